@@ -1,0 +1,26 @@
+"""The error envelope on the wire (CONTRACT 1)."""
+
+from typing import Any
+
+from core.contract.fields import Returned
+
+
+class ErrorBody(Returned):
+    """What went wrong, enough to fix it without reading docs."""
+
+    code: str
+    message: str
+    request_id: str
+    details: dict[str, Any]
+
+
+class ErrorEnvelope(Returned):
+    """Body of every answer other than 2xx."""
+
+    error: ErrorBody
+
+
+class Health(Returned):
+    """Answer of `GET /health`."""
+
+    status: str

@@ -1,0 +1,42 @@
+"""The kinds of value that fields are made of, and the two bases of all wire types.
+
+`Received` types refuse what they do not know; `Returned` types tolerate it and have no defaults, so that a client meets
+a newer service without failing and a service cannot forget a field.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+
+class Received(BaseModel):
+    """A request body."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class Returned(BaseModel):
+    """An answer."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+def _integral(value: Any) -> Any:
+    """`1.0` is an integer to JSON, `true` is not; strictness does the rest."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _without_nul(value: Any) -> Any:
+    if isinstance(value, str) and "\x00" in value:
+        raise ValueError("the character U+0000 is not allowed")
+    return value
+
+
+Int = Annotated[int, BeforeValidator(_integral)]
+Text = Annotated[str, BeforeValidator(_without_nul)]
+NotBlank = Annotated[Text, StringConstraints(min_length=1, pattern=r"\S")]
+Label = Annotated[NotBlank, Field(max_length=200)]
+Description = Annotated[Text, Field(max_length=2_000)]
+LongText = Annotated[Text, Field(max_length=100_000)]
+Quality = Annotated[float, Field(ge=0.0, le=1.0)]
+Time = AwareDatetime

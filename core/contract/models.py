@@ -1,0 +1,119 @@
+"""Models on the wire (SPEC 2.1, 4.1-4.6)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from core.contract.fields import Description, Int, LongText, Received, Returned, Text, Time
+
+State = Literal["draft", "busy", "ready", "failed", "archived"]
+OperationKind = Literal["train", "retune", "retrain", "discover", "synthesize"]
+OperationStatus = Literal["queued", "running", "succeeded", "failed"]
+TrainEffort = Literal["low", "medium", "high", "max"]
+
+MaxDepth = Annotated[Int, Field(ge=1, le=3)]
+
+
+class VersionRetentionPolicy(Received):
+    """Which versions pruning keeps (SPEC 2.6)."""
+
+    keep_unnamed: Annotated[Int, Field(ge=0)] = 100
+    keep_first_of_month: bool = True
+
+
+class ModelCreate(Received):
+    """Body of `POST /models`."""
+
+    handle: Text
+    description: Description = ""
+    scoring_method: Text = "balanced_cosine"
+    max_depth: MaxDepth = 1
+    kind: Text = "scoring"
+    additional_terms: LongText | None = None
+    upstream_sources: list[dict[str, Any]] | None = None
+    readme_markdown: LongText | None = None
+    zero_data_retention: bool = False
+
+
+class ModelUpdate(Received):
+    """Body of `PATCH /models/{handle}`: what is not sent stays, an explicit null resets to the default."""
+
+    description: Description | None = None
+    scoring_method: Text | None = None
+    max_depth: MaxDepth | None = None
+    additional_terms: LongText | None = None
+    upstream_sources: list[dict[str, Any]] | None = None
+    readme_markdown: LongText | None = None
+    zero_data_retention: bool | None = None
+    version_retention_policy: VersionRetentionPolicy | None = None
+
+
+class Progress(Returned):
+    """How far a run is; `fraction` of the whole, times in seconds."""
+
+    phase: str
+    done: int
+    total: int
+    fraction: float
+    elapsed_s: float
+    eta_s: float | None
+
+
+class OperationError(Returned):
+    """Why an operation failed."""
+
+    code: str
+    message: str
+
+
+class LastOperation(Returned):
+    """The most recent long-running operation of a model."""
+
+    kind: OperationKind
+    status: OperationStatus
+    started_at: Time
+    run_id: str | None
+    progress: Progress | None
+    error: OperationError | None
+
+
+class Model(Returned):
+    """A scoring model."""
+
+    handle: str
+    scoring_method: str
+    description: str
+    state: State
+    kind: str
+    traits: list[str]
+    current_version_id: int | None
+    version_no: int | None
+    version_tags: list[str]
+    zero_data_retention: bool
+    last_operation: LastOperation | None
+    max_depth: int
+    additional_terms: str | None
+    upstream_sources: list[dict[str, Any]] | None
+    readme_markdown: str | None
+    version_retention_policy: VersionRetentionPolicy | None
+
+
+class ModelDeleted(Returned):
+    """Answer to `DELETE /models/{handle}`, and to the removal of a trait or sample of it."""
+
+    handle: str
+    deleted: bool
+
+
+class TrainRequest(Received):
+    """Body of `POST /models/{handle}/train`; no body is `{}`."""
+
+    effort: TrainEffort | None = None
+    reoptimize_params: bool = False
+
+
+class RunStarted(Returned):
+    """The model's state after the call and the run that was enqueued or met; null when there was nothing to do."""
+
+    state: State
+    run_id: str | None

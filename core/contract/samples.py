@@ -1,0 +1,44 @@
+"""Samples on the wire (SPEC 2.3, 4.12-4.13)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from core.contract.fields import NotBlank, Quality, Received, Returned, Text, Time
+
+Provenance = Literal["authored", "synthesized", "score_feedback"]
+
+
+class SampleInput(Received):
+    """One labelled text: quality 1.0 is the positive pole of the trait, 0.0 the negative one."""
+
+    trait: Text
+    text: Annotated[NotBlank, Field(max_length=50_000)]
+    quality: Quality
+    source_url: Annotated[Text, Field(max_length=2_000)] | None = None
+    content_sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
+
+
+class SamplesCreate(Received):
+    """Body of `POST /models/{handle}/samples`; it goes in whole or not at all."""
+
+    samples: Annotated[list[SampleInput], Field(min_length=1, max_length=500)]
+
+
+class SampleIds(Returned):
+    """Ids of the samples that were added, in the order sent."""
+
+    ids: list[int]
+
+
+class Sample(Returned):
+    """A stored sample."""
+
+    id: int
+    trait: str
+    text: str
+    quality: float
+    provenance: Provenance
+    source_url: str | None
+    content_sha256: str
+    created_at: Time

@@ -1,0 +1,64 @@
+"""Scores on the wire (CONTRACT 8)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from core.contract.fields import NotBlank, Received, Returned, Text
+
+Confidence = Literal["high", "moderate", "low"]
+Tier = Literal["Strong", "Solid", "Developing", "Weak"]
+
+
+class ScoreRequest(Received):
+    """JSON body of `POST /models/{handle}/score`; `traits` names those to score, all when absent."""
+
+    content: NotBlank
+    traits: Annotated[list[Text], Field(min_length=1)] | None = None
+    feedback: dict[Text, Any] | None = None
+
+
+class Breaks(Returned):
+    """Where the tiers begin, 0-100."""
+
+    developing: int
+    solid: int
+    strong: int
+
+
+class Native(Returned):
+    """The score before rounding, on the axis: -1 negative pole .. 1 positive pole."""
+
+    polarity: float
+
+
+class TraitScore(Returned):
+    """A text on one trait. `label` and `headroom` are null when the confidence is low."""
+
+    score: int
+    label: Tier | None
+    confidence: Confidence
+    band: list[int]
+    headroom: int | None
+    breaks: Breaks
+    native: Native
+
+
+class ScoreMetadata(Returned):
+    """Which request and which version gave the card."""
+
+    request_id: str
+    version_id: str
+    sample_ids: list[int]
+
+
+class Card(Returned):
+    """The scores of one text."""
+
+    scores: dict[str, int]
+    composite: int
+    confidence: Confidence
+    headroom: int | None
+    detail: dict[str, TraitScore]
+    input_tokens: int
+    metadata: ScoreMetadata

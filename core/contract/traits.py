@@ -1,0 +1,68 @@
+"""Traits on the wire (SPEC 2.2, 4.8-4.11)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from core.contract.fields import Description, Label, Received, Returned, Text
+
+Aggregation = Literal["mean", "max", "min", "none"]
+TraitKind = Literal["extrinsic", "intrinsic"]
+
+
+class TraitInput(Received):
+    """One trait to add, or to change when its key exists."""
+
+    name: Label
+    key: Annotated[Text, StringConstraints(pattern=r"^[\w-]{1,64}$")] | None = None
+    description: Description = ""
+    positive_label: Label = "positive"
+    negative_label: Label = "negative"
+    aggregation: Aggregation = "mean"
+
+
+class TraitsCreate(Received):
+    """Body of `POST /models/{handle}/traits`."""
+
+    traits: Annotated[list[TraitInput], Field(min_length=1)]
+
+
+class TraitUpdate(Received):
+    """Body of `PATCH /models/{handle}/traits/{key}`: null means unchanged."""
+
+    name: Label | None = None
+    description: Description | None = None
+    positive_label: Label | None = None
+    negative_label: Label | None = None
+    aggregation: Aggregation | None = None
+
+
+class AnchorSampleIds(Returned):
+    """The samples that typify each pole of an intrinsic trait."""
+
+    positive: list[int]
+    negative: list[int]
+
+
+class Trait(Returned):
+    """A trait in detail; the last three are null on extrinsic traits."""
+
+    key: str
+    name: str
+    positive_label: str
+    negative_label: str
+    sample_count: int
+    positive_samples: int
+    negative_samples: int
+    description: str
+    kind: TraitKind
+    aggregation: Aggregation
+    discrimination: float | None
+    explained_variance: float | None
+    anchor_sample_ids: AnchorSampleIds | None
+
+
+class TraitList(Returned):
+    """Traits, in order."""
+
+    traits: list[Trait]

@@ -1,0 +1,60 @@
+"""Versions and their tags on the wire (SPEC 2.4, 4.15-4.17)."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from core.contract.fields import Received, Returned, Text, Time
+
+TriggeredBy = Literal["train", "retune", "retrain_buffered", "backfill"]
+
+
+class Version(Returned):
+    """A trained version. `snapshot` is absent in lists and for scoring keys, so it alone has a default."""
+
+    version_id: int
+    version_no: int
+    triggered_by: TriggeredBy
+    param_hash: str
+    sample_count: int
+    created_at: Time
+    run_id: str | None
+    metrics: dict[str, Any]
+    tags: list[str]
+    snapshot: dict[str, Any] | None = Field(default=None, exclude_if=lambda value: value is None)
+
+
+class VersionTagged(Returned):
+    """Answer to tagging: the tag and the version it now points at."""
+
+    handle: str
+    tag: str
+    version_no: int
+
+
+class VersionUntagged(Returned):
+    """Answer to the removal of a tag."""
+
+    handle: str
+    tag: str
+    deleted: bool
+
+
+class VersionActivate(Received):
+    """Body of `PUT /models/{handle}/versions/active`: exactly one of the two."""
+
+    version: Text | None = None
+    tag: Text | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> "VersionActivate":
+        if (self.version is None) == (self.tag is None):
+            raise ValueError("give exactly one of version and tag")
+        return self
+
+
+class VersionActivated(Returned):
+    """The version that now serves scores."""
+
+    handle: str
+    version_no: int

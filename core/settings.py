@@ -1,0 +1,87 @@
+"""The operator's settings (CONTRACT 10): the environment, read once, checked, frozen.
+
+A value that cannot be used stops the start with a sentence that names the variable; nothing is guessed.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.contract.names import NAMESPACE
+
+
+class SettingInvalid(ValueError):
+    """A variable of the environment holds a value that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One field a variable; the defaults are the contract's."""
+
+    home: Path
+    database_url: str
+    host: str = "127.0.0.1"
+    port: int = 8501
+    api_url: str | None = None
+    api_key: str | None = None
+    public_namespaces: tuple[str, ...] = ("demo",)
+    encoder: str | None = None
+    max_traits: int = 64
+    max_samples: int = 200_000
+    max_body_bytes: int = 10 * 1024 * 1024
+
+    @property
+    def first_key_file(self) -> Path:
+        """The workbench's own key: the one secret kept in clear, mode 0600."""
+        return self.home / "first.key"
+
+    @property
+    def cache(self) -> Path:
+        """What can be made again: the quantised encoder."""
+        return self.home / "cache"
+
+    @property
+    def base_url(self) -> str:
+        """Where the API answers: the remote service, or this machine's."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return (self.api_url or f"http://{host}:{self.port}").rstrip("/").removesuffix("/v1")
+
+
+def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings that an environment stands for; raise `SettingInvalid` naming the variable that is wrong."""
+    home = Path(environment.get("TRAITBENCH_HOME") or "~/.traitbench").expanduser().absolute()
+    return Settings(
+        home=home,
+        database_url=environment.get("TRAITBENCH_DATABASE_URL") or f"sqlite:///{home / 'traitbench.db'}",
+        host=environment.get("TRAITBENCH_HOST") or "127.0.0.1",
+        port=_number(environment, "TRAITBENCH_PORT", default=8501, least=0, most=65_535),
+        api_url=environment.get("TRAITBENCH_API_URL") or None,
+        api_key=environment.get("TRAITBENCH_API_KEY") or None,
+        public_namespaces=_namespaces(environment, "TRAITBENCH_PUBLIC_NAMESPACES", default=("demo",)),
+        encoder=environment.get("TRAITBENCH_ENCODER") or None,
+        max_traits=_number(environment, "TRAITBENCH_MAX_TRAITS", default=64, least=1),
+        max_samples=_number(environment, "TRAITBENCH_MAX_SAMPLES", default=200_000, least=1),
+        max_body_bytes=_number(environment, "TRAITBENCH_MAX_BODY_BYTES", default=10 * 1024 * 1024, least=1_024),
+    )
+
+
+def _number(environment: Mapping[str, str], name: str, *, default: int, least: int, most: int = 2**53) -> int:
+    text = environment.get(name, "").strip()
+    if not text:
+        return default
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise SettingInvalid(f"{name} is {text!r}; it takes a whole number from {least} to {most}.")
+    return int(text)
+
+
+def _namespaces(environment: Mapping[str, str], name: str, *, default: tuple[str, ...]) -> tuple[str, ...]:
+    if name not in environment:
+        return default
+    names = tuple(part.strip() for part in environment[name].split(",") if part.strip())
+    for part in names:
+        if not NAMESPACE.fullmatch(part):
+            raise SettingInvalid(
+                f"{name} has {part!r}; a namespace is 1-64 of a-z 0-9 - _, starting with a letter or digit."
+            )
+    return names
