@@ -1,0 +1,49 @@
+# Two commands: `make run` starts Traitbench, `make test` checks everything. The rest is for those who change it.
+
+# The first Python on this machine that is new enough; `make PYTHON=...` names another.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3.14; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps
+
+.PHONY: run test install browser check lock clean
+
+run: install
+	@exec $(BIN)/traitbench
+
+test: install browser check
+	@$(BIN)/python -m pytest
+
+install: .venv/installed
+
+.venv/installed: requirements.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Traitbench needs Python 3.11 or newer: install it, or name it with make PYTHON=..." >&2; exit 1; }
+	@echo "Installing into .venv, once; this takes a minute or two."
+	@$(PYTHON) -m venv .venv
+	@$(PIP) --require-hashes -r requirements.txt
+	@$(PIP) --no-build-isolation -e .
+	@touch $@
+
+# Debian's Chromium, for the tests that walk through the workbench as a person does.
+browser:
+	@command -v chromium >/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "Installing Chromium for the browser tests."; \
+			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends -y chromium >/dev/null; \
+		else \
+			echo "The browser tests need Chromium: run 'sudo apt-get install chromium', then 'make test' again." >&2; exit 1; \
+		fi; }
+
+check: install
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy --no-error-summary
+
+# Pins everything anew from pyproject.toml, with hashes and without naming where it came from.
+lock: install
+	@$(BIN)/python -m pip install -qq uv
+	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url --no-header --no-annotate \
+		--python-version 3.11 --extra dev pyproject.toml -o requirements.txt
+
+clean:
+	@rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
