@@ -1,0 +1,66 @@
+"""Mean and deviation of each raw feature over generic text, computed once and shipped as numbers.
+
+Standardising by the texts of a model would delete what they have in common, which is often the trait itself; so the
+figures are fixed and come from `generic.txt`, about two hundred sentences of our own in many registers.
+`python -m core.encoders.statistics` computes them again and writes the files beside this one.
+"""
+
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """Of `n` features each."""
+
+    mean: NDArray[np.float32]
+    deviation: NDArray[np.float32]
+
+    def standardise(self, features: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Features (..., n) in units of their deviation from their mean."""
+        return (features.astype(np.float64) - self.mean) / self.deviation
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the figures."""
+        return hashlib.sha256(self.mean.astype("<f4").tobytes() + self.deviation.astype("<f4").tobytes()).hexdigest()
+
+
+def load_statistics(name: str) -> Statistics:
+    """The shipped figures of an encoder's raw features."""
+    table = np.load(_HERE / f"{name}.npy")
+    return Statistics(mean=table[0], deviation=table[1])
+
+
+def generic_texts() -> list[str]:
+    """The texts that the figures were computed on."""
+    return (_HERE / "generic.txt").read_text(encoding="utf-8").splitlines()
+
+
+def measure(features: NDArray[np.floating]) -> Statistics:
+    """Over (n_texts, n) features; a feature that hardly varies keeps its scale."""
+    exact = features.astype(np.float64)
+    deviation = exact.std(axis=0)
+    deviation[deviation < 1e-6] = 1.0
+    return Statistics(mean=exact.mean(axis=0).astype(np.float32), deviation=deviation.astype(np.float32))
+
+
+def write() -> None:
+    """Compute the figures of all blocks that are standardised, and write them beside this file."""
+    from core.encoders import minilm, style  # they read what is written here
+
+    with tempfile.TemporaryDirectory() as cache:
+        for name, raw in (("style", style.raw), ("minilm", minilm.load(cache=Path(cache)).means)):
+            found = measure(np.array([raw(text) for text in generic_texts()]))
+            np.save(_HERE / f"{name}.npy", np.stack([found.mean, found.deviation]))
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,148 @@
+"""A path of directions from the centroid difference to the shrunk discriminant, every pole weighing the same.
+
+With weights that sum to one half at each pole, m the weighted mean, S the weighted covariance and c the weighted pull
+of the qualities, the direction at shrinkage L is (S + L s I)^-1 c, s being the mean variance: large L gives the
+difference of the two centroids, small L the discriminant. One eigendecomposition serves the whole path.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_ROWS_AT_ONCE = 4_096
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Directions (n_shrinkages, d) and offsets (n_shrinkages,): the value of x is `x @ direction + offset`."""
+
+    directions: Floats
+    offsets: Floats
+
+    def values(self, X: NDArray[np.floating]) -> Floats:
+        """(n_samples, n_shrinkages); 1 is the positive pole, -1 the negative one."""
+        values: Floats = X.astype(np.float64) @ self.directions.T + self.offsets
+        return values
+
+
+def pole_weights(y: Floats) -> Floats:
+    """(n_samples,): one half for either side of 0.5, shared evenly; a sample at 0.5 belongs half to each side."""
+    positive = np.where(y > 0.5, 1.0, np.where(y < 0.5, 0.0, 0.5))
+    weights: Floats = 0.5 * positive / positive.sum() + 0.5 * (1 - positive) / (1 - positive).sum()
+    return weights
+
+
+def path(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float]) -> Path:
+    """The path for vectors (n_samples, d) and qualities (n_samples,), both poles being there."""
+    return _decompose(X, y, shrinkages, leave_out=False)[0]
+
+
+def path_and_left_out(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float]) -> tuple[Path, Floats]:
+    """The path, and the value (n_samples, n_shrinkages) of each sample had it been left out, in closed form."""
+    return _decompose(X, y, shrinkages, leave_out=True)
+
+
+def centroid_difference(X: NDArray[np.floating], y: Floats) -> Path:
+    """The far end of the path, in units of its own values: all that one sample at a pole can tell."""
+    weights = pole_weights(y)
+    centre, target, middle = _centre(X, y, weights)
+    direction = (weights * (target - middle)) @ (X.astype(np.float64) - centre)
+    found = Path(direction[None], np.array([middle - centre @ direction]))
+    scale = np.sqrt(weights @ np.square(found.values(X)[:, 0]))
+    return Path(found.directions / scale, found.offsets / scale) if scale > 0 else found
+
+
+def _decompose(
+    X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float], *, leave_out: bool
+) -> tuple[Path, Floats]:
+    n, d = X.shape
+    weights = pole_weights(y)
+    centre, target, middle = _centre(X, y, weights)
+    solve = _by_samples if n <= d else _by_features
+    directions, leverage = solve(X, centre, weights, target - middle, np.array(shrinkages), leave_out)
+    found = Path(directions, middle - directions @ centre)
+    if not leave_out:
+        return found, np.empty((0, 0))
+    values = _in_blocks(X, found.values)
+    return found, _left_out(values, leverage, weights, target)
+
+
+def _centre(X: NDArray[np.floating], y: Floats, weights: Floats) -> tuple[Floats, Floats, float]:
+    """The weighted mean of the vectors, the qualities on -1..1, and their weighted mean."""
+    centre = sum((weights[rows] @ X[rows].astype(np.float64) for rows in _blocks(len(X))), np.zeros(X.shape[1]))
+    target = 2 * y - 1
+    return centre, target, float(weights @ target)
+
+
+def _by_samples(
+    X: NDArray[np.floating], centre: Floats, weights: Floats, pull: Floats, shrinkages: Floats, leave_out: bool
+) -> tuple[Floats, Floats]:
+    """No more samples than features: through the Gram matrix."""
+    root = np.sqrt(weights)
+    A = root[:, None] * (X.astype(np.float64) - centre)
+    variances, U = _eigen(A @ A.T)
+    denominators = variances + _penalties(shrinkages, variances.sum() / max(1, len(X) - 1))
+    directions = (U @ ((U.T @ (root * pull)) / denominators).T).T @ A
+    leverage = np.square(U) @ (variances / denominators).T if leave_out else np.empty((0, 0))
+    return directions, leverage
+
+
+def _by_features(
+    X: NDArray[np.floating], centre: Floats, weights: Floats, pull: Floats, shrinkages: Floats, leave_out: bool
+) -> tuple[Floats, Floats]:
+    """More samples than features: through the covariance, some rows at a time."""
+    d = X.shape[1]
+    S, c = np.zeros((d, d)), np.zeros(d)
+    for rows in _blocks(len(X)):
+        centred = X[rows].astype(np.float64) - centre
+        S += centred.T @ (weights[rows, None] * centred)
+        c += (weights[rows] * pull[rows]) @ centred
+    variances, Q = _eigen((S + S.T) / 2)
+    denominators = variances + _penalties(shrinkages, variances.sum() / d)
+    directions = (Q @ ((Q.T @ c) / denominators).T).T
+    if not leave_out:
+        return directions, np.empty((0, 0))
+
+    def leverage(rows: NDArray[np.floating]) -> Floats:
+        along: Floats = np.square((rows.astype(np.float64) - centre) @ Q) @ (1 / denominators).T
+        return along
+
+    return directions, weights[:, None] * _in_blocks(X, leverage)
+
+
+def _eigen(symmetric: Floats) -> tuple[Floats, Floats]:
+    values, vectors = scipy.linalg.eigh(symmetric, check_finite=False)
+    return np.maximum(values, 0.0), vectors
+
+
+def _penalties(shrinkages: Floats, variance: float) -> Floats:
+    """(n_shrinkages, 1); identical samples have no variance, and then any penalty gives direction zero."""
+    return shrinkages[:, None] * (variance if variance > 0 else 1.0)
+
+
+def _left_out(values: Floats, leverage: Floats, weights: Floats, target: Floats) -> Floats:
+    """The value of each sample on the path fitted without it.
+
+    The closed form takes the sample's weight away and leaves the other weights alone, so its pole would count less and
+    the middle would move against it; the second term gives the rest of the pole the full half again.
+    """
+    own = weights[:, None]
+    residual = target[:, None] - values
+    side = np.sign(target)[:, None]
+    apart = 2 * (side * own * residual).sum(axis=0)
+    alone: Floats = target[:, None] - residual / np.maximum(1 - leverage - own, 1e-9)
+    alone += side * own / (1 - own) * apart / 2
+    return alone
+
+
+def _blocks(n: int) -> list[slice]:
+    return [slice(first, first + _ROWS_AT_ONCE) for first in range(0, n, _ROWS_AT_ONCE)]
+
+
+def _in_blocks(X: NDArray[np.floating], of: Callable[[NDArray[np.floating]], Floats]) -> Floats:
+    return np.vstack([of(X[rows]) for rows in _blocks(len(X))])

@@ -1,0 +1,240 @@
+"""A text and a snapshot to a score card, by the rules of CONTRACT 8.
+
+Scores and quartiles are rounded half up to integers first; label, confidence, band, headroom and composite follow from
+those integers. A trait's number never depends on which other traits or texts are scored with it.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from core.scoring.segments import Encode, embed, parts
+from core.scoring.snapshot import Breaks, EncoderMismatch, Quartiles, Snapshot, TraitAxis
+
+Confidence = Literal["high", "moderate", "low"]
+Tier = Literal["Strong", "Solid", "Developing", "Weak"]
+Floats = NDArray[np.float64]
+
+_WEAKEST_FIRST: tuple[Confidence, ...] = ("low", "moderate", "high")
+_COMBINE: Mapping[str, Callable[[Floats], Floats]] = {
+    "mean": lambda scores: scores.mean(axis=0),
+    "max": lambda scores: scores.max(axis=0),
+    "min": lambda scores: scores.min(axis=0),
+}
+
+
+class UnknownTrait(KeyError):
+    """The snapshot has no trait of that key or name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"The version has no trait {self.name!r}."
+
+
+@dataclass(frozen=True)
+class TraitScore:
+    """A text on one trait; `polarity` is the score before rounding, on -1..1."""
+
+    score: int
+    label: Tier | None
+    confidence: Confidence
+    band: tuple[int, int]
+    headroom: int | None
+    breaks: Breaks
+    polarity: float
+
+
+@dataclass(frozen=True)
+class ScoreCard:
+    """A text on all traits asked for."""
+
+    traits: Mapping[str, TraitScore]
+
+    def to_wire(self) -> dict[str, Any]:
+        """The keys `scores`, `composite`, `confidence`, `headroom` and `detail` of the contract."""
+        return {
+            "scores": {key: trait.score for key, trait in self.traits.items()},
+            "composite": self.composite,
+            "confidence": self.confidence,
+            "headroom": self.headroom,
+            "detail": {key: _detail(trait) for key, trait in self.traits.items()},
+        }
+
+    @property
+    def composite(self) -> int:
+        """All scores in one."""
+        return composite([trait.score for trait in self.traits.values()])
+
+    @property
+    def confidence(self) -> Confidence:
+        """The weakest trait's."""
+        return min((trait.confidence for trait in self.traits.values()), key=_WEAKEST_FIRST.index)
+
+    @property
+    def headroom(self) -> int | None:
+        """The largest there is."""
+        return max((trait.headroom for trait in self.traits.values() if trait.headroom is not None), default=None)
+
+
+def score(snapshot: Snapshot, encode: Encode, text: str, *, traits: Sequence[str] | None = None) -> ScoreCard:
+    """The card of one text; `traits` are keys or names, all when None."""
+    return score_many(snapshot, encode, [text], traits=traits)[0]
+
+
+def score_many(
+    snapshot: Snapshot, encode: Encode, texts: Sequence[str], traits: Sequence[str] | None = None
+) -> list[ScoreCard]:
+    """The cards of many texts, each the same as it would be alone."""
+    chosen = list(range(len(snapshot.traits))) if traits is None else choose(snapshot, traits)
+    return [
+        ScoreCard({snapshot.traits[i].key: trait_score(snapshot.traits[i], float(row[i])) for i in chosen})
+        for row in positions(snapshot, encode, texts)
+    ]
+
+
+def positions(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> Floats:
+    """(n_texts, n_traits): scores in 0..1, before rounding; 0.5 for a text without a token."""
+    whole = _scores(snapshot, _embed(snapshot, encode, texts))
+    deep = [i for i, trait in enumerate(snapshot.traits) if trait.aggregation != "none"]
+    if snapshot.max_depth == 1 or not deep:
+        return whole
+    pieces = [[text[part.start : part.end] for part in parts(text, snapshot.max_depth)] for text in texts]
+    vectors = _embed(snapshot, encode, [piece for own in pieces for piece in own])
+    first = 0
+    for row, own in enumerate(pieces):
+        told = vectors[first : first + len(own)]
+        first += len(own)
+        if (told := told[np.any(told != 0, axis=1)]).size:
+            scores = _scores(snapshot, told)
+            for i in deep:
+                whole[row, i] = _COMBINE[snapshot.traits[i].aggregation](scores[:, i])
+    return whole
+
+
+def choose(snapshot: Snapshot, names: Sequence[str]) -> list[int]:
+    """The traits of these keys or names, in the snapshot's order; the key wins."""
+    keys = {trait.key: i for i, trait in enumerate(snapshot.traits)}
+    named = {trait.name: i for i, trait in enumerate(snapshot.traits)}
+    for name in names:
+        if name not in keys and name not in named:
+            raise UnknownTrait(name)
+    return sorted({keys[name] if name in keys else named[name] for name in names})
+
+
+def trait_score(trait: TraitAxis, position: float) -> TraitScore:
+    """A position in 0..1 on a trait, read by the trait's breaks and quartiles."""
+    points = half_up(100 * position)
+    sure = confidence(points, trait.breaks, trait.positive, trait.negative)
+    return TraitScore(
+        score=points,
+        label=None if sure == "low" else tier(points, trait.breaks),
+        confidence=sure,
+        band=band(points, trait.positive, trait.negative),
+        headroom=None if sure == "low" else headroom(points, trait.breaks),
+        breaks=trait.breaks,
+        polarity=2 * position - 1,
+    )
+
+
+def half_up(value: float) -> int:
+    """The nearest integer, the upper one from the middle."""
+    return math.floor(value + 0.5)
+
+
+def quartiles(scores: Floats) -> Quartiles | None:
+    """Of calibration scores in 0..1, by linear interpolation; None for fewer than two."""
+    if len(scores) < 2:
+        return None
+    return Quartiles(*(half_up(float(value)) for value in np.percentile(100 * scores, [25, 50, 75])))
+
+
+def breaks(positive: Quartiles | None, negative: Quartiles | None) -> Breaks:
+    """Where the tiers begin; in the middle when a side could not be measured."""
+    if positive is None or negative is None:
+        return Breaks(50, 50, 50)
+    developing = negative.p75
+    solid = max(positive.p25, developing)
+    return Breaks(developing, solid, max(positive.p75, solid))
+
+
+def tier(points: int, breaks: Breaks) -> Tier:
+    """The highest tier whose break is reached."""
+    if points >= breaks.strong:
+        return "Strong"
+    if points >= breaks.solid:
+        return "Solid"
+    return "Developing" if points >= breaks.developing else "Weak"
+
+
+def confidence(points: int, breaks: Breaks, positive: Quartiles | None, negative: Quartiles | None) -> Confidence:
+    """Clusters apart: moderate between them; overlapping: low inside both; high elsewhere. Without clusters low."""
+    if positive is None or negative is None:
+        return "low"
+    if positive.p25 > negative.p75:
+        return "moderate" if breaks.developing <= points < breaks.solid else "high"
+    return "low" if positive.p25 <= points <= negative.p75 else "high"
+
+
+def band(points: int, positive: Quartiles | None, negative: Quartiles | None) -> tuple[int, int]:
+    """The inter-quartile span of the nearer cluster: by its span, then by its median; anything, without clusters."""
+    if positive is None or negative is None:
+        return 0, 100
+    nearer = min(positive, negative, key=lambda cluster: (_outside(points, cluster), abs(points - cluster.p50)))
+    return nearer.p25, nearer.p75
+
+
+def headroom(points: int, breaks: Breaks) -> int:
+    """Points to the next break; none at Strong."""
+    return next((at - points for at in (breaks.developing, breaks.solid, breaks.strong) if at > points), 0)
+
+
+def composite(scores: Sequence[int]) -> int:
+    """The harmonic mean of the scores above 0, to the nearest integer; 0 when there is none."""
+    above = [points for points in scores if points > 0]
+    if not above:
+        return 0
+    return math.floor(len(above) / sum(Fraction(1, points) for points in above) + Fraction(1, 2))
+
+
+def _outside(points: int, cluster: Quartiles) -> int:
+    return max(cluster.p25 - points, points - cluster.p75, 0)
+
+
+def _embed(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> NDArray[np.float32]:
+    vectors = embed(encode, texts)
+    if vectors.shape[1] != snapshot.encoder.dimension:
+        raise EncoderMismatch(
+            f"The version was trained with the encoder {snapshot.encoder.id} of dimension {snapshot.encoder.dimension},"
+            f" here vectors have {vectors.shape[1]}. Choose that encoder with TRAITBENCH_ENCODER, or train again."
+        )
+    return vectors
+
+
+def _scores(snapshot: Snapshot, vectors: NDArray[np.float32]) -> Floats:
+    """(n, n_traits). Row by row and by plain sums: a matrix product would round by the shape of what it is given."""
+    scores = np.full((len(vectors), len(snapshot.traits)), 0.5)
+    for i, vector in enumerate(vectors.astype(np.float64)):
+        if vector.any():
+            scores[i] = expit((snapshot.matrix * vector).sum(axis=1) + snapshot.offsets)
+    return scores
+
+
+def _detail(trait: TraitScore) -> dict[str, Any]:
+    return {
+        "score": trait.score,
+        "label": trait.label,
+        "confidence": trait.confidence,
+        "band": list(trait.band),
+        "headroom": trait.headroom,
+        "breaks": vars(trait.breaks).copy(),
+        "native": {"polarity": trait.polarity},
+    }

@@ -1,0 +1,199 @@
+"""Which point of the path: not one, but all of them, each weighing as much as held-out evidence gives it.
+
+Every sample gets a value from a fit that has not seen it (folds, or leave-one-out in closed form where that is fair),
+every shrinkage its own calibration on those values, and the calibrated logits are averaged by likelihood. All of it is
+linear, so what comes out is one vector and one number. A second round of calibrations, each blind to a part of the
+samples, gives the scores that figures and breaks are taken from: none has been fitted on what it is measured on.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from core.scoring.axis import Floats, Path, centroid_difference, path, path_and_left_out, pole_weights
+from core.scoring.calibrate import Calibration, calibrate, smoothed
+
+_CENTRE = 0.75
+_WHOLE_PATH = tuple(np.arange(-1, 3.25, 0.5).tolist())
+_LEAVE_ONE_OUT_FROM = 64
+_LEAVE_ONE_OUT_POLE = 16
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How wide to search: the shrinkages tried, as powers of ten, and the folds used where there are folds."""
+
+    shrinkages: tuple[float, ...]
+    folds: int
+    says: str
+
+
+_AVERAGED = Effort(
+    shrinkages=_WHOLE_PATH,
+    folds=10,
+    says="nine directions, averaged by held-out likelihood; medium, high and max are the same search",
+)
+EFFORTS: Mapping[str, Effort] = {
+    "low": Effort(shrinkages=(_CENTRE,), folds=5, says="one direction of fixed shrinkage"),
+    "medium": _AVERAGED,
+    "high": _AVERAGED,
+    "max": _AVERAGED,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a trait can be learnt from: distinct vectors (n, d) in an order of their own, quality and kin of each.
+
+    Samples with one vector are one, with the mean of their qualities. Kin, those of one group and those that share a
+    text, never stand on both sides of a fold.
+    """
+
+    X: NDArray[np.float32]
+    y: Floats
+    kin: NDArray[np.int64]
+
+    @property
+    def smaller_pole(self) -> int:
+        """Kinships at the pole that has fewer."""
+        return min(len(np.unique(self.kin[self.y > 0.5])), len(np.unique(self.kin[self.y < 0.5])))
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The trait in numbers: `sigmoid(x @ vector + offset)`.
+
+    `held_out` are logits (n,) of fits and calibrations that did not see the sample, None where a pole has one text or
+    none; `folds` is None for leave-one-out.
+    """
+
+    vector: Floats
+    offset: float
+    held_out: Floats | None
+    folds: int | None
+    parameters: Mapping[str, float]
+
+
+def evidence(X: NDArray[np.float32], y: Floats, groups: Sequence[object]) -> Evidence:
+    """Distinct samples in an order that depends on nothing but themselves; texts without a token tell nothing."""
+    told = np.flatnonzero(np.any(X != 0, axis=1))
+    marks = np.array([hashlib.sha256(np.ascontiguousarray(row, "<f4").tobytes()).hexdigest() for row in X[told]])
+    distinct, first, which = np.unique(marks, return_index=True, return_inverse=True)
+    kin = _kinship(which, np.array([str(groups[int(i)]) for i in told]), len(distinct))
+    order = np.lexsort((y[told], which))
+    totals = np.bincount(which[order], weights=y[told][order], minlength=len(distinct))
+    counts = np.bincount(which, minlength=len(distinct))
+    return Evidence(X=X[told][first], y=totals / np.maximum(counts, 1), kin=kin)
+
+
+def search(samples: Evidence, effort: Effort) -> Found:
+    """The averaged axis."""
+    if samples.smaller_pole == 0:
+        return _nothing(samples.X.shape[1])
+    if samples.smaller_pole == 1:
+        return _one_sample(samples)
+    shrinkages = [10.0**power for power in effort.shrinkages]
+    folds = _folds(samples, effort.folds)
+    if _leave_one_out_is_fair(samples):
+        found, values = path_and_left_out(samples.X, samples.y, shrinkages)
+        return _averaged(samples, effort, found, values, folds, by_folds=False)
+    found = path(samples.X, samples.y, shrinkages)
+    return _averaged(samples, effort, found, _held_out(samples, shrinkages, folds), folds, by_folds=True)
+
+
+def _averaged(
+    samples: Evidence, effort: Effort, found: Path, values: Floats, folds: NDArray[np.int64], *, by_folds: bool
+) -> Found:
+    balance = pole_weights(samples.y)
+    powers = np.array(effort.shrinkages)
+    scale, calibration, share = _calibrated(samples.y, values, balance, powers)
+    gains = share * calibration.slopes / scale
+    return Found(
+        vector=gains @ found.directions,
+        offset=float(gains @ found.offsets + share @ calibration.offsets),
+        held_out=_blind(samples.y, values, balance, powers, folds, calibration),
+        folds=int(folds.max()) + 1 if by_folds else None,
+        parameters={
+            "log10_shrinkage": float(share @ powers),
+            "slope": float(np.exp(share @ calibration.log_slopes)),
+            "offset": float(share @ calibration.offsets),
+        },
+    )
+
+
+def _calibrated(
+    y: Floats, values: Floats, balance: Floats, powers: Floats, start: Calibration | None = None
+) -> tuple[Floats, Calibration, Floats]:
+    """Root mean square of each column of values, its calibration, and its share in the average."""
+    balance = balance / balance.sum()
+    scale = np.sqrt(balance @ np.square(values))
+    scale = np.where(scale > 1e-12, scale, 1.0)
+    calibration = calibrate(values / scale, smoothed(y, len(y)), balance * len(y), start=start)
+    evidence = -calibration.cross_entropies - np.square(powers - _CENTRE) / 2
+    share = np.exp(evidence - evidence.max())
+    return scale, calibration, share / share.sum()
+
+
+def _blind(
+    y: Floats, values: Floats, balance: Floats, powers: Floats, folds: NDArray[np.int64], start: Calibration
+) -> Floats:
+    """(n,): averaged logits of held-out values, through calibrations that did not see them either."""
+    logits = np.empty(len(y))
+    for fold in range(int(folds.max()) + 1):
+        out = folds == fold
+        scale, calibration, share = _calibrated(y[~out], values[~out], balance[~out], powers, start)
+        logits[out] = calibration.logits(values[out] / scale) @ share
+    return logits
+
+
+def _held_out(samples: Evidence, shrinkages: Sequence[float], folds: NDArray[np.int64]) -> Floats:
+    values = np.empty((len(samples.y), len(shrinkages)))
+    for fold in range(int(folds.max()) + 1):
+        out = folds == fold
+        values[out] = path(samples.X[~out], samples.y[~out], shrinkages).values(samples.X[out])
+    return values
+
+
+def _folds(samples: Evidence, most: int) -> NDArray[np.int64]:
+    """(n,): the fold of each sample; kin share one, and each pole is spread over all."""
+    kin, own = np.unique(samples.kin, return_inverse=True)
+    lean = np.sign(np.bincount(own, weights=samples.y - 0.5))
+    count = min(most, samples.smaller_pole)
+    folds = np.empty(len(kin), np.int64)
+    for side in (-1, 0, 1):
+        members = np.flatnonzero(lean == side)
+        folds[members] = np.arange(len(members)) % count
+    chosen: NDArray[np.int64] = folds[own]
+    return chosen
+
+
+def _leave_one_out_is_fair(samples: Evidence) -> bool:
+    """Enough samples at both poles that one less moves nothing, and nobody has kin."""
+    n = len(samples.y)
+    return n >= _LEAVE_ONE_OUT_FROM and samples.smaller_pole >= _LEAVE_ONE_OUT_POLE and len(np.unique(samples.kin)) == n
+
+
+def _kinship(vectors: NDArray[np.intp], groups: NDArray[np.str_], n: int) -> NDArray[np.int64]:
+    """(n,): a number per distinct vector, equal for those that a chain of shared vectors and groups connects."""
+    names, group = np.unique(groups, return_inverse=True)
+    size = n + len(names)
+    links = coo_array((np.ones(len(vectors)), (vectors, n + group)), shape=(size, size))
+    _, parts = connected_components(links, directed=False)
+    return parts[:n].astype(np.int64)
+
+
+def _one_sample(samples: Evidence) -> Found:
+    """A pole with a single text: nothing can be held out, so the centroid difference, its slope one, as it is."""
+    found = centroid_difference(samples.X, samples.y)
+    nothing = {"log10_shrinkage": _WHOLE_PATH[-1], "slope": 1.0, "offset": 0.0}
+    return Found(found.directions[0], float(found.offsets[0]), None, None, nothing)
+
+
+def _nothing(d: int) -> Found:
+    """No pole to tell from the other: every text stands in the middle."""
+    return Found(np.zeros(d), 0.0, None, None, {"log10_shrinkage": _WHOLE_PATH[-1], "slope": 1.0, "offset": 0.0})

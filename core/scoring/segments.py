@@ -1,0 +1,107 @@
+"""How a text is taken apart: segments to encode, paragraphs and sentences to score. Nothing is ever cut off.
+
+A segment has about sixty words and ends where a sentence ends if it can: an encoder sees only so much, and the mean of
+short pieces says more than the beginning of a long one. Offsets are exact: `text[start:end]` is the segment.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+Encode = Callable[[Sequence[str]], Vectors]
+
+WORDS_PER_SEGMENT = 60
+
+# Scripts without spaces count by the sign, and a run without an end counts by its length.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]{{1,24}}")
+_PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n\s*")
+_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|\s*\n\s*")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[^\W\d_]|mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|cf|fig|no|etc|approx)\.$", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of a text."""
+
+    start: int
+    end: int
+
+
+def segments(text: str) -> tuple[Segment, ...]:
+    """The whole text in pieces of about sixty words; none for a text of nothing but space."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    count = max(1, round(len(words) / WORDS_PER_SEGMENT))
+    borders = _borders(words, _word_after(words, _sentence_ends(text)), count)
+    return tuple(Segment(words[first][0], words[last - 1][1]) for first, last in pairwise(borders) if first < last)
+
+
+def parts(text: str, max_depth: int) -> tuple[Segment, ...]:
+    """Depth 1: the whole; 2: its paragraphs; 3: their sentences. Without surrounding space, and none that is empty."""
+    if max_depth == 1:
+        return tuple(_trimmed(text, [0, len(text)]))
+    ends = [match.end() for match in _PARAGRAPH_END.finditer(text)]
+    if max_depth > 2:
+        ends = sorted({*ends, *_sentence_ends(text)})
+    return tuple(_trimmed(text, [0, *ends, len(text)]))
+
+
+def embed(encode: Encode, texts: Sequence[str]) -> Vectors:
+    """(n_texts, d): the mean of each text's segment vectors, at length one; zeros for a text without a token."""
+    pieces = [[text[segment.start : segment.end] for segment in segments(text)] for text in texts]
+    vectors = encode([piece for own in pieces for piece in own] or [""])
+    rows, first = [], 0
+    for own in pieces:
+        rows.append(_mean(vectors[first : first + len(own)]))
+        first += len(own)
+    return np.array(rows, np.float32).reshape(len(texts), vectors.shape[1])
+
+
+def _mean(vectors: Vectors) -> Vectors:
+    """(d,) of (n_segments, d); one segment's vector stays as it is, bit by bit."""
+    total = vectors.astype(np.float64).sum(axis=0)
+    length = float(np.sqrt(np.square(total).sum()))
+    mean: Vectors = (vectors[0] if len(vectors) == 1 else total / (length or 1.0)).astype(np.float32)
+    return mean
+
+
+def _sentence_ends(text: str) -> list[int]:
+    """Where the next sentence begins: behind its mark and space, unless what follows or precedes speaks against it."""
+    return [
+        match.end()
+        for match in _SENTENCE_END.finditer(text)
+        if not text[match.end() : match.end() + 1].islower()
+        and not (match[0].startswith(".") and _ABBREVIATION.search(text[max(0, match.start() - 8) : match.start() + 1]))
+    ]
+
+
+def _word_after(words: Sequence[tuple[int, int]], ends: Sequence[int]) -> list[int]:
+    """The index of the first word at or behind each offset."""
+    starts = [start for start, _ in words]
+    return [bisect_left(starts, end) for end in ends]
+
+
+def _borders(words: Sequence[tuple[int, int]], sentences: Sequence[int], count: int) -> list[int]:
+    """`count` stretches of words, about even: a border is the sentence end nearest to its place, if one is near."""
+    length = len(words) / count
+    borders = [0]
+    for i in range(1, count):
+        place = round(i * length)
+        near = [at for at in sentences if abs(at - place) <= length / 3 and at > borders[-1]]
+        borders.append(min(near, key=lambda at: abs(at - place), default=place))
+    return [*borders, len(words)]
+
+
+def _trimmed(text: str, borders: Sequence[int]) -> Iterator[Segment]:
+    for start, end in pairwise(borders):
+        inner = text[start:end]
+        if inner.strip():
+            yield Segment(start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip()))

