@@ -1,0 +1,145 @@
+"""Who may do what (CONTRACT 3), as a table, checked in the contract's order: scope, handle, namespace, existence.
+
+The service asks before it reads a body; every operation asks again inside its own transaction.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from core.contract.names import Handle, parse_handle, parse_pinned_handle
+from core.errors import InsufficientScope, ModelNotFound, NamespaceForbidden, TraitNotFound
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.store import models, traits
+from core.store.engine import reading
+from core.store.models import ModelRow
+
+Operation = Literal[
+    "models.create",
+    "models.list",
+    "models.get",
+    "models.update",
+    "models.delete",
+    "models.train",
+    "traits.add",
+    "traits.list",
+    "traits.get",
+    "traits.update",
+    "traits.delete",
+    "samples.add",
+    "samples.list",
+    "samples.delete",
+    "versions.list",
+    "versions.get",
+    "versions.tag",
+    "versions.untag",
+    "versions.activate",
+    "scores.score",
+    "scores.feedback",
+]
+Reach = Literal["read", "owned read", "write"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The scope that an operation needs, and how far it reaches."""
+
+    scope: Literal["any", "authoring"]
+    reach: Reach
+
+
+_READ = Rule("any", "read")
+_WRITE = Rule("authoring", "write")
+
+RULES: Mapping[Operation, Rule] = {
+    "models.create": _WRITE,
+    "models.list": _READ,
+    "models.get": _READ,
+    "models.update": _WRITE,
+    "models.delete": _WRITE,
+    "models.train": _WRITE,
+    "traits.add": _WRITE,
+    "traits.list": _READ,
+    "traits.get": _READ,
+    "traits.update": _WRITE,
+    "traits.delete": _WRITE,
+    "samples.add": _WRITE,
+    "samples.list": Rule("authoring", "owned read"),
+    "samples.delete": _WRITE,
+    "versions.list": _READ,
+    "versions.get": _READ,
+    "versions.tag": _WRITE,
+    "versions.untag": _WRITE,
+    "versions.activate": _WRITE,
+    "scores.score": _READ,
+    "scores.feedback": _WRITE,
+}
+
+
+def check(
+    bench: Bench, caller: Caller, operation: Operation, handle: str | None = None, *, trait: str | None = None
+) -> None:
+    """Raise what a call of this operation would, short of its body; a `trait` in the path must exist too."""
+    if handle is None:
+        check_scope(caller, operation)
+        return
+    name = permit(bench, caller, operation, handle)
+    with reading(bench.engine) as connection:
+        model = found(models.find(connection, str(name)), str(name))
+        if trait is not None:
+            trait_of(connection, model, trait)
+
+
+def check_scope(caller: Caller, operation: Operation) -> None:
+    """Raise `InsufficientScope` when the operation needs an authoring key and this is none."""
+    if RULES[operation].scope == "authoring" and caller.scope != "authoring":
+        raise InsufficientScope("This needs a key of scope authoring.", details={"scope": caller.scope})
+
+
+def permit(bench: Bench, caller: Caller, operation: Operation, handle: str) -> Handle:
+    """The handle, when scope and namespace let the caller go on; what exists is not looked at."""
+    check_scope(caller, operation)
+    name = parse_pinned_handle(handle).handle if operation.startswith("scores.") else parse_handle(handle)
+    _check_namespace(bench, caller, RULES[operation].reach, name)
+    return name
+
+
+def found(model: ModelRow | None, handle: str) -> ModelRow:
+    """The model; raise `ModelNotFound` when there is none."""
+    if model is None:
+        raise _not_found(handle)
+    return model
+
+
+def trait_of(connection: Connection, model: ModelRow, name: str) -> traits.TraitRow:
+    """The trait of a key or, failing that, of a name; raise `TraitNotFound` when the model has neither."""
+    trait = pick(traits.rows(connection, model.id), name)
+    if trait is None:
+        raise TraitNotFound(f"The model {model.handle} has no such trait.", details={"trait": name[:200]})
+    return trait
+
+
+def pick(rows: list[traits.TraitRow], name: str) -> traits.TraitRow | None:
+    """The trait that a key or a name means; the key wins (CONTRACT 2)."""
+    by_name = {row.name: row for row in rows}
+    return next((row for row in rows if row.key == name), by_name.get(name))
+
+
+def _check_namespace(bench: Bench, caller: Caller, reach: Reach, name: Handle) -> None:
+    if name.namespace in caller.namespaces:
+        return
+    public = name.namespace in bench.settings.public_namespaces
+    if reach == "read" and public:
+        return
+    if reach == "write" or public:
+        raise NamespaceForbidden(
+            f"The key does not own the namespace {name.namespace}.", details={"namespace": name.namespace}
+        )
+    raise _not_found(str(name))
+
+
+def _not_found(handle: str) -> ModelNotFound:
+    return ModelNotFound(f"There is no model {handle} that this key can read.", details={"handle": handle})

@@ -1,0 +1,67 @@
+"""What every operation needs in its hand: settings, store, runs, encoder; opened once, closed once."""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from core.encoders import Encoder
+from core.lifecycle.snapshots import Snapshots
+from core.runs import RunEngine
+from core.settings import Settings
+from core.store.engine import open_engine, reading, sqlite_file
+from core.store.migrate import migrate
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The open workbench of the service."""
+
+    settings: Settings
+    engine: Engine
+    runs: RunEngine
+    encoder: Encoder
+    snapshots: Snapshots = field(default_factory=Snapshots)
+
+    def close(self) -> None:
+        """Stop the runs and let go of the database."""
+        self.runs.stop()
+        self.engine.dispose()
+
+    def healthy(self) -> bool:
+        """Whether store, encoder and runs are up."""
+        return self.runs.healthy() and _answers(self.engine)
+
+
+def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
+    """Open everything, and execute runs, unless `runs` is False: then they are only queued."""
+    # Imported here, so that the commands about keys wait for neither run engine nor encoder.
+    from core.encoders.registry import load_encoder
+    from core.lifecycle.worker import greeting
+    from core.runs.engine import Runs
+
+    engine = open_store(settings)
+    service = Runs(settings.database_url, module="core.lifecycle.worker", greeting=greeting(settings))
+    if runs:
+        service.start()
+    return Bench(settings, engine, service, load_encoder(settings.encoder, cache=settings.cache))
+
+
+def open_store(settings: Settings) -> Engine:
+    """The database, its schema up to date: all that the commands about keys need."""
+    settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if file := sqlite_file(settings.database_url):
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # SQLite gives the files beside it the same mode.
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    engine = open_engine(settings.database_url)
+    migrate(engine)
+    return engine
+
+
+def _answers(engine: Engine) -> bool:
+    with suppress(SQLAlchemyError), reading(engine) as connection:
+        return bool(connection.execute(text("SELECT 1")).scalar_one())
+    return False

@@ -1,0 +1,13 @@
+"""Who calls: a key, as far as the rules of access need to know it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The key behind a request."""
+
+    key_id: str
+    scope: Literal["scoring", "authoring"]
+    namespaces: frozenset[str]

@@ -1,0 +1,89 @@
+"""The demo models of a first start: whatever is missing is made, and what a start did not finish, the next one does.
+
+Each model is made in one transaction with the queueing of its training, so the service is up before they are trained.
+"""
+
+import hashlib
+import logging
+from collections import Counter
+from contextlib import suppress
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from core.contract.models import ModelCreate, TrainRequest
+from core.contract.names import parse_handle
+from core.contract.samples import SampleInput
+from core.contract.traits import TraitInput
+from core.errors import HandleTaken, TraitbenchError
+from core.lifecycle import access, models, samples, training, traits
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.store import models as stored
+from core.store import samples as stored_samples
+from core.store import traits as stored_traits
+from core.store.engine import writing
+from core.store.models import ModelRow
+from sample_data import DemoModel, demo_models
+
+_NAMESPACE = "demo"
+_UNFINISHED = ("draft", "failed")
+_US = Caller(key_id="", scope="authoring", namespaces=frozenset({_NAMESPACE}))
+
+_log = logging.getLogger(__name__)
+
+
+def ensure_demo_models(bench: Bench) -> None:
+    """Make and train the demo models that are missing; nothing when their namespace is not public here."""
+    if _NAMESPACE not in bench.settings.public_namespaces:
+        return
+    for demo in demo_models():
+        try:
+            _ensure(bench, demo)
+        except (TraitbenchError, SQLAlchemyError) as error:
+            _log.warning("the demo model %s was not made: %s", demo.handle, type(error).__name__)
+
+
+def _ensure(bench: Bench, demo: DemoModel) -> None:
+    with suppress(HandleTaken):
+        models.create(bench, _US, ModelCreate.model_validate(demo.definition))
+    handle = str(parse_handle(demo.handle))
+    with writing(bench.engine) as connection:
+        model = access.found(stored.hold(connection, handle), handle)
+        if model.state in _UNFINISHED:
+            _complete(bench, connection, model, demo)
+            training.start_in(
+                connection, bench.runs, access.found(stored.hold(connection, handle), handle), TrainRequest()
+            )
+
+
+def _complete(bench: Bench, connection: Connection, model: ModelRow, demo: DemoModel) -> None:
+    inputs = [TraitInput.model_validate(trait) for trait in demo.traits]
+    traits.add_to(connection, model, inputs, most=bench.settings.max_traits)
+    model = access.found(stored.hold(connection, model.handle), model.handle)
+    missing = _missing(connection, model, [SampleInput.model_validate(sample) for sample in demo.samples])
+    if missing:
+        digests = [_digest(sample) for sample in missing]
+        samples.add_to(connection, model, missing, digests, most=bench.settings.max_samples)
+
+
+def _missing(connection: Connection, model: ModelRow, wanted: list[SampleInput]) -> list[SampleInput]:
+    rows = stored_traits.rows(connection, model.id)
+    keys = {row.id: row.key for row in rows}
+    names = {row.name: row.key for row in rows} | {row.key: row.key for row in rows}
+    there = Counter(
+        (keys[label.trait_id], label.content_sha256, label.quality)
+        for label in stored_samples.labels(connection, model.id)
+    )
+    missing = []
+    for sample in wanted:
+        place = (names[sample.trait], _digest(sample), sample.quality)
+        if there[place] > 0:
+            there[place] -= 1
+        else:
+            missing.append(sample)
+    return missing
+
+
+def _digest(sample: SampleInput) -> str:
+    return hashlib.sha256(sample.text.encode()).hexdigest()

@@ -1,0 +1,185 @@
+"""API keys: issued with a scope and namespaces, shown once, kept as a hash, revocable.
+
+A secret is a prefix that says what it is, 256 random bits, and a checksum, so that a mistyped or a leaked one is known
+for what it is without asking the database. Whatever is wrong with a secret, the answer is the same.
+"""
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import zlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Lock
+from time import monotonic
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+from ulid import ULID
+
+from core.contract.names import NAMESPACE
+from core.errors import Unauthenticated, ValidationFailed
+from core.lifecycle import rules
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.store import keys
+from core.store.engine import reading, writing
+from core.store.keys import ApiKey, Scope
+
+FIRST_NAMESPACES = ("local", "demo")
+
+_PREFIXES: dict[Scope, str] = {"scoring": "tbs", "authoring": "tba"}
+_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_SECRET = re.compile(r"(tb[as]_[0-9A-Za-z]{43})([0-9A-Za-z]{6})")
+_SHOWN = 10
+_NOTE_EVERY = timedelta(minutes=1)
+
+
+class KeyNotFound(LookupError):
+    """There is no key of that id."""
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A new key and its secret, which nobody can tell again."""
+
+    key: ApiKey
+    secret: str
+
+
+def create(engine: Engine, *, scope: Scope, namespaces: Sequence[str], name: str = "") -> Issued:
+    """Issue a key."""
+    _check(scope, namespaces)
+    secret = _new_secret(scope)
+    key = ApiKey(
+        id=f"key_{ULID()}",
+        name=name,
+        prefix=secret[:_SHOWN],
+        scope=scope,
+        namespaces=tuple(dict.fromkeys(namespaces)),
+        created_at=rules.now(),
+        last_used_at=None,
+        revoked_at=None,
+    )
+    with writing(engine) as connection:
+        keys.add(connection, key, digest=_digest(secret))
+    return Issued(key, secret)
+
+
+def list_keys(engine: Engine) -> list[ApiKey]:
+    """Every key, oldest first, the revoked ones too."""
+    with reading(engine) as connection:
+        return keys.all_keys(connection)
+
+
+def revoke(engine: Engine, key_id: str) -> ApiKey:
+    """End a key at once; raise `KeyNotFound` when there is none of that id."""
+    with writing(engine) as connection:
+        keys.revoke(connection, key_id, now=rules.now())
+        key = keys.read(connection, key_id)
+    if key is None:
+        raise KeyNotFound(f"There is no key {key_id}.")
+    return key
+
+
+def caller(bench: Bench | Engine, secret: str | None) -> Caller:
+    """Who holds the secret; raise `Unauthenticated` when nobody does (any more)."""
+    engine = bench if isinstance(bench, Engine) else bench.engine
+    key = _key(engine, secret)
+    if key is None:
+        raise Unauthenticated(
+            "This needs a valid API key: Authorization: Bearer <API_KEY>.", headers={"WWW-Authenticate": "Bearer"}
+        )
+    _uses.note(engine, key.id)
+    return Caller(key.id, key.scope, frozenset(key.namespaces))
+
+
+def first_key(bench: Bench) -> None:
+    """Issue the workbench's own key into its file, unless a valid one stands there."""
+    file = bench.settings.first_key_file
+    if file.exists() and _key(bench.engine, file.read_text().strip()) is not None:
+        return
+    issued = create(bench.engine, scope="authoring", namespaces=FIRST_NAMESPACES, name="workbench")
+    new = file.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
+        opened.write(issued.secret + "\n")
+    new.replace(file)
+
+
+def _key(engine: Engine, secret: str | None) -> ApiKey | None:
+    match = _SECRET.fullmatch(secret or "")
+    if not match or not hmac.compare_digest(_checksum(match[1]), match[2]):
+        return None
+    digest = _digest(match[0])
+    with reading(engine) as connection:
+        stored = keys.by_digest(connection, digest)
+    if stored is None or not hmac.compare_digest(stored[1], digest) or stored[0].revoked_at is not None:
+        return None
+    return stored[0]
+
+
+def _check(scope: str, namespaces: Sequence[str]) -> None:
+    errors = []
+    if scope not in _PREFIXES:
+        errors.append(rules.problem(["scope"], "unknown_scope", "a scope is scoring or authoring"))
+    if not namespaces:
+        errors.append(rules.problem(["namespaces"], "too_few", "a key owns at least one namespace"))
+    for index, namespace in enumerate(namespaces):
+        if not NAMESPACE.fullmatch(namespace):
+            message = "a namespace is 1-64 of a-z 0-9 - _, starting with a letter or digit"
+            errors.append(rules.problem(["namespaces", index], "not_a_namespace", message))
+    if errors:
+        messages = "; ".join(dict.fromkeys(error["msg"] for error in errors))
+        raise ValidationFailed(f"The key was not issued: {messages}.", details={"errors": errors})
+
+
+def _new_secret(scope: Scope) -> str:
+    body = f"{_PREFIXES[scope]}_{_base62(secrets.randbits(256), 43)}"
+    return body + _checksum(body)
+
+
+def _checksum(body: str) -> str:
+    return _base62(zlib.crc32(body.encode()), 6)
+
+
+def _base62(number: int, length: int) -> str:
+    digits = []
+    for _ in range(length):
+        number, digit = divmod(number, 62)
+        digits.append(_DIGITS[digit])
+    return "".join(reversed(digits))
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class _Uses:
+    """Notes when a key was used: at most once a minute, and never while a request waits."""
+
+    def __init__(self) -> None:
+        self._noted: dict[str, float] = {}
+        self._lock = Lock()
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="key-uses")
+
+    def note(self, engine: Engine, key_id: str) -> None:
+        now = monotonic()
+        with self._lock:
+            if now - self._noted.get(key_id, -1e9) < _NOTE_EVERY.total_seconds():
+                return
+            self._noted[key_id] = now
+        self._writer.submit(self._write, engine, key_id)
+
+    def _write(self, engine: Engine, key_id: str) -> None:
+        # A note is not worth a failure: the database may be gone, or closed, by now.
+        with suppress(SQLAlchemyError), writing(engine) as connection:
+            keys.used(connection, key_id, now=rules.now(), every=_NOTE_EVERY)
+
+
+_uses = _Uses()

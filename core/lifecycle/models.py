@@ -1,0 +1,157 @@
+"""Models: create, list, get, update, delete. A deleted model is archived: it stays readable, its handle stays taken."""
+
+import math
+from typing import Any, get_args
+
+from core.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, State
+from core.contract.page import ModelPage
+from core.errors import (
+    HandleTaken,
+    InvalidParameter,
+    NamespaceForbidden,
+    UnsupportedKind,
+    UnsupportedScoringMethod,
+)
+from core.lifecycle import access, rules
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.states import Outcome
+from core.store import models, runs
+from core.store.cursors import read_name, write_cursor
+from core.store.engine import reading, writing
+
+_KINDS = ("scoring",)
+_METHODS = ("balanced_cosine",)
+_STATES = get_args(State)
+_DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.items() if name != "handle"}
+
+
+def create(bench: Bench, caller: Caller, body: ModelCreate) -> Model:
+    """Make a draft in a namespace that the caller owns."""
+    name = access.permit(bench, caller, "models.create", body.handle)
+    _check_kind(body.kind)
+    _check(body.scoring_method, body.upstream_sources)
+    if body.zero_data_retention:
+        raise rules.unavailable("zero_data_retention")
+    fields = body.model_dump(exclude={"handle", "zero_data_retention"})
+    with writing(bench.engine) as connection:
+        model_id = models.add(connection, handle=body.handle, namespace=name.namespace, now=rules.now(), **fields)
+        if model_id is None:
+            raise HandleTaken(
+                f"There is a model {body.handle} already, archived perhaps.", details={"handle": body.handle}
+            )
+        return models.read(connection, model_id)
+
+
+def list_models(
+    bench: Bench,
+    caller: Caller,
+    *,
+    limit: int = 50,
+    cursor: str | None = None,
+    namespace: str | None = None,
+    state: str | None = None,
+    kind: str | None = None,
+) -> ModelPage:
+    """One page of the public namespaces or, when one is named, of a namespace that the caller owns."""
+    access.check_scope(caller, "models.list")
+    if namespace is not None and namespace not in caller.namespaces:
+        raise NamespaceForbidden(
+            "The key does not own this namespace.",
+            details={"namespace": namespace[:200], "namespaces": sorted(caller.namespaces)},
+        )
+    rules.check_limit(limit, most=250)
+    _check_choice("state", state, _STATES)
+    _check_choice("kind", kind, _KINDS)
+    namespaces = bench.settings.public_namespaces if namespace is None else (namespace,)
+    listing = f"models {sorted(namespaces)} {state} {kind}"
+    after = read_name(listing, cursor)
+    with reading(bench.engine) as connection:
+        items = models.page(connection, limit=limit + 1, after=after, namespaces=namespaces, state=state, kind=kind)
+    more = write_cursor(listing, items[limit - 1].handle) if len(items) > limit else None
+    return ModelPage(items=items[:limit], limit=limit, next_cursor=more)
+
+
+def get(bench: Bench, caller: Caller, handle: str) -> Model:
+    """One model."""
+    name = str(access.permit(bench, caller, "models.get", handle))
+    with reading(bench.engine) as connection:
+        return models.read(connection, access.found(models.find(connection, name), name).id)
+
+
+def update(bench: Bench, caller: Caller, handle: str, body: ModelUpdate) -> Model:
+    """Change what was sent; an explicit null resets a field to its default."""
+    name = str(access.permit(bench, caller, "models.update", handle))
+    fields = _changes(body)
+    with writing(bench.engine) as connection:
+        model = access.found(models.hold(connection, name), name)
+        _check(fields.get("scoring_method"), fields.get("upstream_sources"))
+        rules.require("update", model)
+        _check_available(body)
+        models.change(connection, model.id, now=rules.now(), **fields)
+        return models.read(connection, model.id)
+
+
+def delete(bench: Bench, caller: Caller, handle: str) -> ModelDeleted:
+    """Archive a model; what it was busy with is cancelled."""
+    name = str(access.permit(bench, caller, "models.delete", handle))
+    with writing(bench.engine) as connection:
+        model = access.found(models.hold(connection, name), name)
+        cancelled = model.run_id if model.state == "busy" else None
+        if rules.require("delete", model) is Outcome.PROCEED:
+            models.move(connection, model, "archived", now=rules.now())
+        if cancelled:
+            runs.fail(connection, cancelled, code="cancelled", message="The model was deleted.", now=rules.now())
+    if cancelled:
+        bench.runs.cancel(cancelled)
+    return ModelDeleted(handle=name, deleted=True)
+
+
+def _changes(body: ModelUpdate) -> dict[str, Any]:
+    sent = body.model_dump(include=body.model_fields_set - {"zero_data_retention", "version_retention_policy"})
+    return {name: _DEFAULTS[name] if value is None else value for name, value in sent.items()}
+
+
+def _check_available(body: ModelUpdate) -> None:
+    if body.zero_data_retention:
+        raise rules.unavailable("zero_data_retention")
+    if body.version_retention_policy is not None:
+        raise rules.unavailable("version_retention_policy")
+
+
+def _check_choice(parameter: str, value: str | None, choices: tuple[str, ...]) -> None:
+    if value is not None and value not in choices:
+        raise InvalidParameter(
+            f"{parameter} is none of {', '.join(choices)}.", details={"parameter": parameter, "choices": list(choices)}
+        )
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in _KINDS:
+        raise UnsupportedKind("The only kind of model is scoring.", details={"field": "kind", "choices": list(_KINDS)})
+
+
+def _check(scoring_method: str | None, upstream_sources: list[dict[str, Any]] | None) -> None:
+    if scoring_method is not None and scoring_method not in _METHODS:
+        raise UnsupportedScoringMethod(
+            "The only scoring method is balanced_cosine.",
+            details={"field": "scoring_method", "choices": list(_METHODS)},
+        )
+    if not _storable(upstream_sources):
+        raise rules.invalid(
+            [rules.problem(["upstream_sources"], "not_storable", "U+0000, a lone surrogate or a number out of range")],
+            thing="The model",
+        )
+
+
+def _storable(value: Any) -> bool:
+    """Free-form JSON is kept as sent, except what one of the two databases cannot hold."""
+    if isinstance(value, dict):
+        return all(_storable(key) and _storable(each) for key, each in value.items())
+    if isinstance(value, list):
+        return all(map(_storable, value))
+    if isinstance(value, str):
+        return "\x00" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return not isinstance(value, int) or abs(value) < 2**63

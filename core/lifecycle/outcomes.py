@@ -1,0 +1,23 @@
+"""How a run that did not succeed leaves its model (CONTRACT 5): nothing that was there before is lost."""
+
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from core.lifecycle import rules
+from core.store import models, runs
+from core.store.models import ModelRow
+
+
+def fail(connection: Connection, run: runs.RunRow, *, code: str, message: str, owner: str | None = None) -> bool:
+    """End a run badly and its model's being busy with it; False when the run has ended already."""
+    model = models.hold_by_id(connection, run.model_id)
+    if not runs.fail(connection, run.id, code=code, message=message, now=rules.now(), owner=owner):
+        return False
+    if model is not None and model.state == "busy":
+        models.move(connection, model, _state_after(model), now=rules.now())
+    return True
+
+
+def _state_after(model: ModelRow) -> Literal["ready", "failed"]:
+    return "failed" if model.active_version_id is None else "ready"

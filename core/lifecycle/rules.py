@@ -1,0 +1,85 @@
+"""Rules that several operations share: what a state allows, what a listing accepts, what is not built yet."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from core.errors import (
+    FeatureUnavailable,
+    InvalidParameter,
+    ModelArchived,
+    ModelBusy,
+    ModelNotDraft,
+    ModelNotTrained,
+    TraitbenchError,
+    ValidationFailed,
+)
+from core.states import Operation, Outcome, outcome
+from core.store import models
+from core.store.models import ModelRow
+
+_MESSAGES: Mapping[type[TraitbenchError], str] = {
+    ModelBusy: "The model {handle} is busy with the run {run_id}; wait until it is done.",
+    ModelNotDraft: "The model {handle} is trained: its traits and samples are frozen into its versions.",
+    ModelNotTrained: "The model {handle} has no version yet; train it first.",
+    ModelArchived: "The model {handle} was deleted; it can be read, nothing more.",
+}
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+def require(operation: Operation, model: ModelRow) -> Outcome:
+    """What the operation means in the model's state; raise the error that stands in the table."""
+    cell = outcome(operation, model.state)
+    if cell is Outcome.IF_VERSION:
+        cell = Outcome.PROCEED if model.active_version_id is not None else ModelNotTrained
+    if isinstance(cell, Outcome):
+        return cell
+    raise refusal(cell, model)
+
+
+def refusal(error: type[TraitbenchError], model: ModelRow) -> TraitbenchError:
+    """The error, saying which model and, when it is busy, with which run."""
+    busy = error is ModelBusy
+    return error(
+        _MESSAGES[error].format(handle=model.handle, run_id=model.run_id),
+        details={"handle": model.handle, "state": model.state} | ({"run_id": model.run_id} if busy else {}),
+        headers={"X-Run-Id": str(model.run_id)} if busy else None,
+    )
+
+
+def edited(connection: Connection, model: ModelRow) -> None:
+    """Traits or samples of the model were changed: a failed model is a draft again (CONTRACT 5)."""
+    models.move(connection, model, "draft", now=now())
+
+
+def check_limit(limit: int, *, most: int) -> None:
+    """Raise `InvalidParameter` unless a page may be this large."""
+    if not 1 <= limit <= most:
+        raise InvalidParameter(
+            f"limit is {limit}; it takes 1 to {most}.", details={"parameter": "limit", "least": 1, "most": most}
+        )
+
+
+def invalid(errors: Sequence[Mapping[str, Any]], *, thing: str) -> ValidationFailed:
+    """The error that names every bad field by its path."""
+    count = len(errors)
+    return ValidationFailed(
+        f"{thing}: {count} field{'' if count == 1 else 's'} not valid; nothing was changed.",
+        details={"errors": [dict(error) for error in errors]},
+    )
+
+
+def problem(loc: Sequence[str | int], kind: str, message: str) -> dict[str, Any]:
+    """One bad field."""
+    return {"loc": list(loc), "type": kind, "msg": message}
+
+
+def unavailable(feature: str) -> FeatureUnavailable:
+    """The error of a field that this service does not offer yet."""
+    return FeatureUnavailable(f"This service does not offer {feature}.", details={"field": feature})

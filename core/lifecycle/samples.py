@@ -1,0 +1,114 @@
+"""Samples: add, list, delete. A batch goes in whole or not at all, and the refusal names every bad element."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+
+from core.contract.models import ModelDeleted
+from core.contract.page import SamplePage
+from core.contract.samples import SampleIds, SampleInput, SamplesCreate
+from core.errors import SampleNotFound
+from core.lifecycle import access, rules
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.store import models, samples, traits
+from core.store.cursors import read_number, write_cursor
+from core.store.engine import reading, writing
+from core.store.models import ModelRow
+
+
+def add(bench: Bench, caller: Caller, handle: str, body: SamplesCreate) -> SampleIds:
+    """Add labelled texts to a draft; their ids rise in the order sent."""
+    name = str(access.permit(bench, caller, "samples.add", handle))
+    digests = [hashlib.sha256(sample.text.encode()).hexdigest() for sample in body.samples]
+    with writing(bench.engine) as connection:
+        model = access.found(models.hold(connection, name), name)
+        return SampleIds(ids=add_to(connection, model, body.samples, digests, most=bench.settings.max_samples))
+
+
+def add_to(
+    connection: Connection, model: ModelRow, sent: list[SampleInput], digests: list[str], *, most: int
+) -> list[int]:
+    """The ids of samples added to a model that the connection holds; `digests` are the texts' SHA-256."""
+    rows = traits.rows(connection, model.id)
+    trait_ids = {row.name: row.id for row in rows} | {row.key: row.id for row in rows}
+    _check(sent, digests, trait_ids)
+    _check_count(samples.count(connection, model.id) + len(sent), most)
+    rules.require("edit", model)
+    made = rules.now()
+    ids = samples.add(
+        connection,
+        model.id,
+        [
+            {
+                "trait_id": trait_ids[sample.trait],
+                "text": sample.text,
+                "quality": sample.quality,
+                "provenance": "authored",
+                "source_url": sample.source_url,
+                "content_sha256": digest,
+                "created_at": made,
+            }
+            for sample, digest in zip(sent, digests, strict=True)
+        ],
+    )
+    rules.edited(connection, model)
+    return ids
+
+
+def list_samples(
+    bench: Bench, caller: Caller, handle: str, *, trait: str | None = None, limit: int = 100, cursor: str | None = None
+) -> SamplePage:
+    """One page of a model's samples, of one trait if one is named."""
+    name = str(access.permit(bench, caller, "samples.list", handle))
+    with reading(bench.engine) as connection:
+        model = access.found(models.find(connection, name), name)
+        rules.check_limit(limit, most=500)
+        trait_id = None if trait is None else access.trait_of(connection, model, trait).id
+        listing = f"samples {model.id} {trait_id}"
+        after = read_number(listing, cursor)
+        items = samples.page(connection, model.id, limit=limit + 1, after=after, trait_id=trait_id)
+    more = write_cursor(listing, items[limit - 1].id) if len(items) > limit else None
+    return SamplePage(items=items[:limit], limit=limit, next_cursor=more)
+
+
+def delete(bench: Bench, caller: Caller, handle: str, sample_id: int) -> ModelDeleted:
+    """Remove one sample of a draft."""
+    name = str(access.permit(bench, caller, "samples.delete", handle))
+    with writing(bench.engine) as connection:
+        model = access.found(models.hold(connection, name), name)
+        if not 0 < sample_id < 2**63 or not samples.exists(connection, model.id, sample_id):
+            raise SampleNotFound(f"The model {name} has no sample {sample_id}.", details={"sample_id": sample_id})
+        rules.require("edit", model)
+        samples.remove(connection, model.id, sample_id)
+        rules.edited(connection, model)
+    return ModelDeleted(handle=name, deleted=True)
+
+
+def _check(sent: list[SampleInput], digests: list[str], trait_ids: Mapping[str, int]) -> None:
+    errors = [
+        error
+        for index, (sample, digest) in enumerate(zip(sent, digests, strict=True))
+        for error in _errors(index, sample, digest, trait_ids)
+    ]
+    if errors:
+        raise rules.invalid(errors, thing="The samples")
+
+
+def _errors(index: int, sample: SampleInput, digest: str, trait_ids: Mapping[str, int]) -> list[dict[str, Any]]:
+    errors = []
+    if sample.trait not in trait_ids:
+        message = "the model has no trait of this key or name"
+        errors.append(rules.problem(["samples", index, "trait"], "unknown_trait", message))
+    if sample.content_sha256 not in (None, digest):
+        message = "it is not the SHA-256 of the text's UTF-8"
+        errors.append(rules.problem(["samples", index, "content_sha256"], "sha256_mismatch", message))
+    return errors
+
+
+def _check_count(count: int, most: int) -> None:
+    if count > most:
+        message = f"the model would have {count} samples; it may have {most}"
+        raise rules.invalid([rules.problem(["samples"], "too_many", message)], thing="The samples")

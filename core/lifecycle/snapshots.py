@@ -1,0 +1,32 @@
+"""Snapshots that were scored with lately. A snapshot never changes, so what is kept is never wrong."""
+
+from collections import OrderedDict
+from threading import Lock
+
+from sqlalchemy import Connection
+
+from core.scoring.snapshot import Snapshot
+from core.store import versions
+
+_KEPT = 64
+
+
+class Snapshots:
+    """A bounded set of snapshots by version id; the ones used longest ago leave first."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[int, Snapshot] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, connection: Connection, version_id: int) -> Snapshot:
+        """The snapshot of a version, read at most once while it is kept."""
+        with self._lock:
+            if version_id in self._kept:
+                self._kept.move_to_end(version_id)
+                return self._kept[version_id]
+        snapshot = Snapshot.from_json(versions.snapshot(connection, version_id))
+        with self._lock:
+            self._kept[version_id] = snapshot
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return snapshot

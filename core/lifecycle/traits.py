@@ -1,0 +1,124 @@
+"""Traits: add, list, get, update, delete. Adding is an upsert by key; a name belongs to one trait of a model only."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+
+from core.contract.models import ModelDeleted
+from core.contract.names import trait_key
+from core.contract.traits import Trait, TraitInput, TraitList, TraitsCreate, TraitUpdate
+from core.errors import DuplicateTrait, ValidationFailed
+from core.lifecycle import access, rules
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.store import models, traits
+from core.store.engine import reading, writing
+from core.store.models import ModelRow
+
+
+def add(bench: Bench, caller: Caller, handle: str, body: TraitsCreate) -> TraitList:
+    """Add traits to a draft, or change those whose key exists; all of them or none."""
+    name = str(access.permit(bench, caller, "traits.add", handle))
+    with writing(bench.engine) as connection:
+        model = access.found(models.hold(connection, name), name)
+        keys = add_to(connection, model, body.traits, most=bench.settings.max_traits)
+        return TraitList(traits=_in_order(traits.read(connection, model.id), keys))
+
+
+def add_to(connection: Connection, model: ModelRow, sent: list[TraitInput], *, most: int) -> list[str]:
+    """The keys of the traits that were added to, or changed in, a model that the connection holds."""
+    keyed = _keyed(sent)
+    rows = {row.key: row for row in traits.rows(connection, model.id)}
+    _check_names({key: row.name for key, row in rows.items()} | {key: each["name"] for key, each in keyed.items()})
+    _check_count(len(rows | keyed), most)
+    rules.require("edit", model)
+    for key in keyed.keys() & rows.keys():
+        traits.change(connection, rows[key].id, keyed[key])
+    new = [{"key": key, "kind": "extrinsic", **fields} for key, fields in keyed.items() if key not in rows]
+    traits.add(connection, model.id, new)
+    rules.edited(connection, model)
+    return list(keyed)
+
+
+def list_traits(bench: Bench, caller: Caller, handle: str) -> TraitList:
+    """All traits of a model, in the order they were added."""
+    name = str(access.permit(bench, caller, "traits.list", handle))
+    with reading(bench.engine) as connection:
+        model = access.found(models.find(connection, name), name)
+        return TraitList(traits=traits.read(connection, model.id))
+
+
+def get(bench: Bench, caller: Caller, handle: str, key: str) -> Trait:
+    """One trait, by key or name."""
+    name = str(access.permit(bench, caller, "traits.get", handle))
+    with reading(bench.engine) as connection:
+        model = access.found(models.find(connection, name), name)
+        trait = access.trait_of(connection, model, key)
+        return _in_order(traits.read(connection, model.id), [trait.key])[0]
+
+
+def update(bench: Bench, caller: Caller, handle: str, key: str, body: TraitUpdate) -> TraitList:
+    """Change what was sent and is not null; the key stays."""
+    name = str(access.permit(bench, caller, "traits.update", handle))
+    with writing(bench.engine) as connection:
+        model = access.found(models.hold(connection, name), name)
+        trait = access.trait_of(connection, model, key)
+        fields = body.model_dump(exclude_none=True)
+        names = {row.key: row.name for row in traits.rows(connection, model.id)}
+        _check_names(names | ({trait.key: fields["name"]} if "name" in fields else {}))
+        rules.require("edit", model)
+        traits.change(connection, trait.id, fields)
+        rules.edited(connection, model)
+        return TraitList(traits=_in_order(traits.read(connection, model.id), [trait.key]))
+
+
+def delete(bench: Bench, caller: Caller, handle: str, key: str) -> ModelDeleted:
+    """Remove a trait, and its samples with it."""
+    name = str(access.permit(bench, caller, "traits.delete", handle))
+    with writing(bench.engine) as connection:
+        model = access.found(models.hold(connection, name), name)
+        trait = access.trait_of(connection, model, key)
+        rules.require("edit", model)
+        traits.remove(connection, trait.id)
+        rules.edited(connection, model)
+    return ModelDeleted(handle=name, deleted=True)
+
+
+def _keyed(sent: list[TraitInput]) -> dict[str, dict[str, Any]]:
+    keys = [each.key or _key(index, each.name) for index, each in enumerate(sent)]
+    if twice := _twice(keys):
+        raise DuplicateTrait("A trait key stands twice in the batch.", details={"keys": twice})
+    return {key: each.model_dump(exclude={"key"}) for key, each in zip(keys, sent, strict=True)}
+
+
+def _key(index: int, name: str) -> str:
+    try:
+        return trait_key(name)
+    except ValidationFailed as error:
+        bad = rules.problem(["traits", index, "name"], "empty_key", error.message)
+        raise rules.invalid([bad], thing="The traits") from None
+
+
+def _check_names(names: Mapping[str, str]) -> None:
+    if twice := _twice(names.values()):
+        raise DuplicateTrait(
+            "A name may belong to one trait of a model only.",
+            details={"names": twice, "keys": [key for key, name in names.items() if name in twice]},
+        )
+
+
+def _check_count(count: int, most: int) -> None:
+    if count > most:
+        message = f"the model would have {count} traits; it may have {most}"
+        raise rules.invalid([rules.problem(["traits"], "too_many", message)], thing="The traits")
+
+
+def _twice(values: Iterable[str]) -> list[str]:
+    return [value for value, count in Counter(values).items() if count > 1]
+
+
+def _in_order(found: list[Trait], keys: list[str]) -> list[Trait]:
+    by_key = {trait.key: trait for trait in found}
+    return [by_key[key] for key in keys]

@@ -1,0 +1,118 @@
+"""Versions: list, get, tag, untag, activate. A version is named by `vN`, by a tag, or as `active`."""
+
+from sqlalchemy import Connection
+
+from core.contract.names import ACTIVE, VERSION, check_tag, parse_version
+from core.contract.page import VersionPage
+from core.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
+from core.errors import ModelNotTrained, TagNotFound, VersionNotFound
+from core.lifecycle import access, rules
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.store import models, versions
+from core.store.cursors import read_number, write_cursor
+from core.store.engine import reading, writing
+from core.store.models import ModelRow
+from core.store.versions import VersionRow
+
+
+def list_versions(
+    bench: Bench, caller: Caller, handle: str, *, limit: int = 50, cursor: str | None = None
+) -> VersionPage:
+    """One page of a model's versions, newest first, without snapshots."""
+    name = str(access.permit(bench, caller, "versions.list", handle))
+    with reading(bench.engine) as connection:
+        model = access.found(models.find(connection, name), name)
+        rules.check_limit(limit, most=250)
+        listing = f"versions {model.id}"
+        items = versions.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
+    more = write_cursor(listing, items[limit - 1].version_no) if len(items) > limit else None
+    return VersionPage(items=items[:limit], limit=limit, next_cursor=more)
+
+
+def get(bench: Bench, caller: Caller, handle: str, version: str) -> Version:
+    """One version; with its snapshot for an authoring key that owns the namespace."""
+    name = access.permit(bench, caller, "versions.get", handle)
+    with reading(bench.engine) as connection:
+        model = access.found(models.find(connection, str(name)), str(name))
+        row = resolve(connection, model, version)
+        shown = versions.read(connection, row.id)
+        if caller.scope == "authoring" and name.namespace in caller.namespaces:
+            return shown.model_copy(update={"snapshot": versions.snapshot(connection, row.id)})
+        return shown
+
+
+def tag(bench: Bench, caller: Caller, handle: str, name: str) -> VersionTagged:
+    """Pin a tag to the active version; a tag that exists moves."""
+    model_name = str(access.permit(bench, caller, "versions.tag", handle))
+    with writing(bench.engine) as connection:
+        model = access.found(models.hold(connection, model_name), model_name)
+        check_tag(name)
+        rules.require("use", model)
+        active = _active(connection, model)
+        versions.tag(connection, model.id, name, active.id)
+    return VersionTagged(handle=model_name, tag=name, version_no=active.version_no)
+
+
+def untag(bench: Bench, caller: Caller, handle: str, name: str) -> VersionUntagged:
+    """Remove a tag; the version stays."""
+    model_name = str(access.permit(bench, caller, "versions.untag", handle))
+    with writing(bench.engine) as connection:
+        model = access.found(models.hold(connection, model_name), model_name)
+        check_tag(name)
+        rules.require("use", model)
+        if not versions.untag(connection, model.id, name):
+            raise _no_tag(model, name)
+    return VersionUntagged(handle=model_name, tag=name, deleted=True)
+
+
+def activate(bench: Bench, caller: Caller, handle: str, body: VersionActivate) -> VersionActivated:
+    """Let another version serve the scores."""
+    model_name = str(access.permit(bench, caller, "versions.activate", handle))
+    with writing(bench.engine) as connection:
+        model = access.found(models.hold(connection, model_name), model_name)
+        _check(body)
+        rules.require("use", model)
+        if body.tag is None:
+            row = resolve(connection, model, str(body.version))
+        elif (tagged := versions.by_tag(connection, model.id, body.tag)) is None:
+            raise _no_tag(model, body.tag)
+        else:
+            row = tagged
+        models.change(connection, model.id, now=rules.now(), active_version_id=row.id)
+    return VersionActivated(handle=model_name, version_no=row.version_no)
+
+
+def resolve(connection: Connection, model: ModelRow, version: str) -> VersionRow:
+    """The version that `vN`, a tag or `active` means; raise `VersionNotFound` when it means none."""
+    if version == ACTIVE:
+        row = _active(connection, model) if model.active_version_id is not None else None
+    elif VERSION.fullmatch(version):
+        number = parse_version(version)
+        row = None if number is None else versions.by_number(connection, model.id, number)
+    else:
+        row = versions.by_tag(connection, model.id, version)
+    if row is None:
+        raise VersionNotFound(
+            f"The model {model.handle} has no version of this number or tag.", details={"version": version[:64]}
+        )
+    return row
+
+
+def _active(connection: Connection, model: ModelRow) -> VersionRow:
+    row = None if model.active_version_id is None else versions.by_id(connection, model.active_version_id)
+    if row is None:
+        raise rules.refusal(ModelNotTrained, model)
+    return row
+
+
+def _check(body: VersionActivate) -> None:
+    if body.tag is not None:
+        check_tag(body.tag)
+    elif not VERSION.fullmatch(body.version or ""):
+        errors = [rules.problem(["version"], "not_a_version", "a version is vN; give a tag as tag")]
+        raise rules.invalid(errors, thing="The version")
+
+
+def _no_tag(model: ModelRow, name: str) -> TagNotFound:
+    return TagNotFound(f"The model {model.handle} has no such tag.", details={"tag": name})

@@ -1,0 +1,110 @@
+"""The process that executes runs: `python -m core.lifecycle.worker`, a child of the service.
+
+It is told what it needs in the first line of its standard input and lives until that input ends, which it does with the
+parent, however that ends. It is niced, so that a training never slows a page or a score.
+"""
+
+import ctypes
+import fcntl
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from threading import Thread, Timer
+from typing import Any
+
+from sqlalchemy import Engine
+
+from core.lifecycle import outcomes
+from core.runs.engine import LOCAL
+from core.runs.supervisor import READY
+from core.runs.worker import Body, Worker, serve
+from core.settings import Settings
+from core.store import workers
+from core.store.engine import open_engine, sqlite_file, writing
+
+_NICE = 10
+_PR_SET_PDEATHSIG = 1
+_FAREWELL_SECONDS = 1.0
+
+
+def main() -> None:
+    """Execute runs until the parent ends."""
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    told = json.loads(sys.stdin.buffer.readline())
+    settings, executor_id = _settings(told["settings"]), str(told["executor_id"])
+    engine = open_engine(settings.database_url)
+    _end_with_parent(int(told["parent"]), engine, executor_id)
+    os.nice(_NICE)
+    lock = _lock(settings)
+    learn = ThreadPoolExecutor(1).submit(_learner, engine, settings)
+    bodies = {"train": lambda execution: learn.result()(execution)}
+    serve(Worker(engine, settings.database_url, executor_id, bodies, outcomes.fail), ready=_say_ready)
+    # Only a worker that was taken for dead comes here; its parent starts a new one.
+    os.close(lock)
+    os._exit(1)
+
+
+def greeting(settings: Settings) -> Mapping[str, Any]:
+    """What the worker is told about the service."""
+    return {"settings": {name: getattr(settings, name) for name in Settings.__dataclass_fields__}}
+
+
+def _learner(engine: Engine, settings: Settings) -> Body:
+    """What trains, encoder and all; loaded while the worker is ready already, and kept."""
+    from core.encoders.registry import load_encoder
+    from core.lifecycle import learning
+
+    return partial(learning.train, engine, load_encoder(settings.encoder, cache=settings.cache))
+
+
+def _settings(told: Mapping[str, Any]) -> Settings:
+    paths = {"home": Path(told["home"]), "public_namespaces": tuple(told["public_namespaces"])}
+    return Settings(**{**told, **paths})
+
+
+def _end_with_parent(parent: int, engine: Engine, executor_id: str) -> None:
+    Thread(target=_wait_for_the_end, args=(engine, executor_id), name="parent", daemon=True).start()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def _wait_for_the_end(engine: Engine, executor_id: str) -> None:
+    sys.stdin.buffer.read()
+    # What runs is left where it is: every run survives being cut off, and the next worker goes on with it.
+    Timer(_FAREWELL_SECONDS, os._exit, [0]).start()
+    if executor_id != LOCAL:
+        with writing(engine) as connection:
+            workers.leave(connection, executor_id)
+    os._exit(0)
+
+
+def _lock(settings: Settings) -> int:
+    """Two workers of one name would execute each other's runs: on SQLite, one at a time."""
+    file = sqlite_file(settings.database_url)
+    if file is None:
+        return os.open(os.devnull, os.O_RDONLY)
+    lock = os.open(f"{file}.worker", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        # Another service on this database has a worker, which executes our runs too, until it ends.
+        _say_ready()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
+def _say_ready() -> None:
+    sys.stdout.buffer.write(READY)
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""One execution of a run: it says how far it is, and learns in doing so whether it still owns the run.
+
+There may be two executions of one run for a while, when a process that was taken for dead wakes up again. Each has
+drawn a token; only the one that claimed last can write, and the other gets `Fenced` and stops.
+"""
+
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, Engine
+
+from core.store import runs
+from core.store.engine import writing
+
+_EVERY_SECONDS = 0.5
+_ETA_FROM = 0.05
+
+
+class Fenced(Exception):
+    """The run belongs to another execution now, or has been cancelled."""
+
+
+class Fail(Protocol):
+    """Ends a run badly, and its model's being busy with it; False when the run has ended already."""
+
+    def __call__(
+        self, connection: Connection, run: runs.RunRow, *, code: str, message: str, owner: str | None = None
+    ) -> bool:
+        """Do it, if `owner`, when one is named, still owns the run."""
+        ...
+
+
+class Execution:
+    """A claimed run."""
+
+    def __init__(self, engine: Engine, run: runs.RunRow, owner: str) -> None:
+        self.run = run
+        self.owner = owner
+        self._engine = engine
+        self._began = monotonic()
+        self._written = -_EVERY_SECONDS
+        self.fraction = 0.0
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since this execution began."""
+        return monotonic() - self._began
+
+    def report(self, phase: str, done: int, total: int, *, fraction: float) -> None:
+        """Say how far the run is, twice a second at most; raise `Fenced` when it is not ours any more."""
+        if monotonic() - self._written < _EVERY_SECONDS:
+            return
+        self.fraction = min(1.0, max(self.fraction, fraction))
+        with writing(self._engine) as connection:
+            owned = runs.progress(connection, self.run.id, self.owner, self._progress(phase, done, total))
+        if not owned:
+            raise Fenced(self.run.id)
+        self._written = monotonic()
+
+    def succeed(self, connection: Connection, *, phase: str, total: int) -> None:
+        """End the run well, in the caller's transaction; raise `Fenced` when it is not ours any more."""
+        self.fraction = 1.0
+        progress = self._progress(phase, total, total)
+        if not runs.succeed(connection, self.run.id, self.owner, progress=progress, now=datetime.now(UTC)):
+            raise Fenced(self.run.id)
+
+    def _progress(self, phase: str, done: int, total: int) -> dict[str, Any]:
+        elapsed, fraction = self.elapsed_s, self.fraction
+        eta = elapsed * (1 - fraction) / fraction if fraction >= _ETA_FROM else None
+        return {
+            "phase": phase,
+            "done": done,
+            "total": total,
+            "fraction": round(fraction, 4),
+            "elapsed_s": round(elapsed, 1),
+            "eta_s": None if eta is None else round(eta, 1),
+        }

@@ -1,0 +1,83 @@
+"""What the run engine lacks, written once: heartbeat, takeover of what a dead worker left, reconciling.
+
+Every worker is seen every few seconds by the database's clock. One that was not seen for long is buried by whichever
+worker comes first, and that one takes its runs back to the queue. A worker that finds itself buried ends; its parent
+starts it anew. Expiry is long on purpose: a slow machine is no dead one, and fencing makes a wrong guess harmless.
+"""
+
+import logging
+from dataclasses import dataclass
+from itertools import count
+from time import sleep
+
+from dbos import DBOS
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from core.runs.execution import Fail
+from core.runs.names import QUEUE
+from core.store import runs, workers
+from core.store.engine import reading, writing
+
+_ENDED = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds between heartbeats, without one until burial, and heartbeats between two reconcilings."""
+
+    heartbeat_s: float
+    expiry_s: float
+    reconcile_every: int
+
+
+PACE = Pace(heartbeat_s=5.0, expiry_s=30.0, reconcile_every=6)
+
+
+def watch(engine: Engine, executor_id: str, fail: Fail, pace: Pace) -> None:
+    """Keep watch until this worker finds itself buried."""
+    for beat in count():
+        try:
+            with writing(engine) as connection:
+                if not workers.seen(connection, executor_id):
+                    return
+            take_over(engine, after_seconds=pace.expiry_s)
+            if beat % pace.reconcile_every == 0:
+                reconcile(engine, fail)
+        except SQLAlchemyError as error:
+            _log.warning("the database did not answer the worker's watch: %s", type(error).__name__)
+        sleep(pace.heartbeat_s)
+
+
+def take_over(engine: Engine, *, after_seconds: float) -> None:
+    """Bring the runs of workers that died back to the queue."""
+    with writing(engine) as connection:
+        buried = workers.bury(connection, after_seconds=after_seconds)
+    for executor_id in buried:
+        for workflow in DBOS.list_workflows(
+            status="PENDING", executor_id=executor_id, load_input=False, load_output=False
+        ):
+            # The queue must be named: the engine's own default queue knows no "one at a time per model".
+            DBOS.resume_workflow(workflow.workflow_id, queue_name=QUEUE)
+
+
+def reconcile(engine: Engine, fail: Fail) -> None:
+    """Settle the runs that we think alive and the engine knows to be over, or in nobody's hands."""
+    with reading(engine) as connection:
+        live = {run.id: run for run in runs.live(connection)}
+    if not live:
+        return
+    found = DBOS.list_workflows(workflow_ids=list(live), load_input=False, load_output=False)
+    workflows = {workflow.workflow_id: workflow for workflow in found}
+    # Asked last: a worker enters before it takes a run, so whoever holds one and is not here was buried.
+    with reading(engine) as connection:
+        known = workers.known(connection)
+    for run_id, run in live.items():
+        workflow = workflows.get(run_id)
+        if workflow is None or workflow.status in _ENDED:
+            with writing(engine) as connection:
+                fail(connection, run, code="interrupted", message="The run was lost; it may be started again.")
+        elif workflow.status == "PENDING" and workflow.executor_id not in known:
+            DBOS.resume_workflow(run_id, queue_name=QUEUE)

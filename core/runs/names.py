@@ -1,0 +1,20 @@
+"""What both sides of the run engine must call by the same name. A change strands whatever is queued: drain first."""
+
+from dbos import DBOSPortableJSONSerializer
+from sqlalchemy import URL, make_url
+
+APPLICATION = "traitbench"
+# A constant: the engine's default is a hash of our source, and after an upgrade it would leave queued runs for ever.
+APPLICATION_VERSION = "1"
+QUEUE = "runs"
+WORKFLOW = "run"
+# Never the default (pickle): who can write to the database must not run code in the workers.
+SERIALIZER = DBOSPortableJSONSerializer()
+
+
+def engine_url(url: str | URL) -> str:
+    """Our database's URL as the run engine takes it: it needs its own connections, without our hooks."""
+    url = make_url(url)
+    if url.get_backend_name() == "postgresql":
+        url = url.set(drivername="postgresql")
+    return url.render_as_string(hide_password=False)

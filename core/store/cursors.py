@@ -1,0 +1,65 @@
+"""Cursors: opaque places in a listing, each good for the listing and the filters that gave it out, and for no other.
+
+A cursor is the position behind a digest of listing and position. The digest is no secret: a cursor opens nothing that
+its caller may not read anyway.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+
+from core.errors import InvalidCursor
+
+_DIGEST = 9
+
+Position = str | int
+
+
+def write_cursor(listing: str, position: Position) -> str:
+    """The cursor that goes on behind `position`."""
+    place = json.dumps(position).encode()
+    return base64.urlsafe_b64encode(_digest(listing, place) + place).decode().rstrip("=")
+
+
+def read_number(listing: str, cursor: str | None) -> int | None:
+    """The number that a cursor of this listing stands for; raise `InvalidCursor` for any other cursor."""
+    position = _read(listing, cursor)
+    if isinstance(position, str):
+        raise _invalid()
+    return position
+
+
+def read_name(listing: str, cursor: str | None) -> str | None:
+    """The name that a cursor of this listing stands for; raise `InvalidCursor` for any other cursor."""
+    position = _read(listing, cursor)
+    if isinstance(position, int):
+        raise _invalid()
+    return position
+
+
+def _read(listing: str, cursor: str | None) -> Position | None:
+    if cursor is None:
+        return None
+    try:
+        packed = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raise _invalid() from None
+    digest, place = packed[:_DIGEST], packed[_DIGEST:]
+    if digest != _digest(listing, place):
+        raise _invalid()
+    position: Position = json.loads(place)
+    if write_cursor(listing, position) != cursor:
+        raise _invalid()
+    return position
+
+
+def _digest(listing: str, place: bytes) -> bytes:
+    return hashlib.sha256(listing.encode() + b"\n" + place).digest()[:_DIGEST]
+
+
+def _invalid() -> InvalidCursor:
+    return InvalidCursor(
+        "The cursor is not one that this listing, with these filters, gave out. Begin again without it.",
+        details={"parameter": "cursor"},
+    )

@@ -1,0 +1,106 @@
+"""The database: one engine, two kinds of transaction, the same code on SQLite and PostgreSQL.
+
+`writing` takes SQLite's write lock at once (BEGIN IMMEDIATE), so that what a transaction has read stays true until it
+commits; on PostgreSQL the rows that a decision rests on are locked instead (`SELECT ... FOR UPDATE`; SQLite drops it).
+`reading` is one consistent snapshot on both, and never waits for a writer. Statements never carry their parameters into
+an error message: they hold texts.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Dialect, Engine, Table, create_engine, event, literal_column, make_url
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.sql.elements import ColumnElement
+
+_READ = "traitbench_read"
+_PRAGMAS = (
+    "journal_mode=WAL",
+    "synchronous=NORMAL",
+    "busy_timeout=10000",
+    "foreign_keys=ON",
+    "secure_delete=ON",
+    "cache_size=-16000",
+)
+
+
+def open_engine(url: str | URL) -> Engine:
+    """The engine of a database, its folder made if it is a file; nothing is connected yet."""
+    url = make_url(url)
+    if url.get_backend_name() == "sqlite":
+        return _sqlite(url)
+    return create_engine(
+        url,
+        hide_parameters=True,
+        json_serializer=_to_json,
+        pool_size=8,
+        max_overflow=24,
+        pool_pre_ping=True,
+    )
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that may write; committed at the end, rolled back when it raises."""
+    with engine.begin() as connection:
+        yield connection
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A transaction that sees one moment of the database and changes nothing."""
+    with _reader(engine).begin() as connection:
+        yield connection
+
+
+def sqlite_file(url: str | URL) -> Path | None:
+    """The file behind a SQLite URL; None for another database."""
+    url = make_url(url)
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return None
+    return Path(url.database).absolute()
+
+
+def insert(connection: Connection, table: Table) -> Any:
+    """The dialect's INSERT, the one that knows ON CONFLICT."""
+    return (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(table)
+
+
+def database_now(dialect: Dialect) -> ColumnElement[int]:
+    """The database's clock in microseconds: the one clock that all workers share."""
+    if dialect.name == "sqlite":
+        return literal_column("CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)")
+    return literal_column("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)")
+
+
+def _reader(engine: Engine) -> Engine:
+    if engine.dialect.name == "sqlite":
+        return engine.execution_options(**{_READ: True})
+    return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+
+def _sqlite(url: URL) -> Engine:
+    # Threads wait for SQLite's lock, not for a place in the pool.
+    engine = create_engine(url, hide_parameters=True, json_serializer=_to_json, pool_size=8, max_overflow=56)
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: Any, _record: Any) -> None:
+    # Python's own BEGIN comes too late (before the first write only), so it is turned off.
+    connection.isolation_level = None
+    for pragma in _PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin(connection: Connection) -> None:
+    read = connection.get_execution_options().get(_READ)
+    connection.exec_driver_sql("BEGIN" if read else "BEGIN IMMEDIATE")
+
+
+_to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False)

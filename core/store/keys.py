@@ -1,0 +1,74 @@
+"""Questions about API keys, of which only a hash is kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, Select, or_, select, update
+from sqlalchemy import insert as insert_into
+
+from core.store import tables
+
+_KEYS = tables.keys.c
+
+Scope = Literal["scoring", "authoring"]
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """An issued key; `prefix` is the part of the secret that may be shown."""
+
+    id: str
+    name: str
+    prefix: str
+    scope: Scope
+    namespaces: tuple[str, ...]
+    created_at: datetime
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+def add(connection: Connection, key: ApiKey, *, digest: str) -> None:
+    """A new key."""
+    values = {name: getattr(key, name) for name in ApiKey.__dataclass_fields__}
+    connection.execute(insert_into(tables.keys).values(hash=digest, **values | {"namespaces": list(key.namespaces)}))
+
+
+def by_digest(connection: Connection, digest: str) -> tuple[ApiKey, str] | None:
+    """The key of a secret's hash, and the hash that is stored."""
+    row = connection.execute(_rows(_KEYS.hash).where(_KEYS.hash == digest)).one_or_none()
+    return None if row is None else (_key(row), row.hash)
+
+
+def read(connection: Connection, key_id: str) -> ApiKey | None:
+    """The key of an id."""
+    row = connection.execute(_rows().where(_KEYS.id == key_id)).one_or_none()
+    return None if row is None else _key(row)
+
+
+def all_keys(connection: Connection) -> list[ApiKey]:
+    """Every key, oldest first, the revoked ones too."""
+    return [_key(row) for row in connection.execute(_rows().order_by(_KEYS.created_at, _KEYS.id))]
+
+
+def revoke(connection: Connection, key_id: str, *, now: datetime) -> None:
+    """End a key; the first time counts."""
+    connection.execute(update(tables.keys).where(_KEYS.id == key_id, _KEYS.revoked_at.is_(None)).values(revoked_at=now))
+
+
+def used(connection: Connection, key_id: str, *, now: datetime, every: timedelta) -> None:
+    """Note the use of a key, unless one was noted lately."""
+    stale = or_(_KEYS.last_used_at.is_(None), _KEYS.last_used_at < now - every)
+    connection.execute(update(tables.keys).where(_KEYS.id == key_id, stale).values(last_used_at=now))
+
+
+def _rows(*more: Any) -> Select[Any]:
+    columns: Sequence[Any] = [_KEYS[name] for name in ApiKey.__dataclass_fields__]
+    return select(*columns, *more)
+
+
+def _key(row: Row[Any]) -> ApiKey:
+    return ApiKey(
+        **{name: getattr(row, name) for name in ApiKey.__dataclass_fields__} | {"namespaces": tuple(row.namespaces)}
+    )

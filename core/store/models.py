@@ -1,0 +1,178 @@
+"""Questions about models. A page costs four queries, however many models stand on it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, select, update
+
+from core.contract.models import LastOperation, Model, OperationError, Progress, State
+from core.store import tables
+from core.store.engine import insert
+
+_MODELS = tables.models.c
+_RUNS = tables.runs.c
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """What a rule needs to know of a model."""
+
+    id: int
+    handle: str
+    state: State
+    scoring_method: str
+    max_depth: int
+    active_version_id: int | None
+    run_id: str | None
+
+
+def find(connection: Connection, handle: str) -> ModelRow | None:
+    """The model of a handle."""
+    return _row(connection, _rows().where(_MODELS.handle == handle))
+
+
+def find_by_id(connection: Connection, model_id: int) -> ModelRow | None:
+    """The model of an id."""
+    return _row(connection, _rows().where(_MODELS.id == model_id))
+
+
+def hold(connection: Connection, handle: str) -> ModelRow | None:
+    """The model of a handle, which no other transaction changes until this one ends."""
+    return _row(connection, _rows().where(_MODELS.handle == handle).with_for_update())
+
+
+def hold_by_id(connection: Connection, model_id: int) -> ModelRow | None:
+    """As `hold`, by id."""
+    return _row(connection, _rows().where(_MODELS.id == model_id).with_for_update())
+
+
+def add(connection: Connection, *, handle: str, namespace: str, now: datetime, **fields: Any) -> int | None:
+    """The id of a new draft; None when the handle is taken."""
+    statement = insert(connection, tables.models).values(
+        handle=handle, namespace=namespace, state="draft", created_at=now, updated_at=now, **fields
+    )
+    added = connection.execute(statement.on_conflict_do_nothing(index_elements=["handle"]).returning(_MODELS.id))
+    model_id: int | None = added.scalar_one_or_none()
+    return model_id
+
+
+def change(connection: Connection, model_id: int, *, now: datetime, **fields: Any) -> None:
+    """Set fields of a model."""
+    connection.execute(update(tables.models).where(_MODELS.id == model_id).values(updated_at=now, **fields))
+
+
+def move(connection: Connection, model: ModelRow, state: State, *, now: datetime, **fields: Any) -> bool:
+    """Bring a model from the state it was seen in to another; False when it is no longer in it."""
+    statement = update(tables.models).where(_MODELS.id == model.id, _MODELS.state == model.state)
+    moved: int = connection.execute(statement.values(state=state, updated_at=now, **fields)).rowcount
+    return moved == 1
+
+
+def next_version_no(connection: Connection, model_id: int) -> int:
+    """Count one version more and say which it is."""
+    statement = update(tables.models).where(_MODELS.id == model_id).values(versions_made=_MODELS.versions_made + 1)
+    number: int = connection.execute(statement.returning(_MODELS.versions_made)).scalar_one()
+    return number
+
+
+def read(connection: Connection, model_id: int) -> Model:
+    """One model as the API shows it."""
+    return _models(connection, _shown().where(_MODELS.id == model_id))[0]
+
+
+def page(
+    connection: Connection,
+    *,
+    limit: int,
+    after: str | None,
+    namespaces: Collection[str],
+    state: str | None,
+    kind: str | None,
+) -> list[Model]:
+    """The models behind a handle, by handle; archived ones only when they are asked for."""
+    statement = _shown().where(_MODELS.namespace.in_(namespaces)).order_by(_MODELS.handle).limit(limit)
+    statement = statement.where(_MODELS.state == state if state else _MODELS.state != "archived")
+    if kind:
+        statement = statement.where(_MODELS.kind == kind)
+    if after is not None:
+        statement = statement.where(_MODELS.handle > after)
+    return _models(connection, statement)
+
+
+def _rows() -> Select[Any]:
+    return select(*(tables.models.c[name] for name in ModelRow.__dataclass_fields__))
+
+
+def _row(connection: Connection, statement: Select[Any]) -> ModelRow | None:
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else ModelRow(*row)
+
+
+def _shown() -> Select[Any]:
+    run = (
+        _RUNS.id.label("last_run_id"),
+        _RUNS.kind.label("run_kind"),
+        _RUNS.status.label("run_status"),
+        _RUNS.created_at.label("run_started_at"),
+        _RUNS.progress.label("run_progress"),
+        _RUNS.error_code.label("run_error_code"),
+        _RUNS.error_message.label("run_error_message"),
+    )
+    return (
+        select(tables.models, tables.versions.c.version_no, *run)
+        .outerjoin(tables.versions, tables.versions.c.id == _MODELS.active_version_id)
+        .outerjoin(tables.runs, _RUNS.id == _MODELS.run_id)
+    )
+
+
+def _models(connection: Connection, statement: Select[Any]) -> list[Model]:
+    rows = connection.execute(statement).all()
+    traits = _names(connection, tables.traits.c.model_id, tables.traits.c.name, [row.id for row in rows])
+    tags = _names(connection, tables.tags.c.version_id, tables.tags.c.name, [row.active_version_id for row in rows])
+    return [_model(row, traits, tags) for row in rows]
+
+
+def _names(connection: Connection, owner: Any, name: Any, ids: Sequence[int | None]) -> Mapping[int | None, list[str]]:
+    found: dict[int | None, list[str]] = defaultdict(list)
+    order = tables.traits.c.id if name is tables.traits.c.name else name
+    for row in connection.execute(select(owner, name).where(owner.in_([id for id in ids if id])).order_by(order)):
+        found[row[0]].append(row[1])
+    return found
+
+
+def _model(row: Row[Any], traits: Mapping[int | None, list[str]], tags: Mapping[int | None, list[str]]) -> Model:
+    return Model(
+        handle=row.handle,
+        scoring_method=row.scoring_method,
+        description=row.description,
+        state=row.state,
+        kind=row.kind,
+        traits=traits.get(row.id, []),
+        current_version_id=row.active_version_id,
+        version_no=row.version_no,
+        version_tags=tags.get(row.active_version_id, []),
+        zero_data_retention=False,
+        last_operation=_last_operation(row),
+        max_depth=row.max_depth,
+        additional_terms=row.additional_terms,
+        upstream_sources=row.upstream_sources,
+        readme_markdown=row.readme_markdown,
+        version_retention_policy=None,
+    )
+
+
+def _last_operation(row: Row[Any]) -> LastOperation | None:
+    if row.last_run_id is None:
+        return None
+    error = row.run_error_code and OperationError(code=row.run_error_code, message=row.run_error_message)
+    return LastOperation(
+        kind=row.run_kind,
+        status=row.run_status,
+        started_at=row.run_started_at,
+        run_id=row.last_run_id,
+        progress=row.run_progress and Progress.model_validate(row.run_progress),
+        error=error or None,
+    )

@@ -1,0 +1,85 @@
+"""Questions about runs: our own record of every long operation, and the only one that a request ever reads.
+
+Every write of an execution names the owner it was given when it began (a fencing token). An execution that was
+displaced, or whose run was cancelled, finds no row to write to, and that is how it learns so.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, select, update
+from sqlalchemy import insert as insert_into
+
+from core.contract.models import OperationKind, OperationStatus
+from core.store import tables
+
+_RUNS = tables.runs.c
+_LIVE = ("queued", "running")
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """What a rule, or an execution, needs to know of a run."""
+
+    id: str
+    model_id: int
+    kind: OperationKind
+    effort: str
+    status: OperationStatus
+    attempts: int
+
+
+def add(connection: Connection, run_id: str, *, model_id: int, kind: OperationKind, effort: str, now: datetime) -> None:
+    """A new run, queued."""
+    fields = {"id": run_id, "model_id": model_id, "kind": kind, "effort": effort, "created_at": now}
+    connection.execute(insert_into(tables.runs).values(status="queued", **fields))
+
+
+def read(connection: Connection, run_id: str) -> RunRow | None:
+    """The run of an id."""
+    row = connection.execute(_rows().where(_RUNS.id == run_id)).one_or_none()
+    return None if row is None else RunRow(*row)
+
+
+def live(connection: Connection) -> list[RunRow]:
+    """The runs that have not ended."""
+    return [RunRow(*row) for row in connection.execute(_rows().where(_RUNS.status.in_(_LIVE)))]
+
+
+def claim(connection: Connection, run_id: str, owner: str) -> RunRow | None:
+    """Make `owner` the execution of a run; None when the run has ended."""
+    statement = update(tables.runs).where(_RUNS.id == run_id, _RUNS.status.in_(_LIVE))
+    connection.execute(statement.values(owner=owner, status="running", attempts=_RUNS.attempts + 1))
+    run = read(connection, run_id)
+    return run if run and run.status in _LIVE else None
+
+
+def progress(connection: Connection, run_id: str, owner: str, progress: Mapping[str, Any]) -> bool:
+    """Say how far a run is; False when the owner has lost it."""
+    return _write(connection, run_id, owner, progress=dict(progress))
+
+
+def succeed(connection: Connection, run_id: str, owner: str, *, progress: Mapping[str, Any], now: datetime) -> bool:
+    """End a run well; False when the owner has lost it."""
+    return _write(connection, run_id, owner, status="succeeded", progress=dict(progress), finished_at=now)
+
+
+def fail(
+    connection: Connection, run_id: str, *, code: str, message: str, now: datetime, owner: str | None = None
+) -> bool:
+    """End a run badly; False when it has ended already, or when the owner, if one is named, has lost it."""
+    return _write(connection, run_id, owner, status="failed", error_code=code, error_message=message, finished_at=now)
+
+
+def _rows() -> Select[Any]:
+    return select(*(_RUNS[name] for name in RunRow.__dataclass_fields__))
+
+
+def _write(connection: Connection, run_id: str, owner: str | None, **values: Any) -> bool:
+    conditions: Sequence[Any] = [_RUNS.id == run_id, _RUNS.status.in_(_LIVE)]
+    if owner is not None:
+        conditions = [*conditions, _RUNS.owner == owner]
+    written: int = connection.execute(update(tables.runs).where(*conditions).values(**values)).rowcount
+    return written == 1

@@ -1,0 +1,88 @@
+"""Questions about the samples of a model: labelled texts, by id."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, select
+from sqlalchemy import insert as insert_into
+
+from core.contract.samples import Sample
+from core.store import tables
+
+_SAMPLES = tables.samples.c
+
+
+@dataclass(frozen=True)
+class Label:
+    """A sample without its text: what it says of which trait; equal texts have equal hashes."""
+
+    id: int
+    trait_id: int
+    quality: float
+    content_sha256: str
+
+
+def count(connection: Connection, model_id: int) -> int:
+    """How many samples a model has."""
+    return connection.execute(select(func.count()).where(_SAMPLES.model_id == model_id)).scalar_one()
+
+
+def add(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The ids of new samples, which rise in the order given."""
+    statement = insert_into(tables.samples).returning(_SAMPLES.id, sort_by_parameter_order=True)
+    return list(connection.execute(statement, [{"model_id": model_id, **each} for each in fields]).scalars())
+
+
+def remove(connection: Connection, model_id: int, sample_id: int) -> bool:
+    """Delete a sample; False when the model has no such sample."""
+    statement = delete(tables.samples).where(_SAMPLES.model_id == model_id, _SAMPLES.id == sample_id)
+    removed: int = connection.execute(statement).rowcount
+    return removed == 1
+
+
+def exists(connection: Connection, model_id: int, sample_id: int) -> bool:
+    """Whether the model has this sample."""
+    statement = select(_SAMPLES.id).where(_SAMPLES.model_id == model_id, _SAMPLES.id == sample_id)
+    return connection.execute(statement).first() is not None
+
+
+def page(connection: Connection, model_id: int, *, limit: int, after: int | None, trait_id: int | None) -> list[Sample]:
+    """The samples behind an id, of one trait if one is named."""
+    owner = _SAMPLES.model_id == model_id if trait_id is None else _SAMPLES.trait_id == trait_id
+    statement = (
+        select(tables.samples, tables.traits.c.key.label("trait"))
+        .join(tables.traits, tables.traits.c.id == _SAMPLES.trait_id)
+        .where(owner)
+        .order_by(_SAMPLES.id)
+        .limit(limit)
+    )
+    if after is not None:
+        statement = statement.where(_SAMPLES.id > after)
+    return [_sample(row) for row in connection.execute(statement)]
+
+
+def labels(connection: Connection, model_id: int) -> list[Label]:
+    """All samples of a model, without the texts, by id."""
+    columns = (_SAMPLES[name] for name in Label.__dataclass_fields__)
+    found = connection.execute(select(*columns).where(_SAMPLES.model_id == model_id).order_by(_SAMPLES.id))
+    return [Label(*row) for row in found]
+
+
+def texts(connection: Connection, sample_ids: Sequence[int]) -> dict[int, str]:
+    """The texts of some samples, by id."""
+    found = connection.execute(select(_SAMPLES.id, _SAMPLES.text).where(_SAMPLES.id.in_(sample_ids)))
+    return {row.id: row.text for row in found}
+
+
+def _sample(row: Row[Any]) -> Sample:
+    return Sample(
+        id=row.id,
+        trait=row.trait,
+        text=row.text,
+        quality=row.quality,
+        provenance=row.provenance,
+        source_url=row.source_url,
+        content_sha256=row.content_sha256,
+        created_at=row.created_at,
+    )

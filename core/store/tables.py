@@ -1,0 +1,216 @@
+"""The tables, as data. Their names begin with `tb_`, because the run engine keeps its own beside them.
+
+Ids are never reused (SQLite would reuse the last one); times are microseconds since 1970, aware on the way in and out;
+sets of JSON are small; wide columns (vectors, snapshots) live in tables of their own, so that lists never touch them.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Dialect,
+    Float,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    text,
+)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware time, stored as whole microseconds: neither database can lose its zone."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        """Microseconds since 1970."""
+        return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        """The time in UTC."""
+        return None if value is None else _EPOCH + timedelta(microseconds=value)
+
+
+_Id = BigInteger().with_variant(Integer, "sqlite")
+# Both databases shall sort names by their bytes.
+_Name = String().with_variant(String(collation="C"), "postgresql")
+_Json = JSON(none_as_null=True)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _identity() -> Column[int]:
+    return Column("id", _Id, Identity(), primary_key=True)
+
+
+def _of_model(*, index: bool = False) -> Column[int]:
+    return Column("model_id", _Id, ForeignKey("tb_models.id"), nullable=False, index=index)
+
+
+models = Table(
+    "tb_models",
+    metadata,
+    _identity(),
+    Column("handle", _Name, nullable=False, unique=True),
+    Column("namespace", _Name, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("state", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("scoring_method", String, nullable=False),
+    Column("max_depth", Integer, nullable=False),
+    Column("additional_terms", Text),
+    Column("upstream_sources", _Json),
+    Column("readme_markdown", Text),
+    Column("versions_made", _Id, nullable=False, server_default=text("0")),
+    Column("active_version_id", _Id),
+    Column("run_id", String),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    CheckConstraint("state IN ('draft', 'busy', 'ready', 'failed', 'archived')", name="state"),
+    Index("ix_tb_models_namespace_handle", "namespace", "handle"),
+    sqlite_autoincrement=True,
+)
+
+traits = Table(
+    "tb_traits",
+    metadata,
+    _identity(),
+    _of_model(),
+    Column("key", _Name, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("positive_label", Text, nullable=False),
+    Column("negative_label", Text, nullable=False),
+    Column("aggregation", String, nullable=False),
+    Column("kind", String, nullable=False),
+    UniqueConstraint("model_id", "key"),
+    sqlite_autoincrement=True,
+)
+
+samples = Table(
+    "tb_samples",
+    metadata,
+    _identity(),
+    _of_model(),
+    Column("trait_id", _Id, ForeignKey("tb_traits.id", ondelete="CASCADE"), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("quality", Float, nullable=False),
+    Column("provenance", String, nullable=False),
+    Column("source_url", Text),
+    Column("content_sha256", String, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Index("ix_tb_samples_model_id_id", "model_id", "id"),
+    Index("ix_tb_samples_trait_id_id", "trait_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+vectors = Table(
+    "tb_vectors",
+    metadata,
+    Column("sample_id", _Id, ForeignKey("tb_samples.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("encoder_digest", String, primary_key=True),
+    Column("vector", LargeBinary, nullable=False),
+)
+
+versions = Table(
+    "tb_versions",
+    metadata,
+    _identity(),
+    _of_model(),
+    Column("version_no", _Id, nullable=False),
+    Column("triggered_by", String, nullable=False),
+    Column("param_hash", String, nullable=False),
+    Column("sample_count", Integer, nullable=False),
+    Column("run_id", String, unique=True),
+    Column("metrics", _Json, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    UniqueConstraint("model_id", "version_no"),
+    sqlite_autoincrement=True,
+)
+
+snapshots = Table(
+    "tb_snapshots",
+    metadata,
+    Column("version_id", _Id, ForeignKey("tb_versions.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("snapshot", LargeBinary, nullable=False),
+)
+
+tags = Table(
+    "tb_tags",
+    metadata,
+    Column("model_id", _Id, ForeignKey("tb_models.id"), primary_key=True, autoincrement=False),
+    Column("name", _Name, primary_key=True),
+    Column("version_id", _Id, ForeignKey("tb_versions.id", ondelete="CASCADE"), nullable=False, index=True),
+)
+
+runs = Table(
+    "tb_runs",
+    metadata,
+    Column("id", String, primary_key=True),
+    _of_model(),
+    Column("kind", String, nullable=False),
+    Column("effort", String, nullable=False),
+    Column("status", String, nullable=False),
+    Column("progress", _Json),
+    Column("error_code", String),
+    Column("error_message", Text),
+    Column("owner", String),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("created_at", Moment, nullable=False),
+    Column("finished_at", Moment),
+    CheckConstraint("status IN ('queued', 'running', 'succeeded', 'failed')", name="status"),
+    # One operation at a time per model (CONTRACT 5), kept by the database itself.
+    Index(
+        "uq_tb_runs_live",
+        "model_id",
+        unique=True,
+        sqlite_where=text("status IN ('queued', 'running')"),
+        postgresql_where=text("status IN ('queued', 'running')"),
+    ),
+    Index("ix_tb_runs_model_id", "model_id"),
+)
+
+workers = Table(
+    "tb_workers",
+    metadata,
+    Column("executor_id", String, primary_key=True),
+    Column("seen_at", BigInteger, nullable=False),
+)
+
+keys = Table(
+    "tb_keys",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("hash", String, nullable=False, unique=True),
+    Column("prefix", String, nullable=False),
+    Column("scope", String, nullable=False),
+    Column("namespaces", _Json, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("last_used_at", Moment),
+    Column("revoked_at", Moment),
+    CheckConstraint("scope IN ('scoring', 'authoring')", name="scope"),
+)

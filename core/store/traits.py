@@ -1,0 +1,91 @@
+"""Questions about the traits of a model, which keep the order they were added in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, case, delete, func, select, update
+from sqlalchemy import insert as insert_into
+
+from core.contract.traits import Trait
+from core.store import tables
+
+_TRAITS = tables.traits.c
+_SAMPLES = tables.samples.c
+
+
+@dataclass(frozen=True)
+class TraitRow:
+    """What a rule needs to know of a trait."""
+
+    id: int
+    key: str
+    name: str
+    kind: str
+    positive_label: str
+    negative_label: str
+    aggregation: str
+
+
+def rows(connection: Connection, model_id: int) -> list[TraitRow]:
+    """The traits of a model."""
+    columns = (_TRAITS[name] for name in TraitRow.__dataclass_fields__)
+    found = connection.execute(select(*columns).where(_TRAITS.model_id == model_id).order_by(_TRAITS.id))
+    return [TraitRow(*row) for row in found]
+
+
+def add(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any]]) -> None:
+    """New traits, in this order."""
+    if fields:
+        connection.execute(insert_into(tables.traits), [{"model_id": model_id, **each} for each in fields])
+
+
+def change(connection: Connection, trait_id: int, fields: Mapping[str, Any]) -> None:
+    """Set fields of a trait."""
+    if fields:
+        connection.execute(update(tables.traits).where(_TRAITS.id == trait_id).values(**fields))
+
+
+def remove(connection: Connection, trait_id: int) -> None:
+    """Delete a trait, and its samples with it."""
+    connection.execute(delete(tables.traits).where(_TRAITS.id == trait_id))
+
+
+def read(connection: Connection, model_id: int) -> list[Trait]:
+    """The traits of a model as the API shows them, counted."""
+    counts = (
+        select(
+            _SAMPLES.trait_id,
+            func.count().label("sample_count"),
+            func.sum(case((_SAMPLES.quality > 0.5, 1), else_=0)).label("positive_samples"),
+            func.sum(case((_SAMPLES.quality < 0.5, 1), else_=0)).label("negative_samples"),
+        )
+        .where(_SAMPLES.model_id == model_id)
+        .group_by(_SAMPLES.trait_id)
+        .subquery()
+    )
+    statement = (
+        select(tables.traits, counts.c.sample_count, counts.c.positive_samples, counts.c.negative_samples)
+        .outerjoin(counts, counts.c.trait_id == _TRAITS.id)
+        .where(_TRAITS.model_id == model_id)
+        .order_by(_TRAITS.id)
+    )
+    return [_trait(row) for row in connection.execute(statement)]
+
+
+def _trait(row: Row[Any]) -> Trait:
+    return Trait(
+        key=row.key,
+        name=row.name,
+        positive_label=row.positive_label,
+        negative_label=row.negative_label,
+        sample_count=row.sample_count or 0,
+        positive_samples=row.positive_samples or 0,
+        negative_samples=row.negative_samples or 0,
+        description=row.description,
+        kind=row.kind,
+        aggregation=row.aggregation,
+        discrimination=None,
+        explained_variance=None,
+        anchor_sample_ids=None,
+    )

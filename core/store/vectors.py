@@ -1,0 +1,45 @@
+"""The vectors of samples, kept per encoder: a text is encoded once, and gone when its sample is.
+
+They are stored as the encoder made them (float32): a training learns the same from kept vectors as from new ones.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, select
+
+from core.store import tables
+from core.store.engine import insert
+
+_VECTORS = tables.vectors.c
+_STORED = np.dtype("<f4")
+
+Vector = NDArray[np.float32]
+
+
+def read(connection: Connection, model_id: int, encoder_digest: str) -> dict[int, Vector]:
+    """The vectors of a model's samples, by the sample's id; those that were never encoded are missing."""
+    statement = (
+        select(_VECTORS.sample_id, _VECTORS.vector)
+        .join(tables.samples, tables.samples.c.id == _VECTORS.sample_id)
+        .where(tables.samples.c.model_id == model_id, _VECTORS.encoder_digest == encoder_digest)
+    )
+    return {row.sample_id: np.frombuffer(row.vector, dtype=_STORED) for row in connection.execute(statement)}
+
+
+def keep(connection: Connection, encoder_digest: str, vectors: Mapping[int, Vector]) -> None:
+    """Store the vectors of samples that still exist."""
+    existing = _existing(connection, list(vectors))
+    rows = [
+        {"sample_id": sample_id, "encoder_digest": encoder_digest, "vector": vector.astype(_STORED).tobytes()}
+        for sample_id, vector in vectors.items()
+        if sample_id in existing
+    ]
+    if rows:
+        connection.execute(insert(connection, tables.vectors).on_conflict_do_nothing(), rows)
+
+
+def _existing(connection: Connection, sample_ids: Sequence[int]) -> set[int]:
+    found = connection.execute(select(tables.samples.c.id).where(tables.samples.c.id.in_(sample_ids)).with_for_update())
+    return set(found.scalars())

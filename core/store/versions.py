@@ -1,0 +1,123 @@
+"""Questions about versions, their snapshots and their tags. A snapshot never changes, so it may be kept for ever."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, delete, select
+from sqlalchemy import insert as insert_into
+
+from core.contract.versions import Version
+from core.store import tables
+from core.store.engine import insert
+
+_VERSIONS = tables.versions.c
+_TAGS = tables.tags.c
+
+
+@dataclass(frozen=True)
+class VersionRow:
+    """Which version it is."""
+
+    id: int
+    version_no: int
+
+
+def by_id(connection: Connection, version_id: int) -> VersionRow | None:
+    """The version of an id."""
+    return _row(connection, _rows().where(_VERSIONS.id == version_id))
+
+
+def by_number(connection: Connection, model_id: int, version_no: int) -> VersionRow | None:
+    """The version `vN` of a model."""
+    return _row(connection, _rows().where(_VERSIONS.model_id == model_id, _VERSIONS.version_no == version_no))
+
+
+def by_tag(connection: Connection, model_id: int, tag: str) -> VersionRow | None:
+    """The version that a tag of a model points at."""
+    tagged = _rows().join(tables.tags, _TAGS.version_id == _VERSIONS.id)
+    return _row(connection, tagged.where(_TAGS.model_id == model_id, _TAGS.name == tag))
+
+
+def add(connection: Connection, *, snapshot: Mapping[str, Any], **fields: Any) -> int:
+    """The id of a new version."""
+    version_id: int = connection.execute(
+        insert_into(tables.versions).values(**fields).returning(_VERSIONS.id)
+    ).scalar_one()
+    packed = json.dumps(snapshot, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
+    connection.execute(insert_into(tables.snapshots).values(version_id=version_id, snapshot=packed))
+    return version_id
+
+
+def snapshot(connection: Connection, version_id: int) -> dict[str, Any]:
+    """All trained parameters of a version."""
+    columns = tables.snapshots.c
+    packed = connection.execute(select(columns.snapshot).where(columns.version_id == version_id)).scalar_one()
+    unpacked: dict[str, Any] = json.loads(packed)
+    return unpacked
+
+
+def read(connection: Connection, version_id: int) -> Version:
+    """One version as the API shows it, without its snapshot."""
+    return _versions(connection, select(tables.versions).where(_VERSIONS.id == version_id))[0]
+
+
+def page(connection: Connection, model_id: int, *, limit: int, before: int | None) -> list[Version]:
+    """The versions before a number, newest first."""
+    statement = select(tables.versions).where(_VERSIONS.model_id == model_id)
+    if before is not None:
+        statement = statement.where(_VERSIONS.version_no < before)
+    return _versions(connection, statement.order_by(_VERSIONS.version_no.desc()).limit(limit))
+
+
+def tag(connection: Connection, model_id: int, name: str, version_id: int) -> None:
+    """Point a tag at a version, wherever it pointed before."""
+    statement = insert(connection, tables.tags).values(model_id=model_id, name=name, version_id=version_id)
+    moved = {"version_id": statement.excluded.version_id}
+    connection.execute(statement.on_conflict_do_update(index_elements=["model_id", "name"], set_=moved))
+
+
+def untag(connection: Connection, model_id: int, name: str) -> bool:
+    """Remove a tag; False when the model has no such tag."""
+    statement = delete(tables.tags).where(_TAGS.model_id == model_id, _TAGS.name == name)
+    removed: int = connection.execute(statement).rowcount
+    return removed == 1
+
+
+def _rows() -> Select[Any]:
+    return select(_VERSIONS.id, _VERSIONS.version_no)
+
+
+def _row(connection: Connection, statement: Select[Any]) -> VersionRow | None:
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else VersionRow(*row)
+
+
+def _versions(connection: Connection, statement: Select[Any]) -> list[Version]:
+    rows = connection.execute(statement).all()
+    tags = _tags(connection, [row.id for row in rows])
+    return [_version(row, tags.get(row.id, [])) for row in rows]
+
+
+def _tags(connection: Connection, version_ids: Sequence[int]) -> Mapping[int, list[str]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    statement = select(_TAGS.version_id, _TAGS.name).where(_TAGS.version_id.in_(version_ids)).order_by(_TAGS.name)
+    for row in connection.execute(statement):
+        found[row.version_id].append(row.name)
+    return found
+
+
+def _version(row: Row[Any], tags: list[str]) -> Version:
+    return Version(
+        version_id=row.id,
+        version_no=row.version_no,
+        triggered_by=row.triggered_by,
+        param_hash=row.param_hash,
+        sample_count=row.sample_count,
+        created_at=row.created_at,
+        run_id=row.run_id,
+        metrics=row.metrics,
+        tags=tags,
+    )

@@ -1,0 +1,39 @@
+"""Questions about the processes that execute runs: who was seen when, by the database's clock."""
+
+from sqlalchemy import Connection, delete, select, update
+
+from core.store import tables
+from core.store.engine import database_now, insert
+
+_WORKERS = tables.workers.c
+
+
+def enter(connection: Connection, executor_id: str) -> None:
+    """A worker begins."""
+    now = database_now(connection.dialect)
+    statement = insert(connection, tables.workers).values(executor_id=executor_id, seen_at=now)
+    connection.execute(statement.on_conflict_do_update(index_elements=["executor_id"], set_={"seen_at": now}))
+
+
+def seen(connection: Connection, executor_id: str) -> bool:
+    """A worker lives; False when it was taken for dead."""
+    statement = update(tables.workers).where(_WORKERS.executor_id == executor_id)
+    written: int = connection.execute(statement.values(seen_at=database_now(connection.dialect))).rowcount
+    return written == 1
+
+
+def leave(connection: Connection, executor_id: str) -> None:
+    """A worker ends: whoever looks next takes over what it leaves."""
+    connection.execute(update(tables.workers).where(_WORKERS.executor_id == executor_id).values(seen_at=0))
+
+
+def bury(connection: Connection, *, after_seconds: float) -> list[str]:
+    """Remove the workers not seen for so long; each is removed, and answered, once among all who ask."""
+    oldest = database_now(connection.dialect) - int(after_seconds * 1_000_000)
+    statement = delete(tables.workers).where(_WORKERS.seen_at < oldest).returning(_WORKERS.executor_id)
+    return list(connection.execute(statement).scalars())
+
+
+def known(connection: Connection) -> set[str]:
+    """The workers that are not taken for dead."""
+    return set(connection.execute(select(_WORKERS.executor_id)).scalars())

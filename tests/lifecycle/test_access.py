@@ -1,0 +1,88 @@
+"""Who may do what (CONTRACT 3), row by row, and the order in which it is found out (CONTRACT 1)."""
+
+import pytest
+
+from core.errors import (
+    InsufficientScope,
+    InvalidHandle,
+    ModelNotFound,
+    NamespaceForbidden,
+    TraitbenchError,
+    TraitNotFound,
+)
+from core.lifecycle import access
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from tests.benches import AUTHOR, SCORER, STRANGER, draft
+
+READS = ("models.get", "traits.list", "traits.get", "versions.list", "versions.get", "scores.score")
+WRITES = (
+    *("models.update", "models.delete", "models.train", "traits.add", "traits.update", "traits.delete"),
+    *("samples.add", "samples.delete", "versions.tag", "versions.untag", "versions.activate", "scores.feedback"),
+)
+
+# Per kind of operation: an authoring key that owns the namespace, a scoring key that owns it, an authoring key that
+# does not; and the latter, and the scoring key, on a public namespace that neither owns.
+TABLE = {
+    READS: (None, None, ModelNotFound, None, None),
+    ("samples.list",): (None, InsufficientScope, ModelNotFound, NamespaceForbidden, InsufficientScope),
+    WRITES: (None, InsufficientScope, NamespaceForbidden, NamespaceForbidden, InsufficientScope),
+}
+
+
+def test_every_operation_stands_in_the_table() -> None:
+    listed = [operation for operations in TABLE for operation in operations]
+    assert sorted([*listed, "models.create", "models.list"]) == sorted(access.RULES)
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"), [(operation, row) for operations, row in TABLE.items() for operation in operations]
+)
+def test_operation_is_open_to_whom_the_contract_says(
+    bench: Bench, public: str, operation: access.Operation, expected: tuple[type[TraitbenchError] | None, ...]
+) -> None:
+    private = draft(bench)
+    calls = ((AUTHOR, private), (SCORER, private), (STRANGER, private), (STRANGER, public), (SCORER, public))
+    assert tuple(_refusal(bench, caller, operation, handle) for caller, handle in calls) == expected
+
+
+def test_a_handle_is_read_before_its_namespace_and_scope_before_both(bench: Bench) -> None:
+    assert _refusal(bench, AUTHOR, "models.update", "No Handle") is InvalidHandle
+    assert _refusal(bench, SCORER, "models.update", "No Handle") is InsufficientScope
+    assert _refusal(bench, STRANGER, "models.update", "local.missing") is NamespaceForbidden
+    assert _refusal(bench, AUTHOR, "models.update", "local.missing") is ModelNotFound
+
+
+def test_only_scoring_takes_a_pinned_handle(bench: Bench) -> None:
+    handle = draft(bench)
+    assert _refusal(bench, SCORER, "scores.score", f"{handle}@v1") is None
+    assert _refusal(bench, SCORER, "models.get", f"{handle}@v1") is InvalidHandle
+
+
+def test_a_trait_of_the_path_must_exist_before_the_body_is_read(bench: Bench) -> None:
+    handle = draft(bench)
+    access.check(bench, AUTHOR, "traits.update", handle, trait="warmth")
+    access.check(bench, AUTHOR, "traits.update", handle, trait="Warmth")
+    with pytest.raises(TraitNotFound):
+        access.check(bench, AUTHOR, "traits.update", handle, trait="cold")
+
+
+def test_creating_needs_an_authoring_key_and_listing_any() -> None:
+    for caller, refused in ((AUTHOR, False), (SCORER, True)):
+        assert (_scope_refused(caller, "models.create"), _scope_refused(caller, "models.list")) == (refused, False)
+
+
+def _refusal(bench: Bench, caller: Caller, operation: access.Operation, handle: str) -> type[TraitbenchError] | None:
+    try:
+        access.check(bench, caller, operation, handle)
+    except TraitbenchError as error:
+        return type(error)
+    return None
+
+
+def _scope_refused(caller: Caller, operation: access.Operation) -> bool:
+    try:
+        access.check_scope(caller, operation)
+    except InsufficientScope:
+        return True
+    return False

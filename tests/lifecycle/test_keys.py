@@ -1,0 +1,114 @@
+import re
+import stat
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from core.errors import Unauthenticated, ValidationFailed
+from core.lifecycle import keys
+from core.lifecycle.bench import Bench
+from core.store import tables
+from core.store.engine import reading
+from tests.benches import until
+
+
+def _issue(bench: Bench, **fields: object) -> keys.Issued:
+    return keys.create(bench.engine, **{"scope": "scoring", "namespaces": ["local"], **fields})  # type: ignore[arg-type]
+
+
+def test_an_issued_key_opens_what_it_was_issued_for(bench: Bench) -> None:
+    issued = _issue(bench, scope="authoring", namespaces=["local", "team-1", "local"], name="for tests")
+    caller = keys.caller(bench, issued.secret)
+    assert (caller.key_id, caller.scope, caller.namespaces) == (issued.key.id, "authoring", {"local", "team-1"})
+    assert keys.caller(bench.engine, issued.secret) == caller
+
+
+def test_a_secret_says_what_it_is_and_is_stored_only_as_a_hash(bench: Bench) -> None:
+    issued = _issue(bench)
+    assert re.fullmatch(r"tbs_[0-9A-Za-z]{49}", issued.secret)
+    assert _issue(bench, scope="authoring").secret.startswith("tba_")
+    with reading(bench.engine) as connection:
+        stored = connection.execute(select(tables.keys).where(tables.keys.c.id == issued.key.id)).one()
+    assert issued.secret not in str(stored)
+    assert issued.secret.startswith(stored.prefix)
+    assert len(stored.prefix) == 10
+
+
+@pytest.mark.parametrize("secret", [None, "", "tbs_", "Bearer", "tbs_" + "0" * 49, "é" * 53, "tbx_" + "0" * 49])
+def test_whatever_is_wrong_with_a_secret_the_answer_is_the_same(bench: Bench, secret: str | None) -> None:
+    with pytest.raises(Unauthenticated) as caught:
+        keys.caller(bench, secret)
+    assert caught.value.headers == {"WWW-Authenticate": "Bearer"}
+    revoked = _issue(bench)
+    keys.revoke(bench.engine, revoked.key.id)
+    with pytest.raises(Unauthenticated) as other:
+        keys.caller(bench, revoked.secret)
+    assert str(other.value) == str(caught.value)
+
+
+def test_a_mistyped_secret_is_refused(bench: Bench) -> None:
+    secret = _issue(bench).secret
+    for wrong in (secret[:-1] + ("0" if secret[-1] != "0" else "1"), secret + "0", secret[1:], secret.swapcase()):
+        with pytest.raises(Unauthenticated):
+            keys.caller(bench, wrong)
+
+
+def test_a_revoked_key_stays_listed_with_the_time_of_its_end(bench: Bench) -> None:
+    issued = _issue(bench)
+    revoked = keys.revoke(bench.engine, issued.key.id)
+    assert revoked.revoked_at is not None
+    assert keys.revoke(bench.engine, issued.key.id) == revoked
+    assert revoked in keys.list_keys(bench.engine)
+
+
+def test_an_unknown_key_cannot_be_revoked(bench: Bench) -> None:
+    with pytest.raises(keys.KeyNotFound):
+        keys.revoke(bench.engine, "key_unknown")
+
+
+@pytest.mark.parametrize("namespaces", [[], ["Local"], ["a.b"], ["local", ""]])
+def test_a_key_needs_proper_namespaces(bench: Bench, namespaces: list[str]) -> None:
+    with pytest.raises(ValidationFailed):
+        _issue(bench, namespaces=namespaces)
+
+
+def test_the_use_of_a_key_is_noted_behind_the_request(bench: Bench) -> None:
+    issued = _issue(bench)
+    assert issued.key.last_used_at is None
+    keys.caller(bench, issued.secret)
+    noted = until(lambda: _used(bench, issued.key.id), what="the note")
+    keys.caller(bench, issued.secret)
+    time.sleep(0.1)
+    assert _used(bench, issued.key.id) == noted
+
+
+def test_the_workbenchs_own_key_is_a_private_file_that_is_made_once(bench: Bench, tmp_path: Path) -> None:
+    own = replace(bench, settings=replace(bench.settings, home=tmp_path))
+    keys.first_key(own)
+    file = own.settings.first_key_file
+    secret = file.read_text().strip()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert keys.caller(bench, secret).namespaces == {"local", "demo"}
+    keys.first_key(own)
+    assert file.read_text().strip() == secret
+
+
+@pytest.mark.parametrize("content", ["", "nonsense", "\u00fc", None])
+def test_a_workbench_key_that_opens_nothing_is_replaced(bench: Bench, tmp_path: Path, content: str | None) -> None:
+    own = replace(bench, settings=replace(bench.settings, home=tmp_path))
+    file = own.settings.first_key_file
+    if content is None:
+        keys.first_key(own)
+        keys.revoke(bench.engine, keys.caller(bench, file.read_text().strip()).key_id)
+    else:
+        file.write_text(content)
+    keys.first_key(own)
+    assert keys.caller(bench, file.read_text().strip()).scope == "authoring"
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+def _used(bench: Bench, key_id: str) -> object:
+    return next(key.last_used_at for key in keys.list_keys(bench.engine) if key.id == key_id)

@@ -1,0 +1,157 @@
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from core.contract.models import ModelCreate, TrainRequest
+from core.contract.samples import SampleInput, SamplesCreate
+from core.contract.scores import Card, ScoreRequest
+from core.contract.traits import TraitInput, TraitsCreate
+from core.errors import (
+    FeatureUnavailable,
+    InsufficientScope,
+    InvalidHandle,
+    ModelNotFound,
+    ModelNotTrained,
+    TraitbenchError,
+    ValidationFailed,
+    VersionNotFound,
+)
+from core.lifecycle import models, samples, scores, training, traits, versions
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.scoring import card
+from core.scoring.snapshot import Snapshot
+from core.store import models as stored
+from core.store import versions as stored_versions
+from core.store.engine import writing
+from tests.benches import AUTHOR, COLD, SCORER, STRANGER, WARM, draft, new_handle, settled
+
+TEXT = "thank you, how kind of you, my friend"
+
+
+@pytest.fixture(scope="module")
+def handle(working: Bench) -> str:
+    handle = new_handle()
+    models.create(working, AUTHOR, ModelCreate(handle=handle))
+    both = [TraitInput(name="Warmth"), TraitInput(name="Cool", key="coldness")]
+    traits.add(working, AUTHOR, handle, TraitsCreate(traits=both))
+    inputs = [
+        SampleInput(trait=trait, text=f"{text} {number}", quality=abs(quality - flipped))
+        for trait, flipped in (("warmth", 0.0), ("coldness", 1.0))
+        for quality, texts in ((1.0, WARM), (0.0, COLD))
+        for text in texts
+        for number in range(3)
+    ]
+    samples.add(working, AUTHOR, handle, SamplesCreate(samples=inputs))
+    training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
+    assert settled(working, handle).state == "ready"
+    return handle
+
+
+def _score(bench: Bench, handle: str, *, caller: Caller = SCORER, **fields: Any) -> Card:
+    return scores.score(bench, caller, handle, ScoreRequest(**{"content": TEXT, **fields}), request_id="req_1")
+
+
+def test_a_card_is_what_the_scoring_core_says(working: Bench, handle: str) -> None:
+    shown = _score(working, handle)
+    snapshot = versions.get(working, AUTHOR, handle, "v1").snapshot
+    assert snapshot is not None
+    alone = card.score(Snapshot.from_json(snapshot), working.encoder.encode, TEXT)
+    assert shown.model_dump(exclude={"input_tokens", "metadata"}) == alone.to_wire()
+    assert shown.input_tokens == working.encoder.count_tokens(TEXT)
+    assert shown.metadata.model_dump() == {"request_id": "req_1", "version_id": "v1", "sample_ids": []}
+    assert shown.scores["warmth"] > 60 > 40 > shown.scores["coldness"]
+
+
+def test_the_same_text_gives_the_same_card(working: Bench, handle: str) -> None:
+    again = replace(working, snapshots=type(working.snapshots)())
+    assert _score(working, handle) == _score(again, handle)
+
+
+def test_a_subset_of_traits_never_changes_a_number(working: Bench, handle: str) -> None:
+    everything = _score(working, handle)
+    for named, key in (("coldness", "coldness"), ("Cool", "coldness"), ("warmth", "warmth")):
+        part = _score(working, handle, traits=[named])
+        assert part.scores == {key: everything.scores[key]}
+        assert part.detail[key] == everything.detail[key]
+    assert _score(working, handle, traits=["Cool", "warmth", "coldness"]) == everything
+
+
+def test_unknown_traits_are_named_by_their_place(working: Bench, handle: str) -> None:
+    with pytest.raises(ValidationFailed) as caught:
+        _score(working, handle, traits=["warmth", "zeal", "mirth"])
+    assert [error["loc"] for error in caught.value.details["errors"]] == [["traits", 1], ["traits", 2]]
+
+
+def test_a_handle_may_be_pinned_to_a_version_or_a_tag(working: Bench, handle: str) -> None:
+    versions.tag(working, AUTHOR, handle, "first")
+    for pin in ("v1", "first", "active"):
+        assert _score(working, f"{handle}@{pin}") == _score(working, handle)
+
+
+@pytest.mark.parametrize(
+    ("pin", "fields", "caller", "error"),
+    [
+        ("@v2", {}, SCORER, VersionNotFound),
+        ("@nightly", {}, SCORER, VersionNotFound),
+        ("@", {}, SCORER, InvalidHandle),
+        ("", {}, STRANGER, ModelNotFound),
+        ("", {"feedback": {"warmth": 1}}, SCORER, InsufficientScope),
+        ("", {"feedback": {"warmth": 1}}, AUTHOR, FeatureUnavailable),
+        ("", {"content": "https://example.org/a?b=c"}, SCORER, FeatureUnavailable),
+        ("", {"content": " HTTP://example.org \n"}, SCORER, FeatureUnavailable),
+    ],
+)
+def test_what_cannot_be_scored_is_refused(
+    working: Bench, handle: str, pin: str, fields: dict[str, Any], caller: Caller, error: type[TraitbenchError]
+) -> None:
+    with pytest.raises(error):
+        _score(working, handle + pin, caller=caller, **fields)
+
+
+def test_a_text_with_an_address_in_it_is_a_text(working: Bench, handle: str) -> None:
+    assert _score(working, handle, content="see https://example.org").scores
+
+
+def test_a_model_without_a_version_cannot_score(bench: Bench) -> None:
+    with pytest.raises(ModelNotTrained):
+        _score(bench, draft(bench))
+
+
+class Newer:
+    """An encoder that came after a version was trained."""
+
+    id, dimension, digest = "newer-1", 4, "0" * 64
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.zeros((len(texts), self.dimension), np.float32)
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+
+def test_a_version_is_scored_with_the_encoder_it_was_trained_with(working: Bench, handle: str) -> None:
+    assert _score(replace(working, encoder=Newer()), handle) == _score(working, handle)
+
+
+def test_a_version_of_an_encoder_that_is_not_here_is_refused(working: Bench, handle: str) -> None:
+    shown = versions.get(working, AUTHOR, handle, "v1")
+    assert shown.snapshot is not None
+    with writing(working.engine) as connection:
+        model = stored.hold(connection, handle)
+        assert model is not None
+        stored_versions.add(
+            connection,
+            snapshot=shown.snapshot | {"encoder": {"id": "lost-1", "dimension": 768, "digest": "f" * 64}},
+            model_id=model.id,
+            version_no=stored.next_version_no(connection, model.id),
+            **shown.model_dump(include={"triggered_by", "param_hash", "sample_count", "metrics", "created_at"}),
+            run_id=None,
+        )
+    with pytest.raises(FeatureUnavailable) as caught:
+        _score(working, f"{handle}@v2")
+    assert caught.value.details["encoder"] == "lost-1"

@@ -1,0 +1,161 @@
+"""The table of states (CONTRACT 5), asked of the operations themselves: a row here is a row there."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from core.contract.models import ModelUpdate, State, TrainRequest
+from core.contract.samples import SampleInput, SamplesCreate
+from core.contract.scores import ScoreRequest
+from core.contract.traits import TraitInput, TraitsCreate, TraitUpdate
+from core.contract.versions import VersionActivate
+from core.errors import ModelArchived, ModelBusy, ModelNotDraft, ModelNotTrained, TraitbenchError
+from core.lifecycle import models, outcomes, rules, samples, scores, training, traits, versions
+from core.lifecycle.bench import Bench
+from core.store import models as stored
+from core.store import runs
+from core.store.engine import writing
+from tests.benches import AUTHOR, draft, settled
+
+STATES: tuple[State, ...] = ("draft", "busy", "ready", "failed", "archived")
+SAMPLE = SamplesCreate(samples=[SampleInput(trait="warmth", text="hello", quality=1.0)])
+
+
+def _first_sample(bench: Bench, handle: str) -> int:
+    return samples.list_samples(bench, AUTHOR, handle).items[0].id
+
+
+EDITS: dict[str, Callable[[Bench, str], Any]] = {
+    "add traits": lambda b, h: traits.add(b, AUTHOR, h, TraitsCreate(traits=[TraitInput(name="New")])),
+    "update a trait": lambda b, h: traits.update(b, AUTHOR, h, "warmth", TraitUpdate(description="x")),
+    "delete a trait": lambda b, h: traits.delete(b, AUTHOR, h, "warmth"),
+    "add samples": lambda b, h: samples.add(b, AUTHOR, h, SAMPLE),
+    "delete a sample": lambda b, h: samples.delete(b, AUTHOR, h, _first_sample(b, h)),
+}
+USES: dict[str, Callable[[Bench, str], Any]] = {
+    "score": lambda b, h: scores.score(b, AUTHOR, h, ScoreRequest(content="hello"), request_id="req"),
+    "tag": lambda b, h: versions.tag(b, AUTHOR, h, "good"),
+    "untag": lambda b, h: (versions.tag(b, AUTHOR, h, "bad"), versions.untag(b, AUTHOR, h, "bad")),
+    "activate": lambda b, h: versions.activate(b, AUTHOR, h, VersionActivate(version="v1")),
+}
+READS: dict[str, Callable[[Bench, str], Any]] = {
+    "get": lambda b, h: models.get(b, AUTHOR, h),
+    "list traits": lambda b, h: traits.list_traits(b, AUTHOR, h),
+    "get a trait": lambda b, h: traits.get(b, AUTHOR, h, "warmth"),
+    "list samples": lambda b, h: samples.list_samples(b, AUTHOR, h),
+    "list versions": lambda b, h: versions.list_versions(b, AUTHOR, h),
+}
+OTHERS: dict[str, Callable[[Bench, str], Any]] = {
+    "train": lambda b, h: training.start(b, AUTHOR, h, TrainRequest(effort="low")),
+    "update": lambda b, h: models.update(b, AUTHOR, h, ModelUpdate(description="x")),
+    "delete": lambda b, h: models.delete(b, AUTHOR, h),
+}
+CALLS = EDITS | USES | READS | OTHERS
+
+Cell = type[TraitbenchError] | State
+_SAME: tuple[Cell, ...] = STATES
+TABLE: dict[str, tuple[Cell, ...]] = {
+    **dict.fromkeys(EDITS, ("draft", ModelBusy, ModelNotDraft, "draft", ModelArchived)),
+    **dict.fromkeys(USES, (ModelNotTrained, ModelNotTrained, "ready", ModelNotTrained, ModelArchived)),
+    **dict.fromkeys(READS, _SAME),
+    "train": ("busy", "busy", "ready", "busy", ModelArchived),
+    "update": ("draft", "busy", "ready", "failed", ModelArchived),
+    "delete": ("archived",) * 5,
+}
+
+
+@pytest.fixture(scope="module")
+def made(bench: Bench, working: Bench) -> dict[State, Callable[[], tuple[Bench, str]]]:
+    """How to come by a model in each state."""
+
+    def busy() -> tuple[Bench, str]:
+        handle = draft(bench, warm=2, cold=2)
+        training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
+        return bench, handle
+
+    def ready() -> tuple[Bench, str]:
+        handle = draft(working, warm=2, cold=2)
+        training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
+        assert settled(working, handle).state == "ready"
+        return working, handle
+
+    def failed() -> tuple[Bench, str]:
+        _, handle = busy()
+        with writing(bench.engine) as connection:
+            model = stored.find(connection, handle)
+            assert model is not None
+            run = runs.read(connection, str(model.run_id))
+            assert run is not None
+            assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
+        return bench, handle
+
+    def archived() -> tuple[Bench, str]:
+        handle = draft(bench, warm=2, cold=2)
+        models.delete(bench, AUTHOR, handle)
+        return bench, handle
+
+    return {
+        "draft": lambda: (bench, draft(bench, warm=2, cold=2)),
+        "busy": busy,
+        "ready": ready,
+        "failed": failed,
+        "archived": archived,
+    }
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_an_operation_means_in_a_state_what_the_contract_says(
+    made: dict[State, Callable[[], tuple[Bench, str]]], state: State
+) -> None:
+    """One test a state: a ready model takes a training, and most operations leave it as it is."""
+    column = STATES.index(state)
+    found, bench, handle = {}, *made[state]()
+    for name in TABLE:
+        if models.get(bench, AUTHOR, handle).state != state or _is_edited(bench, handle):
+            bench, handle = made[state]()
+        found[name] = _outcome(bench, handle, CALLS[name])
+    assert found == {name: row[column] for name, row in TABLE.items()}
+
+
+def test_a_version_serves_while_its_model_is_busy_again(working: Bench) -> None:
+    handle = draft(working, warm=2, cold=2)
+    training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
+    assert settled(working, handle).state == "ready"
+    with writing(working.engine) as connection:
+        model = stored.hold(connection, handle)
+        assert model is not None
+        stored.move(connection, model, "busy", now=rules.now())
+    for name, use in USES.items():
+        assert _outcome(working, handle, use) == "busy", name
+
+
+def test_a_run_that_fails_on_a_trained_model_leaves_it_ready(working: Bench) -> None:
+    handle = draft(working, warm=2, cold=2)
+    training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
+    assert settled(working, handle).state == "ready"
+    with writing(working.engine) as connection:
+        model = stored.hold(connection, handle)
+        assert model is not None
+        runs.add(connection, f"{model.run_id}x", model_id=model.id, kind="retune", effort="low", now=rules.now())
+        stored.move(connection, model, "busy", now=rules.now(), run_id=f"{model.run_id}x")
+        run = runs.read(connection, f"{model.run_id}x")
+        assert run is not None
+        assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
+        assert not outcomes.fail(connection, run, code="internal_error", message="It failed.")
+    after = models.get(working, AUTHOR, handle)
+    assert (after.state, after.version_no) == ("ready", 1)
+    assert after.last_operation is not None
+    assert after.last_operation.status == "failed"
+
+
+def _outcome(bench: Bench, handle: str, call: Callable[[Bench, str], Any]) -> Cell:
+    try:
+        call(bench, handle)
+    except TraitbenchError as error:
+        return type(error)
+    return models.get(bench, AUTHOR, handle).state
+
+
+def _is_edited(bench: Bench, handle: str) -> bool:
+    return [trait.sample_count for trait in traits.list_traits(bench, AUTHOR, handle).traits] != [4]

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+from ulid import ULID
+
+from core.lifecycle.bench import open_store
+from core.runs.engine import Runs
+from core.settings import Settings
+from core.store import models, runs
+from core.store.engine import reading, writing
+from tests.benches import fresh_settings, new_handle, until
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Yard:
+    """A database with the run engine's tables, the service's side of the engine, and a log that workers write."""
+
+    settings: Settings
+    engine: Engine
+    service: Runs
+    log: Path
+
+    def model(self) -> int:
+        """A new model that is busy."""
+        with writing(self.engine) as connection:
+            model_id = models.add(
+                connection,
+                handle=new_handle(),
+                namespace="local",
+                now=datetime.now(UTC),
+                description="",
+                kind="scoring",
+                scoring_method="balanced_cosine",
+                max_depth=1,
+            )
+            assert model_id is not None
+            model = models.hold_by_id(connection, model_id)
+            assert model is not None
+            models.move(connection, model, "busy", now=datetime.now(UTC))
+        return model_id
+
+    def record(self, model_id: int) -> str:
+        """Our record of a new run, not queued."""
+        run_id = f"run_{ULID()}"
+        with writing(self.engine) as connection:
+            runs.add(connection, run_id, model_id=model_id, kind="train", effort="low", now=datetime.now(UTC))
+        return run_id
+
+    def queue(self, model_id: int, *, times: int = 1) -> str:
+        """A new run, recorded and queued in one transaction."""
+        run_id = f"run_{ULID()}"
+        with writing(self.engine) as connection:
+            runs.add(connection, run_id, model_id=model_id, kind="train", effort="low", now=datetime.now(UTC))
+            for _ in range(times):
+                self.service.enqueue(connection, run_id, "train", model_id)
+        return run_id
+
+    def run(self, run_id: str) -> runs.RunRow:
+        """Our record of a run."""
+        with reading(self.engine) as connection:
+            found = runs.read(connection, run_id)
+        assert found is not None
+        return found
+
+    def state(self, model_id: int) -> str:
+        """The state of a model."""
+        with reading(self.engine) as connection:
+            found = models.find_by_id(connection, model_id)
+        assert found is not None
+        return found.state
+
+    def wait(self, run_id: str, status: str = "succeeded") -> None:
+        """Until a run has a status."""
+        until(lambda: self.run(run_id).status == status, what=f"{run_id} to be {status}")
+
+    def said(self, *words: str) -> list[str]:
+        """The lines of the log that hold all these words."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [line for line in lines if set(words) <= set(line.split())]
+
+
+StartWorker = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Iterator[Yard]:
+    with fresh_settings(tmp_path) as settings:
+        engine = open_store(settings)
+        service = Runs(settings.database_url, module="tests.runs.process", greeting={})
+        yield Yard(settings, engine, service, tmp_path / "log")
+        service.close()
+        engine.dispose()
+
+
+@pytest.fixture
+def start_worker(yard: Yard) -> Iterator[StartWorker]:
+    """Starts worker processes, and ends those that are left."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(executor_id: str, *, steps: int = 2, expiry_s: float = 30.0) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen([sys.executable, "-m", "tests.runs.process"], cwd=ROOT, stdin=subprocess.PIPE)
+        started.append(process)
+        told = {"executor_id": executor_id, "steps": steps, "expiry_s": expiry_s}
+        told |= {"url": yard.settings.database_url, "log": str(yard.log)}
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(told).encode() + b"\n")
+        process.stdin.flush()
+        until(lambda: yard.said(executor_id, "ready"), what=f"{executor_id} to be ready")
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        assert process.stdin is not None
+        process.stdin.close()

@@ -1,0 +1,52 @@
+"""A worker for the tests: the real engine around a body that only counts, and writes down what it does.
+
+`python -m tests.runs.process`, told by one line of JSON on standard input; it ends when that input does.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+
+from core.lifecycle import outcomes
+from core.runs.execution import Execution
+from core.runs.guard import Pace
+from core.runs.worker import Worker, serve
+from core.store.engine import open_engine, writing
+
+
+def main() -> None:
+    told = json.loads(sys.stdin.buffer.readline())
+    log = Path(told["log"])
+    engine = open_engine(told["url"])
+
+    def write(*words: object) -> None:
+        with log.open("a") as file:
+            file.write(" ".join(map(str, (told["executor_id"], *words))) + "\n")
+
+    def count(execution: Execution) -> None:
+        write("begins", execution.run.id)
+        for step in range(told["steps"]):
+            time.sleep(0.05)
+            execution.report("counting", step, told["steps"], fraction=step / told["steps"])
+        with writing(engine) as connection:
+            execution.succeed(connection, phase="counting", total=told["steps"])
+        write("ends", execution.run.id)
+
+    def note(event: str, arguments: tuple[object, ...]) -> None:
+        if event == "socket.connect":
+            write("connects", arguments[1])
+
+    sys.addaudithook(note)
+    Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
+    worker = Worker(engine, told["url"], told["executor_id"], {"train": count}, outcomes.fail)
+    pace = Pace(heartbeat_s=0.2, expiry_s=told["expiry_s"], reconcile_every=2)
+    serve(worker, ready=lambda: write("ready"), pace=pace)
+    write("buried")
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""What we rely on the run engine for; a new release of it must pass here before it is taken."""
+
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import pytest
+from dbos import DBOSClient
+from sqlalchemy import text
+
+from core.runs.names import APPLICATION_VERSION, SERIALIZER, engine_url
+from core.store import runs, workers
+from core.store.engine import reading, sqlite_file, writing
+from tests.benches import until
+from tests.runs.conftest import StartWorker, Yard
+
+
+def _queued(yard: Yard) -> dict[str, str | None]:
+    client = DBOSClient(system_database_url=engine_url(yard.settings.database_url), serializer=SERIALIZER, lazy=True)
+    found = {workflow.workflow_id: workflow.app_version for workflow in client.list_workflows()}
+    client.destroy()
+    return found
+
+
+def test_a_run_is_queued_with_the_callers_transaction_or_not_at_all(yard: Yard) -> None:
+    kept = yard.queue(yard.model())
+    model_id = yard.model()
+
+    def queue_and_fail() -> None:
+        with writing(yard.engine) as connection:
+            runs.add(connection, "run_lost", model_id=model_id, kind="train", effort="low", now=datetime.now(UTC))
+            yard.service.enqueue(connection, "run_lost", "train", model_id)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        queue_and_fail()
+    assert _queued(yard) == {kept: APPLICATION_VERSION}
+    with reading(yard.engine) as connection:
+        assert runs.read(connection, "run_lost") is None
+
+
+def test_runs_are_executed_once_each_and_nothing_is_sent_anywhere(yard: Yard, start_worker: StartWorker) -> None:
+    start_worker("one")
+    queued = [yard.queue(yard.model(), times=2) for _ in range(5)]
+    cancelled = yard.queue(yard.model())
+    yard.service.cancel(cancelled)
+    for run_id in queued:
+        yard.wait(run_id)
+    assert [len(yard.said("begins", run_id)) for run_id in queued] == [1] * 5
+    assert [yard.run(run_id).attempts for run_id in queued] == [1] * 5
+    yard.wait(cancelled, "failed")
+    assert yard.said("begins", cancelled) == []
+    if sqlite_file(yard.settings.database_url):
+        assert yard.said("connects") == []
+
+
+def test_the_same_worker_goes_on_where_it_was_killed(yard: Yard, start_worker: StartWorker) -> None:
+    first = start_worker("one", steps=40)
+    run_id = yard.queue(yard.model())
+    until(lambda: yard.said("begins", run_id), what="the run to begin")
+    first.kill()
+    first.wait()
+    start_worker("one", steps=2)
+    yard.wait(run_id)
+    assert yard.run(run_id).attempts == 2
+    assert len(yard.said("ends", run_id)) == 1
+
+
+def test_another_worker_takes_over_from_a_dead_one(yard: Yard, start_worker: StartWorker) -> None:
+    dead = start_worker("dead", steps=100)
+    queued = [yard.queue(yard.model()) for _ in range(4)]
+    until(lambda: yard.said("dead", "begins"), what="a run to begin")
+    dead.kill()
+    dead.wait()
+    start_worker("living", expiry_s=2.0)
+    for run_id in queued:
+        yard.wait(run_id)
+    assert all(len(yard.said("living", "ends", run_id)) == 1 for run_id in queued)
+    with reading(yard.engine) as connection:
+        assert workers.known(connection) == {"living"}
+
+
+def test_a_worker_that_was_taken_for_dead_can_write_no_more(yard: Yard, start_worker: StartWorker) -> None:
+    paused = start_worker("paused", steps=100, expiry_s=1.5)
+    run_id = yard.queue(yard.model())
+    until(lambda: yard.said("paused", "begins", run_id), what="the run to begin")
+    start_worker("living", steps=10, expiry_s=1.5)
+    paused.send_signal(signal.SIGSTOP)
+    until(lambda: yard.said("living", "begins", run_id), what="the takeover")
+    paused.send_signal(signal.SIGCONT)
+    yard.wait(run_id)
+    assert paused.wait(timeout=20) == 1
+    assert yard.said("paused", "buried")
+    assert [line.split()[0] for line in yard.said("ends", run_id)] == ["living"]
+
+
+def test_what_the_engine_has_lost_is_settled(yard: Yard, start_worker: StartWorker) -> None:
+    unknown, stopped = yard.model(), yard.model()
+    run_ids = [yard.record(unknown), yard.queue(stopped)]
+    yard.service.cancel(run_ids[1])
+    start_worker("one")
+    for run_id in run_ids:
+        yard.wait(run_id, "failed")
+    assert (yard.state(unknown), yard.state(stopped)) == ("failed", "failed")
+
+
+def test_twenty_threads_that_queue_one_run_queue_it_once(yard: Yard) -> None:
+    model_id = yard.model()
+    run_id = yard.record(model_id)
+
+    def enqueue(_: int) -> None:
+        with writing(yard.engine) as connection:
+            yard.service.enqueue(connection, run_id, "train", model_id)
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(enqueue, range(20)))
+    assert list(_queued(yard)) == [run_id]
+
+
+def test_the_engine_keeps_no_pickles(yard: Yard) -> None:
+    yard.queue(yard.model())
+    schema = "" if sqlite_file(yard.settings.database_url) else "dbos."
+    with reading(yard.engine) as connection:
+        stored = connection.execute(text(f"SELECT serialization FROM {schema}workflow_status")).scalar_one()
+    assert stored == "portable_json"

@@ -1,0 +1,126 @@
+"""One execution of a run, without the engine around it."""
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from core.errors import InsufficientSamples
+from core.lifecycle import outcomes, rules
+from core.runs.execution import Execution, Fenced
+from core.runs.worker import MOST_ATTEMPTS, Body, Worker, execute
+from core.store import models, runs
+from core.store.engine import reading, writing
+from tests.runs.conftest import Yard
+
+
+def _worker(yard: Yard, body: Body) -> Worker:
+    return Worker(yard.engine, yard.settings.database_url, "one", {"train": body}, outcomes.fail)
+
+
+def _raise(error: Exception) -> Body:
+    def body(_: Execution) -> None:
+        raise error
+
+    return body
+
+
+def _queue(yard: Yard) -> tuple[int, str]:
+    model_id = yard.model()
+    run_id = yard.record(model_id)
+    with writing(yard.engine) as connection:
+        models.change(connection, model_id, now=rules.now(), run_id=run_id)
+    return model_id, run_id
+
+
+def _error(yard: Yard, model_id: int) -> tuple[str, str]:
+    with reading(yard.engine) as connection:
+        operation = models.read(connection, model_id).last_operation
+    assert operation is not None
+    assert operation.error is not None
+    return operation.error.code, operation.error.message
+
+
+def test_what_the_body_says_of_a_failure_is_kept(yard: Yard) -> None:
+    model_id, run_id = _queue(yard)
+    execute(_worker(yard, _raise(InsufficientSamples("Not enough."))), run_id)
+    assert _error(yard, model_id) == ("insufficient_samples", "Not enough.")
+    assert yard.state(model_id) == "failed"
+
+
+def test_what_an_unexpected_error_says_is_kept_nowhere(yard: Yard, caplog: pytest.LogCaptureFixture) -> None:
+    model_id, run_id = _queue(yard)
+    execute(_worker(yard, _raise(ValueError("a very private text"))), run_id)
+    code, message = _error(yard, model_id)
+    assert code == "internal_error"
+    assert "ValueError" in message
+    assert run_id in message
+    assert "private" not in message + caplog.text
+    assert run_id in caplog.text
+
+
+def test_a_database_that_is_away_is_no_outcome(yard: Yard) -> None:
+    _, run_id = _queue(yard)
+    with pytest.raises(OperationalError):
+        execute(_worker(yard, _raise(OperationalError("SELECT 1", None, Exception()))), run_id)
+    assert yard.run(run_id).status == "running"
+
+
+def test_a_run_that_never_comes_to_an_end_is_given_up(yard: Yard) -> None:
+    model_id, run_id = _queue(yard)
+    with writing(yard.engine) as connection:
+        for attempt in range(MOST_ATTEMPTS):
+            runs.claim(connection, run_id, f"attempt {attempt}")
+    execute(_worker(yard, _raise(AssertionError("not begun again"))), run_id)
+    assert _error(yard, model_id)[0] == "interrupted"
+
+
+def test_a_run_that_has_ended_is_not_begun_again(yard: Yard) -> None:
+    _, run_id = _queue(yard)
+    execute(_worker(yard, _raise(ValueError())), run_id)
+    execute(_worker(yard, _raise(AssertionError("not begun again"))), run_id)
+    assert yard.run(run_id).attempts == 1
+
+
+def test_an_execution_stops_when_its_run_is_another_ones(yard: Yard) -> None:
+    _, run_id = _queue(yard)
+    began = []
+
+    def displaced(execution: Execution) -> None:
+        with writing(yard.engine) as connection:
+            runs.claim(connection, run_id, "the other")
+        began.append(execution.owner)
+        execution.report("counting", 1, 2, fraction=0.5)
+        raise AssertionError("it was not stopped")
+
+    execute(_worker(yard, displaced), run_id)
+    assert len(began) == 1
+    assert yard.run(run_id).status == "running"
+
+
+def test_an_execution_that_lost_its_run_cannot_end_it(yard: Yard) -> None:
+    _, run_id = _queue(yard)
+
+    def late(execution: Execution) -> None:
+        with writing(yard.engine) as connection:
+            runs.claim(connection, run_id, "the other")
+        with pytest.raises(Fenced), writing(yard.engine) as connection:
+            execution.succeed(connection, phase="counting", total=2)
+
+    execute(_worker(yard, late), run_id)
+    assert yard.run(run_id).status == "running"
+
+
+def test_progress_is_written_twice_a_second_at_most_and_never_goes_back(yard: Yard) -> None:
+    model_id, run_id = _queue(yard)
+    shown = []
+
+    def look(execution: Execution) -> None:
+        for step, fraction in enumerate((0.5, 0.6, 0.1)):
+            execution.report("counting", step, 3, fraction=fraction)
+            with reading(yard.engine) as connection:
+                operation = models.read(connection, model_id).last_operation
+            assert operation is not None
+            assert operation.progress is not None
+            shown.append((operation.progress.done, operation.progress.fraction))
+
+    execute(_worker(yard, look), run_id)
+    assert shown == [(0, 0.5)] * 3
