@@ -32,9 +32,12 @@ def _without_nul(value: Any) -> Any:
     return value
 
 
-Int = Annotated[int, BeforeValidator(_integral)]
-Text = Annotated[str, BeforeValidator(_without_nul)]
-NotBlank = Annotated[Text, StringConstraints(min_length=1, pattern=r"\S")]
+# Bounds and patterns stand before these two: behind them they would be checked, and missing in the schema.
+Integral = BeforeValidator(_integral)
+WithoutNul = BeforeValidator(_without_nul)
+
+Text = Annotated[str, WithoutNul]
+NotBlank = Annotated[str, StringConstraints(min_length=1, pattern=r"\S"), WithoutNul]
 Label = Annotated[NotBlank, Field(max_length=200)]
 Description = Annotated[Text, Field(max_length=2_000)]
 LongText = Annotated[Text, Field(max_length=100_000)]

@@ -4,20 +4,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from core.contract.fields import Description, Int, LongText, Received, Returned, Text, Time
+from core.contract.fields import Description, Integral, LongText, Received, Returned, Text, Time
 
 State = Literal["draft", "busy", "ready", "failed", "archived"]
 OperationKind = Literal["train", "retune", "retrain", "discover", "synthesize"]
 OperationStatus = Literal["queued", "running", "succeeded", "failed"]
 TrainEffort = Literal["low", "medium", "high", "max"]
 
-MaxDepth = Annotated[Int, Field(ge=1, le=3)]
+MaxDepth = Annotated[int, Field(ge=1, le=3), Integral]
 
 
 class VersionRetentionPolicy(Received):
     """Which versions pruning keeps (SPEC 2.6)."""
 
-    keep_unnamed: Annotated[Int, Field(ge=0)] = 100
+    keep_unnamed: Annotated[int, Field(ge=0), Integral] = 100
     keep_first_of_month: bool = True
 
 

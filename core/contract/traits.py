@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from core.contract.fields import Description, Label, Received, Returned, Text
+from core.contract.fields import Description, Label, Received, Returned, WithoutNul
 
 Aggregation = Literal["mean", "max", "min", "none"]
 TraitKind = Literal["extrinsic", "intrinsic"]
@@ -14,7 +14,7 @@ class TraitInput(Received):
     """One trait to add, or to change when its key exists."""
 
     name: Label
-    key: Annotated[Text, StringConstraints(pattern=r"^[\w-]{1,64}$")] | None = None
+    key: Annotated[str, StringConstraints(pattern=r"^[\w-]{1,64}$"), WithoutNul] | None = None
     description: Description = ""
     positive_label: Label = "positive"
     negative_label: Label = "negative"

@@ -1,0 +1,56 @@
+"""One client for one service: make it once, share it between threads, close it at the end."""
+
+from types import TracebackType
+
+import httpx
+
+from core.client.connection import Connection
+from core.client.models import Models
+from core.client.samples import Samples
+from core.client.scores import Scores
+from core.client.traits import Traits
+from core.client.versions import Versions
+from core.contract.errors import Health
+
+
+class Traitbench:
+    """The API's verbs. `base_url` is the address of the service, with or without the `/v1` behind it."""
+
+    def __init__(
+        self,
+        base_url: str = "http://127.0.0.1:8501",
+        api_key: str | None = None,
+        *,
+        timeout: float = 60.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._connection = Connection(base_url, api_key, timeout=timeout, transport=transport)
+        self.models = Models(self._connection)
+        self.traits = Traits(self._connection)
+        self.samples = Samples(self._connection)
+        self.versions = Versions(self._connection)
+        self.scores = Scores(self._connection)
+
+    @property
+    def base_url(self) -> str:
+        """The address of the service, without `/v1`."""
+        return self._connection.base_url
+
+    def health(self) -> Health:
+        """Whether the service is ready; raise `Unavailable` when it is not, `Unreachable` when nothing answers."""
+        return self._connection.get("/health", Health)
+
+    def close(self) -> None:
+        """End the connections."""
+        self._connection.close()
+
+    def __enter__(self) -> "Traitbench":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Traitbench({self.base_url!r})"

@@ -1,0 +1,191 @@
+"""How a call crosses the wire: it is sent, repeated if it is a read, checked, and read as a value or as an error.
+
+Only reads (GET) are repeated: when the connection failed, or the service was not ready (502, 503, 504; `Retry-After` is
+honoured within reason). A write is never repeated, nor is a 409: it is a statement about the model. An answer that is
+not this service's (a proxy's page, the workbench's own) is `Unreachable`, not a parsing error.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from core.contract.errors import ErrorEnvelope
+from core.contract.fields import Returned
+from core.errors import TraitbenchError, Unauthenticated, Unreachable, ValidationFailed, error_for
+
+Answer = TypeVar("Answer", bound=Returned)
+Params = Mapping[str, str | int | None]
+
+_CONNECT_TIMEOUT = 5.0
+_KEEP_ALIVE = 30.0  # shorter than the server's, so that no call meets a connection that is just being closed
+_PAUSES = (0.1, 0.4)
+_LONGEST_PAUSE = 5.0
+_NOT_READY = frozenset({502, 503, 504})
+_HEADERS_OF_ERRORS = ("X-Run-Id", "Retry-After", "Allow", "WWW-Authenticate")
+_NOBODY = "does not answer; start it with `traitbench`, or set TRAITBENCH_API_URL to where it runs"
+_LOOPBACK = frozenset({"127.0.0.1", "0.0.0.0", "::1", "::", "localhost"})
+
+
+class Connection:
+    """Kept-alive connections to one service, with one API key; safe to share between threads."""
+
+    def __init__(
+        self, base_url: str, api_key: str | None, *, timeout: float, transport: httpx.BaseTransport | None
+    ) -> None:
+        self.base_url = base_url.strip().rstrip("/").removesuffix("/v1").rstrip("/")
+        self._timeout = timeout
+        self._http = httpx.Client(
+            base_url=_checked_url(self.base_url),
+            headers=_authorization(api_key),
+            timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT)),
+            limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=_KEEP_ALIVE),
+            transport=transport,
+            trust_env=httpx.URL(self.base_url).host not in _LOOPBACK,  # a proxy cannot know this machine's loopback
+        )
+
+    def get(self, path: str, answer: type[Answer], *, params: Params | None = None) -> Answer:
+        """Read; repeated when the service could not be reached or was not ready."""
+        return _value(self._checked(self._repeated(self._request("GET", path, params=params))), answer)
+
+    def send(self, method: str, path: str, answer: type[Answer], *, body: Any = None) -> Answer:
+        """Write, or ask with a body; sent once."""
+        return _value(self._checked(self._once(self._request(method, path, body=body))), answer)
+
+    def text(self, path: str, *, body: Any) -> str:
+        """Ask for the plain-text form of an answer."""
+        request = self._request("POST", path, body=body, accept="text/plain")
+        return self._checked(self._once(request), media_type="text/plain").text
+
+    def close(self) -> None:
+        """End the connections."""
+        self._http.close()
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Params | None = None,
+        body: Any = None,
+        accept: str = "application/json",
+    ) -> httpx.Request:
+        headers = {"Accept": accept} | ({} if body is None else {"Content-Type": "application/json"})
+        content = None if body is None else _encoded(body)
+        given = {name: value for name, value in (params or {}).items() if value is not None}
+        return self._http.build_request(method, f"/v1{path}", params=given, headers=headers, content=content)
+
+    def _once(self, request: httpx.Request) -> httpx.Response:
+        try:
+            return self._http.send(request)
+        except httpx.ReadTimeout as error:
+            raise self._unreachable(
+                f"did not answer within {self._timeout:g} s; what was asked may still happen: look before you repeat it"
+            ) from error
+        except httpx.RequestError as error:
+            raise self._unreachable(_NOBODY) from error
+
+    def _repeated(self, request: httpx.Request) -> httpx.Response:
+        for pause in _PAUSES:
+            wait: float | None = pause
+            try:
+                response = self._once(request)
+            except Unreachable as error:
+                if isinstance(error.__cause__, httpx.ReadTimeout):
+                    raise
+            else:
+                wait = _wait_before_next(response, pause)
+            if wait is None:
+                return response
+            time.sleep(wait)
+        return self._once(request)
+
+    def _checked(self, response: httpx.Response, *, media_type: str = "application/json") -> httpx.Response:
+        if response.is_success and _media_type(response) == media_type:
+            return response
+        raise _error(response) or self._unreachable(
+            f"is not Traitbench: it answered {response.status_code} with {_media_type(response) or 'no content type'}; "
+            "set TRAITBENCH_API_URL to where it runs"
+        )
+
+    def _unreachable(self, what: str) -> Unreachable:
+        return Unreachable(f"The service at {self.base_url} {what}.", details={"base_url": self.base_url})
+
+
+def segment(name: str | int) -> str:
+    """A name as one segment of a path, whatever is in it."""
+    quoted = quote(str(name), safe="")
+    return quoted.replace(".", "%2E") if not quoted.strip(".") else quoted
+
+
+def _checked_url(base_url: str) -> str:
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme not in ("http", "https") or not url.host:
+        raise Unreachable(
+            f"{base_url!r} is not the address of a service; it looks like http://127.0.0.1:8501.",
+            details={"base_url": base_url},
+        )
+    return base_url
+
+
+def _authorization(api_key: str | None) -> dict[str, str]:
+    if not api_key:
+        return {}
+    if not api_key.strip().isascii():
+        raise Unauthenticated("The API key has characters that no key has; check where it was copied from.")
+    return {"Authorization": f"Bearer {api_key.strip()}"}
+
+
+def _encoded(body: Any) -> bytes:
+    try:
+        return json.dumps(
+            body, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=lambda value: value.model_dump()
+        ).encode()
+    except ValueError as error:
+        raise ValidationFailed(
+            "The request holds NaN, an infinite number or a half of a surrogate pair, which JSON cannot carry."
+        ) from error
+
+
+def _wait_before_next(response: httpx.Response, pause: float) -> float | None:
+    """Seconds to wait before asking again; None when this answer is the answer."""
+    if response.status_code not in _NOT_READY:
+        return None
+    wish = response.headers.get("Retry-After", "")
+    wait = float(wish) if wish.isdecimal() else pause
+    return wait if wait <= _LONGEST_PAUSE else None
+
+
+def _value(response: httpx.Response, answer: type[Answer]) -> Answer:
+    try:
+        return answer.model_validate_json(response.content)
+    except ValueError as error:
+        raise Unreachable(
+            f"The service at {response.url.host} answers in a shape unknown to this client; are both of one release?",
+            details={"expected": answer.__name__},
+            request_id=response.headers.get("X-Request-Id"),
+        ) from error
+
+
+def _error(response: httpx.Response) -> TraitbenchError | None:
+    """The error that an envelope stands for; None when there is no envelope."""
+    try:
+        body = ErrorEnvelope.model_validate_json(response.content).error
+    except ValueError:
+        return None
+    return error_for(body.code, response.status_code)(
+        body.message,
+        details=body.details,
+        request_id=body.request_id,
+        headers={name: response.headers[name] for name in _HEADERS_OF_ERRORS if name in response.headers},
+    )
+
+
+def _media_type(response: httpx.Response) -> str:
+    return str(response.headers.get("Content-Type", "")).partition(";")[0].strip().lower()

@@ -1,0 +1,95 @@
+"""`client.models`: create, list, get, update, delete, train, and wait for the end of what runs."""
+
+import time
+from collections.abc import Callable
+from itertools import chain, repeat
+from typing import Any, TypedDict, Unpack
+
+from core.client.connection import Connection, segment
+from core.client.pages import Pages
+from core.contract.models import Model, ModelDeleted, RunStarted, TrainEffort, VersionRetentionPolicy
+from core.contract.page import ModelPage
+
+_POLLS = (0.1, 0.2, 0.4)
+_POLL_SECONDS = 0.8
+
+
+class CreateFields(TypedDict, total=False):
+    """What a model may be given at its creation."""
+
+    description: str
+    scoring_method: str
+    max_depth: int
+    kind: str
+    additional_terms: str | None
+    upstream_sources: list[dict[str, Any]] | None
+    readme_markdown: str | None
+    zero_data_retention: bool
+
+
+class UpdateFields(TypedDict, total=False):
+    """What may be changed: a field left out stays, None resets it to its default."""
+
+    description: str | None
+    scoring_method: str | None
+    max_depth: int | None
+    additional_terms: str | None
+    upstream_sources: list[dict[str, Any]] | None
+    readme_markdown: str | None
+    zero_data_retention: bool | None
+    version_retention_policy: VersionRetentionPolicy | None
+
+
+class Models:
+    """The models that the key may see."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def create(self, handle: str, **fields: Unpack[CreateFields]) -> Model:
+        """Make a draft."""
+        return self._connection.send("POST", "/models", Model, body={"handle": handle, **fields})
+
+    def list(
+        self,
+        *,
+        namespace: str | None = None,
+        state: str | None = None,
+        kind: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Pages[Model]:
+        """The models of a namespace; without one, those of the public catalog."""
+        filters = {"namespace": namespace, "state": state, "kind": kind, "limit": limit}
+        return Pages(lambda at: self._connection.get("/models", ModelPage, params={**filters, "cursor": at}), cursor)
+
+    def get(self, handle: str) -> Model:
+        """One model."""
+        return self._connection.get(f"/models/{segment(handle)}", Model)
+
+    def update(self, handle: str, **fields: Unpack[UpdateFields]) -> Model:
+        """Change what is given."""
+        return self._connection.send("PATCH", f"/models/{segment(handle)}", Model, body=fields)
+
+    def delete(self, handle: str) -> ModelDeleted:
+        """Archive the model."""
+        return self._connection.send("DELETE", f"/models/{segment(handle)}", ModelDeleted)
+
+    def train(self, handle: str, *, effort: TrainEffort | None = None, reoptimize_params: bool = False) -> RunStarted:
+        """Start a training, or meet the one that runs; `wait` sees it through."""
+        body = {"effort": effort, "reoptimize_params": reoptimize_params}
+        return self._connection.send("POST", f"/models/{segment(handle)}/train", RunStarted, body=body)
+
+    def wait(self, handle: str, *, on_progress: Callable[[Model], None] | None = None, timeout: float = 600.0) -> Model:
+        """The model once it is no longer busy; `on_progress` sees it at every look."""
+        deadline = time.monotonic() + timeout
+        for pause in chain(_POLLS, repeat(_POLL_SECONDS)):
+            model = self.get(handle)
+            if on_progress is not None:
+                on_progress(model)
+            if model.state != "busy":
+                return model
+            if time.monotonic() + pause > deadline:
+                break
+            time.sleep(pause)
+        raise TimeoutError(f"{handle} is still busy after {timeout:g} s; what it does goes on in the service.")

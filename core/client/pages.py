@@ -1,0 +1,37 @@
+"""A listing that one can just iterate: it begins with the page in hand and fetches the others as they are needed."""
+
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+from core.contract.page import Page
+
+Item = TypeVar("Item")
+
+
+class Pages(Generic[Item]):
+    """`items` and `next_cursor` are those of the first page; iterating goes through all of them."""
+
+    def __init__(self, fetch: Callable[[str | None], Page[Item]], cursor: str | None = None) -> None:
+        self._fetch = fetch
+        self._page = fetch(cursor)
+
+    @property
+    def items(self) -> list[Item]:
+        """The items of the page in hand."""
+        return self._page.items
+
+    @property
+    def next_cursor(self) -> str | None:
+        """Where the next page begins; None at the end."""
+        return self._page.next_cursor
+
+    def first(self) -> Item | None:
+        """The first item; None when there is none."""
+        return next(iter(self), None)
+
+    def __iter__(self) -> Iterator[Item]:
+        page = self._page
+        yield from page.items
+        while page.next_cursor is not None:
+            page = self._fetch(page.next_cursor)
+            yield from page.items

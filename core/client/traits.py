@@ -1,0 +1,51 @@
+"""`client.traits`: add, list, get, update, delete."""
+
+import builtins
+from collections.abc import Sequence
+from typing import TypedDict, Unpack
+
+from core.client.connection import Connection, segment
+from core.contract.models import ModelDeleted
+from core.contract.traits import Aggregation, Trait, TraitInput, TraitList
+
+
+class TraitFields(TypedDict, total=False):
+    """What may be changed; None means unchanged."""
+
+    name: str | None
+    description: str | None
+    positive_label: str | None
+    negative_label: str | None
+    aggregation: Aggregation | None
+
+
+class Traits:
+    """The traits of a model; each is named by its key, or by its name."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, handle: str, traits: Sequence[TraitInput]) -> builtins.list[Trait]:
+        """Add traits, or change those whose key exists; the answer has those sent, in their order."""
+        body = {"traits": [trait.model_dump(exclude_unset=True) for trait in traits]}
+        return self._connection.send("POST", _path(handle), TraitList, body=body).traits
+
+    def list(self, handle: str) -> builtins.list[Trait]:
+        """All traits of the model."""
+        return self._connection.get(_path(handle), TraitList).traits
+
+    def get(self, handle: str, key: str) -> Trait:
+        """One trait."""
+        return self._connection.get(_path(handle, key), Trait)
+
+    def update(self, handle: str, key: str, **fields: Unpack[TraitFields]) -> Trait:
+        """Change what is given; the key stays."""
+        return self._connection.send("PATCH", _path(handle, key), TraitList, body=fields).traits[0]
+
+    def delete(self, handle: str, key: str) -> ModelDeleted:
+        """Remove the trait and its samples."""
+        return self._connection.send("DELETE", _path(handle, key), ModelDeleted)
+
+
+def _path(handle: str, key: str | None = None) -> str:
+    return f"/models/{segment(handle)}/traits" + ("" if key is None else f"/{segment(key)}")

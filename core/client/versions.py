@@ -1,0 +1,40 @@
+"""`client.versions`: list, get, tag, untag, activate."""
+
+from core.client.connection import Connection, segment
+from core.client.pages import Pages
+from core.contract.page import VersionPage
+from core.contract.versions import Version, VersionActivated, VersionTagged, VersionUntagged
+
+
+class Versions:
+    """The trained versions of a model: numbered `vN`, some of them tagged, one of them active."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def list(self, handle: str, *, limit: int = 50, cursor: str | None = None) -> Pages[Version]:
+        """Versions without their snapshots, newest first."""
+        return Pages(
+            lambda at: self._connection.get(_path(handle), VersionPage, params={"limit": limit, "cursor": at}), cursor
+        )
+
+    def get(self, handle: str, version: str = "active") -> Version:
+        """One version by its number (`v3`), its tag, or `active`; with the snapshot if the key may have it."""
+        return self._connection.get(_path(handle, version), Version)
+
+    def tag(self, handle: str, name: str) -> VersionTagged:
+        """Make the tag point at the active version."""
+        return self._connection.send("POST", _path(handle, name), VersionTagged)
+
+    def untag(self, handle: str, name: str) -> VersionUntagged:
+        """Remove the tag; the version stays."""
+        return self._connection.send("DELETE", _path(handle, name), VersionUntagged)
+
+    def activate(self, handle: str, *, version: str | None = None, tag: str | None = None) -> VersionActivated:
+        """Let this version serve scores; give exactly one of the two."""
+        body = {name: value for name, value in (("version", version), ("tag", tag)) if value is not None}
+        return self._connection.send("PUT", _path(handle, "active"), VersionActivated, body=body)
+
+
+def _path(handle: str, version: str | None = None) -> str:
+    return f"/models/{segment(handle)}/versions" + ("" if version is None else f"/{segment(version)}")

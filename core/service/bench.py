@@ -1,0 +1,14 @@
+"""Where the endpoints find the bench: in the application's state, once the process has opened it."""
+
+from starlette.requests import Request
+
+from core.errors import Unavailable
+from core.lifecycle.bench import Bench
+
+
+def bench_of(request: Request) -> Bench:
+    """The open bench; raise `Unavailable` while the service starts or stops."""
+    bench: Bench | None = request.app.state.bench_of()
+    if bench is None:
+        raise Unavailable("The service is starting or stopping; try again in a moment.")
+    return bench

@@ -1,0 +1,124 @@
+"""A request's body as a value: bounded, then parsed, then checked, each step with its own error (CONTRACT 1, "Bodies").
+
+A dependency of the endpoints, and always behind the caller: nothing of a body is read before it is known who sends it
+and that there is something to send it to.
+"""
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+
+from core.contract.fields import Received
+from core.errors import BodyTooLarge, EmptyBody, InvalidJson, UnsupportedMediaType, ValidationFailed
+from core.service import strict_json
+from core.service.bench import bench_of
+
+Value = TypeVar("Value", bound=Received)
+
+JSON = "application/json"
+TEXT = "text/plain"
+
+_UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
+_MOST_FAULTS = 3_000
+_SMALL = 32 * 1024  # bytes; what takes longer to parse leaves the event loop
+
+
+class Body(Generic[Value]):
+    """The body as a `Value`. `text_as` names the field that a body of plain text stands for."""
+
+    def __init__(self, kind: type[Value], *, needed: bool = True, text_as: str | None = None) -> None:
+        self.kind = kind
+        self.needed = needed
+        self.text_as = text_as
+        self.media_types = (JSON, TEXT) if text_as else (JSON,)
+
+    async def __call__(self, request: Request) -> Value:
+        """Read, parse and check."""
+        raw = await _read(request, limit=bench_of(request).settings.max_body_bytes)
+        if not raw and self.needed:
+            raise EmptyBody("A body is needed.", details={"media_types": [*self.media_types]})
+        parse = self._parser(request) if raw else _nothing
+        return await run_in_threadpool(self._value, parse, raw) if len(raw) > _SMALL else self._value(parse, raw)
+
+    def _parser(self, request: Request) -> Callable[[bytes], Any]:
+        media_type = _media_type(request)
+        if media_type not in self.media_types or request.headers.get("content-encoding", "identity") != "identity":
+            raise UnsupportedMediaType(
+                f"The body must be {' or '.join(self.media_types)}, in UTF-8, not compressed; Content-Type says which.",
+                details={"media_types": [*self.media_types]},
+            )
+        return strict_json.parse if media_type == JSON else lambda raw: {self.text_as: strict_json.decode(raw)}
+
+    def _value(self, parse: Callable[[bytes], Any], raw: bytes) -> Value:
+        return validated(self.kind, parse(raw))
+
+
+def validated(kind: type[Value], value: Any) -> Value:
+    """`value` as a `kind`; raise `ValidationFailed` naming every field that is wrong, and none of what stands in it."""
+    faults = list(islice(strict_json.faults(value), _MOST_FAULTS))
+    try:
+        result = kind.model_validate(value)
+    except ValidationError as error:
+        known = [fault["loc"] for fault in faults]
+        faults += [fault for fault in _faults_of(error) if fault["loc"] not in known]
+    if faults:
+        raise ValidationFailed(_sentence(faults), details={"errors": faults[:_MOST_FAULTS]})
+    return result
+
+
+async def _read(request: Request, *, limit: int) -> bytes:
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > limit:
+        raise _too_large(limit)
+    raw = bytearray()
+    try:
+        async for chunk in request.stream():
+            raw += chunk
+            if len(raw) > limit:
+                raise _too_large(limit)
+    except ClientDisconnect:
+        raise InvalidJson("The body ended before it was complete.", details={"reason": "incomplete"}) from None
+    return bytes(raw)
+
+
+def _too_large(limit: int) -> BodyTooLarge:
+    return BodyTooLarge(f"The body is larger than {limit} bytes.", details={"max_bytes": limit})
+
+
+def _media_type(request: Request) -> str:
+    """The body's media type; empty when it has none or its characters are not UTF-8."""
+    name, *parameters = (part.strip().lower() for part in request.headers.get("content-type", "").split(";"))
+    charsets = {part.removeprefix("charset=").strip('"') for part in parameters if part.startswith("charset=")}
+    return name if charsets <= _UTF_8 else ""
+
+
+def _nothing(_: bytes) -> dict[str, Any]:
+    return {}
+
+
+def _faults_of(error: ValidationError) -> list[strict_json.Fault]:
+    found = islice(error.errors(include_url=False, include_input=False), _MOST_FAULTS)
+    return [{"loc": _loc(fault["loc"]), "type": fault["type"], "msg": _plainly(fault)} for fault in found]
+
+
+def _loc(loc: tuple[str | int, ...]) -> list[str | int]:
+    return [strict_json.shown(part) if isinstance(part, str) else part for part in loc if part != "[key]"]
+
+
+def _plainly(fault: Any) -> str:
+    if fault["type"] == "model_type":
+        return "Input should be an object"
+    if fault.get("ctx", {}).get("pattern") == r"\S":
+        return "Input should not be blank"
+    return str(fault["msg"]).removeprefix("Value error, ")
+
+
+def _sentence(faults: list[strict_json.Fault]) -> str:
+    first = faults[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the body"
+    rest = f" ({len(faults) - 1} more in details.errors)" if len(faults) > 1 else ""
+    return f"{where}: {first['msg']}{rest}."

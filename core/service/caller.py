@@ -1,0 +1,60 @@
+"""Who calls, and whether they may: the first dependency of every endpoint behind a key (CONTRACT 1, "Order"; 3).
+
+In this order: 401, 403 scope, the handle's grammar, 403 or 404 of its namespace, 404; then query and `Accept`. The body
+is read behind it. The operation is the name of the route.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.datastructures import Headers
+from starlette.requests import Request
+
+from core.lifecycle import access, keys
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.service.accept import negotiate
+from core.service.bench import bench_of
+from core.service.body import JSON, TEXT
+from core.service.edges import request_id, segment
+from core.service.query import only_known
+
+
+@dataclass(frozen=True)
+class Call:
+    """An admitted request: what an operation needs of it, and the media type its answer takes."""
+
+    bench: Bench
+    caller: Caller
+    request_id: str
+    media_type: str
+
+
+class Admission:
+    """Makes a request a `Call`, or raises the error that bars it; `offers` are the media types of the answer."""
+
+    def __init__(self, *offers: str) -> None:
+        self.offers = offers
+
+    def __call__(self, request: Request) -> Call:
+        """Check the key, the permission and what of the request is not its body."""
+        bench = bench_of(request)
+        caller = keys.caller(bench, _secret(request.headers))
+        handle, trait = (request.path_params.get(name) for name in ("handle", "key"))
+        access.check(bench, caller, request.scope["route"].name, handle, trait=trait and segment(trait))
+        only_known(request)
+        media_type = negotiate(",".join(request.headers.getlist("accept")), self.offers)
+        return Call(bench, caller, request_id(request.scope), media_type)
+
+
+Called = Annotated[Call, Depends(Admission(JSON))]
+CalledForCardOrChart = Annotated[Call, Depends(Admission(JSON, TEXT))]
+
+
+def _secret(headers: Headers) -> str | None:
+    """The key of `Authorization: Bearer <key>`; None when there is no such header, or more than one."""
+    match [header.split() for header in headers.getlist("authorization")]:
+        case [[scheme, secret]] if scheme.lower() == "bearer":
+            return secret
+    return None

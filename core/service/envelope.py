@@ -1,0 +1,21 @@
+"""One shape for every answer other than 2xx (CONTRACT 1, "Error envelope")."""
+
+import json
+from collections.abc import Mapping
+
+from starlette.responses import Response
+
+from core.errors import TraitbenchError
+
+HEADERS: Mapping[int, Mapping[str, str]] = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "2"}}
+
+
+def envelope(error: TraitbenchError, request_id: str) -> Response:
+    """The answer that says what went wrong."""
+    body = {"code": error.code, "message": error.message, "request_id": request_id, "details": error.details}
+    return Response(
+        json.dumps({"error": body}, default=str, separators=(",", ":")),
+        status_code=error.status,
+        headers={**HEADERS.get(error.status, {}), **error.headers},
+        media_type="application/json",
+    )

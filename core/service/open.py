@@ -1,0 +1,35 @@
+"""The routes without a key: health, the API's description, and that description as a page."""
+
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from core.contract.errors import Health
+from core.errors import Unavailable
+from core.service import openapi, reference
+from core.service.bench import bench_of
+from core.service.query import only_known
+
+router = APIRouter(tags=["service"], dependencies=[Depends(only_known)])
+
+
+@router.get("/v1/health", name="service.health")
+def health(request: Request) -> Health:
+    """Whether store, encoder and runs are up; models may still be training."""
+    if not bench_of(request).healthy():
+        raise Unavailable("The store or the runs do not answer; try again in a moment.")
+    return Health(status="ok")
+
+
+@router.get("/v1/openapi.json", name="service.openapi")
+def description(request: Request) -> dict[str, Any]:
+    """This API, described in OpenAPI 3.1."""
+    return openapi.document(request.app)
+
+
+@router.get("/v1/docs", name="service.docs", response_class=HTMLResponse)
+def page(request: Request) -> HTMLResponse:
+    """This API, described for people; the page asks nothing of any other server."""
+    return reference.page(openapi.document(request.app))

@@ -1,0 +1,190 @@
+"""The API in OpenAPI 3.1: what the framework reads off the endpoints, completed by what only we know.
+
+That is: the bodies, which our own dependency reads; every error an operation may answer, with its codes and headers;
+the key. Which errors those are follows from what the endpoint depends on, and from the table below.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
+from pydantic.json_schema import models_json_schema
+
+from core import errors
+from core.contract.errors import ErrorEnvelope
+from core.errors import TraitbenchError
+from core.lifecycle.access import RULES
+from core.service.body import JSON, TEXT, Body
+from core.service.caller import Admission
+
+Json = dict[str, Any]
+Failures = tuple[type[TraitbenchError], ...]
+
+VERSION = "1.0.0"
+
+ANY: Failures = (errors.InvalidParameter, errors.MethodNotAllowed, errors.InternalError, errors.Unavailable)
+KEYED: Failures = (errors.Unauthenticated, errors.NotAcceptable)
+ON_MODEL: Failures = (errors.InvalidHandle, errors.ModelNotFound)
+WITH_BODY: Failures = (
+    errors.InvalidJson,
+    errors.BodyTooLarge,
+    errors.UnsupportedMediaType,
+    errors.ValidationFailed,
+)
+EDIT: Failures = (errors.ModelBusy, errors.ModelNotDraft, errors.ModelArchived)
+USE: Failures = (errors.ModelNotTrained, errors.ModelArchived)
+
+FAILURES: Mapping[str, Failures] = {
+    "models.create": (
+        *(errors.InvalidHandle, errors.UnsupportedKind, errors.UnsupportedScoringMethod),
+        *(errors.HandleTaken, errors.FeatureUnavailable),
+    ),
+    "models.list": (errors.NamespaceForbidden, errors.InvalidCursor),
+    "models.update": (errors.UnsupportedScoringMethod, errors.ModelArchived, errors.FeatureUnavailable),
+    "models.train": (errors.ModelBusy, errors.ModelArchived, errors.FeatureUnavailable, errors.InsufficientSamples),
+    "traits.add": (errors.DuplicateTrait, *EDIT),
+    "traits.update": (errors.DuplicateTrait, *EDIT),
+    "traits.delete": EDIT,
+    "samples.add": EDIT,
+    "samples.list": (errors.TraitNotFound, errors.InvalidCursor),
+    "samples.delete": (errors.SampleNotFound, *EDIT),
+    "versions.list": (errors.InvalidCursor,),
+    "versions.get": (errors.VersionNotFound, errors.TagNotFound),
+    "versions.tag": (errors.InvalidTag, *USE),
+    "versions.untag": (errors.InvalidTag, errors.TagNotFound, *USE),
+    "versions.activate": (errors.VersionNotFound, errors.TagNotFound, *USE),
+    "scores.score": (
+        *(errors.InsufficientScope, errors.NamespaceForbidden, errors.VersionNotFound, errors.TagNotFound),
+        *(*USE, errors.FeatureUnavailable),
+    ),
+}
+
+HEADERS: Mapping[str, str] = {
+    "X-Request-Id": "Id of the request, `req_` and a ULID, assigned by the service.",
+    "X-Run-Id": "Id of the run that was enqueued or met.",
+    "Allow": "The methods that the path has.",
+    "Retry-After": "Seconds to wait before trying again.",
+    "WWW-Authenticate": "`Bearer`.",
+}
+HEADER_OF_STATUS: Mapping[int, str] = {401: "WWW-Authenticate", 405: "Allow", 503: "Retry-After"}
+WITH_RUN: Failures = (errors.ModelBusy, errors.DuplicateRun)
+
+ABOUT = """\
+Scoring models, taught by labelled samples: create a model, add traits and samples, train it, score texts.
+
+Every operation but health and these descriptions needs an API key: `Authorization: Bearer <key>`. Bodies are JSON in
+UTF-8. Every answer bears `X-Request-Id`; every answer other than 2xx is the error envelope, and its `code` says what
+was wrong: `route_not_found` for a path that is not listed. What answers `GET` answers `HEAD` too. Pages are followed
+by `next_cursor` until it is null."""
+
+
+def document(app: FastAPI) -> Json:
+    """The description of an application, made once."""
+    if app.openapi_schema is None:
+        app.openapi_schema = _described(app)
+    return app.openapi_schema
+
+
+def _described(app: FastAPI) -> Json:
+    routes = [route for route in iter_route_contexts(app.routes) if isinstance(route.original_route, APIRoute)]
+    description = get_openapi(
+        title="Traitbench", version=VERSION, openapi_version="3.1.0", description=ABOUT, routes=app.routes
+    )
+    for route in routes:
+        for method in route.methods or ():
+            _complete(description["paths"][route.path_format][method.lower()], route)
+    components = description["components"]
+    components["schemas"] = dict(sorted({**_ours(components["schemas"]), **_schemas(routes)}.items()))
+    components["headers"] = {
+        name: {"description": text, "schema": {"type": "string"}} for name, text in HEADERS.items()
+    }
+    components["securitySchemes"] = {"ApiKey": {"type": "http", "scheme": "bearer", "description": "An API key."}}
+    return description
+
+
+def failures(route: RouteContext) -> Iterator[type[TraitbenchError]]:
+    """Every error that the operation may answer with."""
+    name = str(route.name)
+    yield from ANY
+    if _dependency(route, Admission):
+        yield from KEYED
+        rule = RULES[name]  # type: ignore[index]
+        yield from (errors.InsufficientScope,) if rule.scope == "authoring" else ()
+        yield from (errors.NamespaceForbidden,) if rule.reach != "read" else ()
+    yield from ON_MODEL if "{handle}" in str(route.path_format) else ()
+    yield from (errors.TraitNotFound,) if "{key}" in str(route.path_format) else ()
+    if body := _dependency(route, Body):
+        yield from WITH_BODY
+        yield from (errors.EmptyBody,) if body.needed else ()
+    yield from FAILURES.get(name, ())
+
+
+def _complete(operation: Json, route: RouteContext) -> None:
+    operation["operationId"] = str(route.name).replace(".", "_")
+    operation["summary"] = str(route.name)
+    operation["responses"].pop("422", None)
+    if body := _dependency(route, Body):
+        operation["requestBody"] = {"required": body.needed, "content": _content(body)}
+    if admission := _dependency(route, Admission):
+        operation["security"] = [{"ApiKey": []}]
+        if TEXT in admission.offers:
+            operation["responses"]["200"]["content"][TEXT] = {"schema": {"type": "string"}}
+    for status, answer in operation["responses"].items():
+        answer["description"] = HTTPStatus(int(status)).phrase
+        answer["headers"] = _headers("X-Request-Id", *(("X-Run-Id",) if status == "202" else ()))
+    operation["responses"].update(_errors(tuple(failures(route))))
+
+
+def _content(body: Body[Any]) -> Json:
+    plain = {TEXT: {"schema": {"type": "string", "minLength": 1}}} if body.text_as else {}
+    return {JSON: {"schema": {"$ref": f"#/components/schemas/{body.kind.__name__}"}}, **plain}
+
+
+def _errors(raised: Failures) -> Json:
+    by_status: dict[int, list[type[TraitbenchError]]] = {}
+    for error in sorted(set(raised), key=lambda error: (error.status, error.code)):
+        by_status.setdefault(error.status, []).append(error)
+    return {str(status): _error(status, members) for status, members in by_status.items()}
+
+
+def _error(status: int, members: Sequence[type[TraitbenchError]]) -> Json:
+    codes = [error.code for error in members]
+    lines = [HTTPStatus(status).phrase, "", *(f"- `{error.code}`: {_about(error)}" for error in members)]
+    names = [name for name in (HEADER_OF_STATUS.get(status),) if name]
+    names += ["X-Run-Id"] if any(error in WITH_RUN for error in members) else []
+    narrowed = {"properties": {"error": {"properties": {"code": {"enum": codes}}}}}
+    return {
+        "description": "\n".join(lines),
+        "headers": _headers("X-Request-Id", *names),
+        "content": {JSON: {"schema": {"allOf": [{"$ref": "#/components/schemas/ErrorEnvelope"}, narrowed]}}},
+    }
+
+
+def _about(error: type[TraitbenchError]) -> str:
+    """What the class says of itself, without the status."""
+    text = str(error.__doc__).removeprefix(f"{error.status}: ")
+    return text[0].upper() + text[1:]
+
+
+def _headers(*names: str) -> Json:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _dependency(route: RouteContext, kind: type[Any]) -> Any:
+    """The dependency of that kind, if the endpoint has one."""
+    return next((each.call for each in route.dependant.dependencies if isinstance(each.call, kind)), None)
+
+
+def _ours(schemas: Json) -> Json:
+    return {name: schema for name, schema in schemas.items() if name not in ("HTTPValidationError", "ValidationError")}
+
+
+def _schemas(routes: Sequence[RouteContext]) -> Json:
+    kinds = {body.kind for route in routes if (body := _dependency(route, Body))}
+    wanted = [(ErrorEnvelope, "serialization"), *((kind, "validation") for kind in kinds)]
+    _, definitions = models_json_schema(wanted, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
+    schemas: Json = definitions["$defs"]
+    return schemas

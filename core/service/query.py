@@ -1,0 +1,70 @@
+"""Query parameters: their types, and what is wrong with those that came (CONTRACT 1, "Bad query")."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
+from pydantic import BeforeValidator, Field
+from starlette.requests import Request
+
+from core.contract.fields import Text
+from core.contract.models import State
+from core.errors import InvalidParameter
+from core.service import strict_json
+
+_WHOLE = re.compile(r"(-?[0-9]{1,18})(\.0{1,18})?")
+_BOUNDS = ("ge", "le", "expected")
+
+
+def _whole(text: Any) -> Any:
+    """`1.0` is a whole number, `1_0` and ` 1` are not, whatever Python reads."""
+    match = _WHOLE.fullmatch(text) if isinstance(text, str) else None
+    if isinstance(text, str) and not match:
+        raise ValueError("Input should be a whole number")
+    return int(match[1]) if match else text
+
+
+Cursor = Annotated[Text | None, Query(description="Where the page begins: `next_cursor` of the page before.")]
+Limit = Annotated[int, Field(ge=1, le=250), BeforeValidator(_whole), Query(description="Page size.")]
+SampleLimit = Annotated[int, Field(ge=1, le=500), BeforeValidator(_whole), Query(description="Page size.")]
+Namespace = Annotated[
+    Text | None, Query(description="A namespace that the key owns; absent, the public namespaces are listed.")
+]
+OfState = Annotated[
+    State | None, Query(description="Only models in this state; archived models are listed in no other way.")
+]
+OfKind = Annotated[Literal["scoring"] | None, Query(description="Only models of this kind.")]
+OfTrait = Annotated[Text | None, Query(description="Only samples of this trait, by key or name.")]
+
+
+def only_known(request: Request) -> None:
+    """Raise `InvalidParameter` for a parameter that the operation does not have, or that came twice."""
+    if not request.url.query:
+        return
+    known = sorted(field.alias for field in request.scope["route"].dependant.query_params)
+    for name, count in Counter(name for name, _ in request.query_params.multi_items()).items():
+        if name not in known or count > 1:
+            what = "twice" if name in known else "unknown here"
+            raise InvalidParameter(
+                f"The query parameter {strict_json.shown(name)} is {what}; known are: {', '.join(known) or 'none'}.",
+                details={"parameter": strict_json.shown(name), "known": known},
+            )
+
+
+def invalid(errors: Sequence[Any]) -> InvalidParameter:
+    """What the framework found wrong, as our error."""
+    faults = [
+        {
+            "loc": [str(error["loc"][1])],
+            "type": error["type"],
+            "msg": str(error["msg"]).removeprefix("Value error, "),
+            **{bound: value for bound, value in error.get("ctx", {}).items() if bound in _BOUNDS},
+        }
+        for error in errors
+    ]
+    name = faults[0]["loc"][0]
+    return InvalidParameter(
+        f"The query parameter {name} is not valid: {faults[0]['msg']}.", details={"parameter": name, "errors": faults}
+    )

@@ -1,0 +1,42 @@
+"""`/v1/models/{handle}/samples`: add, list, delete."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from core.contract.models import ModelDeleted
+from core.contract.page import SamplePage
+from core.contract.samples import SampleIds, SamplesCreate
+from core.lifecycle import samples
+from core.service import query
+from core.service.body import Body
+from core.service.caller import Called
+from core.service.paths import Handle, SampleId
+
+router = APIRouter(tags=["samples"])
+
+Add = Annotated[SamplesCreate, Depends(Body(SamplesCreate))]
+
+
+@router.post("/v1/models/{handle}/samples", name="samples.add")
+def add(call: Called, handle: Handle, body: Add) -> SampleIds:
+    """Add labelled texts to a draft, all of them or none; their ids rise in the order sent."""
+    return samples.add(call.bench, call.caller, handle, body)
+
+
+@router.get("/v1/models/{handle}/samples", name="samples.list")
+def list_samples(
+    call: Called,
+    handle: Handle,
+    trait: query.OfTrait = None,
+    limit: query.SampleLimit = 100,
+    cursor: query.Cursor = None,
+) -> SamplePage:
+    """List samples by id, ascending."""
+    return samples.list_samples(call.bench, call.caller, handle, trait=trait, limit=limit, cursor=cursor)
+
+
+@router.delete("/v1/models/{handle}/samples/{sample_id}", name="samples.delete")
+def delete(call: Called, handle: Handle, sample_id: SampleId) -> ModelDeleted:
+    """Remove one sample. Drafts only."""
+    return samples.delete(call.bench, call.caller, handle, sample_id)

@@ -1,0 +1,101 @@
+"""JSON as the contract reads it (CONTRACT 1, "Bodies"), stricter than the standard library.
+
+`parse` refuses what is not one JSON value: malformed, broken UTF-8, a key twice, nested too deep. `faults` finds what
+is JSON, or nearly, and yet no value of ours: NaN and infinite numbers, whole numbers beyond 64 bits, halves of
+surrogate pairs, U+0000. Neither ever repeats what it read; a key is named only when it looks like the name of a field.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from core.errors import InvalidJson
+
+Fault = dict[str, Any]
+Loc = tuple[str | int, ...]
+
+MAX_DEPTH = 64
+MAX_INTEGER = 2**63 - 1
+
+_FIELD_NAME = re.compile(r"[\w.-]{1,64}")
+_LONGEST_INTEGER = 25  # characters; more are beyond 64 bits whatever follows
+
+
+def parse(raw: bytes) -> Any:
+    """The value that `raw` stands for; raise `InvalidJson` when it is not one."""
+    try:
+        return json.loads(decode(raw), object_pairs_hook=_object, parse_int=_integer)
+    except json.JSONDecodeError as error:
+        where = {"line": error.lineno, "column": error.colno}
+        raise InvalidJson(f"The body is not JSON: {error.msg}.", details={"reason": error.msg, **where}) from None
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def decode(raw: bytes) -> str:
+    """Text of UTF-8 bytes; raise `InvalidJson` when they are not."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidJson("The body is not UTF-8.", details={"reason": "not UTF-8", "byte": error.start}) from None
+
+
+def faults(value: Any, loc: Loc = ()) -> Iterator[Fault]:
+    """Each place in a parsed value that no answer could carry back; raise `InvalidJson` when it is nested too deep."""
+    if len(loc) > MAX_DEPTH:
+        raise _too_deep()
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _text_faults(key, (*loc, shown(key)))
+            yield from faults(item, (*loc, shown(key)))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from faults(item, (*loc, index))
+    elif isinstance(value, str):
+        yield from _text_faults(value, loc)
+    elif isinstance(value, (int, float)):
+        yield from _number_faults(value, loc)
+
+
+def shown(key: str) -> str:
+    """A key as an error may name it: itself when it looks like a field, a stand-in when it could be content."""
+    return key if _FIELD_NAME.fullmatch(key) else "(key)"
+
+
+def _text_faults(text: str, loc: Loc) -> Iterator[Fault]:
+    if "\x00" in text:
+        yield {"loc": list(loc), "type": "string_nul", "msg": "The character U+0000 is not allowed"}
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        yield {"loc": list(loc), "type": "string_unicode", "msg": "Half of a surrogate pair is no character"}
+
+
+def _number_faults(number: int | float, loc: Loc) -> Iterator[Fault]:
+    if isinstance(number, int):
+        if not -MAX_INTEGER <= number <= MAX_INTEGER:
+            yield {"loc": list(loc), "type": "int_too_long", "msg": "A whole number must fit into 64 bits"}
+    elif not math.isfinite(number):
+        yield {"loc": list(loc), "type": "finite_number", "msg": "A number must be finite"}
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise InvalidJson(
+            f"The body has the key {shown(twice)} twice in one object.",
+            details={"reason": "duplicate key", "key": shown(twice)},
+        )
+    return value
+
+
+def _integer(digits: str) -> int:
+    return int(digits[:_LONGEST_INTEGER])
+
+
+def _too_deep() -> InvalidJson:
+    return InvalidJson(
+        f"The body is nested deeper than {MAX_DEPTH} levels.", details={"reason": "too deep", "max_depth": MAX_DEPTH}
+    )

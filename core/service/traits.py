@@ -1,0 +1,47 @@
+"""`/v1/models/{handle}/traits`: add, list, get, update, delete."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from core.contract.models import ModelDeleted
+from core.contract.traits import Trait, TraitList, TraitsCreate, TraitUpdate
+from core.lifecycle import traits
+from core.service.body import Body
+from core.service.caller import Called
+from core.service.paths import Handle, TraitName
+
+router = APIRouter(tags=["traits"])
+
+Add = Annotated[TraitsCreate, Depends(Body(TraitsCreate))]
+Update = Annotated[TraitUpdate, Depends(Body(TraitUpdate))]
+
+
+@router.post("/v1/models/{handle}/traits", name="traits.add")
+def add(call: Called, handle: Handle, body: Add) -> TraitList:
+    """Add traits to a draft, or change those whose key exists; answers with those sent, in their order."""
+    return traits.add(call.bench, call.caller, handle, body)
+
+
+@router.get("/v1/models/{handle}/traits", name="traits.list")
+def list_traits(call: Called, handle: Handle) -> TraitList:
+    """List all traits of a model."""
+    return traits.list_traits(call.bench, call.caller, handle)
+
+
+@router.get("/v1/models/{handle}/traits/{key}", name="traits.get")
+def get(call: Called, handle: Handle, key: TraitName) -> Trait:
+    """Get one trait."""
+    return traits.get(call.bench, call.caller, handle, key)
+
+
+@router.patch("/v1/models/{handle}/traits/{key}", name="traits.update")
+def update(call: Called, handle: Handle, key: TraitName, body: Update) -> TraitList:
+    """Change what is sent and is not null; the key stays. Drafts only."""
+    return traits.update(call.bench, call.caller, handle, key, body)
+
+
+@router.delete("/v1/models/{handle}/traits/{key}", name="traits.delete")
+def delete(call: Called, handle: Handle, key: TraitName) -> ModelDeleted:
+    """Remove a trait and its samples. Drafts only."""
+    return traits.delete(call.bench, call.caller, handle, key)

@@ -1,0 +1,47 @@
+"""`/v1/models/{handle}/versions`: list, get, tag, untag, activate."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from core.contract.page import VersionPage
+from core.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
+from core.lifecycle import versions
+from core.service import query
+from core.service.body import Body
+from core.service.caller import Called
+from core.service.paths import Handle, TagName, VersionName
+
+router = APIRouter(tags=["versions"])
+
+Activate = Annotated[VersionActivate, Depends(Body(VersionActivate))]
+
+
+@router.get("/v1/models/{handle}/versions", name="versions.list")
+def list_versions(call: Called, handle: Handle, limit: query.Limit = 50, cursor: query.Cursor = None) -> VersionPage:
+    """List versions, newest first, without their snapshots."""
+    return versions.list_versions(call.bench, call.caller, handle, limit=limit, cursor=cursor)
+
+
+@router.put("/v1/models/{handle}/versions/active", name="versions.activate")
+def activate(call: Called, handle: Handle, body: Activate) -> VersionActivated:
+    """Let a version serve the scores, until the next training makes a newer one."""
+    return versions.activate(call.bench, call.caller, handle, body)
+
+
+@router.get("/v1/models/{handle}/versions/{name}", name="versions.get")
+def get(call: Called, handle: Handle, name: VersionName) -> Version:
+    """Get a version; its snapshot is for authoring keys that own the namespace."""
+    return versions.get(call.bench, call.caller, handle, name)
+
+
+@router.post("/v1/models/{handle}/versions/{name}", name="versions.tag", status_code=201)
+def tag(call: Called, handle: Handle, name: TagName) -> VersionTagged:
+    """Let a tag point at the active version, whatever it pointed at before."""
+    return versions.tag(call.bench, call.caller, handle, name)
+
+
+@router.delete("/v1/models/{handle}/versions/{name}", name="versions.untag")
+def untag(call: Called, handle: Handle, name: TagName) -> VersionUntagged:
+    """Remove a tag; the version stays."""
+    return versions.untag(call.bench, call.caller, handle, name)

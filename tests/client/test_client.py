@@ -1,0 +1,202 @@
+"""Every verb of the client against a real service: what goes in comes out, and errors arrive as their classes."""
+
+import pytest
+
+from core.client import Traitbench
+from core.contract.samples import SampleInput
+from core.contract.traits import TraitInput
+from core.errors import (
+    HandleTaken,
+    InsufficientScope,
+    InvalidHandle,
+    ModelArchived,
+    ModelNotFound,
+    ModelNotTrained,
+    NamespaceForbidden,
+    TraitNotFound,
+    Unauthenticated,
+    Unreachable,
+    ValidationFailed,
+)
+from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft
+
+
+def test_a_healthy_service_says_so_without_a_key(service: Service) -> None:
+    with Traitbench(service.base_url) as client:
+        assert client.health().status == "ok"
+
+
+def test_nobody_at_the_address_is_unreachable() -> None:
+    with Traitbench(f"http://127.0.0.1:{free_port()}") as client, pytest.raises(Unreachable, match="does not answer"):
+        client.models.get("a.b")
+
+
+def test_a_wrong_key_is_unauthenticated(service: Service) -> None:
+    with Traitbench(service.base_url, "wrong") as client, pytest.raises(Unauthenticated) as caught:
+        client.models.list()
+    assert caught.value.request_id is not None
+    assert caught.value.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_model_is_created_read_changed_and_archived(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.letters"
+    created = client.models.create(handle, description="Letters", max_depth=2)
+    assert (created.handle, created.state, created.max_depth) == (handle, "draft", 2)
+    changed = client.models.update(handle, description=None, readme_markdown="# Letters")
+    assert (changed.description, changed.readme_markdown, changed.max_depth) == ("", "# Letters", 2)
+    assert client.models.get(handle) == changed
+    assert client.models.delete(handle).deleted
+    assert client.models.get(handle).state == "archived"
+    with pytest.raises(ModelArchived):
+        client.models.update(handle, description="again")
+
+
+def test_listing_goes_through_all_pages(client: Traitbench, namespace: str) -> None:
+    handles = [f"{namespace}.m{number}" for number in range(5)]
+    for handle in handles:
+        client.models.create(handle)
+    pages = client.models.list(namespace=namespace, limit=2)
+    assert [model.handle for model in pages.items] == handles[:2]
+    assert [model.handle for model in pages] == handles
+    rest = client.models.list(namespace=namespace, limit=2, cursor=pages.next_cursor)
+    assert [model.handle for model in rest] == handles[2:]
+    assert client.models.list(namespace=namespace, state="ready").first() is None
+
+
+def test_traits_are_added_read_changed_and_removed(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.traits"
+    client.models.create(handle)
+    added = client.traits.add(handle, [TraitInput(name="Clear and short"), TraitInput(name="Warm / kind", key="warm")])
+    assert [trait.key for trait in added] == ["clear_and_short", "warm"]
+    assert client.traits.list(handle) == added
+    assert client.traits.get(handle, "Warm / kind").key == "warm"
+    assert client.traits.update(handle, "warm", positive_label="kind").positive_label == "kind"
+    assert client.traits.delete(handle, "warm").deleted
+    with pytest.raises(TraitNotFound):
+        client.traits.get(handle, "warm")
+
+
+def test_samples_are_added_listed_and_removed(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.samples"
+    make_draft(client, handle)
+    samples = list(client.samples.list(handle, trait="warmth", limit=7))
+    assert [(sample.text, sample.quality) for sample in samples] == [(text, 1.0) for text in WARM] + [
+        (text, 0.0) for text in COLD
+    ]
+    client.samples.delete(handle, samples[0].id)
+    assert len(list(client.samples.list(handle))) == len(samples) - 1
+
+
+def test_any_number_of_samples_goes_in_and_ids_keep_their_order(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.many"
+    client.models.create(handle)
+    client.traits.add(handle, [TraitInput(name="Tone")])
+    texts = [f"text number {number}" for number in range(1_203)]
+    ids = client.samples.add(handle, [SampleInput(trait="tone", text=text, quality=1.0) for text in texts])
+    stored = {sample.id: sample.text for sample in client.samples.list(handle, limit=500)}
+    assert [stored[sample_id] for sample_id in ids] == texts
+    assert ids == sorted(ids)
+
+
+def test_large_samples_go_in_without_meeting_the_limit_on_a_body(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.large"
+    client.models.create(handle)
+    client.traits.add(handle, [TraitInput(name="Tone")])
+    text = "long " * 10_000
+    ids = client.samples.add(handle, [SampleInput(trait="tone", text=text, quality=0.0)] * 250)
+    assert len(ids) == 250
+
+
+def test_no_samples_are_added_when_one_is_refused_in_a_later_request(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.undone"
+    client.models.create(handle)
+    client.traits.add(handle, [TraitInput(name="Tone")])
+    kept = client.samples.add(handle, [SampleInput(trait="tone", text="before", quality=1.0)])
+    good = [SampleInput(trait="tone", text=f"text {number}", quality=1.0) for number in range(504)]
+    bad = SampleInput(trait="colour", text="of an unknown trait", quality=1.0)
+    with pytest.raises(ValidationFailed) as caught:
+        client.samples.add(handle, [*good, bad])
+    assert [error["loc"][:2] for error in caught.value.details["errors"]] == [["samples", 504]]
+    assert "left_behind" not in caught.value.details
+    assert [sample.id for sample in client.samples.list(handle)] == kept
+
+
+def test_a_training_is_waited_for_and_its_progress_seen(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.training"
+    make_draft(client, handle)
+    started = client.models.train(handle, effort="low")
+    assert started.state == "busy"
+    seen = []
+    model = client.models.wait(handle, on_progress=seen.append)
+    assert (model.state, model.version_no) == ("ready", 1)
+    assert seen[-1] == model
+    assert model.last_operation is not None
+    assert model.last_operation.run_id == started.run_id
+    again = client.models.train(handle)
+    assert (again.state, again.run_id) == ("ready", None)
+
+
+def test_waiting_ends_when_its_time_is_over(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.impatient"
+    make_draft(client, handle)
+    client.models.train(handle)
+    with pytest.raises(TimeoutError, match="still busy after 0 s"):
+        client.models.wait(handle, timeout=0)
+    assert client.models.wait(handle).state == "ready"
+
+
+def test_versions_are_listed_read_tagged_and_activated(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.versions"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    assert [version.version_no for version in client.versions.list(handle)] == [1]
+    assert client.versions.get(handle).snapshot == client.versions.get(handle, "v1").snapshot
+    assert client.versions.tag(handle, "best").version_no == 1
+    assert client.versions.get(handle, "best").tags == ["best"]
+    assert client.versions.activate(handle, version="v1").version_no == 1
+    assert client.versions.activate(handle, tag="best").version_no == 1
+    assert client.versions.untag(handle, "best").deleted
+    with pytest.raises(ValidationFailed):
+        client.versions.activate(handle)
+
+
+def test_a_text_is_scored_as_a_card_and_as_a_chart(trained: Trained) -> None:
+    card = trained.client.scores.score(trained.handle, WARM[0])
+    assert card.scores["warmth"] > trained.client.scores.score(trained.handle, COLD[0]).scores["warmth"]
+    assert card.metadata.version_id == "v1"
+    pinned = trained.client.scores.score(f"{trained.handle}@v1", WARM[0], traits=["warmth"])
+    assert pinned.scores == card.scores
+    chart = trained.client.scores.chart(trained.handle, WARM[0])
+    assert chart.startswith("warmth  ")
+    assert "█" in chart
+
+
+def test_a_scoring_key_reads_without_snapshot_and_may_not_write(
+    client: Traitbench, scoring_client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.shared"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    assert scoring_client.versions.get(handle).snapshot is None
+    assert scoring_client.scores.score(handle, WARM[0]).scores
+    with pytest.raises(InsufficientScope):
+        scoring_client.models.update(handle, description="mine")
+
+
+def test_refusals_arrive_as_their_classes(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.refused"
+    client.models.create(handle)
+    with pytest.raises(HandleTaken):
+        client.models.create(handle)
+    with pytest.raises(InvalidHandle):
+        client.models.get("no handle")
+    with pytest.raises(ModelNotFound):
+        client.models.get("elsewhere.model")
+    with pytest.raises(NamespaceForbidden):
+        client.models.create("elsewhere.model")
+    with pytest.raises(ModelNotTrained):
+        client.scores.score(handle, "text")
+    with pytest.raises(ValidationFailed):
+        client.models.create(f"{namespace}.deep", max_depth=9)

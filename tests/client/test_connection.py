@@ -1,0 +1,250 @@
+"""What the client makes of good and bad weather. The transport is scripted; nothing else is."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from core.client import Traitbench
+from core.errors import (
+    BodyTooLarge,
+    DuplicateRun,
+    InternalError,
+    ModelBusy,
+    ModelNotFound,
+    NotFound,
+    TraitbenchError,
+    Unauthenticated,
+    Unavailable,
+    Unreachable,
+    ValidationFailed,
+)
+
+Answer = httpx.Response | Exception
+HEALTHY = httpx.Response(200, json={"status": "ok"})
+PAGE = httpx.Response(200, html="<!doctype html><title>Streamlit</title>")
+
+
+class Weather(httpx.BaseTransport):
+    """Gives the scripted answers in their order, the last one again and again, and keeps what was asked."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.asked: list[httpx.Request] = []
+        self._answers = answers
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request)
+        answer = self._answers[min(len(self.asked), len(self._answers)) - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
+
+
+def envelope(code: str, status: int, *, headers: dict[str, str] | None = None, **details: object) -> httpx.Response:
+    body = {"code": code, "message": f"It is {code}.", "request_id": "req_1", "details": details}
+    return httpx.Response(status, json={"error": body}, headers=headers)
+
+
+@pytest.fixture
+def under() -> Iterator[Callable[..., tuple[Traitbench, Weather]]]:
+    """A client under a weather."""
+    clients: list[Traitbench] = []
+
+    def make(*answers: Answer) -> tuple[Traitbench, Weather]:
+        weather = Weather(*answers)
+        clients.append(Traitbench("http://service.test/v1/", api_key=" tb_key\n", transport=weather))
+        return clients[-1], weather
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+Under = Callable[..., tuple[Traitbench, Weather]]
+
+
+def test_the_address_may_end_in_v1_and_the_key_travels_as_a_bearer(under: Under) -> None:
+    client, weather = under(HEALTHY)
+    client.health()
+    assert str(weather.asked[0].url) == "http://service.test/v1/health"
+    assert weather.asked[0].headers["Authorization"] == "Bearer tb_key"
+
+
+def test_the_key_is_in_no_representation(under: Under) -> None:
+    client, _ = under(HEALTHY)
+    assert repr(client) == "Traitbench('http://service.test')"
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        httpx.ConnectError("refused"),
+        httpx.ReadError("reset"),
+        httpx.RemoteProtocolError("went away"),
+        envelope("unavailable", 503, headers={"Retry-After": "0"}),
+        httpx.Response(502, html="<h1>Bad gateway</h1>"),
+        httpx.Response(504, text="timeout"),
+    ],
+)
+def test_a_read_is_repeated_until_it_gets_through(under: Under, failure: Answer) -> None:
+    client, weather = under(failure, failure, HEALTHY)
+    assert client.health().status == "ok"
+    assert len(weather.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        (httpx.ConnectError("refused"), Unreachable),
+        (envelope("unavailable", 503, headers={"Retry-After": "0"}), Unavailable),
+        (httpx.Response(502, html="<h1>Bad gateway</h1>"), Unreachable),
+    ],
+)
+def test_a_read_is_given_up_after_three_times(under: Under, failure: Answer, error: type[TraitbenchError]) -> None:
+    client, weather = under(failure)
+    with pytest.raises(error):
+        client.health()
+    assert len(weather.asked) == 3
+
+
+def test_a_service_that_asks_for_a_long_pause_is_told_at_once(under: Under) -> None:
+    client, weather = under(envelope("unavailable", 503, headers={"Retry-After": "120"}))
+    with pytest.raises(Unavailable) as caught:
+        client.health()
+    assert (len(weather.asked), caught.value.headers) == (1, {"Retry-After": "120"})
+
+
+def test_a_read_that_took_too_long_is_not_repeated(under: Under) -> None:
+    client, weather = under(httpx.ReadTimeout("slow"))
+    with pytest.raises(Unreachable, match="did not answer within 60 s"):
+        client.health()
+    assert len(weather.asked) == 1
+
+
+@pytest.mark.parametrize("write", [lambda c: c.models.create("a.b"), lambda c: c.scores.score("a.b", "text")])
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        (httpx.ConnectError("refused"), Unreachable),
+        (httpx.ReadError("reset"), Unreachable),
+        (envelope("unavailable", 503, headers={"Retry-After": "0"}), Unavailable),
+        (envelope("model_busy", 409), ModelBusy),
+    ],
+)
+def test_what_is_no_read_is_sent_once(
+    under: Under, write: Callable[[Traitbench], object], failure: Answer, error: type[TraitbenchError]
+) -> None:
+    client, weather = under(failure)
+    with pytest.raises(error):
+        write(client)
+    assert len(weather.asked) == 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 422, 500])
+def test_an_answer_is_an_answer_and_a_read_is_not_repeated_for_it(under: Under, status: int) -> None:
+    client, weather = under(envelope("some_code", status))
+    with pytest.raises(TraitbenchError):
+        client.health()
+    assert len(weather.asked) == 1
+
+
+def test_an_envelope_becomes_the_error_of_its_code(under: Under) -> None:
+    client, _ = under(envelope("duplicate_run", 409, headers={"X-Run-Id": "run_7"}, field="effort"))
+    with pytest.raises(DuplicateRun) as caught:
+        client.models.train("a.b")
+    error = caught.value
+    assert (error.message, error.request_id) == ("It is duplicate_run.", "req_1")
+    assert (error.details, error.headers) == ({"field": "effort"}, {"X-Run-Id": "run_7"})
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "error"),
+    [
+        ("unauthenticated", 401, Unauthenticated),
+        ("model_not_found", 404, ModelNotFound),
+        ("body_too_large", 413, BodyTooLarge),
+        ("internal_error", 500, InternalError),
+        ("code_of_a_newer_service", 404, NotFound),
+    ],
+)
+def test_every_code_has_its_class_and_an_unknown_one_that_of_its_status(
+    under: Under, code: str, status: int, error: type[TraitbenchError]
+) -> None:
+    client, _ = under(envelope(code, status))
+    with pytest.raises(error):
+        client.models.get("a.b")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        PAGE,
+        httpx.Response(404, html="<h1>Not found</h1>"),
+        httpx.Response(401, text="login first"),
+        httpx.Response(302, headers={"Location": "/login"}),
+        httpx.Response(200, content=b"{}"),
+    ],
+)
+def test_what_is_not_this_service_is_unreachable(under: Under, answer: httpx.Response) -> None:
+    client, _ = under(answer)
+    with pytest.raises(Unreachable, match="is not Traitbench") as caught:
+        client.models.get("a.b")
+    assert caught.value.details == {"base_url": "http://service.test"}
+
+
+def test_json_of_another_shape_is_unreachable_and_not_a_parsing_error(under: Under) -> None:
+    client, _ = under(httpx.Response(200, json={"hello": "world"}))
+    with pytest.raises(Unreachable, match="one release"):
+        client.models.get("a.b")
+
+
+def test_a_chart_must_be_plain_text(under: Under) -> None:
+    client, weather = under(httpx.Response(200, text="clarity  ███\n"))
+    assert client.scores.chart("a.b", "text", traits=["clarity"]) == "clarity  ███\n"
+    assert weather.asked[0].headers["Accept"] == "text/plain"
+    assert json.loads(weather.asked[0].content) == {"content": "text", "traits": ["clarity"]}
+    client, _ = under(PAGE)
+    with pytest.raises(Unreachable):
+        client.scores.chart("a.b", "text")
+
+
+@pytest.mark.parametrize("base_url", ["", "service", "ftp://service.test", "http://"])
+def test_what_is_no_address_is_refused_before_anything_is_sent(base_url: str) -> None:
+    with pytest.raises(Unreachable, match="is not the address of a service"):
+        Traitbench(base_url)
+
+
+def test_a_key_that_cannot_be_a_header_is_refused() -> None:
+    with pytest.raises(Unauthenticated):
+        Traitbench(api_key="tb_schlüssel")
+
+
+@pytest.mark.parametrize("content", ["half a pair: \ud83d"])
+def test_text_that_json_cannot_carry_is_refused_before_it_is_sent(under: Under, content: str) -> None:
+    client, weather = under(HEALTHY)
+    with pytest.raises(ValidationFailed):
+        client.scores.score("a.b", content)
+    assert weather.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("a.b@v3", b"/v1/models/a.b%40v3"),
+        ("a/../b", b"/v1/models/a%2F..%2Fb"),
+        ("..", b"/v1/models/%2E%2E"),
+        ("a?b#c d", b"/v1/models/a%3Fb%23c%20d"),
+    ],
+)
+def test_a_name_stays_one_segment_of_the_path(under: Under, name: str, path: bytes) -> None:
+    client, weather = under(envelope("invalid_handle", 422))
+    with pytest.raises(TraitbenchError):
+        client.models.get(name)
+    assert weather.asked[0].url.raw_path == path
+
+
+def test_parameters_that_were_not_given_are_not_sent(under: Under) -> None:
+    client, weather = under(httpx.Response(200, json={"items": [], "limit": 50, "next_cursor": None}))
+    client.models.list(state="ready")
+    assert dict(weather.asked[0].url.params) == {"state": "ready", "limit": "50"}

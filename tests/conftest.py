@@ -1,0 +1,173 @@
+"""What tests share: a real service on a free port, with store, encoder and worker process, and clients of it.
+
+A session has one service; tests do not meet because each has a namespace of its own.
+"""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Literal
+
+import pytest
+import uvicorn
+
+from core.client import Traitbench
+from core.contract.samples import SampleInput
+from core.contract.traits import TraitInput
+from core.errors import Unavailable
+from core.lifecycle import keys
+from core.lifecycle.bench import Bench, open_bench
+from core.service.app import create_app
+from core.settings import Settings
+
+PATIENCE_SECONDS = 60
+
+WARM = (
+    "Thank you so much, you have been a wonderful help to all of us today.",
+    "What a lovely surprise, I am so glad that you came to see me.",
+    "Take all the time you need, we are happy to wait for you.",
+    "It was a joy to work with you, and I hope we meet again soon.",
+    "You are always welcome here, and there is tea on the stove.",
+    "I am proud of what you did, and I told everyone about it.",
+    "Sleep well, my dear, and call me whenever you feel alone.",
+    "We baked a cake for you because you deserve a treat.",
+    "How kind of you to remember my birthday after all these years!",
+    "Do not worry about the mistake, we will mend it together.",
+)
+COLD = (
+    "Your request is denied. Do not write to this office again.",
+    "I have no interest in your excuses, and neither has anyone else.",
+    "The rules are the rules. Leave the building at once.",
+    "Nobody asked for your opinion, and nobody is going to.",
+    "You were told twice. There will not be a third time.",
+    "I do not care how you feel about it. Sign here.",
+    "Keep your distance and do not speak to the staff.",
+    "This was your own fault, so do not expect any help from us.",
+    "We will not miss you. Return the key on your way out.",
+    "Stop wasting my time with your silly little problems.",
+)
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running service."""
+
+    base_url: str
+    bench: Bench
+    settings: Settings
+
+    def issue(
+        self, scope: Literal["scoring", "authoring"] = "authoring", namespaces: Sequence[str] = ("local",)
+    ) -> str:
+        """The secret of a new key."""
+        return keys.create(self.bench.engine, scope=scope, namespaces=namespaces).secret
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A small model with one trait and one version, and a client that may author it."""
+
+    handle: str
+    client: Traitbench
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_from_outside() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as environment:
+        for name in os.environ:
+            if name.startswith("TRAITBENCH_"):
+                environment.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """An empty home and a free port."""
+    home: Path = tmp_path_factory.mktemp("home")
+    return Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}", port=free_port())
+
+
+@pytest.fixture(scope="session")
+def service(settings: Settings) -> Iterator[Service]:
+    """The service of this session, ready."""
+    bench = open_bench(settings)
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(bench), port=settings.port, log_config=None, access_log=False, timeout_keep_alive=75)
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        _await_health(settings)
+        yield Service(settings.base_url, bench, settings)
+    finally:
+        server.should_exit = True
+        thread.join()
+        bench.close()
+
+
+@pytest.fixture
+def namespace() -> str:
+    """A namespace that no other test has."""
+    return f"test-{next(_NUMBERS)}"
+
+
+@pytest.fixture
+def client(service: Service, namespace: str) -> Iterator[Traitbench]:
+    """A client with an authoring key for the namespace."""
+    with Traitbench(service.base_url, service.issue(namespaces=(namespace,))) as client:
+        yield client
+
+
+@pytest.fixture
+def scoring_client(service: Service, namespace: str) -> Iterator[Traitbench]:
+    """A client with a scoring key for the namespace."""
+    with Traitbench(service.base_url, service.issue("scoring", (namespace,))) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def trained(service: Service) -> Iterator[Trained]:
+    """A trained model that tests only read."""
+    with Traitbench(service.base_url, service.issue(namespaces=("trained",))) as client:
+        handle = "trained.tone"
+        make_draft(client, handle)
+        client.models.train(handle, effort="low")
+        assert client.models.wait(handle).state == "ready"
+        yield Trained(handle, client)
+
+
+def make_draft(client: Traitbench, handle: str) -> None:
+    """A draft that can be trained: the trait `warmth` with ten samples for each pole."""
+    client.models.create(handle, description="How warm a message is.")
+    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
+    poles = [(text, 1.0) for text in WARM] + [(text, 0.0) for text in COLD]
+    client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in poles])
+
+
+def free_port() -> int:
+    """A port of the loopback address that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _await_health(settings: Settings) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    with Traitbench(settings.base_url) as client:
+        while True:
+            try:
+                client.health()
+                return
+            except Unavailable:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+
+_NUMBERS = count(1)

@@ -1,0 +1,204 @@
+"""The OpenAPI document: valid, complete, and true; and the page that is made of it."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from core.lifecycle.access import RULES
+from tests.contract.world import World
+
+OPEN = {"/v1/health", "/v1/openapi.json", "/v1/docs"}
+DECLARED = {
+    "GET /v1/health",
+    "GET /v1/openapi.json",
+    "GET /v1/docs",
+    "POST /v1/models",
+    "GET /v1/models",
+    "GET /v1/models/{handle}",
+    "PATCH /v1/models/{handle}",
+    "DELETE /v1/models/{handle}",
+    "POST /v1/models/{handle}/train",
+    "POST /v1/models/{handle}/traits",
+    "GET /v1/models/{handle}/traits",
+    "GET /v1/models/{handle}/traits/{key}",
+    "PATCH /v1/models/{handle}/traits/{key}",
+    "DELETE /v1/models/{handle}/traits/{key}",
+    "POST /v1/models/{handle}/samples",
+    "GET /v1/models/{handle}/samples",
+    "DELETE /v1/models/{handle}/samples/{sample_id}",
+    "GET /v1/models/{handle}/versions",
+    "PUT /v1/models/{handle}/versions/active",
+    "GET /v1/models/{handle}/versions/{name}",
+    "POST /v1/models/{handle}/versions/{name}",
+    "DELETE /v1/models/{handle}/versions/{name}",
+    "POST /v1/models/{handle}/score",
+}
+QUERY = {
+    "GET /v1/models": {
+        "limit": (50, {"minimum": 1, "maximum": 250}),
+        **dict.fromkeys(("cursor", "namespace", "state", "kind"), (None, {})),
+    },
+    "GET /v1/models/{handle}/samples": {
+        "limit": (100, {"minimum": 1, "maximum": 500}),
+        **dict.fromkeys(("trait", "cursor"), (None, {})),
+    },
+    "GET /v1/models/{handle}/versions": {"limit": (50, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},
+}
+
+
+def operations(world: World) -> dict[str, dict[str, Any]]:
+    return {
+        f"{method.upper()} {path}": operation
+        for path, methods in world.described["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+def test_every_operation_of_the_contract_and_no_other_is_declared(world: World) -> None:
+    assert set(operations(world)) == DECLARED
+
+
+def test_the_document_is_openapi_3_1_with_valid_schemas(world: World) -> None:
+    assert world.described["openapi"] == "3.1.0"
+    assert {"title", "version", "description"} <= set(world.described["info"])
+    for schema in world.described["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+
+
+def test_every_reference_leads_somewhere(world: World) -> None:
+    for reference in set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(world.described))):
+        place = world.described
+        for part in reference.removeprefix("#/").split("/"):
+            place = place[part]
+
+
+def test_every_schema_is_used(world: World) -> None:
+    text = json.dumps(world.described)
+    unused = [name for name in world.described["components"]["schemas"] if f'schemas/{name}"' not in text]
+    assert unused == []
+
+
+def test_operation_ids_are_identifiers_of_their_own(world: World) -> None:
+    ids = [operation["operationId"] for operation in operations(world).values()]
+    assert len(set(ids)) == len(ids)
+    assert all(id_.isidentifier() for id_ in ids)
+
+
+def test_the_access_table_rules_every_operation_behind_a_key(world: World) -> None:
+    keyed = {operation["summary"] for name, operation in operations(world).items() if name.split()[1] not in OPEN}
+    assert keyed == set(RULES) - {"scores.feedback"}
+
+
+def test_every_answer_has_a_request_id_and_every_error_the_envelope(world: World) -> None:
+    for operation in operations(world).values():
+        for status, answer in operation["responses"].items():
+            assert "X-Request-Id" in answer["headers"]
+            if status >= "400":
+                schema = answer["content"]["application/json"]["schema"]
+                assert schema["allOf"][0] == {"$ref": "#/components/schemas/ErrorEnvelope"}
+                codes = schema["allOf"][1]["properties"]["error"]["properties"]["code"]["enum"]
+                assert all(f"`{code}`" in answer["description"] for code in codes)
+
+
+@pytest.mark.parametrize(("status", "header"), [("401", "WWW-Authenticate"), ("405", "Allow"), ("503", "Retry-After")])
+def test_headers_of_errors_are_declared(world: World, status: str, header: str) -> None:
+    answers = [operation["responses"].get(status) for operation in operations(world).values()]
+    assert all(header in answer["headers"] for answer in answers if answer)
+
+
+def test_the_run_is_named_where_one_is_started_or_met(world: World) -> None:
+    named = {
+        (name, status)
+        for name, operation in operations(world).items()
+        for status, answer in operation["responses"].items()
+        if "X-Run-Id" in answer["headers"]
+    }
+    assert ("POST /v1/models/{handle}/train", "202") in named
+    assert {status for _, status in named} == {"202", "409"}
+    assert ("POST /v1/models/{handle}/samples", "409") in named
+
+
+def test_all_but_the_open_routes_need_the_key(world: World) -> None:
+    (scheme,) = world.described["components"]["securitySchemes"].items()
+    assert (scheme[1]["type"], scheme[1]["scheme"]) == ("http", "bearer")
+    for name, operation in operations(world).items():
+        is_open = name.split()[1] in OPEN
+        assert operation.get("security") == (None if is_open else [{scheme[0]: []}])
+        assert ("401" in operation["responses"]) is not is_open
+
+
+@pytest.mark.parametrize("operation", sorted(DECLARED))
+def test_every_declared_operation_answers(world: World, operation: str) -> None:
+    method, path = operation.split()
+    answer = world.call(method, re.sub(r"\{\w+\}", "x", path), key=None)
+    assert answer.status in ((200, 503) if path in OPEN else (401,))
+
+
+@pytest.mark.parametrize("operation", sorted(DECLARED))
+def test_parameters_stand_with_bounds_and_defaults(world: World, operation: str) -> None:
+    declared = operations(world)[operation].get("parameters", [])
+    path = [each["name"] for each in declared if each["in"] == "path"]
+    assert path == re.findall(r"\{(\w+)\}", operation)
+    query = {each["name"]: each for each in declared if each["in"] == "query"}
+    expected: dict[str, Any] = QUERY.get(operation, {})
+    assert set(query) == set(expected)
+    for name, (default, bounds) in expected.items():
+        assert query[name]["required"] is False
+        assert query[name]["schema"].get("default") == default
+        assert bounds.items() <= query[name]["schema"].items()
+
+
+def test_bodies_stand_with_their_media_types(world: World) -> None:
+    found = {
+        name: (operation["requestBody"]["required"], sorted(operation["requestBody"]["content"]))
+        for name, operation in operations(world).items()
+        if "requestBody" in operation
+    }
+    json_ = ["application/json"]
+    assert found == {
+        "POST /v1/models": (True, json_),
+        "PATCH /v1/models/{handle}": (True, json_),
+        "POST /v1/models/{handle}/train": (False, json_),
+        "POST /v1/models/{handle}/traits": (True, json_),
+        "PATCH /v1/models/{handle}/traits/{key}": (True, json_),
+        "POST /v1/models/{handle}/samples": (True, json_),
+        "PUT /v1/models/{handle}/versions/active": (True, json_),
+        "POST /v1/models/{handle}/score": (True, ["application/json", "text/plain"]),
+    }
+
+
+def test_fields_stand_with_bounds_and_defaults(world: World) -> None:
+    schemas = world.described["components"]["schemas"]
+    model, sample, trait = (schemas[name]["properties"] for name in ("ModelCreate", "SampleInput", "TraitInput"))
+    assert all(schemas[name]["additionalProperties"] is False for name in ("ModelCreate", "SampleInput", "TraitInput"))
+    assert schemas["ModelCreate"]["required"] == ["handle"]
+    assert schemas["SamplesCreate"]["properties"]["samples"].items() >= {"minItems": 1, "maxItems": 500}.items()
+    assert schemas["TraitsCreate"]["properties"]["traits"]["minItems"] == 1
+    assert model["scoring_method"]["default"] == "balanced_cosine"
+    assert model["max_depth"].items() >= {"default": 1, "minimum": 1, "maximum": 3}.items()
+    assert model["description"]["maxLength"] == 2_000
+    assert sample["text"].items() >= {"minLength": 1, "maxLength": 50_000}.items()
+    assert sample["quality"].items() >= {"minimum": 0.0, "maximum": 1.0}.items()
+    assert trait["aggregation"].items() >= {"default": "mean", "enum": ["mean", "max", "min", "none"]}.items()
+    assert trait["name"].items() >= {"minLength": 1, "maxLength": 200}.items()
+
+
+def test_score_answers_a_card_or_a_chart(world: World) -> None:
+    answer = operations(world)["POST /v1/models/{handle}/score"]["responses"]["200"]
+    assert sorted(answer["content"]) == ["application/json", "text/plain"]
+
+
+def test_the_page_shows_every_operation_and_asks_nobody(world: World) -> None:
+    answer = world.call("GET", "/v1/docs", key=None)
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    for operation in DECLARED:
+        assert f"<code>{operation}</code>" in answer.text
+    for name in world.described["components"]["schemas"]:
+        assert f'id="{name}"' in answer.text
+    links = set(re.findall(r'href="([^"]*)"', answer.text))
+    assert links - {"openapi.json"} <= {f"#{name}" for name in world.described["components"]["schemas"]}
+    assert not re.search(r"<script|<link|<img|<iframe|@import|url\(|src=|//", answer.text)

@@ -1,0 +1,92 @@
+"""Pages (CONTRACT 1): keyset, complete, stable under writes; a cursor is good for its own listing only."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.contract.world import World
+
+
+def pages(world: World, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+    cursor: dict[str, str] = {}
+    while True:
+        page = world.call("GET", path, params={**query, **cursor}).body
+        yield page
+        if page["next_cursor"] is None:
+            return
+        cursor = {"cursor": page["next_cursor"]}
+
+
+@pytest.fixture(scope="module")
+def five(world: World) -> list[str]:
+    """Five models, made in another order than that of their handles."""
+    for name in "bdace":
+        world.call("POST", "/v1/models", json={"handle": f"paging.{name}"})
+    return [f"paging.{name}" for name in "abcde"]
+
+
+@pytest.mark.parametrize(("limit", "sizes"), [(1, [1] * 5), (2, [2, 2, 1]), (3, [3, 2]), (5, [5]), (250, [5])])
+def test_models_by_handle(world: World, five: list[str], limit: int, sizes: list[int]) -> None:
+    found = list(pages(world, "/v1/models", namespace="paging", limit=limit))
+    assert [len(page["items"]) for page in found] == sizes
+    assert {page["limit"] for page in found} == {limit}
+    assert [model["handle"] for page in found for model in page["items"]] == five
+
+
+def test_a_write_between_two_pages_neither_repeats_nor_drops(world: World, five: list[str]) -> None:
+    walk = pages(world, "/v1/models", namespace="paging", limit=2)
+    first = next(walk)["items"]
+    world.call("POST", "/v1/models", json={"handle": "paging.aa"})
+    world.call("DELETE", "/v1/models/paging.b")
+    world.call("POST", "/v1/models", json={"handle": "paging.cc"})
+    rest = [model for page in walk for model in page["items"]]
+    assert [model["handle"] for model in (*first, *rest)] == [
+        f"paging.{name}" for name in ("a", "b", "c", "cc", "d", "e")
+    ]
+
+
+def test_samples_by_id(world: World) -> None:
+    sent = [{"trait": "tone", "text": f"text {number}", "quality": 1} for number in range(7)]
+    world.make("mine.paged", key="authoring", samples=False)
+    ids = world.call("POST", "/v1/models/mine.paged/samples", json={"samples": sent}).body["ids"]
+    found = list(pages(world, "/v1/models/mine.paged/samples", limit=3))
+    assert [len(page["items"]) for page in found] == [3, 3, 1]
+    assert [(sample["id"], sample["text"]) for page in found for sample in page["items"]] == [
+        (id_, sample["text"]) for id_, sample in zip(ids, sent, strict=True)
+    ]
+
+
+def test_defaults_are_the_specifications(world: World) -> None:
+    for path, limit in [
+        ("/v1/models", 50),
+        ("/v1/models/mine.ready/samples", 100),
+        ("/v1/models/mine.ready/versions", 50),
+    ]:
+        assert world.call("GET", path).body["limit"] == limit
+
+
+@pytest.mark.parametrize(
+    ("path", "most"),
+    [("/v1/models", 250), ("/v1/models/mine.ready/samples", 500), ("/v1/models/mine.ready/versions", 250)],
+)
+def test_bounds_are_the_contracts(world: World, path: str, most: int) -> None:
+    for limit, status in ((0, 400), (1, 200), (most, 200), (most + 1, 400)):
+        assert world.call("GET", path, params={"limit": limit}).status == status
+
+
+def test_a_cursor_is_good_for_its_listing_only(world: World, five: list[str]) -> None:
+    cursor = world.call("GET", "/v1/models", params={"namespace": "paging", "limit": 2}).body["next_cursor"]
+    wrong = [
+        ("/v1/models", {"namespace": "paging", "cursor": cursor[:-2]}),
+        ("/v1/models", {"namespace": "paging", "cursor": cursor + "AA"}),
+        ("/v1/models", {"namespace": "paging", "cursor": ""}),
+        ("/v1/models", {"namespace": "paging", "cursor": "é\U0001f600"}),
+        ("/v1/models", {"namespace": "mine", "cursor": cursor}),
+        ("/v1/models", {"namespace": "paging", "state": "ready", "cursor": cursor}),
+        ("/v1/models/mine.draft/samples", {"cursor": cursor}),
+        ("/v1/models/mine.ready/versions", {"cursor": cursor}),
+    ]
+    for path, query in wrong:
+        answer = world.call("GET", path, params=query)
+        assert (answer.status, answer.code) == (400, "invalid_cursor"), (path, query)
