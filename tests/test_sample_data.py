@@ -1,0 +1,201 @@
+"""What sample_data/README.md promises, counted; and that a model can be taught by it."""
+
+import ast
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import combinations
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sample_data
+from core.contract.models import ModelCreate
+from core.contract.names import is_key, parse_handle
+from core.contract.samples import SamplesCreate
+from core.contract.traits import TraitsCreate
+from core.encoders import Encoder
+from core.encoders.registry import load_encoder
+from core.scoring import segments
+from core.scoring.card import score
+from core.scoring.fit import Trained, TraitSamples, fit
+from core.scoring.snapshot import EncoderIdentity
+from sample_data import DemoModel, demo_models
+
+MODELS = demo_models()
+TRAITS = [(model, trait["key"]) for model in MODELS for trait in model.traits]
+
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.handle)
+every_trait = pytest.mark.parametrize(("model", "key"), TRAITS, ids=lambda part: getattr(part, "handle", part))
+
+
+def test_there_are_three_models_of_two_or_three_traits() -> None:
+    assert [model.handle for model in MODELS] == ["demo.headlines", "demo.product-reviews", "demo.support-tone"]
+    assert {len(model.traits) for model in MODELS} <= {2, 3}
+
+
+def test_who_changes_what_the_loader_gave_changes_nothing_for_others() -> None:
+    demo_models()[0].samples.clear()
+    assert demo_models() == MODELS
+
+
+def test_the_loader_needs_the_standard_library_alone() -> None:
+    source = files(sample_data).joinpath("__init__.py").read_text(encoding="utf-8")
+    modules = {name.split(".")[0] for node in ast.walk(ast.parse(source)) for name in _imported(node)}
+    assert modules <= sys.stdlib_module_names
+
+
+@every_model
+def test_everything_is_a_body_the_service_accepts(model: DemoModel) -> None:
+    assert ModelCreate.model_validate(model.definition).handle == model.handle
+    assert parse_handle(model.handle).namespace == "demo"
+    TraitsCreate.model_validate({"traits": model.traits})
+    for start in range(0, len(model.samples), 500):
+        SamplesCreate.model_validate({"samples": model.samples[start : start + 500]})
+
+
+@every_model
+def test_a_model_says_what_it_is_for_and_where_it_ends(model: DemoModel) -> None:
+    assert model.definition["description"]
+    assert {"## Good for", "## Limits"} <= set(model.definition["readme_markdown"].splitlines())
+
+
+@every_model
+def test_traits_are_named_by_what_is_there_at_both_ends(model: DemoModel) -> None:
+    labels = [trait[end] for trait in model.traits for end in ("positive_label", "negative_label")]
+    assert not [label for label in labels if re.search(r"\b(not|no|non|without|lacks?|never)\b", label)]
+    assert len({*labels}) == len(labels)
+    assert all(is_key(trait["key"]) and trait["name"] and trait["description"] for trait in model.traits)
+
+
+@every_model
+def test_every_sample_labels_a_trait_of_its_model(model: DemoModel) -> None:
+    assert {sample["trait"] for sample in model.samples} == {trait["key"] for trait in model.traits}
+    assert all(sample.keys() == {"trait", "text", "quality"} for sample in model.samples)
+
+
+@every_trait
+def test_both_poles_have_enough_samples_and_some_lie_between(model: DemoModel, key: str) -> None:
+    qualities = [sample["quality"] for sample in model.samples if sample["trait"] == key]
+    between = [quality for quality in qualities if quality not in (0.0, 1.0)]
+    assert min(qualities.count(1.0), qualities.count(0.0)) >= 45
+    assert 6 <= len(between) <= 12
+    assert all(0.2 <= quality <= 0.8 for quality in between)
+
+
+@every_trait
+def test_length_does_not_give_the_pole_away(model: DemoModel, key: str) -> None:
+    positive, negative = (mean(len(text.split()) for text in _texts(model, key, end)) for end in (1.0, 0.0))
+    assert 0.8 <= positive / negative <= 1.25
+
+
+@every_trait
+def test_lengths_vary(model: DemoModel, key: str) -> None:
+    for end in (1.0, 0.0):
+        lengths = [len(text.split()) for text in _texts(model, key, end)]
+        assert max(lengths) >= 2 * min(lengths)
+        assert len({*lengths}) >= 8
+
+
+@every_model
+def test_texts_are_clean_and_of_five_to_sixty_words(model: DemoModel) -> None:
+    for text in [sample["text"] for sample in model.samples] + model.examples:
+        assert 5 <= len(text.split()) <= 60, text
+        assert text.isprintable(), text
+        assert text == " ".join(text.split()), text
+
+
+@every_model
+def test_no_text_stands_twice_or_almost(model: DemoModel) -> None:
+    words = {text: {*_words(text)} for text in [sample["text"] for sample in model.samples] + model.examples}
+    assert len(words) == len(model.samples) + len(model.examples)
+    assert not [pair for pair in combinations(words, 2) if _jaccard(words[pair[0]], words[pair[1]]) >= 0.5]
+
+
+@every_model
+def test_no_frame_stands_more_than_three_times(model: DemoModel) -> None:
+    openings: Counter[tuple[str, ...]] = Counter()
+    runs: Counter[tuple[str, ...]] = Counter()
+    for sample in model.samples:
+        words = _words(sample["text"])
+        openings[words[:3]] += 1
+        runs.update({words[at : at + 4] for at in range(len(words) - 3)})
+    assert not [opening for opening, times in openings.items() if times > 3]
+    assert not [run for run, times in runs.items() if times > 3]
+
+
+@every_model
+def test_there_are_six_examples_to_try(model: DemoModel) -> None:
+    assert len(model.examples) == 6
+
+
+@every_model
+def test_the_samples_teach_their_traits(model: DemoModel, taught: dict[str, Trained]) -> None:
+    figures = taught[model.handle].metrics["traits"]
+    assert not {key: trait["auroc"] for key, trait in figures.items() if trait["auroc"] < 0.8}
+
+
+@every_model
+def test_the_examples_show_sure_and_unsure_scores(
+    model: DemoModel, encoder: Encoder, taught: dict[str, Trained]
+) -> None:
+    cards = [score(taught[model.handle].snapshot, encoder.encode, text).to_wire() for text in model.examples]
+    assert len({trait["confidence"] for card in cards for trait in card["detail"].values()}) > 1
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    return load_encoder("minilm", cache=tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture(scope="module")
+def taught(encoder: Encoder) -> dict[str, Trained]:
+    identity = EncoderIdentity(encoder.id, encoder.dimension, encoder.digest)
+    return {
+        model.handle: fit(
+            [_labelled(model, trait, encoder) for trait in model.traits],
+            encoder=identity,
+            scoring_method="balanced_cosine",
+            max_depth=1,
+            effort="low",
+        )
+        for model in MODELS
+    }
+
+
+def _labelled(model: DemoModel, trait: dict[str, Any], encoder: Encoder) -> TraitSamples:
+    samples = [sample for sample in model.samples if sample["trait"] == trait["key"]]
+    texts = [sample["text"] for sample in samples]
+    return TraitSamples(
+        key=trait["key"],
+        name=trait["name"],
+        positive_label=trait["positive_label"],
+        negative_label=trait["negative_label"],
+        aggregation="mean",
+        X=segments.embed(encoder.encode, texts),
+        y=np.array([sample["quality"] for sample in samples]),
+        groups=texts,
+    )
+
+
+def _texts(model: DemoModel, key: str, quality: float) -> list[str]:
+    return [sample["text"] for sample in model.samples if (sample["trait"], sample["quality"]) == (key, quality)]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"[\w']+", text.lower()))
+
+
+def _jaccard(left: set[str], right: set[str]) -> float:
+    return len(left & right) / len(left | right)
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        yield node.module or ""
