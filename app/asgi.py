@@ -1,0 +1,137 @@
+"""The one process: Streamlit's app at `/`, the API at `/v1`, the runs beside it, and one lifespan around all of it.
+
+`workbench` makes all of that (without the service when the environment names a remote one), `api` the service alone.
+Both are factories: `uvicorn --factory app.asgi:workbench`.
+
+A start is quick because the worker process is started first, and the rest is imported while it comes up. That is why
+the service is imported where it is opened, and not above.
+"""
+
+import asyncio
+import gc
+import importlib
+import logging
+import pkgutil
+import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+import app
+from core.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from core.lifecycle.bench import Bench
+
+_MAIN = Path(__file__).with_name("main.py")
+_NOT_PAGES = frozenset({"app.asgi", "app.cli", "app.main", "app.serve"})
+_HEAVY = ("pandas", "plotly.graph_objects", "plotly.io")
+_SWITCH_SECONDS = 0.001
+
+_log = logging.getLogger(__name__)
+
+
+def workbench(settings: Settings | None = None) -> ASGIApp:
+    """Pages at `/`, and the API at `/v1` unless the environment names a remote service."""
+    import streamlit as st
+
+    settings = settings or read_settings()
+    if settings.api_url:
+        return st.App(_MAIN, lifespan=_warmed)
+    service = Embedded(settings)
+
+    @asynccontextmanager
+    async def lifespan(streamlit: object) -> AsyncIterator[None]:
+        async with service.lifespan(streamlit), _warmed(streamlit):
+            yield
+
+    return st.App(_MAIN, lifespan=lifespan, middleware=[Middleware(_ServiceFirst, service=service, below="/v1/")])
+
+
+def api(settings: Settings | None = None) -> ASGIApp:
+    """The service alone."""
+    service = Embedded(settings or read_settings())
+    return Starlette(lifespan=service.lifespan, middleware=[Middleware(_ServiceFirst, service=service, below="/")])
+
+
+class Embedded:
+    """The service inside this process: opened before anything listens, closed in reverse."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._api: ASGIApp | None = None
+        self.bench: Bench | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        assert self._api is not None, "nothing listens before the lifespan has begun"
+        await self._api(scope, receive, send)
+
+    @asynccontextmanager
+    async def lifespan(self, _app: object) -> AsyncIterator[None]:
+        """Open, serve, close: in threads, for the run engine refuses to start on an event loop."""
+        try:
+            await asyncio.to_thread(self.open)
+            yield
+        finally:
+            await asyncio.to_thread(self.close)
+
+    def open(self) -> None:
+        """Store, worker process and encoder; then the workbench's own key, the API, and behind it the demo models."""
+        from core.lifecycle.bench import open_bench
+
+        self.bench = open_bench(self._settings)
+
+        from core.lifecycle import demo, keys
+        from core.service.app import create_app
+
+        keys.first_key(self.bench)
+        self._api = create_app(lambda: self.bench)
+        threading.Thread(target=demo.ensure_demo_models, args=(self.bench,), name="demo models", daemon=True).start()
+
+    def close(self) -> None:
+        """Stop what `open` started; requests that come late are told that the service is stopping."""
+        bench, self.bench = self.bench, None
+        if bench is not None:
+            bench.close()
+
+
+class _ServiceFirst:
+    """Gives what is below a path to the service as it came, before Streamlit's own middleware has seen it."""
+
+    def __init__(self, app: ASGIApp, *, service: ASGIApp, below: str) -> None:
+        self._app = app
+        self._service = service
+        self._below = below
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        ours = scope["type"] == "http" and f"{scope['path']}/".startswith(self._below)
+        await (self._service if ours else self._app)(scope, receive, send)
+
+
+@asynccontextmanager
+async def _warmed(_app: object) -> AsyncIterator[None]:
+    """What the first visitor would wait for is imported in the background, while the service already answers."""
+    warming = asyncio.create_task(asyncio.to_thread(_warm))
+    yield
+    await warming
+
+
+def _warm() -> None:
+    try:
+        modules = (found.name for found in pkgutil.walk_packages(app.__path__, "app."))
+        for name in (*_HEAVY, *(name for name in modules if name not in _NOT_PAGES)):
+            importlib.import_module(name)
+    except ImportError as error:
+        _log.warning("the pages were not warmed: %s", error)
+    # Streamlit collects all garbage after every run of a page: what is imported by now is put out of its reach.
+    gc.collect()
+    gc.freeze()
+    # A page does not wait long for a thread that computes.
+    sys.setswitchinterval(_SWITCH_SECONDS)

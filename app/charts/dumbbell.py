@@ -1,0 +1,125 @@
+"""Two scores a row and the way from the one to the other: hollow circle before, filled diamond after.
+
+The connector's colour and the sign in the right-hand column say the direction, never whether it is better. A pair with
+an uncertain end is joined by dots.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from app.charts.rows import as_is, lay_out, segments
+from app.theme import NEGATIVE_SIGN, POSITIVE_SIGN, Palette
+
+Order = Literal["change", "score", "name"]
+ORDERS: tuple[Order, ...] = ("change", "score", "name")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One row: a name, two scores of 0 to 100, and whether both are sure."""
+
+    name: str
+    a: int
+    b: int
+    sure: bool = True
+
+    @property
+    def delta(self) -> int:
+        """What b has more than a."""
+        return self.b - self.a
+
+
+def ordered(pairs: Sequence[Pair], by: Order = "change") -> list[Pair]:
+    """By size of the change, by the second score, or by name; equal ones keep their order."""
+    if by == "name":
+        return sorted(pairs, key=lambda pair: pair.name.casefold())
+    return sorted(pairs, key=lambda pair: -(abs(pair.delta) if by == "change" else pair.b))
+
+
+def figure(pairs: Sequence[Pair], labels: tuple[str, str], palette: Palette) -> go.Figure:
+    """One row a pair, in the order given; `labels` name the two ends."""
+    drawn = go.Figure()
+    for direction, colour in ((1, palette.positive), (-1, palette.negative)):
+        for sure in (True, False):
+            _add_connectors(drawn, pairs, direction, colour, sure=sure)
+    _add_ends(drawn, pairs, labels, palette)
+    return lay_out(drawn, [pair.name for pair in pairs], [_note(pair) for pair in pairs], palette, legend=True)
+
+
+def alt(pairs: Sequence[Pair], labels: tuple[str, str]) -> str:
+    """The chart in words."""
+    rows = [f"{pair.name} {pair.a} to {pair.b} ({signed(pair.delta)})" for pair in pairs]
+    return f"Change from {labels[0]} to {labels[1]}, scores from 0 to 100: " + "; ".join(rows) + "."
+
+
+def table(pairs: Sequence[Pair], labels: tuple[str, str], *, rows: str = "Trait") -> pd.DataFrame:
+    """The chart's figures; the first column is named `rows`."""
+    return pd.DataFrame(
+        {
+            rows: [pair.name for pair in pairs],
+            labels[0]: [pair.a for pair in pairs],
+            labels[1]: [pair.b for pair in pairs],
+            "Change": [pair.delta for pair in pairs],
+            "Sure": [pair.sure for pair in pairs],
+        }
+    )
+
+
+def signed(delta: int) -> str:
+    """A change as it is read: ▲ +7, ▼ −3, =."""
+    if delta == 0:
+        return "="
+    return f"{POSITIVE_SIGN} +{delta}" if delta > 0 else f"{NEGATIVE_SIGN} −{-delta}"
+
+
+def _add_connectors(drawn: go.Figure, pairs: Sequence[Pair], direction: int, colour: str, *, sure: bool) -> None:
+    rows = [(row, pair) for row, pair in enumerate(pairs) if pair.delta * direction > 0 and pair.sure is sure]
+    x, y = segments([pair.a for _, pair in rows], [pair.b for _, pair in rows], [row for row, _ in rows])
+    drawn.add_scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"color": colour, "width": 4 if sure else 3, "dash": "solid" if sure else "dot"},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _add_ends(drawn: go.Figure, pairs: Sequence[Pair], labels: tuple[str, str], palette: Palette) -> None:
+    ends = (
+        (labels[0], [pair.a for pair in pairs], "circle-open", [palette.neutral] * len(pairs)),
+        (labels[1], [pair.b for pair in pairs], "diamond", [_colour(pair, palette) for pair in pairs]),
+    )
+    for label, scores, symbol, colours in ends:
+        drawn.add_scatter(
+            x=scores,
+            y=list(range(len(pairs))),
+            mode="markers",
+            name=label,
+            showlegend=False,
+            marker={"symbol": symbol, "size": 12, "color": colours, "line": {"width": 2, "color": colours}},
+            customdata=[[as_is(pair.name), signed(pair.delta), "" if pair.sure else ", uncertain"] for pair in pairs],
+            hovertemplate=f"<b>%{{customdata[0]}}</b><br>{label}: %{{x}}<br>"
+            "Change: %{customdata[1]}%{customdata[2]}<extra></extra>",
+        )
+        drawn.add_scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=label,
+            marker={"symbol": symbol, "size": 12, "color": palette.neutral},
+        )
+
+
+def _colour(pair: Pair, palette: Palette) -> str:
+    if pair.delta == 0:
+        return palette.neutral
+    return palette.positive if pair.delta > 0 else palette.negative
+
+
+def _note(pair: Pair) -> str:
+    return f"<b>{signed(pair.delta)}</b>" + ("" if pair.sure else "  uncertain")

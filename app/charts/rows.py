@@ -1,0 +1,109 @@
+"""What every chart here is: one row a trait, names on the left, its figures in a column of their own on the right.
+
+Nothing sets a text colour, so text follows the theme when it is switched; colours of marks come from the palette.
+"""
+
+from collections.abc import Sequence
+from html import escape
+
+import plotly.graph_objects as go
+
+from app.theme import Palette
+
+ROW_HEIGHT = 30
+_SURROUNDINGS = 48
+_LONGEST_NAME = 24
+_CHARACTER = 7.1
+_GAP = 14
+
+
+def shorten(name: str) -> str:
+    """A row's name as far as there is room for it; the hint and the table have all of it."""
+    return as_is(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1].rstrip() + "…")
+
+
+def as_is(text: str) -> str:
+    """A text of a person inside a figure, where some tags mean something."""
+    return escape(text, quote=False)
+
+
+def lay_out(
+    figure: go.Figure,
+    names: Sequence[str],
+    notes: Sequence[str],
+    palette: Palette,
+    *,
+    span: tuple[float, float] = (0, 100),
+    ticks: Sequence[float] = (0, 25, 50, 75, 100),
+    tick_format: str = "",
+    legend: bool = False,
+    grid: bool = True,
+) -> go.Figure:
+    """Give `figure`, whose row i lies at y = i, its axes, the names and the column of notes."""
+    figure.update_layout(
+        height=round(ROW_HEIGHT * max(len(names), 1)) + _SURROUNDINGS + (28 if legend else 0),
+        margin={"l": 0, "r": round(_widest(notes) * _CHARACTER) + _GAP, "t": 30 if legend else 4, "b": 30},
+        barmode="overlay",
+        bargap=0,
+        showlegend=legend,
+        legend={"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "itemclick": False},
+        hoverlabel={"align": "left"},
+        dragmode=False,
+        uirevision="constant",
+    )
+    figure.update_xaxes(
+        range=_roomy(span),
+        tickvals=list(ticks),
+        tickformat=tick_format,
+        fixedrange=True,
+        showgrid=grid,
+        gridcolor=palette.grid,
+        zeroline=False,
+        title=None,
+    )
+    figure.update_yaxes(
+        range=[len(names) - 0.5, -0.5],
+        tickvals=list(range(len(names))),
+        ticktext=[f"{shorten(name)}  " for name in names],
+        automargin=True,
+        fixedrange=True,
+        showgrid=False,
+        zeroline=False,
+        ticks="",
+        title=None,
+    )
+    for row, note in enumerate(notes):
+        figure.add_annotation(
+            x=1,
+            xref="paper",
+            xanchor="left",
+            xshift=_GAP - 4,
+            y=row,
+            yref="y",
+            yanchor="middle",
+            text=note,
+            align="left",
+            showarrow=False,
+        )
+    return figure
+
+
+def segments(starts: Sequence[float], ends: Sequence[float], row: Sequence[float]) -> tuple[list[float | None], ...]:
+    """One line trace of many separate lines: x and y with gaps in between."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for start, end, at in zip(starts, ends, row, strict=True):
+        x += [start, end, None]
+        y += [at, at, None]
+    return x, y
+
+
+def _roomy(span: tuple[float, float]) -> list[float]:
+    """A mark that lies on the border is drawn whole."""
+    room = (span[1] - span[0]) * 0.015
+    return [span[0] - room, span[1] + room]
+
+
+def _widest(notes: Sequence[str]) -> int:
+    """Characters of the longest note, markup not counted."""
+    return max((len(note.replace("<b>", "").replace("</b>", "").replace("&nbsp;", " ")) for note in notes), default=0)

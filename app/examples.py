@@ -1,0 +1,25 @@
+"""Texts to try on a model: the demo models bring some that they were not taught with, others have their samples."""
+
+from functools import cache
+from itertools import islice
+
+from app.service import client
+from sample_data import demo_models
+
+_LOOKED_AT = 200
+
+
+def examples(handle: str) -> list[str]:
+    """Texts that the model has not learnt from; empty unless it is a demo model."""
+    return list(_of_demos().get(handle, ()))
+
+
+def sample_texts(handle: str) -> list[str]:
+    """Texts that the model was taught with, spread over its first samples; raises what the service refuses with."""
+    samples = islice(client().samples.list(handle, limit=_LOOKED_AT), _LOOKED_AT)
+    return list(dict.fromkeys(sample.text for sample in samples))
+
+
+@cache
+def _of_demos() -> dict[str, tuple[str, ...]]:
+    return {model.handle: tuple(model.examples) for model in demo_models()}

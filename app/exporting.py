@@ -1,0 +1,32 @@
+"""Samples on their way out: what is on screen as a file.
+
+The CSV is for spreadsheets: UTF-8 with a mark that Excel knows, and a cell that a spreadsheet would run as a formula
+begins with an apostrophe. The JSONL is exact and can be imported again as it is.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """A CSV with a header."""
+    place = io.StringIO(newline="")
+    writer = csv.writer(place, lineterminator="\r\n")
+    writer.writerow(columns)
+    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    return place.getvalue().encode("utf-8-sig")
+
+
+def jsonl_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """One JSON object a line."""
+    lines = (json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) for row in rows)
+    return "".join(f"{line}\n" for line in lines).encode("utf-8")
+
+
+def _harmless(cell: object) -> object:
+    """Texts only: a number is no formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

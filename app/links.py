@@ -1,0 +1,27 @@
+"""Links that reopen a view: page, model, version and whatever else the page keeps in its address.
+
+A bound query parameter vanishes from the address bar when it equals its default, so the link of a view is always built
+from what is on screen and names everything.
+"""
+
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from app.navigation import PAGES, PageName, entry
+
+
+def link(page: PageName, **query: str | int | None) -> str:
+    """The address of a view; what is None or empty is left out."""
+    named = {name: str(value) for name, value in query.items() if value not in (None, "")}
+    return _root() + entry(page).url_path + (f"?{urlencode(named)}" if named else "")
+
+
+def _root() -> str:
+    """Where the workbench is as the browser sees it, or, outside of a browser, a relative address."""
+    here = urlsplit(st.context.url or "")
+    if not here.netloc:
+        return "/"
+    folder, _, last = here.path.rstrip("/").rpartition("/")
+    base = folder if last in {page.url_path for page in PAGES} else here.path.rstrip("/")
+    return f"{here.scheme}://{here.netloc}{base}/"

@@ -1,0 +1,30 @@
+"""The workbench's entry: the shell around every page.
+
+It draws the menu and the model picker, runs the page, and stands guard around both: what the service refuses ends a
+page with an explanation, never with a traceback.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+
+from app import session
+from app.navigation import PAGES, menu
+from app.service import guarded
+from app.widgets.model_picker import pick
+
+_STATIC = Path(__file__).resolve().parent / "static"
+
+st.set_page_config(page_title="Traitbench", page_icon=_STATIC / "icon.png", layout="wide")
+st.logo(str(_STATIC / "logo.svg"), size="large", icon_image=str(_STATIC / "icon.svg"))
+
+page = st.navigation(menu(), expanded=True)
+st.set_page_config(page_title=f"{page.title} · Traitbench")
+
+session.keep(session.PAGE, page.url_path or PAGES[0].name)
+
+with guarded():
+    with st.sidebar:
+        pick()
+    session.show_flashes()
+    page.run()

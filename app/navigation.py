@@ -1,0 +1,80 @@
+"""The pages of the workbench as a table, and the ways to get from one to another.
+
+A page is known by its name everywhere (`open_page("score")`); title, icon, address and file stand only here.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NoReturn
+
+import streamlit as st
+
+from app import session
+
+PageName = Literal["catalog", "traits", "samples", "train", "versions", "score", "console"]
+
+_FOLDER = Path(__file__).resolve().parent.parent / "pages"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of the table; `help` is the line under the title and the hint in the menu."""
+
+    name: PageName
+    title: str
+    icon: str
+    section: str
+    help: str
+
+    @property
+    def url_path(self) -> str:
+        """The address of the page below the workbench's root; the first page is the root itself."""
+        return "" if self.name == PAGES[0].name else self.name
+
+    @property
+    def file(self) -> Path:
+        """The script."""
+        return _FOLDER / f"{self.name}.py"
+
+
+PAGES: tuple[Entry, ...] = (
+    Entry("catalog", "Catalog", ":material/grid_view:", "", "Every model you can read: what it measures and how well."),
+    Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures: two poles each, taught by you."),
+    Entry("samples", "Samples", ":material/notes:", "Teach", "The texts that teach each trait where its poles lie."),
+    Entry("train", "Train", ":material/model_training:", "Teach", "Make of traits and samples a version that scores."),
+    Entry("versions", "Versions", ":material/history:", "Use", "What each training gave, and what changed in between."),
+    Entry("score", "Score", ":material/speed:", "Use", "Put a text on every trait of the model, with the reasons."),
+    Entry("console", "Console", ":material/key:", "Operate", "API keys for programs: issue, look through, revoke."),
+)
+
+
+def entry(name: PageName) -> Entry:
+    """The row of a page."""
+    return next(page for page in PAGES if page.name == name)
+
+
+def page(name: PageName) -> st.Page:
+    """The page as Streamlit knows it; Catalog is where one arrives."""
+    row = entry(name)
+    return st.Page(row.file, title=row.title, icon=row.icon, url_path=row.name, help=row.help, default=not row.url_path)
+
+
+def menu() -> dict[str, list[st.Page]]:
+    """The pages by section, in the order of the table."""
+    sections: dict[str, list[st.Page]] = {}
+    for row in PAGES:
+        sections.setdefault(row.section, []).append(page(row.name))
+    return sections
+
+
+def open_page(name: PageName, *, model: str | None = None) -> NoReturn:
+    """Leave this page for another, with this model or with the one that is chosen."""
+    if model:
+        session.keep(session.NEXT_MODEL, model)
+    st.switch_page(page(name))
+
+
+def page_link(name: PageName, label: str | None = None, *, icon: str | None = None) -> None:
+    """A link to another page, for the sentence that says where to go on."""
+    row = entry(name)
+    st.page_link(page(name), label=label or row.title, icon=icon or row.icon)

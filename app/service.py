@@ -1,0 +1,264 @@
+"""The workbench's door to the service: one client, what a failure means to a person, and readers of what never changes.
+
+Pages speak HTTP like any program. `guarded` stands around every page, so a page handles only the errors it can answer
+beside a field (`attempt`); the rest ends the page with a sentence that says what to do.
+"""
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from ulid import ULID
+
+from app.text import plain
+from core.client import Traitbench
+from core.contract.models import Model, State
+from core.contract.versions import Version
+from core.errors import (
+    BodyTooLarge,
+    DuplicateTrait,
+    FeatureUnavailable,
+    HandleTaken,
+    InsufficientScope,
+    InternalError,
+    ModelArchived,
+    ModelBusy,
+    ModelNotDraft,
+    ModelNotFound,
+    ModelNotTrained,
+    NamespaceForbidden,
+    NotFound,
+    TraitbenchError,
+    Unauthenticated,
+    Unavailable,
+    Unreachable,
+    ValidationFailed,
+)
+from core.settings import Settings, read_settings
+
+_CLIENTS: dict[tuple[str, str], Traitbench] = {}
+_NAMESPACES: dict[tuple[str, str], tuple[str, ...]] = {}
+_NOBODYS = "nobodys-namespace"
+_LOCK = threading.Lock()
+
+
+def client() -> Traitbench:
+    """The process's client of the service that the environment names; keep-alive, safe from any session."""
+    settings = read_settings()
+    address = (settings.base_url, api_key(settings))
+    with _LOCK:
+        if address not in _CLIENTS:
+            _CLIENTS[address] = Traitbench(base_url=address[0], api_key=address[1], timeout=30.0)
+        return _CLIENTS[address]
+
+
+def api_key(settings: Settings) -> str:
+    """The key the workbench uses: the one given, else its own; empty until the first start has issued it."""
+    if settings.api_key:
+        return settings.api_key
+    try:
+        return settings.first_key_file.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+# ---- errors --------------------------------------------------------------------------------------------------------
+
+_WAYS_OUT: Mapping[type[TraitbenchError], str] = {
+    Unauthenticated: "The service does not accept this workbench's API key. Set `TRAITBENCH_API_KEY` to a valid key, "
+    "or unset it to use the built-in one, and start the workbench again.",
+    InsufficientScope: "This workbench's API key may score but not change models. Use a key of scope `authoring`.",
+    NamespaceForbidden: "Models can only be changed in a namespace that this workbench's API key owns.",
+    ModelNotFound: "It may be in a namespace that this workbench's API key cannot read. The Catalog lists all it can.",
+    NotFound: "Somebody may have removed it meanwhile. Reload the page to see what is there now.",
+    ModelBusy: "An operation is running on this model; the Train page shows how far it is. Try again when it is done.",
+    ModelNotDraft: "Its traits and samples are frozen into its versions. To change them, start a new model.",
+    ModelArchived: "It can still be read. To go on, create a new model under another name.",
+    ModelNotTrained: "Give it traits and samples, then train it on the Train page.",
+    HandleTaken: "Archived models keep their names. Choose another one.",
+    FeatureUnavailable: "",
+    BodyTooLarge: "Send less at once, or split the longest text.",
+    ValidationFailed: "",
+    InternalError: "This is a fault of the service. Nothing was changed. Its log has the details under the request id.",
+    Unreachable: "Nothing was changed. Check that the service is running, then try again.",
+    Unavailable: "The service is starting or overloaded. Try again in a moment.",
+    TraitbenchError: "",
+}
+
+
+_PLAINER = {"string_too_short": "This is needed.", "missing": "This is needed."}
+_ABOUT: Mapping[type[TraitbenchError], str] = {HandleTaken: "handle", DuplicateTrait: "name"}
+"""The field that an error is about when it does not name one."""
+
+
+def explain(error: TraitbenchError) -> str:
+    """An error as markdown for a person: what happened, the way out, and the request id for the operator."""
+    way_out = next(_WAYS_OUT[cls] for cls in type(error).__mro__ if cls in _WAYS_OUT)
+    sentences = " ".join(part for part in (plain(error.message), *_unfielded(error), way_out) if part)
+    return f"{sentences}\n\n:small[:gray[Request {error.request_id}]]" if error.request_id else sentences
+
+
+def complaints(error: TraitbenchError) -> dict[str, list[str]]:
+    """What was wrong, by field; the last name in the path of an error is the field a person typed in."""
+    found: dict[str, list[str]] = {}
+    for each in error.details.get("errors", ()):
+        names = [part for part in each.get("loc", ()) if isinstance(part, str)]
+        message = _PLAINER.get(each.get("type", ""), str(each.get("msg", "is not valid")))
+        found.setdefault(names[-1] if names else "", []).append(message)
+    about = _ABOUT.get(type(error)) or error.details.get("field")
+    if not found and isinstance(about, str):
+        found[about] = [error.message]
+    return found
+
+
+def _unfielded(error: TraitbenchError) -> list[str]:
+    return [
+        f"{plain(field_name)}: {plain('; '.join(messages))}." if field_name else plain("; ".join(messages))
+        for field_name, messages in complaints(error).items()
+        if messages != [error.message]
+    ]
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """End the page with an explanation when the service refuses or is away. Also for the body of a fragment."""
+    try:
+        yield
+    except Unreachable as error:
+        _away(error)
+        st.stop()
+    except TraitbenchError as error:
+        st.error(explain(error), icon=":material/error:")
+        st.stop()
+
+
+@dataclass
+class Attempt:
+    """How an action went; `error` is what was shown."""
+
+    error: TraitbenchError | None = None
+    done: bool = field(default=False)
+
+
+@contextmanager
+def attempt(slots: Mapping[str, DeltaGenerator] | None = None) -> Iterator[Attempt]:
+    """Try an action of a page: a refusal is written below the field it is about, else right here; the page goes on.
+
+    `slots` are empty places by field name. Whatever was typed stays in its widgets.
+    """
+    this = Attempt()
+    try:
+        yield this
+    except TraitbenchError as error:
+        this.error = error
+        _write(error, slots or {})
+    else:
+        this.done = True
+
+
+def _write(error: TraitbenchError, slots: Mapping[str, DeltaGenerator]) -> None:
+    by_field = complaints(error)
+    if by_field and all(name in slots for name in by_field):
+        for name, messages in by_field.items():
+            field_error(slots[name], "; ".join(messages))
+    else:
+        st.error(explain(error), icon=":material/error:")
+
+
+def crashed(error: Exception) -> bool:
+    """Draw what nobody caught, in words; a fault of the workbench goes to the log under an id that is shown."""
+    if isinstance(error, TraitbenchError):
+        st.error(explain(error), icon=":material/error:")
+        return True
+    crash = f"wb_{ULID()}"
+    logging.getLogger(__name__).error("%s: %s", crash, type(error).__name__, exc_info=error)
+    st.error(
+        "**The workbench has made a mistake.** What was saved before is safe. Reload the page to go on; if it happens "
+        f"again, the operator finds it in the log.\n\n:small[:gray[{crash}]]",
+        icon=":material/bug_report:",
+    )
+    return True
+
+
+def field_error(slot: DeltaGenerator, message: str) -> None:
+    """Write below a field what is wrong with it."""
+    slot.markdown(f":small[:red[:material/error: {plain(message)}]]")
+
+
+def _away(error: Unreachable) -> None:
+    settings = read_settings()
+    with st.container(border=True, key="service_away"):
+        st.subheader("The service does not answer", icon=":material/cloud_off:", anchor=False)
+        st.markdown(f"Nothing answers at `{settings.base_url}`. What was saved there before is not lost.")
+        if settings.api_url:
+            st.markdown(
+                "- Check that the address in `TRAITBENCH_API_URL` is right and that the service there is running.\n"
+                "- Behind a proxy or VPN? Open the address with `/v1/health` behind it in this browser."
+            )
+        else:
+            st.markdown(
+                "- Just started? The service needs a few seconds. Try again.\n"
+                "- Otherwise start it in a terminal with `make run` or `traitbench`, then try again."
+            )
+        st.button("Try again", icon=":material/refresh:", type="primary", key="try_again")
+        st.caption(plain(error.message))
+
+
+# ---- what there is to read -----------------------------------------------------------------------------------------
+
+
+def models(*, state: State | None = None) -> list[Model]:
+    """Every model this workbench can read, its own namespaces first; archived ones only when asked for."""
+    places = (*namespaces(), None)
+    found = [client().models.list(namespace=place, state=state, limit=250) for place in places]
+    return list({model.handle: model for page in found for model in page}.values())
+
+
+def namespaces() -> tuple[str, ...]:
+    """The namespaces that the workbench's key owns, those first in which a newcomer would begin."""
+    this = client()
+    address = (this.base_url, api_key(read_settings()))
+    if address not in _NAMESPACES:
+        _NAMESPACES[address] = _owned(this)
+    return _NAMESPACES[address]
+
+
+def _owned(this: Traitbench) -> tuple[str, ...]:
+    """Asked with a namespace that nobody owns, the service answers with those that the key does."""
+    try:
+        this.models.list(namespace=_NOBODYS, limit=1)
+    except NamespaceForbidden as refusal:
+        owned = [name for name in refusal.details.get("namespaces", ()) if isinstance(name, str)]
+        return tuple(sorted(owned, key=lambda name: (name != "local", name)))
+    return ()
+
+
+def active_version(model: Model) -> Version | None:
+    """The version that scores, with its figures and without its snapshot."""
+    if model.current_version_id is None:
+        return None
+    return _listed_version(_reader(), model.handle, model.current_version_id)
+
+
+def version(handle: str, version_no: int) -> Version:
+    """A version with its snapshot; its tags may have moved since it was first read here."""
+    return _whole_version(_reader(), handle, version_no)
+
+
+def _reader() -> tuple[str, str]:
+    """Whose reading it is: what a version shows depends on the key."""
+    return client().base_url, api_key(read_settings())
+
+
+@st.cache_data(max_entries=2_000, show_spinner=False)
+def _listed_version(reader: tuple[str, str], handle: str, version_id: int) -> Version | None:
+    return next((each for each in client().versions.list(handle) if each.version_id == version_id), None)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _whole_version(reader: tuple[str, str], handle: str, version_no: int) -> Version:
+    return client().versions.get(handle, f"v{version_no}")

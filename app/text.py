@@ -1,0 +1,36 @@
+"""Words for people: text that is shown as it is, numbers, counts and times."""
+
+import re
+from datetime import UTC, datetime
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:^=&])")
+
+
+def plain(text: str) -> str:
+    """`text` so that markdown shows every character of it; line breaks become spaces."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """`1 sample`, `1,240 samples`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def shortened(text: str, length: int) -> str:
+    """`text` on one line, cut at a word with an ellipsis when it is longer than `length`."""
+    line = " ".join(text.split())
+    if len(line) <= length:
+        return line
+    return line[: length - 1].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
+
+
+def ago(time: datetime, now: datetime | None = None) -> str:
+    """`just now`, `12 min ago`, `3 h ago`, `5 days ago`, then the date."""
+    seconds = ((now or datetime.now(UTC)) - time).total_seconds()
+    if seconds < 60:
+        return "just now"
+    for size, unit, limit in ((60, "min", 3_600), (3_600, "h", 86_400), (86_400, "days", 14 * 86_400)):
+        if seconds < limit:
+            number = int(seconds // size)
+            return f"{number} {'day' if unit == 'days' and number == 1 else unit} ago"
+    return f"on {time:%-d %b %Y}"

@@ -1,0 +1,1 @@
+"""Small pieces of a page, each drawn the same everywhere."""

@@ -1,0 +1,98 @@
+"""A score card on a page: the composite, a bar a trait, and what it means in words."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from app.charts import dumbbell, scorecard
+from app.charts.dumbbell import Pair
+from app.text import count, plain
+from app.theme import CONFIDENCE_DOTS, PALETTE
+from app.widgets.chart import chart
+from core.barchart import draw
+from core.contract.scores import Card, Tier, TraitScore
+
+_NEXT: Mapping[Tier, str] = {"Weak": "Developing", "Developing": "Solid", "Solid": "Strong"}
+_IN_THE_GAP = "The score lies in the gap between the two poles' samples."
+_OVERLAP = "The samples of the two poles overlap here, so read it as a hint, not as a result."
+_TOO_FEW = "A pole has too few samples to be sure, so read it as a hint, not as a result."
+_NO_BAND = [0, 100]
+
+
+def draw_card(card: Card, names: Mapping[str, str], *, key: str, file_name: str) -> None:
+    """The whole card; `key` keeps two cards on one page apart."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key=f"{key}.head"):
+        value = f"≈ {card.composite}" if card.confidence == "low" else card.composite
+        st.metric("Composite", value, width=110, help=f"Harmonic mean of {count(len(card.scores), 'trait')}.")
+        with st.container(gap=None):
+            st.markdown(f"{CONFIDENCE_DOTS[card.confidence]}  **{card.confidence.capitalize()} confidence**")
+            st.caption(_composite_in_words(card))
+    chart(
+        scorecard.figure(card.detail, names, PALETTE),
+        alt=scorecard.alt(card.detail, names),
+        table=scorecard.table(card.detail, names),
+        key=key,
+        file_name=file_name,
+    )
+
+
+def draw_words(card: Card, names: Mapping[str, str]) -> None:
+    """What to make of each trait, and how to read the chart."""
+    st.markdown("\n".join(f"- **{plain(names.get(key, key))}** {in_words(each)}" for key, each in card.detail.items()))
+    st.caption(
+        "The steps behind a bar are the trait's own tiers, Weak to Strong, from where its samples lie. "
+        "The thin line below is the middle half of the samples on the nearer side. Dots are the confidence. A hatched "
+        "bar is uncertain and has no tier."
+    )
+
+
+def in_words(trait: TraitScore) -> str:
+    """`84 is Strong.`, `61 is Solid, 9 points to Strong.`, or why it is uncertain."""
+    if trait.label is None:
+        return f"{trait.score} is uncertain. {_TOO_FEW if trait.band == _NO_BAND else _OVERLAP}"
+    nearly = _IN_THE_GAP if trait.confidence == "moderate" else ""
+    if trait.label == "Strong" or trait.headroom is None:
+        return f"{trait.score} is {trait.label}. {nearly}".strip()
+    points = count(trait.headroom, "point")
+    return f"{trait.score} is {trait.label}, {points} to {_NEXT[trait.label]}. {nearly}".strip()
+
+
+def draw_text_chart(card: Card) -> None:
+    """The card as plain text, to paste where there are no pictures."""
+    st.code(draw(card), language=None)
+
+
+def pairs(a: Card, b: Card, names: Mapping[str, str]) -> list[Pair]:
+    """The traits that both cards have, with both scores."""
+    return [
+        Pair(
+            names.get(key, key),
+            a.scores[key],
+            b.scores[key],
+            sure="low" not in (a.detail[key].confidence, b.detail[key].confidence),
+        )
+        for key in a.scores
+        if key in b.scores
+    ]
+
+
+def draw_pairs(rows: Sequence[Pair], labels: tuple[str, str], *, key: str, file_name: str, what: str = "Trait") -> None:
+    """Two scores a row and the change; the order can be chosen."""
+    by = st.segmented_control("Sort by", dumbbell.ORDERS, default="change", required=True, key=f"{key}.order")
+    sorted_rows = dumbbell.ordered(rows, by or "change")
+    chart(
+        dumbbell.figure(sorted_rows, labels, PALETTE),
+        alt=dumbbell.alt(sorted_rows, labels),
+        table=dumbbell.table(sorted_rows, labels, rows=what),
+        key=key,
+        file_name=file_name,
+    )
+
+
+def _composite_in_words(card: Card) -> str:
+    weakest = "The confidence is that of the least sure trait"
+    if card.headroom is None:
+        return f"{weakest}; no trait has a tier here."
+    if card.headroom == 0:
+        return f"{weakest}; every trait that has a tier is Strong."
+    return f"{weakest}; the most that a trait lacks to its next tier is {count(card.headroom, 'point')}."

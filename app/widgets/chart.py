@@ -1,0 +1,53 @@
+"""A chart with what belongs to every chart: a table of the same figures instead, and the same figures as a file."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from app.exporting import csv_file
+
+_CONFIG = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
+
+# The chart's own text is greyer than small text may be; this is the colour of the text around it, in either theme.
+_READABLE = """
+<style>
+.stPlotlyChart .infolayer text, .stPlotlyChart .cartesianlayer text { fill: currentColor !important; }
+</style>
+"""
+
+
+def chart(figure: go.Figure, *, alt: str, table: pd.DataFrame, key: str, file_name: str) -> None:
+    """Draw the figure or, if one prefers, its table; `file_name` is that of the download, without its ending."""
+    with st.container(gap="xxsmall"):
+        place = st.container()
+        with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+            as_table = st.toggle("As a table", key=f"{key}.as_table", persist_state="session")
+            download_table(table, key=key, file_name=file_name)
+    with place:
+        if as_table:
+            st.dataframe(table, hide_index=True, width="stretch", key=f"{key}.table", alt=alt)
+        else:
+            st.html(_READABLE)
+            st.plotly_chart(figure, key=f"{key}.chart", config=_CONFIG, alt=alt)
+
+
+def download_table(table: pd.DataFrame, *, key: str, file_name: str) -> None:
+    """A table as CSV."""
+    st.download_button(
+        "CSV",
+        csv_file([str(name) for name in table.columns], _cells(table)),
+        file_name=f"{file_name}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key=f"{key}.csv",
+        on_click="ignore",
+        type="tertiary",
+        help="What is shown here as a table for a spreadsheet.",
+    )
+
+
+def _cells(table: pd.DataFrame) -> Iterator[tuple[object, ...]]:
+    """The rows as a file has them: what is missing is empty."""
+    return table.astype(object).where(table.notna(), None).itertuples(index=False, name=None)

@@ -1,0 +1,78 @@
+"""A button that puts a text on the clipboard, with the look of the other buttons in both themes.
+
+The browser may forbid the clipboard (plain http to another machine); then the text is selected for a copy by hand.
+"""
+
+import streamlit as st
+
+from app.links import link
+from app.navigation import PageName
+
+_HTML = """
+<button type="button"><span class="icon"></span><span class="label"></span></button>
+<input type="text" readonly hidden aria-label="Text to copy" />
+"""
+
+_CSS = """
+:host { display: block; }
+button {
+  display: inline-flex; align-items: center; gap: 0.4rem; min-height: 2.5rem; padding: 0.25rem 0.75rem; margin: 0;
+  font: inherit; font-size: 0.875rem; color: var(--st-text-color); background: var(--st-background-color);
+  border: 1px solid var(--st-widget-border-color, var(--st-border-color)); border-radius: var(--st-button-radius);
+  cursor: pointer; white-space: nowrap;
+}
+button:hover, button:focus-visible, button.done {
+  color: var(--st-primary-color); border-color: var(--st-primary-color); outline: none;
+}
+svg { width: 1.05rem; height: 1.05rem; display: block; }
+input {
+  width: 100%; margin-top: 0.4rem; padding: 0.35rem 0.5rem; font: inherit; font-size: 0.875rem;
+  color: var(--st-text-color); background: var(--st-secondary-background-color);
+  border: 1px solid var(--st-border-color); border-radius: var(--st-base-radius);
+}
+input[hidden] { display: none; }
+"""
+
+_JS = """
+const LINK = '<path d="M10 14a5 5 0 0 0 7.07 0l2.83-2.83a5 5 0 0 0-7.07-7.07L11.4 5.5'
+  + 'M14 10a5 5 0 0 0-7.07 0L4.1 12.83a5 5 0 0 0 7.07 7.07L12.6 18.5"/>'
+const TICK = '<path d="M5 12.5l4.5 4.5L19 7.5"/>'
+const icon = (path) => '<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8"'
+  + ' stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">' + path + '</svg>'
+
+export default function ({ data, parentElement }) {
+  const button = parentElement.querySelector('button')
+  const field = parentElement.querySelector('input')
+  const show = (path, label) => {
+    button.querySelector('.icon').innerHTML = icon(path)
+    button.querySelector('.label').textContent = label
+  }
+  const text = data.text.startsWith('/') ? new URL(data.text, window.location.origin).href : data.text
+  show(LINK, data.label)
+  button.onclick = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      button.classList.add('done')
+      show(TICK, data.done)
+      setTimeout(() => { button.classList.remove('done'); show(LINK, data.label) }, 1800)
+    } catch {
+      field.hidden = false
+      field.value = text
+      field.focus()
+      field.select()
+    }
+  }
+}
+"""
+
+_button = st.components.v2.component("traitbench_copy", html=_HTML, css=_CSS, js=_JS)
+
+
+def copy_button(text: str, *, label: str, key: str, done: str = "Copied") -> None:
+    """Draw the button; `done` is what it says for a moment afterwards."""
+    _button(data={"text": text, "label": label, "done": done}, key=key, width="content")
+
+
+def copy_link(page: PageName, **query: str | int | None) -> None:
+    """A button that copies the link of this view as it is on screen now."""
+    copy_button(link(page, **query), label="Copy link", key=f"{page}.copy_link")

@@ -1,0 +1,95 @@
+"""The shell's model picker: the one place where a model is chosen, in the address as `?model=<handle>`.
+
+`pick` draws it, once a run, before the page; a page asks `chosen_model` and may rely on a model that exists.
+"""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import session
+from app.navigation import page_link
+from app.service import client, models
+from app.text import plain
+from app.theme import STATES
+from app.widgets.heading import heading, state_badge
+from core.contract.models import Model
+from core.errors import ModelNotFound, NamespaceForbidden
+
+_THIS_RUN, _KNOWN = "shell.model", "shell.models"
+_OFFERED = 8
+
+
+def pick() -> None:
+    """Draw the picker and the state of what is chosen."""
+    if following := session.kept(session.NEXT_MODEL):
+        session.put({session.MODEL: following, session.NEXT_MODEL: None})
+    known = {model.handle: model for model in models()}
+    wanted = session.chosen_handle() or st.query_params.get(session.MODEL)
+    if wanted and wanted not in known:
+        known |= _found(wanted)
+    if session.chosen_handle() not in known:
+        st.session_state.pop(session.MODEL, None)
+    handle = st.selectbox(
+        "Model",
+        list(known),
+        index=None,
+        key=session.MODEL,
+        bind="query-params",
+        placeholder="Choose a model" if known else "No models yet",
+        help="Every page but Catalog and Console is about this model.",
+        disabled=not known,
+    )
+    model = known.get(handle) if handle else None
+    session.keep(_THIS_RUN, model)
+    session.keep(_KNOWN, tuple(known.values()))
+    if model:
+        _state(model)
+
+
+def chosen_model() -> Model:
+    """The model that the page is about; without one, the page ends with the way to choose it."""
+    model = session.kept(_THIS_RUN)
+    if isinstance(model, Model):
+        return model
+    heading(session.kept(session.PAGE, "catalog"))
+    with st.container(border=True, key="no_model"):
+        st.subheader("Choose a model first", icon=":material/arrow_selector_tool:", anchor=False)
+        _offer(session.kept(_KNOWN, ()))
+        page_link("catalog", "All models, and a new one")
+    st.stop()
+
+
+def _offer(known: Sequence[Model]) -> None:
+    """The models one is most likely to mean, a click each."""
+    if not known:
+        st.markdown("This page is about one model, and there is none yet. Create one in the catalog.")
+        return
+    st.markdown("This page is about one model.")
+    with st.container(horizontal=True):
+        for model in known[:_OFFERED]:
+            sign = STATES[model.state]
+            st.button(
+                plain(model.handle),
+                icon=sign.icon,
+                help=f"{sign.label}. {plain(model.description)}",
+                key=f"shell.choose.{model.handle}",
+                on_click=session.put,
+                args=({session.NEXT_MODEL: model.handle},),
+            )
+
+
+def _found(handle: str) -> dict[str, Model]:
+    """A model that is in no listing, an archived one perhaps."""
+    try:
+        return {handle: client().models.get(handle)}
+    except (ModelNotFound, NamespaceForbidden):
+        session.flash(f"There is no model {plain(handle)} that this workbench can read.", "problem")
+        return {}
+
+
+def _state(model: Model) -> None:
+    with st.container(horizontal=True, gap="small"):
+        state_badge(model.state)
+        if model.version_no is not None:
+            st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The version that scores.")

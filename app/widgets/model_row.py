@@ -1,0 +1,91 @@
+"""One model in the catalog: what it is, what it measures, how well, and where to go on with it."""
+
+import streamlit as st
+
+from app.figures import auroc
+from app.navigation import PageName, open_page
+from app.service import active_version
+from app.text import ago, plain, shortened
+from app.widgets.confirm import ask
+from app.widgets.heading import state_badge
+from core.contract.models import Model, State
+from core.contract.versions import Version
+
+ARCHIVE = "catalog.archive"
+
+_NEXT: dict[State, tuple[PageName, str]] = {
+    "draft": ("traits", "Edit"),
+    "busy": ("train", "Watch"),
+    "ready": ("score", "Score"),
+    "failed": ("train", "See why"),
+    "archived": ("versions", "Look"),
+}
+_MOST_TRAITS = 6
+
+
+def model_row(model: Model, *, owned: bool) -> None:
+    """Draw it; on a narrow screen the four columns stand below each other."""
+    with st.container(border=True, key=f"catalog.row.{model.handle}"):
+        what, traits, quality, actions = st.columns([5, 4, 3, 2], vertical_alignment="center", gap="medium")
+        with what, st.container(gap="xsmall"):
+            _what(model)
+        with traits:
+            _traits(model)
+        with quality, st.container(gap="xsmall"):
+            _quality(model)
+        with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+            _actions(model, owned=owned)
+
+
+def _what(model: Model) -> None:
+    namespace, name = model.handle.split(".", 1)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f":gray[{plain(namespace)}.]**{plain(name)}**", width="content")
+        state_badge(model.state)
+    st.caption(plain(shortened(model.description, 160)) or "No description.")
+
+
+def _traits(model: Model) -> None:
+    if not model.traits:
+        st.caption("No traits yet")
+        return
+    shown = " ".join(f":gray-badge[{plain(shortened(name, 40))}]" for name in model.traits[:_MOST_TRAITS])
+    more = len(model.traits) - _MOST_TRAITS
+    st.markdown(shown + (f" :gray[and {more} more]" if more > 0 else ""))
+
+
+def _quality(model: Model) -> None:
+    version = active_version(model)
+    if version is None:
+        st.caption("Not trained yet")
+        return
+    mean = auroc(version)
+    figure = f"**{mean:.2f}** AUROC" if mean is not None else "AUROC not measurable"
+    st.markdown(figure, help=_measured(version))
+    st.caption(f"v{version.version_no}, trained {ago(version.created_at)}")
+
+
+def _measured(version: Version) -> str:
+    """What the mean is a mean of: every trait with its own figure and what that was measured on."""
+    lines = ["How often a sample of the positive pole scores above one of the negative pole, mean over the traits.\n"]
+    for key, figures in version.metrics.get("traits", {}).items():
+        own = figures.get("auroc")
+        value = f"{own:.2f}" if isinstance(own, int | float) else "none"
+        lines.append(f"- {plain(key)}: {value}, {plain(str(figures.get('measured_on', 'not said')))}")
+    return "\n".join(lines)
+
+
+def _actions(model: Model, *, owned: bool) -> None:
+    page, label = _NEXT[model.state]
+    if st.button(label, key=f"catalog.open.{model.handle}", icon=":material/arrow_forward:", icon_position="right"):
+        open_page(page, model=model.handle)
+    if owned and model.state != "archived":
+        st.button(
+            "",
+            icon=":material/inventory_2:",
+            type="tertiary",
+            key=f"catalog.archive.{model.handle}",
+            help="Archive this model",
+            on_click=ask,
+            args=(ARCHIVE, model.handle),
+        )

@@ -1,0 +1,120 @@
+"""The dialog that starts a model: namespace, name, description, each with its own refusal below it.
+
+A model may start as a copy: the traits and samples of another, as a draft of their own.
+"""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app import session
+from app.navigation import open_page
+from app.service import attempt, client, field_error, namespaces
+from app.text import plain
+from core.contract.models import Model
+from core.contract.names import NAMESPACE
+from core.contract.samples import Sample, SampleInput
+from core.contract.traits import Trait, TraitInput
+
+_OPEN, _FORM, _NOTHING = "catalog.new", "catalog.new_model", "\n"
+_GRAMMAR = "Small letters a-z, digits, - and _; begins with a letter or digit; at most 64."
+
+
+def start(copy_of: str = _NOTHING) -> None:
+    """Open the dialog, for an empty model or for a copy of a model; a button's callback."""
+    session.keep(_OPEN, copy_of)
+
+
+def new_model() -> None:
+    """Draw the dialog while it is open."""
+    copy_of = session.kept(_OPEN)
+    if copy_of == _NOTHING:
+        st.dialog("New model", icon=":material/add_circle:", on_dismiss=_close)(_ask)(None)
+    elif copy_of:
+        st.dialog("Copy to a new draft", icon=":material/file_copy:", on_dismiss=_close)(_ask)(copy_of)
+
+
+def _close() -> None:
+    session.keep(_OPEN, None)
+
+
+def _ask(copy_of: str | None) -> None:
+    owned = namespaces()
+    if copy_of:
+        st.caption(f"With the traits and samples of {plain(copy_of)}, which stays as it is.")
+    with st.form(session.round_key(_FORM), border=False):
+        namespace, name = _handle_fields(owned)
+        name_slot = st.empty()
+        description = st.text_area(
+            "What does it measure?",
+            key=f"{session.round_key(_FORM)}.description",
+            placeholder="Tone of support answers: warm or cold, plain or full of jargon.",
+            height=96,
+            persist_state="session",
+        )
+        slots = {"handle": name_slot, "description": st.empty()}
+        refusal = st.container()
+        with st.container(horizontal=True, horizontal_alignment="right"):
+            sent = st.form_submit_button("Create model", type="primary", icon=":material/add:", key="catalog.create")
+    if not sent:
+        return
+    if not NAMESPACE.fullmatch(name):
+        field_error(name_slot, f"{'This is no name' if name else 'A name is needed'}. {_GRAMMAR}")
+        return
+    with refusal, attempt(slots) as creating:
+        model = _create(f"{namespace}.{name}", description.strip(), _contents(copy_of))
+    if creating.done:
+        _close()
+        session.next_round(_FORM)
+        session.flash(
+            f"{plain(model.handle)} is there. {'Edit it as you like.' if copy_of else 'Say what it measures.'}"
+        )
+        open_page("traits", model=model.handle)
+
+
+@dataclass(frozen=True)
+class _Contents:
+    traits: list[TraitInput]
+    samples: list[SampleInput]
+
+
+def _contents(source: str | None) -> _Contents:
+    """All traits with their keys and all samples; read before anything is made."""
+    if source is None:
+        return _Contents([], [])
+    return _Contents(
+        [_trait_input(trait) for trait in client().traits.list(source)],
+        [_sample_input(sample) for sample in client().samples.list(source, limit=500)],
+    )
+
+
+def _create(handle: str, description: str, contents: _Contents) -> Model:
+    model = client().models.create(handle, description=description)
+    if contents.traits:
+        client().traits.add(handle, contents.traits)
+    if contents.samples:
+        client().samples.add(handle, contents.samples)
+    return model
+
+
+def _trait_input(trait: Trait) -> TraitInput:
+    return TraitInput(**trait.model_dump(include=set(TraitInput.model_fields)))
+
+
+def _sample_input(sample: Sample) -> SampleInput:
+    return SampleInput(trait=sample.trait, text=sample.text, quality=sample.quality, source_url=sample.source_url)
+
+
+def _handle_fields(owned: tuple[str, ...]) -> tuple[str, str]:
+    left, right = st.columns([2, 3])
+    namespace = left.selectbox(
+        "Namespace", owned, key="catalog.new_namespace", help="Those that this workbench's API key owns."
+    )
+    name = right.text_input(
+        "Name",
+        key=f"{session.round_key(_FORM)}.name",
+        placeholder="support-tone",
+        help=_GRAMMAR + " It cannot be changed later.",
+        persist_state="session",
+    )
+    return str(namespace), name.strip()

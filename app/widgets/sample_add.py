@@ -1,0 +1,100 @@
+"""Adding samples by hand: a trait, a side of it, and one text or many."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import session
+from app.sample_changes import UNDO, Undo
+from app.service import attempt, client, field_error
+from app.text import count, plain
+from app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
+from core.contract.samples import Sample, SampleInput
+from core.contract.traits import Trait
+
+_FORM = "samples.add"
+_POLES = {"negative": 0.0, "between": 0.5, "positive": 1.0}
+
+
+def add_by_hand(handle: str, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
+    """Draw the form and add what it holds."""
+    trait, quality = _where(traits)
+    by_line = st.toggle("One sample per line", value=True, key="samples.by_line", persist_state="session")
+    typed = st.text_area(
+        "Texts" if by_line else "Text",
+        key=session.round_key(_FORM),
+        height=220,
+        placeholder="Paste texts here, one per line." if by_line else "One text; line breaks belong to it.",
+        persist_state="session",
+    )
+    slot = st.empty()
+    texts = [line.strip() for line in typed.splitlines() if line.strip()] if by_line else [typed.strip()]
+    texts = [text for text in texts if text]
+    refusal = st.container()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = f"Add {count(len(texts), 'sample')}" if texts else "Add samples"
+        sent = st.button(label, type="primary", icon=":material/add:", key="samples.add_button")
+        st.caption(_remarks(trait, quality, texts, samples))
+    if sent and not texts:
+        field_error(slot, "Type or paste a text first.")
+    elif sent:
+        with refusal, attempt({"text": slot}) as adding:
+            made = [SampleInput.model_construct(trait=trait.key, text=text, quality=quality) for text in texts]
+            session.keep(UNDO, Undo(handle, f"{len(made):,} added", (), tuple(client().samples.add(handle, made))))
+        if adding.done:
+            session.next_round(_FORM)
+            session.flash(f"{count(len(made), 'sample')} added to {plain(trait.name)}.")
+            st.rerun()
+
+
+def _where(traits: Sequence[Trait]) -> tuple[Trait, float]:
+    by_key = {trait.key: trait for trait in traits}
+    left, right = st.columns([2, 3], vertical_alignment="top")
+    key = left.selectbox(
+        "Trait",
+        list(by_key),
+        format_func=lambda each: by_key[each].name if each in by_key else each,
+        key="samples.add_trait",
+        persist_state="session",
+    )
+    trait = by_key[str(key)]
+    labels = {
+        "negative": f"{NEGATIVE_SIGN} {trait.negative_label}",
+        "between": f"{NEUTRAL_SIGN} in between",
+        "positive": f"{POSITIVE_SIGN} {trait.positive_label}",
+    }
+    pole = right.segmented_control(
+        "These texts are",
+        list(_POLES),
+        default="positive",
+        required=True,
+        format_func=lambda each: plain(labels[each]),
+        key="samples.add_pole",
+        persist_state="session",
+    )
+    if pole != "between":
+        return trait, _POLES[str(pole)]
+    quality = st.slider(
+        f"Quality: 0 is {plain(trait.negative_label)}, 1 is {plain(trait.positive_label)}",
+        0.0,
+        1.0,
+        0.5,
+        0.05,
+        key="samples.add_quality",
+        persist_state="session",
+    )
+    return trait, float(quality)
+
+
+def _remarks(trait: Trait, quality: float, texts: Sequence[str], samples: Sequence[Sample]) -> str:
+    """What a careful person would want to know before adding these."""
+    known = {sample.text: sample.quality for sample in samples if sample.trait == trait.key}
+    twice = len(texts) - len(set(texts))
+    there = [known[text] for text in set(texts) if text in known]
+    other_side = sum((each - 0.5) * (quality - 0.5) < 0 for each in there)
+    remarks = (
+        (twice, count(twice, "repeated line")),
+        (len(there), f"{len(there):,} in this trait already"),
+        (other_side, f"{other_side:,} of them at the other pole"),
+    )
+    return ", ".join(remark for number, remark in remarks if number)

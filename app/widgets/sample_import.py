@@ -1,0 +1,257 @@
+"""Importing samples from a file: read it, say which column is what, see what it becomes, take all of it or nothing."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from app import importing, session
+from app.exporting import csv_file
+from app.importing import MOST_MEGABYTES, Checked, Choice, Problem, Table, Unreadable
+from app.sample_changes import UNDO, Undo
+from app.service import attempt, client
+from app.text import count, plain
+from app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN, pole_sign
+from app.widgets.sample_table import ROW_HEIGHT, table_height
+from core.contract.traits import Trait
+from core.errors import TraitbenchError
+
+VIEW = "samples.goto"
+_FORM = "samples.import"
+_KINDS = ["csv", "tsv", "txt", "jsonl", "ndjson", "json"]
+_MEANINGS = {
+    1.0: f"{POSITIVE_SIGN} positive pole",
+    0.5: f"{NEUTRAL_SIGN} in between",
+    0.0: f"{NEGATIVE_SIGN} negative pole",
+}
+_PREVIEW = 50
+_MOST_TO_UNDO = 1_000
+
+
+def import_file(handle: str, traits: Sequence[Trait]) -> None:
+    """Draw the steps one below the other, each as soon as the one before it is clear."""
+    form = session.round_key(_FORM)
+    file = st.file_uploader(
+        "A CSV or JSONL file",
+        type=_KINDS,
+        key=form,
+        max_upload_size=MOST_MEGABYTES,
+        help="CSV may be separated by commas, semicolons, tabs or bars. JSONL has one object a line.",
+    )
+    if file is None:
+        _first_help(traits)
+        return
+    header = True
+    if not file.name.lower().endswith(("jsonl", "ndjson", "json")):
+        header = st.toggle("The first row names the columns", value=True, key=f"{form}.header")
+    try:
+        table = importing.read(file.name, file.getvalue(), header=header)
+    except Unreadable as problem:
+        st.error(plain(str(problem)), icon=":material/error:")
+        return
+    for note in table.notes:
+        st.warning(note, icon=":material/translate:")
+    choice = _choose(f"{form}.{file.file_id}", table, traits)
+    if choice.quality is None and choice.default_quality is None:
+        st.info(
+            "Say which column has the pole or quality, or at which pole all rows are.", icon=":material/arrow_upward:"
+        )
+        return
+    checked = importing.check(table, choice, traits)
+    _preview(checked, traits)
+    _offer(handle, checked)
+
+
+def _first_help(traits: Sequence[Trait]) -> None:
+    st.caption(
+        f"Up to {MOST_MEGABYTES} MB. A column of texts is enough; trait and quality may have columns, or be the same "
+        "for all rows. UTF-8 is best; Windows-1252 is recognised. You see what it becomes before anything is imported."
+    )
+    rows = [("A text of the one kind.", trait.name, 1) for trait in traits[:2]]
+    rows += [("A text of the other kind.", trait.name, 0) for trait in traits[:2]]
+    st.download_button(
+        "Example file",
+        partial(csv_file, ("text", "trait", "quality"), rows),
+        file_name="samples-example.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key="samples.example",
+        on_click="ignore",
+    )
+
+
+# ---- which column is what ------------------------------------------------------------------------------------------
+
+
+def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
+    text_guess, trait_guess, quality_guess = importing.guess_columns(table, traits)
+    names = {trait.key: trait.name for trait in traits}
+    columns = list(table.columns)
+    with st.grid(3, min_column_width=240):
+        text = st.selectbox("Text is in", columns, index=columns.index(text_guess), key=f"{form}.text")
+        with st.container():
+            trait = _column("Trait is in", columns, trait_guess, "One trait for all rows", key=f"{form}.trait")
+            default_trait = st.selectbox(
+                "Where it is empty" if trait else "Trait of all rows",
+                list(names),
+                index=None if trait else 0,
+                format_func=lambda key: names.get(key, key),
+                placeholder="Say that the row is wrong",
+                key=f"{form}.default_trait.{bool(trait)}",
+            )
+        with st.container():
+            quality = _column("Pole or quality is in", columns, quality_guess, "One pole for all rows", key=f"{form}.q")
+            default_quality = st.selectbox(
+                "Where it is empty" if quality else "Pole of all rows",
+                list(_MEANINGS),
+                index=None,
+                format_func=lambda each: _MEANINGS[each],
+                placeholder="Say that the row is wrong" if quality else "Choose a pole",
+                key=f"{form}.default_quality.{bool(quality)}",
+            )
+    words = _words(form, importing.words(table, quality), traits) if quality else {}
+    return Choice(text, trait, default_trait, quality, default_quality, words)
+
+
+def _column(label: str, columns: list[str], guess: str | None, none: str, *, key: str) -> str | None:
+    options = ["", *columns]
+    chosen = st.selectbox(
+        label,
+        options,
+        index=options.index(guess or ""),
+        format_func=lambda column: column or none,
+        key=key,
+    )
+    return chosen or None
+
+
+def _words(form: str, found: Mapping[str, int], traits: Sequence[Trait]) -> dict[str, float]:
+    """What the words of a label column stand for, guessed where one can and asked for all."""
+    if not found:
+        return {}
+    if len(found) > importing.MOST_WORDS:
+        st.warning(
+            f"This column has {len(found):,} different values that are no numbers from 0 to 1. Is it the right one?",
+            icon=":material/help:",
+        )
+        return {}
+    guesses = importing.guess_words(found, traits)
+    st.markdown("**What the labels stand for**")
+    meanings: dict[str, float] = {}
+    order = list(_MEANINGS)
+    with st.grid(4, min_column_width=200):
+        for word, times in found.items():
+            meaning = st.selectbox(
+                f"{plain(word)} ({count(times, 'row')})",
+                order,
+                index=next((order.index(each) for each in order if each == guesses[word]), None),
+                format_func=lambda each: _MEANINGS[each],
+                placeholder="Choose",
+                key=f"{form}.word.{word}",
+            )
+            if meaning is not None:
+                meanings[word] = float(meaning)
+    return meanings
+
+
+# ---- what it becomes -----------------------------------------------------------------------------------------------
+
+
+def _preview(checked: Checked, traits: Sequence[Trait]) -> None:
+    names = {trait.key: trait.name for trait in traits}
+    if checked.problems:
+        _problems(checked.problems)
+    if checked.samples:
+        first = list(zip(checked.lines, checked.samples, strict=True))[:_PREVIEW]
+        st.markdown(f"**{count(len(checked.samples), 'sample')} as they would go in**")
+        st.dataframe(
+            pd.DataFrame(
+                [
+                    (line, each.text, names[each.trait], f"{pole_sign(each.quality)} {each.quality:g}")
+                    for line, each in first
+                ],
+                columns=["Line", "Text", "Trait", "Quality"],
+            ),
+            column_config={
+                "Line": st.column_config.NumberColumn(width=60),
+                "Text": st.column_config.TextColumn(width=600),
+                "Trait": st.column_config.TextColumn(width=140),
+                "Quality": st.column_config.TextColumn(width=80),
+            },
+            hide_index=True,
+            height=table_height(len(first), most=10),
+            row_height=ROW_HEIGHT,
+            key="samples.preview",
+            alt="The first samples of the file",
+        )
+        if len(checked.samples) > _PREVIEW:
+            st.caption(f"The first {_PREVIEW} of {len(checked.samples):,}.")
+
+
+def _problems(problems: Sequence[Problem]) -> None:
+    rows = len({problem.row for problem in problems})
+    st.error(
+        f"**{count(rows, 'row')} cannot go in.** A file is imported whole or not at all: change the choice above, or "
+        "correct these rows in the file and choose it again.",
+        icon=":material/error:",
+    )
+    columns = ("Line", "Column", "What is wrong")
+    found = [(problem.row, problem.column, problem.reason) for problem in problems]
+    st.dataframe(
+        pd.DataFrame(found[:200], columns=list(columns)),
+        column_config={
+            "Line": st.column_config.NumberColumn(width=60),
+            "Column": st.column_config.TextColumn(width=140),
+            "What is wrong": st.column_config.TextColumn(width=700),
+        },
+        hide_index=True,
+        height=table_height(len(found), most=8),
+        row_height=ROW_HEIGHT,
+        key="samples.problems",
+        alt="Rows of the file that cannot be imported",
+    )
+    st.download_button(
+        f"All {count(len(found), 'problem')} as CSV",
+        partial(csv_file, columns, found),
+        file_name="problems.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key="samples.problems_file",
+        on_click="ignore",
+    )
+
+
+def _offer(handle: str, checked: Checked) -> None:
+    number = len(checked.samples)
+    sent = st.button(
+        f"Import {count(number, 'sample')}" if number else "Import",
+        type="primary",
+        icon=":material/upload:",
+        disabled=bool(checked.problems) or not number,
+        help="Every row must be able to go in." if checked.problems else None,
+        key="samples.import_button",
+    )
+    if not sent:
+        return
+    with attempt() as importation, st.spinner(f"Importing {count(number, 'sample')}", show_time=True):
+        ids = client().samples.add(handle, checked.samples)
+    if importation.done:
+        session.next_round(_FORM)
+        session.keep(VIEW, "table")
+        session.keep(UNDO, Undo(handle, f"{number:,} imported", (), tuple(ids)) if number <= _MOST_TO_UNDO else None)
+        session.flash(f"{count(number, 'sample')} imported.")
+        st.rerun()
+    elif importation.error:
+        _problems_of(importation.error, checked)
+
+
+def _problems_of(error: TraitbenchError, checked: Checked) -> None:
+    """What the service refused, by line of the file."""
+    found = []
+    for each in error.details.get("errors", ()):
+        match each.get("loc"):
+            case ["samples", int(index), *rest] if index < len(checked.lines):
+                found.append(Problem(checked.lines[index], str(rest[-1] if rest else ""), str(each.get("msg", ""))))
+    if found:
+        _problems(found)

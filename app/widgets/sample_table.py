@@ -1,0 +1,167 @@
+"""The samples of a model as a table, to be read or to be edited.
+
+Edits wait in the session, by sample, until they are saved: filters, new samples and other pages may come between. The
+editor itself counts rows by position, so its key changes with the rows that it shows; edits that wait are then part of
+what it is given, never a feedback of what it returned.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import session
+from app.sample_changes import Changes
+from app.theme import pole_sign
+from core.contract.samples import Sample, SampleInput
+from core.contract.traits import Trait
+
+MOST_ROWS, MOST_CHARACTERS = 20_000, 6_000_000
+ROW_HEIGHT, _HEADER_HEIGHT = 34, 36
+_CHANGES, _CARRIED, _ROUND = "samples.changes", "samples.carried", "samples.table"
+_ORDER = ["pole", "text", "trait", "quality", "provenance", "created_at"]
+_FIELDS = ["text", "trait", "quality"]
+
+
+def table_height(rows: int, *, most: int) -> int:
+    """The pixels of a table that shows all of its rows, up to `most`."""
+    return ROW_HEIGHT * min(max(rows, 1), most) + _HEADER_HEIGHT
+
+
+def fitting(samples: Sequence[Sample]) -> list[Sample]:
+    """The newest samples that a browser can take at once, newest first."""
+    fits: list[Sample] = []
+    characters = 0
+    for sample in reversed(samples):
+        characters += len(sample.text)
+        if len(fits) == MOST_ROWS or characters > MOST_CHARACTERS:
+            break
+        fits.append(sample)
+    return fits
+
+
+def waiting(handle: str) -> Changes:
+    """The edits of this model that are not saved yet."""
+    held = session.kept(_CHANGES)
+    return held[1] if held and held[0] == handle else Changes()
+
+
+def forget_changes() -> None:
+    """Discard what waits; a button's callback."""
+    session.keep(_CHANGES, None)
+    session.next_round(_ROUND)
+
+
+def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
+    """Draw the samples to be read."""
+    st.dataframe(
+        _frame(samples, traits, Changes()),
+        column_config=_columns(samples, traits),
+        column_order=_ORDER,
+        hide_index=True,
+        height=table_height(len(samples), most=15),
+        row_height=ROW_HEIGHT,
+        key="samples.read",
+        alt="Samples of the model",
+    )
+
+
+def edit_table(handle: str, samples: Sequence[Sample], traits: Sequence[Trait]) -> Changes:
+    """Draw the samples to be edited; the answer is all that waits to be saved, of rows not shown too."""
+    key = _key(handle, samples)
+    carried = session.kept(_CARRIED)
+    if not carried or carried[0] != key:
+        carried = (key, waiting(handle))
+        session.keep(_CARRIED, carried)
+    edited = st.data_editor(
+        _frame(samples, traits, carried[1]),
+        column_config=_columns(samples, traits),
+        disabled=["pole", "provenance", "created_at"],
+        num_rows="delete",
+        column_order=_ORDER,
+        hide_index=True,
+        height=table_height(len(samples), most=15),
+        row_height=ROW_HEIGHT,
+        key=key,
+        alt="Samples of the model, to be edited",
+    )
+    changes = _changes(samples, edited, waiting(handle))
+    session.keep(_CHANGES, (handle, changes))
+    return changes
+
+
+def _key(handle: str, samples: Sequence[Sample]) -> str:
+    ids = hashlib.sha256(" ".join(str(sample.id) for sample in samples).encode()).hexdigest()[:16]
+    return f"{session.round_key(_ROUND)}:{handle}:{ids}"
+
+
+def _frame(samples: Sequence[Sample], traits: Sequence[Trait], changes: Changes) -> pd.DataFrame:
+    """One row a sample, under its id, as it would be once saved."""
+    labels = {trait.key: (trait.negative_label, trait.positive_label) for trait in traits}
+    rows = []
+    for sample in samples:
+        if sample.id not in changes.deletions:
+            now = changes.edits.get(sample.id, sample)
+            rows.append((sample.id, now.text, now.trait, now.quality, _pole(sample, labels), *_origin(sample)))
+    frame = pd.DataFrame(rows, columns=["id", *_FIELDS, "pole", "provenance", "created_at"])
+    return frame.astype({"text": "str", "trait": "str", "quality": "float64"}).set_index("id")
+
+
+def _pole(sample: Sample, labels: dict[str, tuple[str, str]]) -> str:
+    if sample.quality == 0.5:
+        return f"{pole_sign(0.5)} in between"
+    return f"{pole_sign(sample.quality)} {labels[sample.trait][sample.quality > 0.5]}" if sample.trait in labels else ""
+
+
+def _origin(sample: Sample) -> tuple[str, pd.Timestamp]:
+    return sample.provenance.replace("_", " "), pd.Timestamp(sample.created_at)
+
+
+def _columns(samples: Sequence[Sample], traits: Sequence[Trait]) -> dict[str, Any]:
+    names = {trait.key: trait.name for trait in traits}
+    column = st.column_config
+    return {
+        "text": column.TextColumn("Text", width=520, required=True, max_chars=50_000),
+        "trait": column.SelectboxColumn(
+            "Trait",
+            options=list(names),
+            format_func=lambda key: names.get(str(key), str(key)),
+            width=120,
+            required=True,
+        ),
+        "quality": column.NumberColumn(
+            "Quality",
+            min_value=0.0,
+            max_value=1.0,
+            step=0.01,
+            format="%.2f",
+            width=84,
+            required=True,
+            help="1 is the positive pole of the trait, 0 the negative one; in between is allowed.",
+        ),
+        "pole": column.TextColumn("Pole", width=120, help="Follows quality when it is saved."),
+        "provenance": None
+        if all(sample.provenance == "authored" for sample in samples)
+        else column.TextColumn("Origin", width=90),
+        "created_at": column.DatetimeColumn("Added", format="distance", width=130),
+    }
+
+
+def _changes(samples: Sequence[Sample], edited: pd.DataFrame, before: Changes) -> Changes:
+    """What differs from the samples now, and what waits for samples that are not shown."""
+    shown = {sample.id: sample for sample in samples}
+    edits = {key: each for key, each in before.edits.items() if key not in shown}
+    for sample_id, (text, trait, quality) in zip(
+        edited.index, edited[_FIELDS].itertuples(index=False, name=None), strict=True
+    ):
+        old = shown[int(sample_id)]
+        text, trait = (text if isinstance(text, str) else ""), (trait if isinstance(trait, str) else old.trait)
+        quality = old.quality if pd.isna(quality) else float(quality)
+        if (text, trait, quality) != (old.text, old.trait, old.quality):
+            edits[old.id] = SampleInput.model_construct(
+                text=text, trait=trait, quality=quality, source_url=old.source_url
+            )
+    deletions = {each for each in before.deletions if each not in shown} | (shown.keys() - set(edited.index))
+    return Changes(edits, frozenset(deletions))

@@ -1,0 +1,167 @@
+"""The same texts through two versions: the cards, the difference per text and trait, and the table of it all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from app import preview, session
+from app.charts.dumbbell import Pair, signed
+from app.examples import examples, sample_texts
+from app.service import client, version
+from app.text import count, plain, shortened
+from app.widgets.card import draw_pairs, pairs
+from app.widgets.chart import download_table
+from core.contract.scores import Card
+from core.contract.versions import Version
+from core.errors import TraitbenchError
+
+_MOST_TEXTS = 200
+_OFFERED = 8
+_NAME = 60
+
+
+@dataclass(frozen=True)
+class Both:
+    """One text through both versions."""
+
+    text: str
+    before: Card
+    after: Card
+
+    @property
+    def composite(self) -> Pair:
+        """The two composites, as a row named by the text."""
+        sure = "low" not in (self.before.confidence, self.after.confidence)
+        return Pair(shortened(self.text, _NAME), self.before.composite, self.after.composite, sure=sure)
+
+
+def in_link(numbers: Sequence[str], *, active: str) -> dict[str, str]:
+    """What the Versions page shows, for its link: everything by its number, so that it is the same tomorrow."""
+    view = session.on_screen("view", "All")
+    if view == "Details":
+        version_no = session.on_screen("version", "active")
+        return {"view": view, "version": active if version_no == "active" else version_no}
+    if view == "Compare" and len(numbers) > 1:
+        before, after = pair_of(numbers, active=active)
+        return {"view": view, "a": before, "b": after}
+    return {"view": view}
+
+
+def pair_of(numbers: Sequence[str], *, active: str) -> tuple[str, str]:
+    """The two versions that are compared; "previous" is the one before the other, or the one after the first."""
+    before, after = session.on_screen("a", "previous"), session.on_screen("b", "active")
+    after = after if after in numbers else active
+    at = numbers.index(after)
+    return (before if before in numbers else numbers[at + 1] if at + 1 < len(numbers) else numbers[at - 1]), after
+
+
+def pick_texts(handle: str) -> list[str]:
+    """The texts to score, one a line; samples of the model are offered."""
+    key = f"versions.texts:{handle}"
+    if session.kept(key) is None:
+        session.keep(key, "\n".join(_lines(examples(handle))))
+    st.text_area(
+        "Texts, one a line", key=key, height=170, persist_state="session", placeholder="One text on each line."
+    )
+    st.button(
+        "Take examples" if examples(handle) else "Take samples of this model",
+        icon=":material/shuffle:",
+        type="tertiary",
+        key="versions.take",
+        on_click=_take,
+        args=(handle, key),
+    )
+    texts = [line.strip() for line in session.kept(key, "").splitlines() if line.strip()]
+    if len(texts) > _MOST_TEXTS:
+        st.caption(f"The first {_MOST_TEXTS} of {count(len(texts), 'text')} are compared.")
+    return texts[:_MOST_TEXTS]
+
+
+def score_both(handle: str, versions: tuple[Version, Version], texts: Sequence[str]) -> list[Both]:
+    """Each text through both versions: here where the snapshots may be read, else by the service."""
+    numbers = [each.version_no for each in versions]
+    try:
+        before, after = (preview.score(version(handle, number), texts) for number in numbers)
+    except preview.PreviewUnavailable as reason:
+        st.caption(f"{plain(str(reason))} The service scores instead.")
+        before, after = ([client().scores.score(f"{handle}@v{number}", text) for text in texts] for number in numbers)
+    return [Both(*row) for row in zip(texts, before, after, strict=True)]
+
+
+def draw_both(rows: Sequence[Both], labels: tuple[str, str], names: Mapping[str, str], *, file_name: str) -> None:
+    """The summary, a dumbbell per text or per trait, and everything as a file."""
+    _draw_summary(rows, names)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        by_text = st.segmented_control("Rows", ["texts", "traits"], default="texts", required=True, key="versions.rows")
+        if by_text == "traits":
+            position = st.selectbox(
+                "Text",
+                range(len(rows)),
+                format_func=lambda at: f"{at + 1}. {shortened(rows[at].text, _NAME)}",
+                key=f"versions.text_of_{len(rows)}",
+            )
+            shown, what = pairs(rows[position].before, rows[position].after, names), "Trait"
+        else:
+            key = st.selectbox(
+                "Score", ["", *names], format_func=lambda key: names.get(key, "Composite"), key="versions.trait"
+            )
+            shown, what = [_pair(row, key) for row in rows], "Text"
+    draw_pairs(shown, labels, key="versions.change", file_name=file_name, what=what)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Every text with every trait:", width="content")
+        download_table(table(rows, labels, names), key="versions.all", file_name=f"{file_name}-all")
+
+
+def table(rows: Sequence[Both], labels: tuple[str, str], names: Mapping[str, str]) -> pd.DataFrame:
+    """One row a text and trait, the composite first."""
+    found = []
+    for row in rows:
+        composite = row.composite
+        for pair in [Pair("Composite", composite.a, composite.b, composite.sure), *pairs(row.before, row.after, names)]:
+            found.append(
+                {
+                    "Text": row.text,
+                    "Trait": pair.name,
+                    labels[0]: pair.a,
+                    labels[1]: pair.b,
+                    "Change": pair.delta,
+                    "Sure": pair.sure,
+                }
+            )
+    return pd.DataFrame(found)
+
+
+def _draw_summary(rows: Sequence[Both], names: Mapping[str, str]) -> None:
+    moves = [pair.delta for row in rows for pair in pairs(row.before, row.after, names)]
+    with st.grid(4, min_column_width=150):
+        st.metric("Scores that move", f"{sum(map(bool, moves))} of {len(moves)}", border=True)
+        st.metric("Largest change", signed(max(moves, key=abs)), border=True)
+        st.metric("Mean size of a change", f"{sum(map(abs, moves)) / len(moves):.1f}", border=True)
+        st.metric("Texts", f"{len(rows):,}", border=True)
+
+
+def _pair(row: Both, key: str) -> Pair:
+    if not key:
+        return row.composite
+    before, after = row.before.detail[key], row.after.detail[key]
+    sure = "low" not in (before.confidence, after.confidence)
+    return Pair(row.composite.name, before.score, after.score, sure=sure)
+
+
+def _take(handle: str, key: str) -> None:
+    try:
+        texts = examples(handle) or sample_texts(handle)
+    except TraitbenchError:
+        session.flash("The samples of this model cannot be read with this workbench's API key.", "problem")
+        return
+    if not texts:
+        session.flash("This model has no samples.", "note")
+        return
+    spread = texts[:: max(len(texts) // _OFFERED, 1)][:_OFFERED]
+    session.keep(key, "\n".join(_lines(spread)))
+
+
+def _lines(texts: Sequence[str]) -> list[str]:
+    return [" ".join(text.split()) for text in texts]

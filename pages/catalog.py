@@ -1,0 +1,128 @@
+"""Catalog: every model this workbench can read, and the place where a model begins and ends."""
+
+from functools import partial
+
+import streamlit as st
+
+from app import session
+from app.service import client, models, namespaces
+from app.text import count, plain
+from app.theme import STATES
+from app.widgets.confirm import asked, confirm
+from app.widgets.heading import heading
+from app.widgets.model_row import ARCHIVE, model_row
+from app.widgets.new_model import new_model, start
+
+ROWS = 25
+
+
+def archive(handle: str) -> None:
+    """Archive a model and say so."""
+    client().models.delete(handle)
+    session.flash(f"{plain(handle)} is archived. The filter by state shows it.")
+
+
+owned = namespaces()
+top = st.container()
+
+# ---- what to show: all of it stands in the address -------------------------------------------------------------------
+
+with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.filters"):
+    text = st.text_input(
+        "Find",
+        key="q",
+        bind="query-params",
+        type="search",
+        icon=":material/search:",
+        placeholder="Name, description or trait",
+        live="300ms",
+        width=320,
+    )
+    state = st.selectbox(
+        "State",
+        list(STATES),
+        index=None,
+        key="state",
+        bind="query-params",
+        format_func=lambda each: STATES[each].label,
+        placeholder="Any but archived",
+        width=190,
+    )
+    found = models(state=state)
+    namespace = st.selectbox(
+        "Namespace",
+        sorted({*owned, *(model.handle.split(".")[0] for model in found)}),
+        index=None,
+        key="namespace",
+        bind="query-params",
+        placeholder="All",
+        width=190,
+    )
+
+with top:
+    heading("catalog", q=text, state=STATES[state].label if state else None, namespace=namespace)
+
+wanted = text.casefold().split()
+shown = [
+    model
+    for model in found
+    if (namespace is None or model.handle.startswith(f"{namespace}."))
+    and all(word in " ".join((model.handle, model.description, *model.traits)).casefold() for word in wanted)
+]
+
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    ready = sum(model.state == "ready" for model in shown)
+    st.caption(f"{count(len(shown), 'model')}, {ready} ready to score", width="content")
+    st.button(
+        "New model",
+        type="primary",
+        icon=":material/add:",
+        key="catalog.new_button",
+        on_click=start,
+        disabled=not owned,
+        help=None if owned else "This workbench's API key owns no namespace to create models in.",
+    )
+
+# ---- the models ------------------------------------------------------------------------------------------------------
+
+page = 1
+if len(shown) > ROWS:
+    page = st.pagination(-(-len(shown) // ROWS), key="catalog.page")
+for model in shown[(page - 1) * ROWS : page * ROWS]:
+    model_row(model, owned=model.handle.split(".")[0] in owned)
+
+if not found and not (text or state or namespace):
+    with st.container(border=True, key="catalog.empty"):
+        st.subheader("No models yet", icon=":material/lightbulb:", anchor=False)
+        st.markdown(
+            "A model measures texts on traits that you define, *warm or cold* for example, and learns them from your "
+            "own examples:\n\n"
+            "1. Create a model and name its traits.\n"
+            "2. Give each trait a few texts of both kinds; ten of each make a good start.\n"
+            "3. Train it, and score any text."
+        )
+elif not shown:
+    with st.container(border=True, key="catalog.nothing"):
+        st.markdown("**No model matches.**")
+        st.button(
+            "Show all models",
+            icon=":material/filter_alt_off:",
+            key="catalog.clear",
+            on_click=session.put,
+            args=({"q": "", "state": None, "namespace": None},),
+        )
+
+# ---- dialogs ---------------------------------------------------------------------------------------------------------
+
+new_model()
+
+if leaving := asked(ARCHIVE):
+    confirm(
+        ARCHIVE,
+        title="Archive this model?",
+        body=f"**{plain(leaving)}** stops scoring, for every program that uses it. Its traits, samples and versions "
+        "can still be read. Its name stays taken, and it cannot be brought back.",
+        yes="Archive",
+        icon=":material/inventory_2:",
+        act=partial(archive, leaving),
+    )

@@ -1,0 +1,248 @@
+"""Samples: the texts that teach the model. Read and edit them, add them by hand, bring them in from a file."""
+
+import streamlit as st
+
+from app import session
+from app.exporting import csv_file, jsonl_file
+from app.navigation import page_link
+from app.sample_changes import UNDO, save, take_back
+from app.sample_list import all_samples
+from app.service import attempt, client, namespaces
+from app.text import count
+from app.widgets.frozen import editable
+from app.widgets.heading import heading
+from app.widgets.model_picker import chosen_model
+from app.widgets.sample_add import add_by_hand
+from app.widgets.sample_import import VIEW, import_file
+from app.widgets.sample_table import edit_table, fitting, forget_changes, show_table
+from core.contract.samples import Sample
+
+VIEWS = {"table": "Table", "add": "Add by hand", "import": "Import a file"}
+POLES = ("positive", "in between", "negative")
+COLUMNS = ("text", "trait", "quality", "provenance", "source_url", "created_at")
+
+
+def side(sample: Sample) -> str:
+    """The pole that a sample lies at."""
+    return "positive" if sample.quality > 0.5 else "negative" if sample.quality < 0.5 else "in between"
+
+
+def row(sample: Sample) -> tuple[object, ...]:
+    """A sample as a line of a file."""
+    return (*(getattr(sample, column) for column in COLUMNS[:-1]), sample.created_at.isoformat())
+
+
+model = chosen_model()
+top = st.container()
+traits = client().traits.list(model.handle)
+can_edit = editable(model, "samples")
+
+if not traits:
+    with top:
+        heading("samples", model)
+    with st.container(border=True, key="samples.no_traits"):
+        st.subheader("First say what to measure", icon=":material/tune:", anchor=False)
+        st.markdown("A sample teaches one trait. This model has none yet.")
+        page_link("traits", "Add traits")
+    st.stop()
+
+if model.handle.split(".")[0] not in namespaces():
+    with top:
+        heading("samples", model)
+    st.caption("Samples are shown to those who own the model's namespace.")
+    st.stop()
+
+samples = all_samples(model.handle, traits)
+names = {trait.key: trait.name for trait in traits}
+
+# ---- which view ------------------------------------------------------------------------------------------------------
+
+if goal := session.kept(VIEW):
+    session.put({"task": goal})
+    session.keep(VIEW, None)
+view = "table"
+if can_edit:
+    view = st.segmented_control(
+        "View",
+        list(VIEWS),
+        default="table",
+        required=True,
+        format_func=lambda each: VIEWS[each],
+        key="task",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+
+if view != "table":
+    with top:
+        heading("samples", model, task=VIEWS[view])
+    if view == "add":
+        add_by_hand(model.handle, traits, samples)
+    else:
+        import_file(model.handle, traits)
+    st.stop()
+
+# ---- the table: filters in the address, edits that wait to be saved -------------------------------------------------
+
+with st.container(horizontal=True, vertical_alignment="bottom", key="samples.filters"):
+    text = st.text_input(
+        "Find",
+        key="find",
+        bind="query-params",
+        type="search",
+        icon=":material/search:",
+        placeholder="Words of a text",
+        live="300ms",
+        width=300,
+    )
+    trait = st.selectbox(
+        "Trait",
+        list(names),
+        index=None,
+        key="trait",
+        bind="query-params",
+        format_func=lambda key: names.get(key, key),
+        placeholder="All",
+        width=220,
+    )
+    pole = st.selectbox(
+        "Pole",
+        POLES,
+        index=None,
+        key="pole",
+        bind="query-params",
+        placeholder="Any",
+        width=160,
+    )
+
+with top:
+    heading("samples", model, find=text, trait=names.get(str(trait)), pole=pole)
+
+words = text.casefold().split()
+matching = [
+    sample
+    for sample in samples
+    if (trait is None or sample.trait == trait)
+    and (pole is None or side(sample) == pole)
+    and all(word in sample.text.casefold() for word in words)
+]
+shown = fitting(matching)
+
+with st.container(horizontal=True, vertical_alignment="center", key="samples.said"):
+    said = count(len(samples), "sample")
+    if len(matching) < len(samples):
+        said = f"{len(matching):,} of {said}"
+    if len(shown) < len(matching):
+        said += f"; the table has room for the newest {len(shown):,}, filters reach the others"
+    st.caption(f"{said}, newest first" if shown else said, width="content")
+    undo = session.kept(UNDO)
+    if undo and undo.handle == model.handle and can_edit:
+        st.caption(f"Just now: {undo.what}", width="content")
+        if st.button("Undo", icon=":material/undo:", type="tertiary", key="samples.undo_button"):
+            with attempt() as undoing:
+                left = take_back(undo)
+            if undoing.done:
+                session.keep(UNDO, None)
+                session.flash("As it was before." if not left else f"{count(left, 'sample')} could not be removed.")
+                st.rerun()
+
+if not samples:
+    with st.container(border=True, key="samples.empty"):
+        st.subheader("No samples yet", icon=":material/notes:", anchor=False)
+        st.markdown(
+            "Give every trait texts of both poles; ten of each make a good start. Paste them by hand, or bring them in "
+            "from a CSV or JSONL file."
+        )
+        if can_edit:
+            with st.container(horizontal=True):
+                st.button(
+                    "Add by hand",
+                    type="primary",
+                    icon=":material/edit_note:",
+                    key="samples.first_add",
+                    on_click=session.put,
+                    args=({"task": "add"},),
+                )
+                st.button(
+                    "Import a file",
+                    icon=":material/upload:",
+                    key="samples.first_import",
+                    on_click=session.put,
+                    args=({"task": "import"},),
+                )
+    st.stop()
+
+if not shown:
+    with st.container(border=True, key="samples.nothing"):
+        st.markdown("**No sample matches.**")
+        st.button(
+            "Show all samples",
+            icon=":material/filter_alt_off:",
+            key="samples.clear",
+            on_click=session.put,
+            args=({"find": "", "trait": None, "pole": None},),
+        )
+elif can_edit:
+    changes = edit_table(model.handle, shown, traits)
+    st.caption(
+        "Type into a cell to change it; tick rows at the left and press Delete to remove them. Nothing is changed "
+        "before it is saved."
+    )
+else:
+    show_table(shown, traits)
+
+# ---- save, discard, download -----------------------------------------------------------------------------------------
+
+refusal = st.container()
+with st.container(horizontal=True, vertical_alignment="center", key="samples.actions"):
+    if can_edit and shown:
+        saving = st.button(
+            f"Save {count(len(changes), 'change')}" if changes else "Save changes",
+            type="primary",
+            icon=":material/check:",
+            disabled=not changes,
+            key="samples.save",
+        )
+        st.button(
+            "Discard",
+            icon=":material/close:",
+            disabled=not changes,
+            key="samples.discard",
+            on_click=forget_changes,
+        )
+    st.download_button(
+        "CSV",
+        lambda: csv_file(COLUMNS, map(row, matching)),
+        file_name=f"{model.handle}-samples.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key="samples.csv",
+        on_click="ignore",
+        help="The samples that the filters let through, for spreadsheets. A text that a spreadsheet would run as a "
+        "formula begins with an apostrophe.",
+    )
+    st.download_button(
+        "JSONL",
+        lambda: jsonl_file(COLUMNS, map(row, matching)),
+        file_name=f"{model.handle}-samples.jsonl",
+        mime="application/x-ndjson",
+        icon=":material/download:",
+        key="samples.jsonl",
+        on_click="ignore",
+        help="The same, exact in every character; it can be imported again.",
+    )
+
+if can_edit and shown and saving:
+    with refusal, attempt() as acting:
+        bar = st.progress(0.0, text="Saving")
+        done = save(
+            model.handle,
+            samples,
+            changes,
+            progress=lambda at, of: bar.progress(at / of, text=f"Saving {at:,} of {of:,}"),
+        )
+    if acting.done:
+        session.keep(UNDO, done)
+        forget_changes()
+        session.flash(f"Saved: {done.what}.")
+        st.rerun()

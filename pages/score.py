@@ -1,0 +1,146 @@
+"""Score: a text on every trait of the model, as one types, and what changes from one text to another."""
+
+import streamlit as st
+
+from app import preview, session
+from app.charts.dumbbell import signed
+from app.figures import names_of
+from app.navigation import page_link
+from app.service import attempt, client, version
+from app.text import count, plain
+from app.widgets.card import draw_card, draw_pairs, draw_text_chart, draw_words, pairs
+from app.widgets.heading import heading
+from app.widgets.live import read_while_typing
+from app.widgets.model_picker import chosen_model
+from app.widgets.texts import (
+    AGAINST,
+    COMPARE,
+    TEXT,
+    TEXTS_IN_LINK,
+    draw_official,
+    link_texts,
+    offer_text,
+    restore_texts,
+)
+from core.contract.scores import Card
+
+ACTIVE = "active"
+
+model = chosen_model()
+restore_texts()
+shown = session.on_screen("version", ACTIVE)
+if shown == ACTIVE:
+    shown = f"v{model.version_no}" if model.version_no else ""
+heading("score", model, version=shown, **link_texts())
+
+if model.state == "archived":
+    st.info("This model was deleted and scores no more. Its traits, samples and versions can still be read.")
+    page_link("versions", "See its versions")
+    st.stop()
+
+traits = client().traits.list(model.handle)
+names = names_of(traits)
+numbers = [each.version_no for each in client().versions.list(model.handle)]
+typing, answer = st.columns([5, 6], gap="large")
+
+# ---- what to score, and by what --------------------------------------------------------------------------------------
+
+with typing:
+    picked = ACTIVE
+    if numbers:
+        picked = st.selectbox(
+            "Version",
+            [ACTIVE, *(f"v{number}" for number in numbers)],
+            key="version",
+            bind="query-params",
+            help=f"`active` is v{model.version_no} now, and whichever is active when a link is opened later.",
+        )
+    text = st.text_area(
+        "Text",
+        key=TEXT,
+        height=220,
+        persist_state="session",
+        placeholder="Type or paste a text. The scores follow as you type.",
+    )
+    against = ""
+    if st.toggle("Compare with a second text", key=COMPARE, persist_state="session"):
+        against = st.text_area(
+            "Second text",
+            key=AGAINST,
+            height=220,
+            persist_state="session",
+            placeholder="Another wording of it: what does the change do?",
+        )
+    offer_text(model.handle)
+    if len(text) + len(against) > TEXTS_IN_LINK:
+        st.caption(f"A copied link leaves texts of more than {TEXTS_IN_LINK:,} characters out.")
+    read_while_typing(TEXT, AGAINST)
+
+# ---- its card: by a version, or by what a training would make of the draft -------------------------------------------
+
+number = (model.version_no or 0) if picked == ACTIVE else int(picked[1:])
+texts = [text, against] if against.strip() else [text]
+cards: list[Card] = []
+
+with answer:
+    if not numbers:
+        can_rehearse = any(trait.positive_samples and trait.negative_samples for trait in traits)
+        with st.container(border=True, key="score.draft"):
+            if can_rehearse:
+                st.markdown("**Not trained yet.** Here is what a training would say, from the samples so far.")
+                page_link("train", "Train this model")
+            else:
+                st.markdown(
+                    "**Not trained yet, and no trait has samples at both of its poles.** One at each is enough to see "
+                    "here what a training would say."
+                )
+                page_link("samples" if traits else "traits", "Add samples" if traits else "Add traits")
+        if not can_rehearse:
+            st.stop()
+    if not text.strip():
+        with st.container(border=True, key="score.empty"):
+            st.subheader("Nothing to score yet", icon=":material/notes:", anchor=False)
+            st.markdown("Type or paste a text, or take the one that is offered.")
+        st.stop()
+
+    try:
+        if numbers:
+            cards = preview.score(version(model.handle, number), texts)
+            source = f"Preview by v{number}, computed here as you type"
+        else:
+            samples = list(client().samples.list(model.handle, limit=500))
+            with st.spinner(f"Reading {count(len(samples), 'sample')}", show_time=True):
+                rehearsal = preview.rehearse(model, traits, samples)
+            cards = preview.score_rehearsal(rehearsal, texts)
+            source = f"Rehearsal from {count(len(samples), 'sample')}, nothing is stored"
+            if rehearsal.left_out:
+                left_out = ", ".join(plain(name) for name in rehearsal.left_out)
+                st.caption(f"Left out, because a pole has no sample: {left_out}.")
+    except preview.PreviewUnavailable as reason:
+        st.caption(plain(str(reason)))
+        source = f"Scored by the service with v{number}"
+        if numbers:
+            with attempt():
+                cards = [client().scores.score(f"{model.handle}@v{number}", each) for each in texts]
+    if not cards:
+        st.stop()
+
+    st.badge(source, icon=":material/visibility:", color="gray")
+    draw_card(cards[0], names, key="score.card", file_name=f"{model.handle}-scores")
+    draw_words(cards[0], names)
+    if numbers:
+        draw_official(model.handle, number, text, cards[0])
+    with st.expander("As plain text", icon=":material/content_paste:"):
+        draw_text_chart(cards[0])
+
+# ---- two texts -------------------------------------------------------------------------------------------------------
+
+if len(cards) == 2:
+    first, second = cards
+    rows = pairs(first, second, names)
+    st.subheader("What changes from the text to the second one", anchor=False)
+    with st.container(horizontal=True):
+        st.metric("Composite", f"{first.composite} → {second.composite}", width=160)
+        st.metric("Change", signed(second.composite - first.composite), width=160)
+        st.metric("Traits that move", f"{sum(pair.delta != 0 for pair in rows)} of {len(rows)}", width=160)
+    draw_pairs(rows, ("Text", "Second text"), key="score.change", file_name=f"{model.handle}-two-texts")

@@ -1,0 +1,113 @@
+"""Traits: what the model measures. Each is an axis between two poles, taught by samples at both."""
+
+from functools import partial
+
+import streamlit as st
+
+from app import session
+from app.navigation import page_link
+from app.service import client
+from app.text import count, plain
+from app.widgets.balance import balance_bar, lacking
+from app.widgets.confirm import ask, asked, confirm
+from app.widgets.frozen import editable
+from app.widgets.heading import heading
+from app.widgets.model_picker import chosen_model
+from app.widgets.trait_form import describe, trait_form
+from core.contract.traits import Trait
+
+DELETE = "traits.delete"
+
+
+def delete(handle: str, trait: Trait) -> None:
+    """Delete a trait and say so."""
+    client().traits.delete(handle, trait.key)
+    session.flash(f"{plain(trait.name)} is deleted, and {count(trait.sample_count, 'sample')} with it.")
+
+
+model = chosen_model()
+heading("traits", model)
+traits = client().traits.list(model.handle)
+can_edit = editable(model, "traits")
+
+# ---- none yet --------------------------------------------------------------------------------------------------------
+
+if not traits:
+    with st.container(border=True, key="traits.empty"):
+        st.subheader("What should this model measure?", icon=":material/tune:", anchor=False)
+        st.markdown(
+            "A trait is a question with two ends: *Is this answer warm or cold? Plain or full of jargon?* Name it, "
+            "name its two poles, and teach it with a few texts of each."
+        )
+        if can_edit:
+            st.button(
+                "Add the first trait", type="primary", icon=":material/add:", key="traits.first", on_click=describe
+            )
+
+# ---- the traits ------------------------------------------------------------------------------------------------------
+
+else:
+    short = [trait for trait in traits if lacking(trait)]
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        samples = sum(trait.sample_count for trait in traits)
+        st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}", width="content")
+        if can_edit:
+            st.button("New trait", type="primary", icon=":material/add:", key="traits.new", on_click=describe)
+
+    most = max(max(trait.positive_samples, trait.negative_samples) for trait in traits)
+    for trait in traits:
+        with st.container(border=True, key=f"traits.card.{trait.key}"):
+            about, balance, actions = st.columns([5, 6, 2], vertical_alignment="center", gap="medium")
+            with about, st.container(gap="xsmall"):
+                st.markdown(f"**{plain(trait.name)}** :small[:gray[{plain(trait.key)}]]")
+                if trait.description:
+                    st.caption(plain(trait.description))
+                if trait.aggregation != "mean":
+                    st.caption(f"Aggregation: {trait.aggregation}")
+            with balance:
+                balance_bar(trait, most=most)
+                if lacking(trait):
+                    st.markdown(f":small[:orange[:material/error: To train, it {lacking(trait)}.]]")
+            with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+                if can_edit:
+                    st.button(
+                        "",
+                        icon=":material/edit:",
+                        type="tertiary",
+                        key=f"traits.edit.{trait.key}",
+                        help="Edit this trait",
+                        on_click=describe,
+                        args=(trait.key,),
+                    )
+                    st.button(
+                        "",
+                        icon=":material/delete:",
+                        type="tertiary",
+                        key=f"traits.delete.{trait.key}",
+                        help="Delete this trait and its samples",
+                        on_click=ask,
+                        args=(DELETE, trait.key),
+                    )
+
+    if can_edit:
+        with st.container(horizontal=True):
+            page_link("samples", "Add samples")
+            if not short:
+                page_link("train", "All poles have samples: train")
+
+# ---- dialogs ---------------------------------------------------------------------------------------------------------
+
+if can_edit:
+    trait_form(model.handle, traits)
+
+leaving = next((trait for trait in traits if trait.key == asked(DELETE)), None)
+if can_edit and leaving:
+    confirm(
+        DELETE,
+        title="Delete this trait?",
+        body=f"**{plain(leaving.name)}** goes, and with it **{count(leaving.sample_count, 'sample')}** that taught it. "
+        "This cannot be undone; the Samples page can download them first.",
+        yes="Delete",
+        icon=":material/delete:",
+        act=partial(delete, model.handle, leaving),
+    )

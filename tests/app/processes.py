@@ -1,0 +1,126 @@
+"""The real `traitbench` command as a child of a test: started, read, asked, stopped, and looked after."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import ProxyHandler, build_opener
+
+from core.client import Traitbench
+from tests.conftest import PATIENCE_SECONDS, free_port
+
+COMMAND = Path(sys.executable).with_name("traitbench")
+_OPENER = build_opener(ProxyHandler({}))
+
+
+class Started:
+    """A running `traitbench` that has said that it is ready; `printed` are the two lines."""
+
+    def __init__(self, home: Path, *arguments: str, **environment: str) -> None:
+        self.home = home
+        self.port = free_port()
+        self.process = _start(home, arguments, {"TRAITBENCH_PORT": str(self.port), **environment})
+        assert self.process.stdout is not None
+        self.printed = [self.process.stdout.readline().rstrip("\n") for _ in range(2)]
+        if self.process.poll() is not None:
+            raise AssertionError(self.process.communicate()[1])
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def client(self) -> Traitbench:
+        return Traitbench(self.base_url, (self.home / "first.key").read_text("utf-8"))
+
+    def get(self, path: str) -> tuple[int, str, str]:
+        """Status, content type and body."""
+        with _OPENER.open(f"{self.base_url}{path}", timeout=PATIENCE_SECONDS) as response:
+            return response.status, response.headers["Content-Type"], response.read().decode()
+
+    def children(self) -> list[int]:
+        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [int(pid) for task in tasks for pid in task.read_text().split()]
+
+    def run(self, *arguments: str, stdin: bytes = b"", **environment: str) -> tuple[int, str, str]:
+        """A command beside it, on the same home and port."""
+        return run(self.home, *arguments, stdin=stdin, **{"TRAITBENCH_PORT": str(self.port), **environment})
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str, str]:
+        """Exit code, and what stdout and stderr had left."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
+        return self.process.returncode, out, err
+
+
+@contextmanager
+def running(home: Path, *arguments: str, **environment: str) -> Iterator[Started]:
+    """A `traitbench`, ready, and ended with the block."""
+    started = Started(home, *arguments, **environment)
+    with _ended(started.process):
+        yield started
+
+
+@contextmanager
+def starting(home: Path, *arguments: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """A `traitbench` that is not waited for, and ended with the block."""
+    with _ended(_start(home, arguments, environment)) as process:
+        yield process
+
+
+def run(home: Path, *arguments: str, stdin: bytes = b"", **environment: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command that ends by itself."""
+    done = subprocess.run(
+        [COMMAND, *arguments],
+        env=_environment(home, environment),
+        input=stdin,
+        capture_output=True,
+        timeout=PATIENCE_SECONDS,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended; one that nobody has waited for yet has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def eventually(true: Callable[[], bool]) -> bool:
+    """Whether a call comes to answer yes."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _start(home: Path, arguments: Sequence[str], given: Mapping[str, str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [COMMAND, *arguments],
+        env=_environment(home, given),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@contextmanager
+def _ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+def _environment(home: Path, given: Mapping[str, str]) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("TRAITBENCH_")}
+    return {**inherited, "TRAITBENCH_HOME": str(home), "TRAITBENCH_PORT": "0", **given}

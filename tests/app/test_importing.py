@@ -1,0 +1,229 @@
+"""A file is read in any usual form, every row is judged, and nothing is guessed that a person would not expect."""
+
+import pytest
+
+from app.importing import (
+    MOST_CHARACTERS,
+    Choice,
+    Unreadable,
+    check,
+    guess_columns,
+    guess_words,
+    read,
+    words,
+)
+from core.contract.traits import Trait
+
+
+def trait(key: str, name: str, negative: str = "negative", positive: str = "positive") -> Trait:
+    return Trait(
+        key=key,
+        name=name,
+        positive_label=positive,
+        negative_label=negative,
+        sample_count=0,
+        positive_samples=0,
+        negative_samples=0,
+        description="",
+        kind="extrinsic",
+        aggregation="mean",
+        discrimination=None,
+        explained_variance=None,
+        anchor_sample_ids=None,
+    )
+
+
+WARMTH = trait("warmth", "Warmth", "cold", "warm")
+PLAIN = trait("plain_words", "Plain words", "jargon", "plain")
+TRAITS = [WARMTH, PLAIN]
+
+
+def choice(**fields: object) -> Choice:
+    defaults: dict[str, object] = {
+        "text": "text",
+        "trait": "trait",
+        "default_trait": None,
+        "quality": "quality",
+        "default_quality": None,
+        "words": {},
+    }
+    return Choice(**(defaults | fields))  # type: ignore[arg-type]
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_separator_is_found(separator: str) -> None:
+    lines = [("text", "quality"), ("Thank you, dear Ann.", "1"), ("No.", "0")]
+    content = "\n".join(separator.join(f'"{cell}"' for cell in line) for line in lines)
+    table = read("a.csv", content.encode())
+    assert table.columns == ("text", "quality")
+    assert table.rows[0].cells == {"text": "Thank you, dear Ann.", "quality": "1"}
+
+
+def test_commas_in_texts_do_not_beat_the_real_separator() -> None:
+    table = read("a.csv", b"text;quality\nOne, two, three;1\nFour, five;0\n")
+    assert table.columns == ("text", "quality")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_unicode_files_are_read_without_a_remark(encoding: str) -> None:
+    table = read("a.csv", "text,quality\nGrüße,1\n".encode(encoding))
+    assert (table.columns[0], table.rows[0].cells["text"], table.notes) == ("text", "Grüße", ())
+
+
+def test_windows_1252_is_read_and_said() -> None:
+    table = read("a.csv", "text\nGrüße – “so”\n".encode("cp1252"))
+    assert table.rows[0].cells["text"] == "Grüße – “so”"
+    assert "Windows-1252" in table.notes[0]
+
+
+def test_rows_are_counted_as_lines_of_the_file() -> None:
+    table = read("a.csv", b'text,quality\n"two\nlines",1\n\nnext,0\n')
+    assert [row.number for row in table.rows] == [2, 5]
+    assert table.rows[0].cells["text"] == "two\nlines"
+
+
+def test_a_row_with_too_many_cells_is_a_problem_of_that_row() -> None:
+    table = read("a.csv", b"text,quality\nfine,1\nOne, two,1\n")
+    assert [(problem.row, "3 cells" in problem.reason) for problem in table.problems] == [(3, True)]
+    assert len(table.rows) == 1
+
+
+def test_without_a_header_columns_are_numbered() -> None:
+    table = read("a.csv", b"hello,1\nbye,0\n", header=False)
+    assert table.columns == ("Column 1", "Column 2")
+    assert len(table.rows) == 2
+
+
+def test_columns_of_the_same_name_stay_apart() -> None:
+    assert read("a.csv", b"text,text,\na,b,c\n").columns == ("text", "text (2)", "Column 3")
+
+
+def test_jsonl_rows_keep_their_lines_and_bad_ones_are_problems() -> None:
+    content = b'{"text": "a", "quality": 1}\n\nnonsense\n[1]\n{"text": "b", "label": true, "extra": null}\n'
+    table = read("a.jsonl", content)
+    assert [row.number for row in table.rows] == [1, 5]
+    assert table.columns == ("text", "quality", "label", "extra")
+    assert table.rows[1].cells == {"text": "b", "label": "true", "extra": ""}
+    assert [problem.row for problem in table.problems] == [3, 4]
+
+
+def test_a_json_array_is_a_table_too() -> None:
+    assert [row.number for row in read("a.json", b'[{"text": "a"}, {"text": "b"}]').rows] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", b""),
+        ("a.csv", b"  \n\n"),
+        ("a.csv", b"text,quality\n"),
+        ("a.jsonl", b"no json\n"),
+        ("a.json", b"[{"),
+        ("a.csv", b"\xff\xfeabc"),
+        ("a.csv", b"text\n\x81\x8d\n"),
+        ("a.csv", b'text\n"' + b"x" * 200_000),
+    ],
+)
+def test_what_is_no_table_is_refused_with_a_sentence(name: str, content: bytes) -> None:
+    with pytest.raises(Unreadable, match=r"\.$|\?$"):
+        read(name, content)
+
+
+# ---- guesses ---------------------------------------------------------------------------------------------------------
+
+
+def test_columns_are_guessed_by_name_and_the_text_by_length() -> None:
+    table = read("a.csv", b"id,what,Label,trait\n1,A long enough text.,warm,Warmth\n")
+    assert guess_columns(table, TRAITS) == ("what", "trait", "Label")
+
+
+def test_a_trait_column_without_any_trait_of_the_model_is_not_taken() -> None:
+    assert guess_columns(read("a.csv", b"text,trait\na,unheard\n"), TRAITS)[1] is None
+
+
+def test_a_column_of_pole_words_is_guessed_whatever_its_name() -> None:
+    table = read("a.csv", b"message,kind,about\nHello dear friend of mine,warm,Warmth\nNo.,curt,warmth\n")
+    assert guess_columns(table, TRAITS) == ("message", "about", "kind")
+
+
+def test_words_are_what_is_no_quality() -> None:
+    table = read("a.csv", b"text,label\na,1\nb,0.5\nc,warm\nd,warm\ne,\n")
+    assert words(table, "label") == {"warm": 2}
+
+
+def test_numbers_of_another_scale_are_words() -> None:
+    """Else the 1 of one to five stars would be the positive pole."""
+    table = read("a.csv", b"text,stars\na,1\nb,5\n")
+    assert words(table, "stars") == {"1": 1, "5": 1}
+
+
+def test_words_are_guessed_from_the_labels_and_from_common_use() -> None:
+    guessed = guess_words(["Warm", "cold", "yes", "NEG", "mixed", "purple"], TRAITS)
+    assert guessed == {"Warm": 1.0, "cold": 0.0, "yes": 1.0, "NEG": 0.0, "mixed": 0.5, "purple": None}
+
+
+def test_a_word_that_is_one_pole_here_and_the_other_there_is_not_guessed() -> None:
+    assert guess_words(["plain"], [PLAIN, trait("a", "A", negative="plain")]) == {"plain": None}
+
+
+# ---- checking --------------------------------------------------------------------------------------------------------
+
+
+def test_rows_become_samples_in_the_order_of_the_file() -> None:
+    table = read("a.csv", b'text,trait,quality\na,Warmth,1\nb,plain_words,0\nc,PLAIN WORDS,"0,25"\n')
+    checked = check(table, choice(), TRAITS)
+    assert [(each.text, each.trait, each.quality) for each in checked.samples] == [
+        ("a", "warmth", 1.0),
+        ("b", "plain_words", 0.0),
+        ("c", "plain_words", 0.25),
+    ]
+    assert checked.lines == (2, 3, 4)
+    assert checked.problems == ()
+
+
+def test_defaults_stand_in_for_absent_columns_and_empty_cells() -> None:
+    table = read("a.csv", b"text,quality\na,\nb,0\n")
+    checked = check(table, choice(trait=None, default_trait="warmth", default_quality=1.0), TRAITS)
+    assert [(each.trait, each.quality) for each in checked.samples] == [("warmth", 1.0), ("warmth", 0.0)]
+
+
+def test_words_are_mapped_as_chosen() -> None:
+    table = read("a.csv", b"text,stars\na,1\nb,5\n")
+    chosen = choice(trait=None, default_trait="warmth", quality="stars", words={"1": 0.0, "5": 1.0})
+    assert [each.quality for each in check(table, chosen, TRAITS).samples] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("row", "column"),
+    [
+        (["   ", "warmth", "1"], "text"),
+        (["x" * (MOST_CHARACTERS + 1), "warmth", "1"], "text"),
+        (["nul \\u0000 in it", "warmth", "1"], "text"),
+        (["half \\ud800 a pair", "warmth", "1"], "text"),
+        (["fine", "unheard", "1"], "trait"),
+        (["fine", "", "1"], "trait"),
+        (["fine", "warmth", "nan"], "quality"),
+        (["fine", "warmth", "maybe"], "quality"),
+        (["fine", "warmth", ""], "quality"),
+    ],
+)
+def test_a_bad_cell_is_a_problem_of_its_row_and_column(row: list[str], column: str) -> None:
+    line = '{{"text": "{}", "trait": "{}", "quality": "{}"}}'.format(*row)
+    good = '{"text": "ok", "trait": "warmth", "quality": 1}'
+    checked = check(read("a.jsonl", f"{good}\n{line}".encode()), choice(), TRAITS)
+    assert [(problem.row, problem.column) for problem in checked.problems] == [(2, column)]
+    assert len(checked.samples) == 1
+
+
+def test_a_stray_number_is_a_problem_of_its_row_only() -> None:
+    rows = "".join("a,warmth,1\n" for _ in range(30))
+    checked = check(read("a.csv", f"text,trait,quality\n{rows}a,warmth,1.5\n".encode()), choice(), TRAITS)
+    assert [(problem.row, problem.column) for problem in checked.problems] == [(32, "quality")]
+
+
+def test_a_problem_never_repeats_a_text() -> None:
+    table = read("a.csv", b"text,trait,quality\nsecret words,also secret,very secret\n")
+    assert not [problem for problem in check(table, choice(), TRAITS).problems if "secret" in problem.reason]

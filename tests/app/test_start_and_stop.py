@@ -1,0 +1,171 @@
+"""The `traitbench` process from its first start to its end, gentle or not."""
+
+import json
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.contract.models import Model
+from tests.app.processes import Started, eventually, gone, run, running, starting
+from tests.conftest import make_draft
+
+DEMO_MODELS = ["demo.headlines", "demo.product-reviews", "demo.support-tone"]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home folder that no process has seen yet."""
+    return tmp_path_factory.mktemp("home") / "traitbench"
+
+
+@pytest.fixture(scope="module")
+def started(home: Path) -> Iterator[Started]:
+    """The first start on that home."""
+    with running(home) as process:
+        yield process
+
+
+def test_two_lines_are_printed_the_address_and_the_home_folder(started: Started) -> None:
+    assert started.printed == [f"Traitbench is ready: {started.base_url}", f"Home folder: {started.home}"]
+
+
+def test_one_port_serves_the_workbench_and_the_api(started: Started) -> None:
+    status, content_type, body = started.get("/")
+    assert (status, content_type.partition(";")[0]) == (200, "text/html")
+    assert "<title>Streamlit</title>" in body
+    status, content_type, body = started.get("/v1/health")
+    assert (status, content_type, json.loads(body)) == (200, "application/json", {"status": "ok"})
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1//etc", "/v1/models/../..", "/v1/models/a%5Cb", "/v1/no/such"])
+def test_everything_below_v1_is_the_apis_to_answer(started: Started, path: str) -> None:
+    with socket.create_connection(("127.0.0.1", started.port)) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n".encode())
+        answer = connection.makefile("rb").read().decode()
+    assert "x-request-id: req_" in answer.lower()
+    assert '"error"' in answer
+
+
+def test_the_home_is_private_and_its_key_is_the_workbenchs(started: Started) -> None:
+    assert oct(started.home.stat().st_mode & 0o777) == "0o700"
+    assert oct((started.home / "first.key").stat().st_mode & 0o777) == "0o600"
+    with started.client() as client:
+        assert client.models.list(namespace="local").items == []
+
+
+def test_the_first_start_trains_the_demo_models(started: Started) -> None:
+    def demos() -> list[Model]:
+        with started.client() as client:
+            return list(client.models.list())
+
+    assert eventually(lambda: [model.state for model in demos()] == ["ready"] * 3)
+    assert [model.handle for model in demos()] == DEMO_MODELS
+
+
+def test_the_verbs_of_the_command_line_speak_to_the_running_service(started: Started) -> None:
+    with started.client() as client:
+        make_draft(client, "local.verbs")
+    code, out, err = started.run("train", "local.verbs", "--effort", "low", "--wait")
+    assert (code, out) == (0, "local.verbs is ready: v1\n"), err
+    code, out, _ = started.run("score", "local.verbs", "-", stdin=b"Thank you, dear friend.")
+    assert code == 0
+    assert out.startswith("warmth  ")
+    code, out, _ = started.run("score", "local.verbs", "Thank you.", "--json")
+    assert (code, list(json.loads(out)["scores"])) == (0, ["warmth"])
+    code, out, _ = started.run("models", "list", "--namespace", "local")
+    assert [line.split() for line in out.splitlines()][1][:4] == ["local.verbs", "ready", "v1", "Warmth"]
+    code, out, _ = started.run("models", "show", "local.verbs")
+    assert (code, json.loads(out)["version_no"]) == (0, 1)
+
+
+def test_a_refusal_is_told_in_a_sentence_with_its_request_id(started: Started) -> None:
+    code, out, err = started.run("score", "local.nothing", "text")
+    assert (code, out) == (1, "")
+    assert err.startswith("Error: ")
+    assert "local.nothing" in err
+    assert "[req_" in err
+
+
+def test_the_port_in_use_is_named_with_a_way_out(started: Started, tmp_path: Path) -> None:
+    code, out, err = run(tmp_path / "another", TRAITBENCH_PORT=str(started.port))
+    assert (code, out) == (1, "")
+    assert f"Port {started.port} on 127.0.0.1 cannot be used" in err
+    assert "TRAITBENCH_PORT" in err
+
+
+def test_a_second_process_on_the_same_home_is_refused(started: Started) -> None:
+    code, out, err = run(started.home)
+    assert (code, out) == (1, "")
+    assert f"Another Traitbench runs on the home folder {started.home}" in err
+
+
+def test_keys_are_managed_beside_the_running_service(started: Started) -> None:
+    code, secret, _ = started.run("key", "create", "--scope", "scoring", "--namespace", "local")
+    assert code == 0
+    given = {"TRAITBENCH_API_KEY": secret.strip()}
+    assert started.run("models", "show", "local.verbs", **given)[0] == 0
+    key_id = started.run("key", "list")[1].splitlines()[-1].split()[0]
+    assert started.run("key", "revoke", key_id)[0] == 0
+    code, _, err = started.run("models", "show", "local.verbs", **given)
+    assert (code, "API key" in err) == (1, True)
+
+
+def test_with_a_remote_service_there_is_the_workbench_alone(started: Started, tmp_path: Path) -> None:
+    with running(tmp_path / "home", TRAITBENCH_API_URL=started.base_url) as workbench:
+        assert workbench.printed == [
+            f"Traitbench is ready: {workbench.base_url}",
+            f"Service: {started.base_url}",
+        ]
+        assert workbench.get("/_stcore/health")[0] == 200
+        assert workbench.children() == []
+        assert workbench.stop() == (0, "", "")
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_worker_that_dies_is_replaced(started: Started) -> None:
+    [worker] = started.children()
+    os.kill(worker, signal.SIGKILL)
+    assert eventually(lambda: started.children() not in ([worker], []))
+    with started.client() as client:
+        make_draft(client, "local.after-all")
+        client.models.train("local.after-all", effort="low")
+        assert client.models.wait("local.after-all").state == "ready"
+
+
+def test_a_killed_process_takes_its_worker_along_and_leaves_no_model_busy(started: Started) -> None:
+    [worker] = started.children()
+    with started.client() as client:
+        make_draft(client, "local.cut-off")
+        client.models.train("local.cut-off", effort="max")
+    started.process.kill()
+    started.process.communicate()
+    assert eventually(lambda: gone(worker))
+
+    with running(started.home) as again:
+        with again.client() as client:
+            model = client.models.wait("local.cut-off", timeout=60)
+        assert model.state in ("ready", "failed")
+        [worker] = again.children()
+        assert again.stop(signal.SIGTERM) == (0, "", "")
+        assert eventually(lambda: gone(worker))
+
+
+def test_ctrl_c_ends_the_api_alone(home: Path) -> None:
+    with running(home, "serve") as api:
+        assert api.printed == [f"Traitbench is ready: {api.base_url}/v1", f"Home folder: {home}"]
+        [worker] = api.children()
+        assert api.get("/v1/health")[0] == 200
+        assert api.stop(signal.SIGINT) == (0, "", "")
+        assert eventually(lambda: gone(worker))
+
+
+def test_a_signal_before_it_is_ready_ends_it_as_cleanly(tmp_path: Path) -> None:
+    with starting(tmp_path / "home") as process:
+        assert eventually((tmp_path / "home" / "lock").exists)
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate() == ("", "")
+        assert process.returncode == 0

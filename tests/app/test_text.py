@@ -1,0 +1,37 @@
+"""Words for people."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from app.text import ago, count, plain, shortened
+
+NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
+
+
+def test_markdown_in_a_name_is_shown_and_not_obeyed() -> None:
+    assert plain("*a* [b](c) $x$ :red[d]") == r"\*a\* \[b\]\(c\) \$x\$ \:red\[d\]"
+
+
+def test_counts_agree_with_their_nouns() -> None:
+    assert [count(number, "sample") for number in (0, 1, 1240)] == ["0 samples", "1 sample", "1,240 samples"]
+
+
+def test_a_long_text_is_cut_at_a_word() -> None:
+    assert shortened("one two,  three four", 14) == "one two…"
+    assert shortened("short", 14) == "short"
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        (timedelta(seconds=5), "just now"),
+        (timedelta(minutes=12), "12 min ago"),
+        (timedelta(hours=3), "3 h ago"),
+        (timedelta(days=1), "1 day ago"),
+        (timedelta(days=5), "5 days ago"),
+        (timedelta(days=30), "on 12 Feb 2026"),
+    ],
+)
+def test_times_are_told_as_one_would(before: timedelta, said: str) -> None:
+    assert ago(NOW - before, NOW) == said

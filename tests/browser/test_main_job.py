@@ -1,0 +1,72 @@
+"""The main job as an analyst does it: from the first look to a score, in a browser, on a machine that is new to it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.app.processes import Started
+from tests.browser.conftest import SETTLED
+from tests.conftest import COLD, WARM
+
+pytestmark = pytest.mark.browser
+
+
+def settled(page: Page) -> Page:
+    page.wait_for_selector(SETTLED)
+    return page
+
+
+def add_samples(page: Page, pole: str, texts: tuple[str, ...]) -> None:
+    page.get_by_role("radio", name=re.compile(pole)).click()
+    settled(page).get_by_role("textbox", name="Texts").fill("\n".join(texts))
+    page.get_by_role("textbox", name="Texts").press("Control+Enter")
+    page.get_by_role("button", name=f"Add {len(texts)} samples").click()
+    expect(page.get_by_text(f"{len(texts)} samples added to Warmth.")).to_be_visible()
+
+
+def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started, page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    page.goto(workbench.base_url)
+    settled(page).get_by_role("button", name="New model").click()
+    page.get_by_role("textbox", name="Name", exact=True).fill("greetings")
+    page.get_by_role("button", name="Create model").click()
+
+    page.get_by_role("button", name="Add the first trait").click()
+    page.get_by_role("textbox", name="Name", exact=True).fill("Warmth")
+    page.get_by_role("textbox", name="Positive pole").fill("warm")
+    page.get_by_role("textbox", name="Negative pole").fill("cold")
+    page.get_by_role("button", name="Add trait", exact=True).click()
+    expect(page.get_by_text("Trait added.")).to_be_visible()
+
+    page.get_by_role("link", name="Add samples").click()
+    page.get_by_role("button", name="Add by hand").first.click()
+    add_samples(settled(page), "warm", WARM)
+    add_samples(settled(page), "cold", COLD)
+
+    page.get_by_role("link", name="Train", exact=True).click()
+    page.get_by_role("button", name="Start training").click()
+    expect(page.get_by_text("v1 scores texts now")).to_be_visible(timeout=60_000)
+
+    page.get_by_role("link", name="Score a text with it").click()
+    text = settled(page).get_by_role("textbox", name="Text", exact=True)
+    text.press_sequentially("How lovely to see you, do come in and stay for tea!")
+    expect(page.get_by_text("Preview by v1")).to_be_visible()
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+    page.get_by_role("link", name="Versions", exact=True).click()
+    expect(settled(page).get_by_text("v1").first).to_be_visible()
+
+    model = workbench.client().models.get("local.greetings")
+    assert (model.state, model.version_no, model.traits) == ("ready", 1, ["Warmth"])
+    elsewhere = [url for url in asked if url.startswith("http") and not url.startswith(workbench.base_url)]
+    assert not elsewhere, "The page asked somebody else for something."
+
+
+def test_a_link_opens_the_same_view_in_another_browser(workbench: Started, page: Page) -> None:
+    page.goto(f"{workbench.base_url}/versions?model=demo.headlines")
+    settled(page)
+    expect(page.get_by_role("heading", name="Versions")).to_be_visible()
+    expect(page.get_by_text("demo.headlines").first).to_be_visible()

@@ -1,0 +1,119 @@
+"""Driving the real workbench without a browser, and bringing models into states that a test needs to see at leisure."""
+
+import json
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from sqlalchemy import Connection
+from streamlit.testing.v1 import AppTest
+from ulid import ULID
+
+import app
+from app import preview
+from core.client import Traitbench
+from core.contract.models import Progress
+from core.lifecycle import outcomes, rules
+from core.lifecycle.bench import Bench
+from core.scoring.snapshot import param_hash
+from core.store import models, runs, versions
+from core.store.engine import writing
+from core.store.models import ModelRow
+from tests.conftest import Service
+
+_MAIN = Path(str(app.__file__)).with_name("main.py")
+_PAGES = _MAIN.parent.parent / "pages"
+_OWNER = "a test"
+
+
+class Workbench:
+    """A session of the workbench with a key of its own."""
+
+    def __init__(self, environment: pytest.MonkeyPatch, service: Service, key: str, *, base_url: str = "") -> None:
+        environment.setenv("TRAITBENCH_API_URL", base_url or service.base_url)
+        environment.setenv("TRAITBENCH_API_KEY", key)
+        environment.setenv("TRAITBENCH_HOME", str(service.settings.home))
+
+    def open(self, page: str, **query: str) -> AppTest:
+        """A page of a fresh session, reached by its link."""
+        at = AppTest.from_file(str(_MAIN), default_timeout=30)
+        for name, value in query.items():
+            at.query_params[name] = value
+        at.run()
+        return at.switch_page(str(_PAGES / f"{page}.py")).run()
+
+
+def words(at: AppTest) -> str:
+    """All that is written on the page, widgets aside."""
+    kinds = ("title", "subheader", "markdown", "caption", "error", "info", "warning", "success", "badge")
+    found = [element for kind in kinds for element in at.get(kind)]
+    return "\n".join(str(getattr(element, "value", "")) for element in found)
+
+
+def charts(at: AppTest) -> list[str]:
+    """The charts of the page, as plotly's JSON."""
+    return [chart.proto.spec for chart in at.get("plotly_chart")]
+
+
+def links(at: AppTest) -> list[str]:
+    """Where the page's links lead."""
+    return [link.proto.label for link in at.get("page_link")]
+
+
+def copied_link(at: AppTest) -> dict[str, str]:
+    """The query of the link that the page's button would copy."""
+    button = next(part for part in at.get("bidi_component") if part.proto.component_name == "traitbench_copy")
+    return dict(parse_qsl(urlsplit(json.loads(button.proto.json)["text"]).query))
+
+
+# ---- states that pass too quickly to look at -------------------------------------------------------------------------
+
+
+def hold_busy(bench: Bench, handle: str, progress: Progress | None) -> str:
+    """Put a model into a training that does not end; answers with the run's id."""
+    run_id = f"run_{ULID()}"
+    with writing(bench.engine) as connection:
+        model = _held(connection, handle)
+        models.move(connection, model, "busy", now=rules.now(), run_id=run_id)
+        runs.add(connection, run_id, model_id=model.id, kind="train", effort="high", now=rules.now())
+        if progress is not None:
+            runs.claim(connection, run_id, _OWNER)
+            runs.progress(connection, run_id, _OWNER, progress.model_dump())
+    return run_id
+
+
+def end_badly(bench: Bench, run_id: str, message: str) -> None:
+    """Let that training fail."""
+    with writing(bench.engine) as connection:
+        run = runs.read(connection, run_id)
+        assert run is not None
+        assert outcomes.fail(connection, run, code="internal_error", message=message)
+
+
+def add_version(bench: Bench, handle: str, client: Traitbench) -> int:
+    """Give a trained model another version, learnt from every other sample, as a new search or a retraining will."""
+    model, samples = client.models.get(handle), list(client.samples.list(handle))[::2]
+    learnt = preview.rehearse(model, client.traits.list(handle), samples)
+    with writing(bench.engine) as connection:
+        held = _held(connection, handle)
+        number = models.next_version_no(connection, held.id)
+        version_id = versions.add(
+            connection,
+            snapshot=learnt.snapshot.to_json(),
+            model_id=held.id,
+            version_no=number,
+            triggered_by="retune",
+            param_hash=param_hash(learnt.snapshot),
+            sample_count=len(samples),
+            run_id=None,
+            metrics=learnt.metrics | {"elapsed_s": 0.1},
+            created_at=rules.now(),
+        )
+        models.change(connection, held.id, now=rules.now(), active_version_id=version_id)
+    return number
+
+
+def _held(connection: Connection, handle: str) -> ModelRow:
+    model = models.hold(connection, handle)
+    assert model is not None
+    return model

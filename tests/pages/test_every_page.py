@@ -1,0 +1,102 @@
+"""Every page three times: nothing there, something there, service away. And what all of them share: the shell."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.navigation import PAGES
+from core.client import Traitbench
+from tests.conftest import Service, Trained, free_port
+from tests.pages.drive import Workbench, copied_link, links, words
+
+NAMES = [page.name for page in PAGES]
+ABOUT_A_MODEL = [name for name in NAMES if name not in ("catalog", "console")]
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
+    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
+
+
+def title(at: AppTest) -> list[str]:
+    return [element.value for element in at.title]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_opens_when_nothing_is_there(workbench: Workbench, service: Service, name: str) -> None:
+    at = workbench.open(name)
+    assert not at.exception
+    assert title(at) == [next(page.title for page in PAGES if page.name == name)]
+    assert ("Choose a model first" in words(at)) == (name in ABOUT_A_MODEL)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_opens_on_a_model(workbench: Workbench, trained: Trained, name: str) -> None:
+    at = workbench.open(name, model=trained.handle)
+    assert not at.exception
+    assert not at.error
+    assert at.selectbox(key="model").value == trained.handle
+    assert name not in ABOUT_A_MODEL or copied_link(at)["model"] == trained.handle
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_says_what_to_do_when_the_service_is_away(
+    monkeypatch: pytest.MonkeyPatch, service: Service, name: str
+) -> None:
+    at = Workbench(monkeypatch, service, "x", base_url=f"http://127.0.0.1:{free_port()}").open(name)
+    assert not at.exception
+    assert "The service does not answer" in words(at)
+    assert "TRAITBENCH_API_URL" in words(at)
+    assert at.button(key="try_again")
+
+
+def test_a_page_comes_back_with_the_service(
+    monkeypatch: pytest.MonkeyPatch, service: Service, trained: Trained, namespace: str
+) -> None:
+    key = service.issue(namespaces=(namespace, "trained"))
+    at = Workbench(monkeypatch, service, key, base_url=f"http://127.0.0.1:{free_port()}").open("traits")
+    monkeypatch.setenv("TRAITBENCH_API_URL", service.base_url)
+    at.button(key="try_again").click().run()
+    assert "Choose a model first" in words(at)
+
+
+def test_a_key_that_is_not_accepted_is_said_with_the_way_out(
+    monkeypatch: pytest.MonkeyPatch, service: Service
+) -> None:
+    at = Workbench(monkeypatch, service, "wrong").open("catalog")
+    assert not at.exception
+    assert "TRAITBENCH_API_KEY" in at.error[0].value
+
+
+def test_a_model_of_the_card_is_one_click_away(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("traits")
+    at.button(key=f"shell.choose.{trained.handle}").click().run()
+    assert at.selectbox(key="model").value == trained.handle
+    assert trained.handle in words(at).replace("\\", "")
+
+
+def test_a_link_to_a_model_that_does_not_exist_says_so(workbench: Workbench, namespace: str) -> None:
+    at = workbench.open("traits", model=f"{namespace}.nothing")
+    assert "Choose a model first" in words(at)
+
+
+def test_a_link_to_an_archived_model_opens_it(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    client.models.create(f"{namespace}.old")
+    client.models.delete(f"{namespace}.old")
+    at = workbench.open("traits", model=f"{namespace}.old")
+    assert at.selectbox(key="model").value == f"{namespace}.old"
+    assert "was archived" in words(at)
+
+
+def test_the_state_of_the_model_stands_in_the_shell(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("console", model=trained.handle)
+    assert [badge for badge in at.sidebar.get("markdown") if "Ready" in badge.value]
+
+
+def test_names_with_markup_are_shown_as_they_are(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    client.models.create(f"{namespace}.odd", description="**bold** :red[red] $x$ <b>b</b>")
+    at = workbench.open("catalog")
+    assert r"\*\*bold\*\* \:red\[red\] \$x\$ \<b\>b\</b\>" in words(at)
+
+
+def test_no_page_but_the_catalog_is_needed_to_come_back_to_it(workbench: Workbench) -> None:
+    assert "All models, and a new one" in links(workbench.open("score"))

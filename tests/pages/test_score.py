@@ -1,0 +1,186 @@
+"""The Score page: preview and service, one text and two, drafts; with nothing there, and with the service away."""
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.client import Traitbench
+from core.contract.samples import SampleInput
+from core.contract.traits import TraitInput
+from tests.conftest import Service, Trained, free_port, make_draft
+from tests.pages.drive import Workbench, add_version, charts, copied_link, links, words
+
+KIND = "Thank you so much, it was lovely to hear from you."
+UNKIND = "Your request is denied. Do not write again."
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
+    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
+
+
+def test_without_a_text_it_says_what_to_do(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("score", model=trained.handle)
+    assert "Nothing to score yet" in words(at)
+    assert not charts(at)
+
+
+def test_a_typed_text_is_scored_at_once_and_as_the_service_does(workbench: Workbench, trained: Trained) -> None:
+    at = typed(workbench.open("score", model=trained.handle), KIND)
+    card = trained.client.scores.score(trained.handle, KIND)
+    assert at.metric[0].value == str(card.composite)
+    assert "Preview by v1" in words(at)
+    assert (
+        f"<b>{card.scores['warmth']:>3}".replace(" ", "\u2007")
+        in json.loads(charts(at)[0])["layout"]["annotations"][0]["text"]
+    )
+    assert at.code[0].value == trained.client.scores.chart(trained.handle, KIND)
+
+
+def test_another_text_gives_another_card(workbench: Workbench, trained: Trained) -> None:
+    at = typed(workbench.open("score", model=trained.handle), KIND)
+    kind = int(at.metric[0].value)
+    assert int(typed(at, UNKIND).metric[0].value) < kind
+
+
+def test_the_service_is_asked_on_request_and_names_the_request(workbench: Workbench, trained: Trained) -> None:
+    at = typed(workbench.open("score", model=trained.handle), KIND)
+    assert "req_" not in words(at)
+    at.button(key="score.ask").click().run()
+    assert "Request `req_" in words(at)
+    assert "The same numbers as above." in words(at)
+    assert "req_" not in words(typed(at, UNKIND)), "an answer belongs to its text"
+
+
+def test_a_link_brings_back_model_version_and_both_texts(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("score", model=trained.handle, version="v1", text=KIND, against=UNKIND)
+    assert (at.text_area(key="score.text").value, at.text_area(key="score.against").value) == (KIND, UNKIND)
+    assert at.selectbox(key="version").value == "v1"
+    assert copied_link(at) == {"model": trained.handle, "version": "v1", "text": KIND, "against": UNKIND}
+
+
+def test_the_link_of_the_active_version_names_its_number(workbench: Workbench, trained: Trained) -> None:
+    assert copied_link(workbench.open("score", model=trained.handle)) == {"model": trained.handle, "version": "v1"}
+
+
+def test_a_long_text_stays_out_of_the_link_and_the_page_says_so(workbench: Workbench, trained: Trained) -> None:
+    at = typed(workbench.open("score", model=trained.handle), KIND * 40)
+    assert copied_link(at) == {"model": trained.handle, "version": "v1"}
+    assert "A copied link leaves texts of more than 1,000 characters out." in words(at)
+
+
+def test_two_texts_show_the_change_per_trait(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("score", model=trained.handle, text=UNKIND)
+    at.toggle(key="score.compare").set_value(True).run()
+    at.text_area(key="score.against").set_value(KIND).run()
+    a, b = (trained.client.scores.score(trained.handle, text).scores["warmth"] for text in (UNKIND, KIND))
+    assert f"<b>▲ +{b - a}</b>" in charts(at)[1].encode().decode("unicode_escape")
+    at.toggle(key="score.change.as_table").set_value(True).run()
+    row = at.dataframe[0].value.iloc[0].to_dict()
+    assert (row["Trait"], row["Text"], row["Second text"], row["Change"]) == ("Warmth", a, b, b - a)
+
+
+def test_the_chart_has_a_table_view(workbench: Workbench, trained: Trained) -> None:
+    at = typed(workbench.open("score", model=trained.handle), KIND)
+    at.toggle(key="score.card.as_table").set_value(True).run()
+    assert not charts(at)
+    assert at.dataframe[0].value["Trait"].tolist() == ["Warmth"]
+
+
+def test_too_few_samples_look_uncertain(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.tiny"
+    client.models.create(handle)
+    client.traits.add(handle, [TraitInput(name="Warmth")])
+    poles = (("Thank you!", 1.0), ("Go away.", 0.0))
+    client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in poles])
+    client.models.train(handle)
+    client.models.wait(handle)
+    at = workbench.open("score", model=handle, text=KIND)
+    assert at.metric[0].value.startswith("≈")
+    assert "is uncertain. A pole has too few samples" in words(at)
+    assert "uncertain" in charts(at)[0]
+    assert not any(tier in charts(at)[0] for tier in ("Strong<", "Solid<", "Weak<"))
+
+
+def test_a_chosen_version_scores(workbench: Workbench, service: Service, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    client.models.train(handle)
+    client.models.wait(handle)
+    add_version(service.bench, handle, client)
+    at = workbench.open("score", model=handle, text=UNKIND)
+    for version in ("v1", "v2"):
+        at.selectbox(key="version").set_value(version).run()
+        assert f"Preview by {version}" in words(at)
+        assert at.metric[0].value == str(client.scores.score(f"{handle}@{version}", UNKIND).composite)
+
+
+def test_before_the_first_training_it_says_what_a_training_would(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    at = workbench.open("score", model=handle, text=KIND)
+    assert "Rehearsal from 20 samples, nothing is stored" in words(at)
+    said = at.metric[0].value
+    assert client.models.get(handle).state == "draft"
+    client.models.train(handle)
+    client.models.wait(handle)
+    assert str(client.scores.score(handle, KIND).composite) == said
+
+
+def test_a_draft_without_samples_says_what_is_missing(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.new"
+    client.models.create(handle)
+    assert "Add traits" in links(workbench.open("score", model=handle, text=KIND))
+    client.traits.add(handle, [TraitInput(name="Warmth")])
+    at = workbench.open("score", model=handle, text=KIND)
+    assert "Add samples" in links(at)
+    assert at.text_area(key="score.text").value == KIND
+
+
+def test_with_a_scoring_key_the_service_scores(
+    monkeypatch: pytest.MonkeyPatch, service: Service, trained: Trained
+) -> None:
+    scorer = Workbench(monkeypatch, service, service.issue("scoring", ("trained",)))
+    at = typed(scorer.open("score", model=trained.handle), KIND)
+    assert "Scored by the service with v1" in words(at)
+    assert at.metric[0].value == str(trained.client.scores.score(trained.handle, KIND).composite)
+
+
+def test_a_sample_can_be_taken_as_the_text(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("score", model=trained.handle)
+    at.button(key="score.take").click().run()
+    first = at.text_area(key="score.text").value
+    assert first in {sample.text for sample in trained.client.samples.list(trained.handle)}
+    at.button(key="score.take").click().run()
+    assert at.text_area(key="score.text").value != first
+
+
+def test_an_archived_model_scores_no_more(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    make_draft(client, f"{namespace}.old")
+    client.models.delete(f"{namespace}.old")
+    assert "scores no more" in words(workbench.open("score", model=f"{namespace}.old"))
+
+
+def test_without_a_service_it_says_so(monkeypatch: pytest.MonkeyPatch, service: Service) -> None:
+    away = Workbench(monkeypatch, service, "no key", base_url=f"http://127.0.0.1:{free_port()}")
+    at = away.open("score", model="local.tone", text=KIND)
+    assert not at.exception
+    assert "The service does not answer" in words(at)
+
+
+def test_what_was_typed_is_there_when_the_service_is_back(
+    monkeypatch: pytest.MonkeyPatch, service: Service, trained: Trained
+) -> None:
+    key = service.issue(namespaces=("trained",))
+    at = typed(Workbench(monkeypatch, service, key).open("score", model=trained.handle), KIND)
+    Workbench(monkeypatch, service, key, base_url=f"http://127.0.0.1:{free_port()}")
+    assert "The service does not answer" in words(at.run())
+    Workbench(monkeypatch, service, key)
+    assert at.run().text_area(key="score.text").value == KIND
+
+
+def typed(at: AppTest, text: str) -> AppTest:
+    return at.text_area(key="score.text").set_value(text).run()

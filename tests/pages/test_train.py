@@ -1,0 +1,167 @@
+"""The Train page: what will happen, how far it is, what it gave; with nothing there, and with the service away."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.client import Traitbench
+from core.contract.models import Progress
+from core.contract.samples import SampleInput
+from core.contract.traits import TraitInput
+from tests.conftest import Service, Trained, free_port, make_draft
+from tests.pages.drive import Workbench, charts, end_badly, hold_busy, links, words
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
+    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
+
+
+def test_without_traits_it_says_what_comes_first(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    client.models.create(f"{namespace}.new")
+    at = workbench.open("train", model=f"{namespace}.new")
+    assert "First say what to measure" in words(at)
+    assert "Add traits" in links(at)
+    assert not can_start(at)
+
+
+def test_an_empty_pole_is_named_and_nothing_can_start(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.half"
+    client.models.create(handle)
+    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
+    client.samples.add(handle, [SampleInput(trait="warmth", text="Thank you!", quality=1.0)])
+    at = workbench.open("train", model=handle)
+    assert "Warmth needs at least one sample that is *cold*." in words(at)
+    assert "Add samples" in links(at)
+    assert at.button(key="train.start").disabled
+
+
+def test_it_says_what_will_happen_before_it_happens(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    make_draft(client, f"{namespace}.tone")
+    at = workbench.open("train", model=f"{namespace}.tone")
+    assert "20 samples of 1 trait are read" in words(at)
+    assert "version **v1**" in words(at)
+    row = at.dataframe[0].value.iloc[0].to_dict()
+    assert (row["Trait"], row["▲ Positive"], row["▼ Negative"], row["Ready"]) == ("Warmth", 10, 10, "yes")
+    assert at.radio(key="effort").value == "high"
+
+
+def test_the_effort_can_stand_in_the_link(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    make_draft(client, f"{namespace}.tone")
+    assert workbench.open("train", model=f"{namespace}.tone", effort="max").radio(key="effort").value == "max"
+
+
+def test_a_started_training_ends_in_a_version_with_figures(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    at = workbench.open("train", model=handle)
+    at.radio(key="effort").set_value("low").run()
+    at.button(key="train.start").click().run()
+    assert not at.exception
+    assert client.models.wait(handle).state == "ready"
+    assert client.versions.get(handle).metrics["effort"] == "low"
+    at.run()
+    assert "v1 scores texts now" in words(at)
+    assert "20 samples, effort low" in words(at)
+
+
+def test_a_ready_model_shows_each_figure_and_what_it_was_measured_on(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("train", model=trained.handle)
+    figures = trained.client.versions.get(trained.handle).metrics["traits"]["warmth"]
+    low, high = figures["auroc_interval"]
+    assert f"{figures['auroc']:.2f} ({low:.2f} to {high:.2f})" in charts(at)[0]
+    assert f"Measured on: {figures['measured_on'].replace('-', chr(92) + '-')} (Warmth)." in words(at)
+    assert {"Score a text with it", "See and compare versions"} <= set(links(at))
+
+
+def test_a_ready_model_says_why_training_again_does_nothing(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("train", model=trained.handle)
+    assert "Training again does nothing now" in words(at)
+    assert not can_start(at)
+
+
+def test_a_running_training_shows_phase_share_and_time_left(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    run_id = hold_busy(
+        service.bench,
+        handle,
+        Progress(phase="encoding", done=1280, total=5300, fraction=0.23, elapsed_s=7.2, eta_s=104.0),
+    )
+    for visit in ("first", "after a reload"):
+        at = workbench.open("train", model=handle)
+        assert at.progress[0].value == 23, visit
+        assert at.progress[0].proto.text == "Encoding, 1,280 of 5,300"
+        assert "7 s so far, about 1 min 44 s left" in words(at)
+        assert run_id in words(at)
+
+
+def test_a_queued_training_waits_for_its_turn(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    hold_busy(service.bench, handle, None)
+    assert workbench.open("train", model=handle).progress[0].proto.text == "Waiting for its turn"
+
+
+def test_when_the_run_ends_the_page_shows_the_outcome(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    run_id = hold_busy(service.bench, handle, None)
+    at = workbench.open("train", model=handle)
+    end_badly(service.bench, run_id, "The disk is full.")
+    at.run()
+    assert not at.progress
+    assert "failed.** The disk is full\\." in words(at)
+
+
+def test_a_failed_training_says_why_and_can_be_started_again(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    end_badly(service.bench, hold_busy(service.bench, handle, None), "The worker was stopped three times.")
+    at = workbench.open("train", model=handle)
+    assert "The worker was stopped three times" in at.error[0].value
+    assert "Traits and samples are as they were" in at.error[0].value
+    at.button(key="train.start").click().run()
+    assert client.models.wait(handle).state == "ready"
+
+
+def test_what_changed_meanwhile_is_seen_before_anything_starts(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    at = workbench.open("train", model=handle, effort="low")
+    for sample in list(client.samples.list(handle)):
+        client.samples.delete(handle, sample.id)
+    at.button(key="train.start").click().run()
+    assert at.button(key="train.start").disabled
+    assert client.models.get(handle).state == "draft"
+    assert at.radio(key="effort").value == "low"
+
+
+def test_an_archived_model_cannot_be_trained(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    make_draft(client, f"{namespace}.old")
+    client.models.delete(f"{namespace}.old")
+    at = workbench.open("train", model=f"{namespace}.old")
+    assert "was deleted" in words(at)
+    assert not can_start(at)
+
+
+def test_without_a_service_it_says_so(monkeypatch: pytest.MonkeyPatch, service: Service) -> None:
+    away = Workbench(monkeypatch, service, "no key", base_url=f"http://127.0.0.1:{free_port()}")
+    at = away.open("train", model="local.tone")
+    assert not at.exception
+    assert "The service does not answer" in words(at)
+
+
+def can_start(at: AppTest) -> bool:
+    return any(button.key == "train.start" for button in at.button)

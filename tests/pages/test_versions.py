@@ -1,0 +1,192 @@
+"""The Versions page: list, one, two side by side; with none, with one, and with the service away."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.client import Traitbench
+from tests.conftest import Service, Trained, free_port, make_draft
+from tests.pages.drive import Workbench, add_version, charts, copied_link, links, words
+
+TEXTS = ("Thank you so much, it was lovely.", "Your request is denied.", "The train leaves at nine.")
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
+    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained", "twice")))
+
+
+@pytest.fixture(scope="module")
+def twice(service: Service) -> Iterator[Trained]:
+    """A model with two versions, v2 active."""
+    handle, key = "twice.tone", service.issue(namespaces=("twice",))
+    with pytest.MonkeyPatch.context() as environment, Traitbench(service.base_url, key) as client:
+        Workbench(environment, service, key)
+        make_draft(client, handle)
+        client.models.train(handle)
+        client.models.wait(handle)
+        assert add_version(service.bench, handle, client) == 2
+        yield Trained(handle, client)
+
+
+def test_before_the_first_training_there_is_none(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    client.models.create(f"{namespace}.new")
+    at = workbench.open("versions", model=f"{namespace}.new")
+    assert "No version yet" in words(at)
+    assert "Train this model" in links(at)
+
+
+# ---- all of them -----------------------------------------------------------------------------------------------------
+
+
+def test_the_list_is_newest_first_and_says_which_one_scores(workbench: Workbench, twice: Trained) -> None:
+    table = workbench.open("versions", model=twice.handle).dataframe[0].value
+    assert table["Version"].tolist() == ["v2", "v1"]
+    assert table["Because of"].tolist() == ["New parameter search", "Training"]
+    assert table["Samples"].tolist() == [10, 20]
+    active = twice.client.models.get(twice.handle).version_no
+    assert table.set_index("Version")["Scores"].to_dict()[f"v{active}"] == "active"
+
+
+def test_the_list_has_the_figure_of_each_trait_with_its_interval(workbench: Workbench, twice: Trained) -> None:
+    table = workbench.open("versions", model=twice.handle).dataframe[0].value.set_index("Version")
+    figures = twice.client.versions.get(twice.handle, "v1").metrics["traits"]["warmth"]
+    low, high = figures["auroc_interval"]
+    assert table.loc["v1", "AUROC Warmth"] == f"{figures['auroc']:.2f} ({low:.2f} to {high:.2f})"
+
+
+# ---- one in detail ---------------------------------------------------------------------------------------------------
+
+
+def test_details_show_figures_parameters_hash_and_snapshot(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Details", version="v1")
+    version = twice.client.versions.get(twice.handle, "v1")
+    assert "Measured on:" in words(at)
+    assert version.param_hash in [code.value for code in at.code]
+    assert any(
+        set(version.metrics["traits"]["warmth"]["parameters"]) < set(frame.value.columns) for frame in at.dataframe
+    )
+    assert "Snapshot as JSON" in [button.label for button in at.get("download_button")]
+
+
+def test_a_tag_is_added_and_removed(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    handle = ready(client, f"{namespace}.tone")
+    at = tag(workbench.open("versions", model=handle, view="Details"), "best-so-far")
+    assert client.versions.get(handle).tags == ["best-so-far"]
+    assert new_tag(at).value == ""
+    at.button(key="versions.untag:best-so-far").click().run()
+    assert client.versions.get(handle).tags == []
+
+
+@pytest.mark.parametrize("name", ["v3", "active", "two words", "-first", "", "x" * 65])
+def test_a_wrong_tag_is_refused_beside_its_field_and_stays_there(
+    workbench: Workbench, trained: Trained, name: str
+) -> None:
+    at = tag(workbench.open("versions", model=trained.handle, view="Details"), name)
+    assert ":red[:material/error: A tag is 1" in words(at)
+    assert new_tag(at).value == name
+    assert trained.client.versions.get(trained.handle).tags == []
+
+
+def test_another_version_can_be_made_the_active_one(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = ready(client, f"{namespace}.tone")
+    add_version(service.bench, handle, client)
+    at = workbench.open("versions", model=handle, view="Details", version="v1")
+    assert "New tags go to the active version, v2" in words(at)
+    at.button(key="versions.activate").click().run()
+    assert client.models.get(handle).version_no == 1
+    assert "Active: this version scores" in words(at)
+
+
+def test_a_scoring_key_reads_figures_and_no_snapshot(
+    monkeypatch: pytest.MonkeyPatch, service: Service, twice: Trained
+) -> None:
+    scorer = Workbench(monkeypatch, service, service.issue("scoring", ("twice",)))
+    at = scorer.open("versions", model=twice.handle, view="Details", version="v1")
+    assert "may not read snapshots" in words(at)
+    assert "Measured on:" in words(at)
+
+
+# ---- two side by side ------------------------------------------------------------------------------------------------
+
+
+def test_one_version_alone_compares_nothing_and_says_what_to_do(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("versions", model=trained.handle, view="Compare")
+    assert "Only one version so far" in words(at)
+    assert "Score two texts against each other instead" in links(at)
+    assert not charts(at)
+
+
+def test_the_link_names_both_versions(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Compare", a="v2", b="v1")
+    assert (at.selectbox(key="a").value, at.selectbox(key="b").value) == ("v2", "v1")
+    assert copied_link(at) == {"model": twice.handle, "view": "Compare", "a": "v2", "b": "v1"}
+
+
+def test_without_a_choice_the_active_one_stands_beside_the_one_before(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Compare")
+    assert copied_link(at) == {"model": twice.handle, "view": "Compare", "a": "v1", "b": "v2"}
+
+
+def test_the_figures_of_both_are_in_one_chart(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
+    names = {trace.get("name") for trace in json.loads(charts(at)[0])["data"]}
+    assert {"v1", "v2"} <= names
+
+
+def test_the_same_texts_go_through_both_versions(workbench: Workbench, twice: Trained) -> None:
+    at = with_texts(workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2"), twice)
+    assert at.metric[3].value == "3"
+    at.toggle(key="versions.change.as_table").set_value(True).run()
+    table = at.dataframe[0].value.set_index("Text")
+    for text in TEXTS:
+        a, b = (twice.client.scores.score(f"{twice.handle}@{version}", text).composite for version in ("v1", "v2"))
+        assert tuple(table.loc[text, ["v1", "v2", "Change"]]) == (a, b, b - a)
+
+
+def test_rows_can_be_the_traits_of_one_text(workbench: Workbench, twice: Trained) -> None:
+    at = with_texts(workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2"), twice)
+    at.get_by_key("versions.rows").set_value("traits").run()
+    at.toggle(key="versions.change.as_table").set_value(True).run()
+    assert at.dataframe[0].value["Trait"].tolist() == ["Warmth"]
+
+
+def test_with_a_scoring_key_the_service_scores_both(
+    monkeypatch: pytest.MonkeyPatch, service: Service, twice: Trained
+) -> None:
+    scorer = Workbench(monkeypatch, service, service.issue("scoring", ("twice",)))
+    at = with_texts(scorer.open("versions", model=twice.handle, view="Compare", a="v1", b="v2"), twice)
+    assert "The service scores instead" in words(at)
+    assert at.metric[3].value == "3"
+
+
+def test_without_a_service_it_says_so(monkeypatch: pytest.MonkeyPatch, service: Service) -> None:
+    away = Workbench(monkeypatch, service, "no key", base_url=f"http://127.0.0.1:{free_port()}")
+    at = away.open("versions", model="local.tone")
+    assert not at.exception
+    assert "The service does not answer" in words(at)
+
+
+def ready(client: Traitbench, handle: str) -> str:
+    make_draft(client, handle)
+    client.models.train(handle)
+    client.models.wait(handle)
+    return handle
+
+
+def new_tag(at: AppTest) -> object:
+    return next(field for field in at.text_input if field.label == "New tag")
+
+
+def tag(at: AppTest, name: str) -> AppTest:
+    new_tag(at).set_value(name)
+    next(button for button in at.button if button.label == "Tag").click()
+    return at.run()
+
+
+def with_texts(at: AppTest, model: Trained) -> AppTest:
+    return at.text_area(key=f"versions.texts:{model.handle}").set_value("\n".join(TEXTS)).run()
