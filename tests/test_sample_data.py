@@ -28,6 +28,7 @@ from sample_data import DemoModel, demo_models
 
 MODELS = demo_models()
 TRAITS = [(model, trait["key"]) for model in MODELS for trait in model.traits]
+HARD = ("demo.headlines", "surprise")
 
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.handle)
 every_trait = pytest.mark.parametrize(("model", "key"), TRAITS, ids=lambda part: getattr(part, "handle", part))
@@ -136,7 +137,27 @@ def test_there_are_six_examples_to_try(model: DemoModel) -> None:
 @every_model
 def test_the_samples_teach_their_traits(model: DemoModel, taught: dict[str, Trained]) -> None:
     figures = taught[model.handle].metrics["traits"]
-    assert not {key: trait["auroc"] for key, trait in figures.items() if trait["auroc"] < 0.8}
+    easy = {key: trait["auroc"] for key, trait in figures.items() if (model.handle, key) != HARD}
+    assert not {key: auroc for key, auroc in easy.items() if auroc < 0.8}
+
+
+def test_the_hard_trait_is_taught_and_its_clusters_overlap(taught: dict[str, Trained]) -> None:
+    handle, key = HARD
+    figures = taught[handle].metrics["traits"][key]
+    assert figures["auroc_interval"][0] > 0.5
+    assert figures["auroc"] < 0.8
+    axis = next(trait for trait in taught[handle].snapshot.traits if trait.key == key)
+    assert axis.positive is not None
+    assert axis.negative is not None
+    assert axis.positive.p25 <= axis.negative.p75
+
+
+def test_an_example_shows_low_confidence_on_the_hard_trait(encoder: Encoder, taught: dict[str, Trained]) -> None:
+    handle, key = HARD
+    examples = next(model.examples for model in MODELS if model.handle == handle)
+    details = [score(taught[handle].snapshot, encoder.encode, text).to_wire()["detail"][key] for text in examples]
+    assert {"low", "high"} <= {detail["confidence"] for detail in details}
+    assert all((detail["confidence"] == "low") == (detail.get("label") is None) for detail in details)
 
 
 @every_model
