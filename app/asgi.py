@@ -43,7 +43,7 @@ def workbench(settings: Settings | None = None) -> ASGIApp:
 
     settings = settings or read_settings()
     if settings.api_url:
-        return st.App(_MAIN, lifespan=_warmed)
+        return st.App(_MAIN, lifespan=_warmed, on_script_error=_crashed)
     service = Embedded(settings)
 
     @asynccontextmanager
@@ -51,13 +51,20 @@ def workbench(settings: Settings | None = None) -> ASGIApp:
         async with service.lifespan(streamlit), _warmed(streamlit):
             yield
 
-    return st.App(_MAIN, lifespan=lifespan, middleware=[Middleware(_ServiceFirst, service=service, below="/v1/")])
+    first = Middleware(_ServiceFirst, service=service, below="/v1/")
+    return st.App(_MAIN, lifespan=lifespan, middleware=[first], on_script_error=_crashed)
 
 
 def api(settings: Settings | None = None) -> ASGIApp:
     """The service alone."""
     service = Embedded(settings or read_settings())
     return Starlette(lifespan=service.lifespan, middleware=[Middleware(_ServiceFirst, service=service, below="/")])
+
+
+def _crashed(error: Exception) -> bool:
+    from app.service import crashed
+
+    return crashed(error)
 
 
 class Embedded:

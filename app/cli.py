@@ -45,6 +45,8 @@ class _Commands(click.Group):
             raise Refused("\n".join((str(error), *_particulars(error)))) from error
         except TimeoutError as error:
             raise Refused(str(error)) from error
+        except _no_database() as error:
+            raise Refused("The database does not answer; check TRAITBENCH_DATABASE_URL and that it runs.") from error
 
 
 @click.group(cls=_Commands, invoke_without_command=True)
@@ -259,19 +261,9 @@ def _phase(line: str) -> str:
 
 def _client() -> Traitbench:
     settings = read_settings()
-    return Traitbench(settings.base_url, _api_key(settings))
-
-
-def _api_key(settings: Settings) -> str:
-    """The key given, else the workbench's own, which never leaves this machine."""
-    if settings.api_key:
-        return settings.api_key
-    if settings.api_url:
+    if settings.api_url and not settings.api_key:
         raise Misasked(f"Set TRAITBENCH_API_KEY to a key of the service at {settings.base_url}.")
-    try:
-        return settings.first_key_file.read_text("utf-8").strip()
-    except OSError:
-        return ""
+    return Traitbench(settings.base_url, settings.service_key())
 
 
 def _content(text: str | None, file: Path | None) -> str:
@@ -285,6 +277,13 @@ def _content(text: str | None, file: Path | None) -> str:
         return (file.read_bytes() if file else sys.stdin.buffer.read()).decode("utf-8")
     except UnicodeDecodeError as error:
         raise click.UsageError(f"{file or 'stdin'} is not UTF-8 text.") from error
+
+
+def _no_database() -> tuple[type[Exception], ...]:
+    """Imported when something has failed, for it takes longer than most commands."""
+    from sqlalchemy.exc import ArgumentError, OperationalError
+
+    return ArgumentError, OperationalError
 
 
 def _version(model: Model) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from sqlalchemy import Engine
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError
 
 from core.errors import Unavailable
 from core.lifecycle import keys
@@ -53,8 +53,8 @@ def _database() -> Iterator[Engine]:
     settings = read_settings()
     try:
         yield _engine(settings)
-    except SQLAlchemyError as error:
-        raise Unavailable("The database does not answer; check TRAITBENCH_DATABASE_URL and that it runs.") from error
+    except OperationalError as error:
+        raise Unavailable("The database does not answer; check that it runs.") from error
 
 
 def _engine(settings: Settings) -> Engine:

@@ -21,10 +21,11 @@ st.logo(str(_STATIC / "logo.svg"), size="large", icon_image=str(_STATIC / "icon.
 page = st.navigation(menu(), expanded=True)
 st.set_page_config(page_title=f"{page.title} · Traitbench")
 
-session.keep(session.PAGE, page.url_path or PAGES[0].name)
+here = next(row for row in PAGES if row.url_path == page.url_path)
 
 with guarded():
-    with st.sidebar:
-        pick()
+    if here.about_a_model:
+        with st.sidebar:
+            pick(here.name)
     session.show_flashes()
     page.run()

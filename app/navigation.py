@@ -27,6 +27,11 @@ class Entry:
     help: str
 
     @property
+    def about_a_model(self) -> bool:
+        """Whether the page needs a model; the others have no picker and no model in their address."""
+        return self.section in ("Teach", "Use")
+
+    @property
     def url_path(self) -> str:
         """The address of the page below the workbench's root; the first page is the root itself."""
         return "" if self.name == PAGES[0].name else self.name
@@ -67,14 +72,22 @@ def menu() -> dict[str, list[st.Page]]:
     return sections
 
 
-def open_page(name: PageName, *, model: str | None = None) -> NoReturn:
-    """Leave this page for another, with this model or with the one that is chosen."""
-    if model:
-        session.keep(session.NEXT_MODEL, model)
-    st.switch_page(page(name))
+def open_page(name: PageName, *, model: str) -> NoReturn:
+    """Leave a page that is not about a model for one that is.
+
+    From a page about a model this would not work: its address is bound to the picker. There `session.next_model` turns
+    the page to another model.
+    """
+    st.switch_page(page(name), query_params={session.MODEL: model})
 
 
 def page_link(name: PageName, label: str | None = None, *, icon: str | None = None) -> None:
-    """A link to another page, for the sentence that says where to go on."""
+    """A link to another page about the model that is chosen, for what to go on with."""
     row = entry(name)
     st.page_link(page(name), label=label or row.title, icon=icon or row.icon)
+
+
+def model_link(name: PageName, label: str, *, model: str) -> None:
+    """A link to a model, from the same pages as `open_page`."""
+    query = {session.MODEL: model}
+    st.page_link(page(name), label=label, icon=":material/arrow_forward:", icon_position="right", query_params=query)

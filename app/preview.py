@@ -44,6 +44,7 @@ class Rehearsal:
 
     snapshot: Snapshot
     metrics: dict[str, Any]
+    samples: int
     left_out: tuple[str, ...]
 
 
@@ -58,21 +59,13 @@ def rehearse(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -
     if not able:
         raise PreviewUnavailable("A preview needs one trait with at least one sample at each pole.")
     left_out = tuple(trait.name for trait in traits if trait not in able)
-    return Rehearsal(*_fitted(_identity(able, samples), model.scoring_method, model.max_depth, able, samples), left_out)
+    snapshot, metrics = _fitted(_identity(able, samples), model.scoring_method, model.max_depth, able, samples)
+    return Rehearsal(snapshot, metrics, len(samples), left_out)
 
 
 def score_rehearsal(rehearsal: Rehearsal, texts: Sequence[str]) -> list[Card]:
     """The cards that a version would give, were it trained on what the rehearsal saw."""
     return _cards(rehearsal.snapshot, texts, "draft", None)
-
-
-def samples_to_encode(samples: Sequence[Sample]) -> int:
-    """How many of the texts have no vector yet; each takes some milliseconds."""
-    encoder = _encoder()
-    with _vectors_lock:
-        return len(
-            {sample.content_sha256 for sample in samples if (encoder.digest, sample.content_sha256) not in _vectors}
-        )
 
 
 # ---- a version -------------------------------------------------------------------------------------------------------

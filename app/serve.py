@@ -26,7 +26,7 @@ _LARGEST_MESSAGE = 200 * 2**20  # what Streamlit itself gives an upload
 _STOP_SECONDS = 2
 _LOOK_SECONDS = 0.05
 _KEEP_ALIVE = 75  # longer than any client of ours keeps an idle connection
-_WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
+_WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class NotStarted(Exception):
@@ -134,13 +134,13 @@ def _announce(server: uvicorn.Server, settings: Settings, path: str, ready: Sequ
     host = _WILDCARDS.get(settings.host, settings.host)
     while not (server.started and all(_answers(host, settings.port, each) for each in ready)):
         time.sleep(_LOOK_SECONDS)
-    address = replace(settings, host=host.strip("[]"), api_url=None).base_url
+    address = replace(settings, host=host, api_url=None).base_url
     where = f"Service: {settings.base_url}" if settings.api_url else f"Home folder: {settings.home}"
     _print(f"Traitbench is ready: {address}{path}", where)
 
 
 def _answers(host: str, port: int, path: str) -> bool:
-    connection = HTTPConnection(host.strip("[]"), port, timeout=5)
+    connection = HTTPConnection(host, port, timeout=5)
     try:
         connection.request("GET", path)
         return connection.getresponse().status == 200

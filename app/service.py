@@ -5,6 +5,7 @@ beside a field (`attempt`); the rest ends the page with a sentence that says wha
 """
 
 import logging
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from ulid import ULID
 
-from app.text import plain
+from app.text import count, plain
 from core.client import Traitbench
 from core.contract.models import Model, State
 from core.contract.versions import Version
@@ -58,12 +59,7 @@ def client() -> Traitbench:
 
 def api_key(settings: Settings) -> str:
     """The key the workbench uses: the one given, else its own; empty until the first start has issued it."""
-    if settings.api_key:
-        return settings.api_key
-    try:
-        return settings.first_key_file.read_text(encoding="utf-8").strip()
-    except OSError:
-        return ""
+    return settings.service_key()
 
 
 # ---- errors --------------------------------------------------------------------------------------------------------
@@ -84,13 +80,12 @@ _WAYS_OUT: Mapping[type[TraitbenchError], str] = {
     BodyTooLarge: "Send less at once, or split the longest text.",
     ValidationFailed: "",
     InternalError: "This is a fault of the service. Nothing was changed. Its log has the details under the request id.",
-    Unreachable: "Nothing was changed. Check that the service is running, then try again.",
+    Unreachable: "Once it runs again, look at what is there before you repeat this.",
     Unavailable: "The service is starting or overloaded. Try again in a moment.",
     TraitbenchError: "",
 }
 
 
-_PLAINER = {"string_too_short": "This is needed.", "missing": "This is needed."}
 _ABOUT: Mapping[type[TraitbenchError], str] = {HandleTaken: "handle", DuplicateTrait: "name"}
 """The field that an error is about when it does not name one."""
 
@@ -98,7 +93,9 @@ _ABOUT: Mapping[type[TraitbenchError], str] = {HandleTaken: "handle", DuplicateT
 def explain(error: TraitbenchError) -> str:
     """An error as markdown for a person: what happened, the way out, and the request id for the operator."""
     way_out = next(_WAYS_OUT[cls] for cls in type(error).__mro__ if cls in _WAYS_OUT)
-    sentences = " ".join(part for part in (plain(error.message), *_unfielded(error), way_out) if part)
+    left = len(error.details.get("left_behind", ()))
+    behind = f"{count(left, 'sample')} had gone in before and could not be removed again." if left else ""
+    sentences = " ".join(part for part in (plain(error.message), *_unfielded(error), behind, way_out) if part)
     return f"{sentences}\n\n:small[:gray[Request {error.request_id}]]" if error.request_id else sentences
 
 
@@ -107,12 +104,23 @@ def complaints(error: TraitbenchError) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for each in error.details.get("errors", ()):
         names = [part for part in each.get("loc", ()) if isinstance(part, str)]
-        message = _PLAINER.get(each.get("type", ""), str(each.get("msg", "is not valid")))
-        found.setdefault(names[-1] if names else "", []).append(message)
+        found.setdefault(names[-1] if names else "", []).append(_plainer(each))
     about = _ABOUT.get(type(error)) or error.details.get("field")
     if not found and isinstance(about, str):
         found[about] = [error.message]
     return found
+
+
+def _plainer(each: Mapping[str, object]) -> str:
+    """The service's words for programs in those for people, where they differ."""
+    message = str(each.get("msg", "is not valid"))
+    if each.get("type") in ("string_too_short", "missing"):
+        return "This is needed."
+    too_long = re.search(r"at most (\d+) (?:items|characters).*?(?:not (\d+))?$", message)
+    if too_long:
+        most, is_now = (f"{int(number):,}" if number else "" for number in too_long.groups())
+        return f"At most {most} characters" + (f"; this has {is_now}." if is_now else ".")
+    return message
 
 
 def _unfielded(error: TraitbenchError) -> list[str]:

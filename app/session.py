@@ -13,14 +13,9 @@ import streamlit as st
 MODEL = "model"
 """The shell's model picker, bound to the query parameter of the same name: a handle or None."""
 
-PAGE = "shell.page"
-"""The name of the page that is on screen."""
-
-NEXT_MODEL = "shell.next_model"
-"""A handle that the picker takes over in the next run: a widget's value can only be set before it is drawn."""
-
 _FLASHES = "flashes"
 _ROUNDS = "rounds"
+_NEXT_MODEL = "shell.next_model"
 
 
 @dataclass(frozen=True)
@@ -43,6 +38,17 @@ def show_flashes() -> None:
     """Draw what waits to be said; the shell calls this once a run."""
     for waiting in st.session_state.pop(_FLASHES, []):
         st.toast(waiting.text, icon=waiting.icon, duration="long")
+
+
+def next_model(handle: str) -> None:
+    """Choose a model for the next run; also a button's callback. A widget can only be set before it is drawn."""
+    st.session_state[_NEXT_MODEL] = handle
+
+
+def take_next_model() -> None:
+    """Set the picker, which is about to be drawn, to what was chosen for it."""
+    if following := st.session_state.pop(_NEXT_MODEL, None):
+        st.session_state[MODEL] = following
 
 
 def chosen_handle() -> str | None:

@@ -8,7 +8,8 @@ field, value or bound that was wrong. A message never repeats the content of a t
     ├── BadRequest 400            InvalidJson  EmptyBody  InvalidParameter  InvalidCursor
     ├── Unauthenticated 401
     ├── Forbidden 403             InsufficientScope  NamespaceForbidden
-    ├── NotFound 404              ModelNotFound  TraitNotFound  SampleNotFound  VersionNotFound  TagNotFound  RouteNotFound
+    ├── NotFound 404              ModelNotFound  TraitNotFound  SampleNotFound  VersionNotFound  TagNotFound
+    │                             RouteNotFound
     ├── MethodNotAllowed 405
     ├── NotAcceptable 406
     ├── Conflict 409              HandleTaken  ModelNotDraft  ModelBusy  ModelArchived  ModelNotTrained  DuplicateRun

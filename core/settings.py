@@ -47,6 +47,18 @@ class Settings:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return (self.api_url or f"http://{host}:{self.port}").rstrip("/").removesuffix("/v1")
 
+    def service_key(self) -> str:
+        """The key for the service at `base_url`: the one given, else the workbench's own; empty when there is none yet.
+
+        The workbench's own never leaves this machine.
+        """
+        if self.api_key or self.api_url:
+            return self.api_key or ""
+        try:
+            return self.first_key_file.read_text(encoding="utf-8").strip()
+        except OSError:
+            return ""
+
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings that an environment stands for; raise `SettingInvalid` naming the variable that is wrong."""

@@ -12,6 +12,7 @@ from app.widgets.card import draw_card, draw_pairs, draw_text_chart, draw_words,
 from app.widgets.heading import heading
 from app.widgets.live import read_while_typing
 from app.widgets.model_picker import chosen_model
+from app.widgets.rehearsal import rehearsed
 from app.widgets.texts import (
     AGAINST,
     COMPARE,
@@ -28,10 +29,10 @@ ACTIVE = "active"
 
 model = chosen_model()
 restore_texts()
-shown = session.on_screen("version", ACTIVE)
-if shown == ACTIVE:
-    shown = f"v{model.version_no}" if model.version_no else ""
-heading("score", model, version=shown, **link_texts())
+numbers = [f"v{each.version_no}" for each in client().versions.list(model.handle)]
+active = f"v{model.version_no}" if numbers else ""
+chosen = session.on_screen("version", ACTIVE)
+heading("score", model, version=chosen if chosen in numbers else active, **link_texts())
 
 if model.state == "archived":
     st.info("This model was deleted and scores no more. Its traits, samples and versions can still be read.")
@@ -40,7 +41,6 @@ if model.state == "archived":
 
 traits = client().traits.list(model.handle)
 names = names_of(traits)
-numbers = [each.version_no for each in client().versions.list(model.handle)]
 typing, answer = st.columns([5, 6], gap="large")
 
 # ---- what to score, and by what --------------------------------------------------------------------------------------
@@ -50,10 +50,10 @@ with typing:
     if numbers:
         picked = st.selectbox(
             "Version",
-            [ACTIVE, *(f"v{number}" for number in numbers)],
+            [ACTIVE, *numbers],
             key="version",
             bind="query-params",
-            help=f"`active` is v{model.version_no} now, and whichever is active when a link is opened later.",
+            help=f"`active` is {active} now, and whichever is active when a link is opened later.",
         )
     text = st.text_area(
         "Text",
@@ -71,14 +71,15 @@ with typing:
             persist_state="session",
             placeholder="Another wording of it: what does the change do?",
         )
-    offer_text(model.handle)
+    if any(trait.sample_count for trait in traits):
+        offer_text(model.handle)
     if len(text) + len(against) > TEXTS_IN_LINK:
         st.caption(f"A copied link leaves texts of more than {TEXTS_IN_LINK:,} characters out.")
     read_while_typing(TEXT, AGAINST)
 
 # ---- its card: by a version, or by what a training would make of the draft -------------------------------------------
 
-number = (model.version_no or 0) if picked == ACTIVE else int(picked[1:])
+chosen = active if picked == ACTIVE else picked
 texts = [text, against] if against.strip() else [text]
 cards: list[Card] = []
 
@@ -103,33 +104,30 @@ with answer:
             st.markdown("Type or paste a text, or take the one that is offered.")
         st.stop()
 
+    source, by_service = "", False
     try:
         if numbers:
-            cards = preview.score(version(model.handle, number), texts)
-            source = f"Preview by v{number}, computed here as you type"
-        else:
-            samples = list(client().samples.list(model.handle, limit=500))
-            with st.spinner(f"Reading {count(len(samples), 'sample')}", show_time=True):
-                rehearsal = preview.rehearse(model, traits, samples)
+            cards = preview.score(version(model.handle, int(chosen[1:])), texts)
+            source = f"Preview by {chosen}, computed here as you type"
+        elif rehearsal := rehearsed(model, traits):
             cards = preview.score_rehearsal(rehearsal, texts)
-            source = f"Rehearsal from {count(len(samples), 'sample')}, nothing is stored"
-            if rehearsal.left_out:
-                left_out = ", ".join(plain(name) for name in rehearsal.left_out)
-                st.caption(f"Left out, because a pole has no sample: {left_out}.")
+            source = f"Rehearsal from {count(rehearsal.samples, 'sample')}, nothing is stored"
     except preview.PreviewUnavailable as reason:
         st.caption(plain(str(reason)))
-        source = f"Scored by the service with v{number}"
+        source, by_service = f"Scored by the service with {chosen}", True
         if numbers:
             with attempt():
-                cards = [client().scores.score(f"{model.handle}@v{number}", each) for each in texts]
+                cards = [client().scores.score(f"{model.handle}@{chosen}", each) for each in texts]
     if not cards:
         st.stop()
 
     st.badge(source, icon=":material/visibility:", color="gray")
     draw_card(cards[0], names, key="score.card", file_name=f"{model.handle}-scores")
     draw_words(cards[0], names)
-    if numbers:
-        draw_official(model.handle, number, text, cards[0])
+    if by_service:
+        st.markdown(f"Request `{cards[0].metadata.request_id}`")
+    elif numbers:
+        draw_official(model.handle, chosen, text, cards[0])
     with st.expander("As plain text", icon=":material/content_paste:"):
         draw_text_chart(cards[0])
 

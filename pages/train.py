@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from app import session
 from app.charts import intervals
 from app.figures import label, made_of, measured_on, names_of, series
 from app.navigation import page_link
@@ -135,6 +134,5 @@ with choice:
         with attempt() as starting:
             client().models.train(model.handle, effort=effort)
         if starting.done:
-            session.flash("Training started. It goes on when you leave or reload this page.", "note")
             st.rerun()
     st.caption("Traits and samples cannot be edited while it runs, and are frozen once there is a version.")

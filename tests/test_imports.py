@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 OURS = ("app", "core", "pages", "sample_data")
 
-VALUES = {"core.contract", "core.errors", "core.states", "core.prune", "core.barchart"}
+VALUES = {"core.contract", "core.errors", "core.states", "core.prune", "core.barchart", "core.notebook"}
 OPEN_TO_ALL = {"core.settings", "core.barchart"}
 PREVIEW = {"core.scoring", "core.encoders", "numpy"}
 OUTSIDE = {"core.client", "core.contract", "core.errors", *OPEN_TO_ALL}
@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("sample_data", "numpy", "pydantic"),
     },
     # 3: the client knows the wire
-    "core.client": {"core.contract", "core.errors", "httpx"},
+    "core.client": {"core.contract", "core.errors", "core.notebook", "httpx"},
     # 6: the service is a door to the operations
     "core.service": {
         *("core.lifecycle", "core.contract", "core.errors", *OPEN_TO_ALL),
@@ -69,6 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "core.runs",
         *OUTSIDE,
         "click",
+        "sqlalchemy",
     },
     "app.console": {"core.lifecycle", "core.store", "sqlalchemy", *OUTSIDE},
     "app.serve": {"core.settings", "uvicorn", "starlette"},

@@ -3,6 +3,8 @@
 The browser may forbid the clipboard (plain http to another machine); then the text is selected for a copy by hand.
 """
 
+from typing import Literal
+
 import streamlit as st
 
 from app.links import link
@@ -36,6 +38,7 @@ input[hidden] { display: none; }
 _JS = """
 const LINK = '<path d="M10 14a5 5 0 0 0 7.07 0l2.83-2.83a5 5 0 0 0-7.07-7.07L11.4 5.5'
   + 'M14 10a5 5 0 0 0-7.07 0L4.1 12.83a5 5 0 0 0 7.07 7.07L12.6 18.5"/>'
+const COPY = '<rect x="9" y="9" width="11" height="11" rx="2"/><path d="M5 15V6a2 2 0 0 1 2-2h8"/>'
 const TICK = '<path d="M5 12.5l4.5 4.5L19 7.5"/>'
 const icon = (path) => '<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8"'
   + ' stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">' + path + '</svg>'
@@ -48,13 +51,14 @@ export default function ({ data, parentElement }) {
     button.querySelector('.label').textContent = label
   }
   const text = data.text.startsWith('/') ? new URL(data.text, window.location.origin).href : data.text
-  show(LINK, data.label)
+  const sign = data.icon === 'link' ? LINK : COPY
+  show(sign, data.label)
   button.onclick = async () => {
     try {
       await navigator.clipboard.writeText(text)
       button.classList.add('done')
       show(TICK, data.done)
-      setTimeout(() => { button.classList.remove('done'); show(LINK, data.label) }, 1800)
+      setTimeout(() => { button.classList.remove('done'); show(sign, data.label) }, 1800)
     } catch {
       field.hidden = false
       field.value = text
@@ -68,11 +72,11 @@ export default function ({ data, parentElement }) {
 _button = st.components.v2.component("traitbench_copy", html=_HTML, css=_CSS, js=_JS)
 
 
-def copy_button(text: str, *, label: str, key: str, done: str = "Copied") -> None:
-    """Draw the button; `done` is what it says for a moment afterwards."""
-    _button(data={"text": text, "label": label, "done": done}, key=key, width="content")
+def copy_button(text: str, *, label: str, key: str, icon: Literal["copy", "link"] = "copy") -> None:
+    """Draw the button, which says for a moment when it has copied."""
+    _button(data={"text": text, "label": label, "done": "Copied", "icon": icon}, key=key, width="content")
 
 
 def copy_link(page: PageName, **query: str | int | None) -> None:
     """A button that copies the link of this view as it is on screen now."""
-    copy_button(link(page, **query), label="Copy link", key=f"{page}.copy_link")
+    copy_button(link(page, **query), label="Copy link", icon="link", key=f"{page}.copy_link")

@@ -12,34 +12,25 @@ _CSS = """
 
 _JS = """
 const PAUSE = 350
+const CTRL_ENTER = { key: 'Enter', code: 'Enter', keyCode: 13, which: 13, ctrlKey: true, metaKey: true, bubbles: true }
 
-export default function ({ data, parentElement }) {
-  const timers = []
-  const listeners = []
-  const take = (area) => area.dispatchEvent(new KeyboardEvent('keydown', {
-    key: 'Enter', code: 'Enter', keyCode: 13, which: 13, ctrlKey: true, metaKey: true, bubbles: true, cancelable: true,
-  }))
-  const listen = () => {
-    for (const key of data.keys) {
-      const area = document.querySelector('.st-key-' + CSS.escape(key.replace(/[^a-zA-Z0-9_-]/g, '-')) + ' textarea')
-      if (!area || listeners.some(([known]) => known === area)) continue
-      let timer = 0
-      const heard = (event) => {
-        clearTimeout(timer)
-        if (event.isComposing) return
-        timer = setTimeout(() => take(area), PAUSE)
-        timers.push(timer)
-      }
-      area.addEventListener('input', heard)
-      listeners.push([area, heard])
-    }
-  }
-  listen()
-  const late = setInterval(listen, 1000)
+let fields = ''
+let timer = 0
+
+const heard = (event) => {
+  const area = event.target
+  if (event.isComposing || !(area instanceof HTMLTextAreaElement) || !area.closest(fields)) return
+  clearTimeout(timer)
+  timer = setTimeout(() => area.dispatchEvent(new KeyboardEvent('keydown', CTRL_ENTER)), PAUSE)
+}
+
+export default function ({ data }) {
+  fields = data.fields
+  document.addEventListener('input', heard)
+  document.addEventListener('compositionend', heard)
   return () => {
-    clearInterval(late)
-    timers.forEach(clearTimeout)
-    listeners.forEach(([area, heard]) => area.removeEventListener('input', heard))
+    document.removeEventListener('input', heard)
+    document.removeEventListener('compositionend', heard)
   }
 }
 """
@@ -49,4 +40,5 @@ _listener = st.components.v2.component("traitbench_live", html="<span></span>", 
 
 def read_while_typing(*keys: str) -> None:
     """Let the text areas of these keys be read after each short pause; draw it once, anywhere on the page."""
-    _listener(data={"keys": list(keys)}, key="read_while_typing:" + ",".join(keys), height=1)
+    fields = ", ".join(f".st-key-{key.replace('.', '-')}" for key in keys)
+    _listener(data={"fields": fields}, key="read_while_typing", height=1)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app import session
-from app.navigation import page_link
+from app.navigation import PageName, page_link
 from app.service import client, models
 from app.text import plain
 from app.theme import STATES
@@ -16,14 +16,14 @@ from app.widgets.heading import heading, state_badge
 from core.contract.models import Model
 from core.errors import ModelNotFound, NamespaceForbidden
 
-_THIS_RUN, _KNOWN = "shell.model", "shell.models"
+_THIS_RUN, _KNOWN, _PAGE = "shell.model", "shell.models", "shell.page"
 _OFFERED = 8
 
 
-def pick() -> None:
-    """Draw the picker and the state of what is chosen."""
-    if following := session.kept(session.NEXT_MODEL):
-        session.put({session.MODEL: following, session.NEXT_MODEL: None})
+def pick(page: PageName) -> None:
+    """Draw the picker and the state of what is chosen, for a page that is about a model."""
+    session.take_next_model()
+    session.keep(_PAGE, page)
     known = {model.handle: model for model in models()}
     wanted = session.chosen_handle() or st.query_params.get(session.MODEL)
     if wanted and wanted not in known:
@@ -37,7 +37,7 @@ def pick() -> None:
         key=session.MODEL,
         bind="query-params",
         placeholder="Choose a model" if known else "No models yet",
-        help="Every page but Catalog and Console is about this model.",
+        help="What this page is about. The choice stays when you go to another page, and is part of the link.",
         disabled=not known,
     )
     model = known.get(handle) if handle else None
@@ -52,7 +52,7 @@ def chosen_model() -> Model:
     model = session.kept(_THIS_RUN)
     if isinstance(model, Model):
         return model
-    heading(session.kept(session.PAGE, "catalog"))
+    heading(session.kept(_PAGE))
     with st.container(border=True, key="no_model"):
         st.subheader("Choose a model first", icon=":material/arrow_selector_tool:", anchor=False)
         _offer(session.kept(_KNOWN, ()))
@@ -74,8 +74,8 @@ def _offer(known: Sequence[Model]) -> None:
                 icon=sign.icon,
                 help=f"{sign.label}. {plain(model.description)}",
                 key=f"shell.choose.{model.handle}",
-                on_click=session.put,
-                args=({session.NEXT_MODEL: model.handle},),
+                on_click=session.next_model,
+                args=(model.handle,),
             )
 
 

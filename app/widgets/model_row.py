@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.figures import auroc
-from app.navigation import PageName, open_page
+from app.navigation import PageName, model_link
 from app.service import active_version
 from app.text import ago, plain, shortened
 from app.widgets.confirm import ask
@@ -33,7 +33,7 @@ def model_row(model: Model, *, owned: bool) -> None:
             _traits(model)
         with quality, st.container(gap="xsmall"):
             _quality(model)
-        with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        with actions, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
             _actions(model, owned=owned)
 
 
@@ -61,8 +61,15 @@ def _quality(model: Model) -> None:
         return
     mean = auroc(version)
     figure = f"**{mean:.2f}** AUROC" if mean is not None else "AUROC not measurable"
-    st.markdown(figure, help=_measured(version))
+    st.markdown(f"{figure} :small[:gray[{_where(version)}]]", help=_measured(version))
     st.caption(f"v{version.version_no}, trained {ago(version.created_at)}")
+
+
+def _where(version: Version) -> str:
+    """`leave-one-out` when that is how all traits were measured, else nothing: the hint has them one by one."""
+    traits = version.metrics.get("traits", {}).values()
+    ways = {str(figures.get("measured_on", "")).partition(",")[0] for figures in traits}
+    return plain(ways.pop()) if len(ways) == 1 else ""
 
 
 def _measured(version: Version) -> str:
@@ -77,8 +84,7 @@ def _measured(version: Version) -> str:
 
 def _actions(model: Model, *, owned: bool) -> None:
     page, label = _NEXT[model.state]
-    if st.button(label, key=f"catalog.open.{model.handle}", icon=":material/arrow_forward:", icon_position="right"):
-        open_page(page, model=model.handle)
+    model_link(page, label, model=model.handle)
     if owned and model.state != "archived":
         st.button(
             "",

@@ -6,6 +6,7 @@ from app import console, session
 from app.console import Issued, Scope
 from app.service import attempt, namespaces
 from app.text import plain
+from app.widgets.copying import copy_button
 from core.settings import read_settings
 
 _OPEN, _FORM, _ISSUED = "console.new", "console.new_key", "console.issued"
@@ -88,6 +89,7 @@ def _show(issued: Issued) -> None:
     address = read_settings().base_url
     st.code(f'curl -H "Authorization: Bearer $KEY" {address}/v1/models', language="bash", wrap_lines=True)
     with st.container(horizontal=True, horizontal_alignment="right"):
+        copy_button(issued.secret, label="Copy secret", key="console.copy_secret")
         if st.button("I have copied it", type="primary", icon=":material/check:", key="console.copied"):
             _close()
             st.rerun()

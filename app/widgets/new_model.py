@@ -40,14 +40,16 @@ def _close() -> None:
 
 def _ask(copy_of: str | None) -> None:
     owned = namespaces()
+    form = session.round_key(_FORM if copy_of is None else f"{_FORM}.{copy_of}")
     if copy_of:
         st.caption(f"With the traits and samples of {plain(copy_of)}, which stays as it is.")
-    with st.form(session.round_key(_FORM), border=False):
-        namespace, name = _handle_fields(owned)
+    with st.form(form, border=False):
+        namespace, name = _handle_fields(form, owned)
         name_slot = st.empty()
         description = st.text_area(
             "What does it measure?",
-            key=f"{session.round_key(_FORM)}.description",
+            client().models.get(copy_of).description if copy_of else "",
+            key=f"{form}.description",
             placeholder="Tone of support answers: warm or cold, plain or full of jargon.",
             height=96,
             persist_state="session",
@@ -65,11 +67,14 @@ def _ask(copy_of: str | None) -> None:
         model = _create(f"{namespace}.{name}", description.strip(), _contents(copy_of))
     if creating.done:
         _close()
-        session.next_round(_FORM)
+        session.next_round(form.rpartition(":")[0])
         session.flash(
             f"{plain(model.handle)} is there. {'Edit it as you like.' if copy_of else 'Say what it measures.'}"
         )
-        open_page("traits", model=model.handle)
+        if copy_of is None:
+            open_page("traits", model=model.handle)
+        session.next_model(model.handle)
+        st.rerun()
 
 
 @dataclass(frozen=True)
@@ -105,14 +110,14 @@ def _sample_input(sample: Sample) -> SampleInput:
     return SampleInput(trait=sample.trait, text=sample.text, quality=sample.quality, source_url=sample.source_url)
 
 
-def _handle_fields(owned: tuple[str, ...]) -> tuple[str, str]:
+def _handle_fields(form: str, owned: tuple[str, ...]) -> tuple[str, str]:
     left, right = st.columns([2, 3])
     namespace = left.selectbox(
         "Namespace", owned, key="catalog.new_namespace", help="Those that this workbench's API key owns."
     )
     name = right.text_input(
         "Name",
-        key=f"{session.round_key(_FORM)}.name",
+        key=f"{form}.name",
         placeholder="support-tone",
         help=_GRAMMAR + " It cannot be changed later.",
         persist_state="session",

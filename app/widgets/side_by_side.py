@@ -42,7 +42,7 @@ def in_link(numbers: Sequence[str], *, active: str) -> dict[str, str]:
     view = session.on_screen("view", "All")
     if view == "Details":
         version_no = session.on_screen("version", "active")
-        return {"view": view, "version": active if version_no == "active" else version_no}
+        return {"view": view, "version": version_no if version_no in numbers else active}
     if view == "Compare" and len(numbers) > 1:
         before, after = pair_of(numbers, active=active)
         return {"view": view, "a": before, "b": after}
@@ -136,9 +136,9 @@ def table(rows: Sequence[Both], labels: tuple[str, str], names: Mapping[str, str
 def _draw_summary(rows: Sequence[Both], names: Mapping[str, str]) -> None:
     moves = [pair.delta for row in rows for pair in pairs(row.before, row.after, names)]
     with st.grid(4, min_column_width=150):
-        st.metric("Scores that move", f"{sum(map(bool, moves))} of {len(moves)}", border=True)
-        st.metric("Largest change", signed(max(moves, key=abs)), border=True)
-        st.metric("Mean size of a change", f"{sum(map(abs, moves)) / len(moves):.1f}", border=True)
+        st.metric("Trait scores that move", f"{sum(map(bool, moves))} of {len(moves)}", border=True)
+        st.metric("Largest trait change", signed(max(moves, key=abs)), border=True)
+        st.metric("Mean trait change", f"{sum(map(abs, moves)) / len(moves):.1f}", border=True)
         st.metric("Texts", f"{len(rows):,}", border=True)
 
 

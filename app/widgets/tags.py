@@ -1,4 +1,4 @@
-"""The tags of a version: names that can be used instead of its number, added to the active version, removed from any."""
+"""The tags of a version: names that can be used instead of its number, added to the active one, removed from any."""
 
 import streamlit as st
 

@@ -78,12 +78,12 @@ class Official:
     card: Card
 
 
-def draw_official(handle: str, version_no: int, text: str, shown: Card) -> None:
+def draw_official(handle: str, version_no: str, text: str, shown: Card) -> None:
     """Ask the service for the same card; its request id finds the call in the service's log."""
     asked = _digest(handle, version_no, text)
     if st.button("Score with the service", icon=":material/verified:", key="score.ask"):
         with attempt():
-            session.keep(_OFFICIAL, Official(asked, client().scores.score(f"{handle}@v{version_no}", text)))
+            session.keep(_OFFICIAL, Official(asked, client().scores.score(f"{handle}@{version_no}", text)))
     official = session.kept(_OFFICIAL)
     if not isinstance(official, Official) or official.asked != asked:
         st.caption("The preview is computed in this workbench. The service gives the same numbers, and a request id.")
@@ -113,5 +113,5 @@ def draw_official(handle: str, version_no: int, text: str, shown: Card) -> None:
         )
 
 
-def _digest(handle: str, version_no: int, text: str) -> str:
+def _digest(handle: str, version_no: str, text: str) -> str:
     return hashlib.sha256(repr((handle, version_no, text)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -11,6 +11,7 @@ from core.client.scores import Scores
 from core.client.traits import Traits
 from core.client.versions import Versions
 from core.contract.errors import Health
+from core.contract.extracts import Extracted
 
 
 class Traitbench:
@@ -39,6 +40,10 @@ class Traitbench:
     def health(self) -> Health:
         """Whether the service is ready; raise `Unavailable` when it is not, `Unreachable` when nothing answers."""
         return self._connection.get("/health", Health)
+
+    def extract(self, url: str) -> Extracted:
+        """The readable text behind an address, fetched by the service."""
+        return self._connection.send("POST", "/extract", Extracted, body={"url": url})
 
     def close(self) -> None:
         """End the connections."""

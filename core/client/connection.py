@@ -14,13 +14,14 @@ from urllib.parse import quote
 import httpx
 
 from core.contract.errors import ErrorEnvelope
-from core.contract.fields import Returned
+from core.contract.fields import Received, Wire
 from core.errors import TraitbenchError, Unauthenticated, Unreachable, ValidationFailed, error_for
 
-Answer = TypeVar("Answer", bound=Returned)
+Answer = TypeVar("Answer", bound=Wire)
 Params = Mapping[str, str | int | None]
 
 _CONNECT_TIMEOUT = 5.0
+_LONG = 900.0  # seconds for what carries a whole model
 _KEEP_ALIVE = 30.0  # shorter than the server's, so that no call meets a connection that is just being closed
 _PAUSES = (0.1, 0.4)
 _LONGEST_PAUSE = 5.0
@@ -41,22 +42,36 @@ class Connection:
         self._http = httpx.Client(
             base_url=_checked_url(self.base_url),
             headers=_authorization(api_key),
-            timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT)),
             limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=_KEEP_ALIVE),
             transport=transport,
             trust_env=httpx.URL(self.base_url).host not in _LOOPBACK,  # a proxy cannot know this machine's loopback
         )
 
-    def get(self, path: str, answer: type[Answer], *, params: Params | None = None) -> Answer:
-        """Read; repeated when the service could not be reached or was not ready."""
-        return _value(self._checked(self._repeated(self._request("GET", path, params=params))), answer)
+    def get(self, path: str, answer: type[Answer], *, params: Params | None = None, long: bool = False) -> Answer:
+        """Read; repeated when the service could not be reached or was not ready. `long` waits longer for it."""
+        return _value(self._checked(self._repeated(self._request("GET", path, params=params, long=long))), answer)
 
-    def send(self, method: str, path: str, answer: type[Answer], *, body: Any = None) -> Answer:
+    def send(
+        self,
+        method: str,
+        path: str,
+        answer: type[Answer],
+        *,
+        params: Params | None = None,
+        body: Any = None,
+        long: bool = False,
+    ) -> Answer:
         """Write, or ask with a body; sent once."""
-        return _value(self._checked(self._once(self._request(method, path, body=body))), answer)
+        request = self._request(method, path, params=params, body=body, long=long)
+        return _value(self._checked(self._once(request)), answer)
+
+    def get_text(self, path: str, media_type: str) -> str:
+        """Read a form of an answer that is text; repeated as `get` is."""
+        request = self._request("GET", path, accept=media_type)
+        return self._checked(self._repeated(request), media_type=media_type).text
 
     def text(self, path: str, *, body: Any) -> str:
-        """Ask for the plain-text form of an answer."""
+        """Ask for the plain-text form of an answer; sent once."""
         request = self._request("POST", path, body=body, accept="text/plain")
         return self._checked(self._once(request), media_type="text/plain").text
 
@@ -72,18 +87,24 @@ class Connection:
         params: Params | None = None,
         body: Any = None,
         accept: str = "application/json",
+        long: bool = False,
     ) -> httpx.Request:
         headers = {"Accept": accept} | ({} if body is None else {"Content-Type": "application/json"})
         content = None if body is None else _encoded(body)
         given = {name: value for name, value in (params or {}).items() if value is not None}
-        return self._http.build_request(method, f"/v1{path}", params=given, headers=headers, content=content)
+        seconds = max(self._timeout, _LONG) if long else self._timeout
+        timeout = httpx.Timeout(seconds, connect=min(self._timeout, _CONNECT_TIMEOUT))
+        return self._http.build_request(
+            method, f"/v1{path}", params=given, headers=headers, content=content, timeout=timeout
+        )
 
     def _once(self, request: httpx.Request) -> httpx.Response:
         try:
             return self._http.send(request)
         except httpx.ReadTimeout as error:
+            seconds = request.extensions["timeout"]["read"]
             raise self._unreachable(
-                f"did not answer within {self._timeout:g} s; what was asked may still happen: look before you repeat it"
+                f"did not answer within {seconds:g} s; what was asked may still happen: look before you repeat it"
             ) from error
         except httpx.RequestError as error:
             raise self._unreachable(_NOBODY) from error
@@ -143,6 +164,8 @@ def _authorization(api_key: str | None) -> dict[str, str]:
 
 
 def _encoded(body: Any) -> bytes:
+    if isinstance(body, Received):
+        return body.model_dump_json(exclude_unset=True).encode()
     try:
         return json.dumps(
             body, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=lambda value: value.model_dump()

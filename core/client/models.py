@@ -1,4 +1,4 @@
-"""`client.models`: create, list, get, update, delete, train, and wait for the end of what runs."""
+"""`client.models`: create, list, get, update, delete, train, wait for what runs; the card, the whole as a bundle."""
 
 import time
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from typing import Any, TypedDict, Unpack
 
 from core.client.connection import Connection, segment
 from core.client.pages import Pages
+from core.contract.bundles import Bundle
 from core.contract.models import Model, ModelDeleted, RunStarted, TrainEffort, VersionRetentionPolicy
 from core.contract.page import ModelPage
 
@@ -76,7 +77,10 @@ class Models:
         return self._connection.send("DELETE", f"/models/{segment(handle)}", ModelDeleted)
 
     def train(self, handle: str, *, effort: TrainEffort | None = None, reoptimize_params: bool = False) -> RunStarted:
-        """Start a training, or meet the one that runs; `wait` sees it through."""
+        """Start a training, or meet the one that runs; `wait` sees it through.
+
+        A model that is ready is trained again only with `reoptimize_params`, which searches anew.
+        """
         body = {"effort": effort, "reoptimize_params": reoptimize_params}
         return self._connection.send("POST", f"/models/{segment(handle)}/train", RunStarted, body=body)
 
@@ -93,3 +97,15 @@ class Models:
                 break
             time.sleep(pause)
         raise TimeoutError(f"{handle} is still busy after {timeout:g} s; what it does goes on in the service.")
+
+    def card(self, handle: str) -> str:
+        """The model card, in markdown."""
+        return self._connection.get_text(f"/models/{segment(handle)}", "text/markdown")
+
+    def export(self, handle: str) -> Bundle:
+        """The whole model as one document: definition, versions and, unless under zero data retention, samples."""
+        return self._connection.get(f"/models/{segment(handle)}/export", Bundle, long=True)
+
+    def import_(self, bundle: Bundle, *, handle: str | None = None) -> Model:
+        """Bring an exported model in, under its own handle or another; a bundle that was changed is refused."""
+        return self._connection.send("POST", "/models/import", Model, params={"handle": handle}, body=bundle, long=True)

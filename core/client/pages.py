@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
+from core import notebook
 from core.contract.page import Page
 
 Item = TypeVar("Item")
@@ -35,3 +36,13 @@ class Pages(Generic[Item]):
         while page.next_cursor is not None:
             page = self._fetch(page.next_cursor)
             yield from page.items
+
+    def _repr_html_(self) -> str:
+        return notebook.listing(self.items, more=self.next_cursor is not None)
+
+
+class Listed(list[Item]):
+    """A plain list that a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        return notebook.listing(self)

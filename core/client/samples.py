@@ -1,4 +1,4 @@
-"""`client.samples`: add any number, list, delete.
+"""`client.samples`: add any number, list, delete, synthesize.
 
 The API takes at most 500 samples a request, each request whole or not at all. `add` keeps that promise for any number:
 it sends as many requests as it needs, and when one fails it removes what the ones before it brought in.
@@ -6,14 +6,16 @@ it sends as many requests as it needs, and when one fails it removes what the on
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from core.client.connection import Connection, segment
 from core.client.pages import Pages
-from core.contract.models import ModelDeleted
+from core.contract.models import Effort, ModelDeleted, RunStarted
 from core.contract.page import SamplePage
 from core.contract.samples import Sample, SampleIds, SampleInput
 from core.errors import TraitbenchError
+
+SynthType = Literal["from_traits", "diversify"]
 
 _MOST_SAMPLES = 500
 _MOST_BYTES = 2**20  # far below the operator's limit on a body, and no slower than one large request
@@ -54,6 +56,16 @@ class Samples:
     def delete(self, handle: str, sample_id: int) -> ModelDeleted:
         """Remove one sample."""
         return self._connection.send("DELETE", _path(handle, sample_id), ModelDeleted)
+
+    def synthesize(
+        self, handle: str, *, synth_type: SynthType = "from_traits", effort: Effort | None = None
+    ) -> RunStarted:
+        """Start making samples: from the traits, or variations of those there are (`diversify`).
+
+        `client.models.wait` sees it through.
+        """
+        body = {"synth_type": synth_type, "effort": effort}
+        return self._connection.send("POST", f"{_path(handle)}/synthesize", RunStarted, body=body)
 
     def _remove(self, handle: str, ids: Sequence[int]) -> Sequence[int]:
         """Remove the samples, and answer with those that could not be."""

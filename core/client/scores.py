@@ -1,10 +1,10 @@
-"""`client.scores`: one text against a model, as a card or as a bar chart."""
+"""`client.scores`: a text against a model, or two against each other, as cards or as bar charts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.client.connection import Connection, segment
-from core.contract.scores import Card
+from core.contract.scores import Card, Comparison
 
 
 class Scores:
@@ -13,18 +13,44 @@ class Scores:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def score(self, handle: str, content: str, *, traits: Sequence[str] | None = None) -> Card:
-        """The card of a text; `traits` are those to score, all when left out."""
-        return self._connection.send("POST", _path(handle), Card, body=_body(content, traits))
+    def score(
+        self,
+        handle: str,
+        content: str,
+        *,
+        traits: Sequence[str] | None = None,
+        feedback: Mapping[str, float | str] | None = None,
+    ) -> Card:
+        """The card of a text; `traits` are those to score, all when left out.
+
+        `feedback` says what the scores should have been, by trait: a number from 0 to 1, a pole's label, or a word such
+        as good, fair, poor. It becomes samples of the next retraining; their ids are in `card.metadata.sample_ids`.
+        """
+        body = _body(content=content, traits=_listed(traits), feedback=None if feedback is None else dict(feedback))
+        return self._connection.send("POST", _path(handle, "score"), Card, body=body)
 
     def chart(self, handle: str, content: str, *, traits: Sequence[str] | None = None) -> str:
         """The card of a text, drawn as a bar chart in plain text."""
-        return self._connection.text(_path(handle), body=_body(content, traits))
+        return self._connection.text(_path(handle, "score"), body=_body(content=content, traits=_listed(traits)))
+
+    def compare(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> Comparison:
+        """The cards of two texts and what changes from `a` to `b`."""
+        body = _body(a=a, b=b, traits=_listed(traits))
+        return self._connection.send("POST", _path(handle, "compare"), Comparison, body=body)
+
+    def compare_chart(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> str:
+        """Two texts side by side, drawn in plain text."""
+        return self._connection.text(_path(handle, "compare"), body=_body(a=a, b=b, traits=_listed(traits)))
 
 
-def _path(handle: str) -> str:
-    return f"/models/{segment(handle)}/score"
+def _path(handle: str, verb: str) -> str:
+    return f"/models/{segment(handle)}/{verb}"
 
 
-def _body(content: str, traits: Sequence[str] | None) -> dict[str, Any]:
-    return {"content": content} if traits is None else {"content": content, "traits": list(traits)}
+def _listed(traits: Sequence[str] | None) -> list[str] | None:
+    return None if traits is None else list(traits)
+
+
+def _body(**fields: Any) -> dict[str, Any]:
+    """The fields that were given."""
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,11 +1,12 @@
-"""`client.traits`: add, list, get, update, delete."""
+"""`client.traits`: add, list, get, update, delete, and discover what the samples hold."""
 
 import builtins
 from collections.abc import Sequence
 from typing import TypedDict, Unpack
 
 from core.client.connection import Connection, segment
-from core.contract.models import ModelDeleted
+from core.client.pages import Listed
+from core.contract.models import Effort, ModelDeleted, RunStarted
 from core.contract.traits import Aggregation, Trait, TraitInput, TraitList
 
 
@@ -28,11 +29,11 @@ class Traits:
     def add(self, handle: str, traits: Sequence[TraitInput]) -> builtins.list[Trait]:
         """Add traits, or change those whose key exists; the answer has those sent, in their order."""
         body = {"traits": [trait.model_dump(exclude_unset=True) for trait in traits]}
-        return self._connection.send("POST", _path(handle), TraitList, body=body).traits
+        return Listed(self._connection.send("POST", _path(handle), TraitList, body=body).traits)
 
     def list(self, handle: str) -> builtins.list[Trait]:
         """All traits of the model."""
-        return self._connection.get(_path(handle), TraitList).traits
+        return Listed(self._connection.get(_path(handle), TraitList).traits)
 
     def get(self, handle: str, key: str) -> Trait:
         """One trait."""
@@ -45,6 +46,10 @@ class Traits:
     def delete(self, handle: str, key: str) -> ModelDeleted:
         """Remove the trait and its samples."""
         return self._connection.send("DELETE", _path(handle, key), ModelDeleted)
+
+    def discover(self, handle: str, *, effort: Effort | None = None) -> RunStarted:
+        """Start looking for traits in the samples; `client.models.wait` sees it through, then they are listed."""
+        return self._connection.send("POST", _path(handle, "discover"), RunStarted, body={"effort": effort})
 
 
 def _path(handle: str, key: str | None = None) -> str:

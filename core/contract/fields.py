@@ -1,4 +1,4 @@
-"""The kinds of value that fields are made of, and the two bases of all wire types.
+"""The kinds of value that fields are made of, and the bases of all wire types.
 
 `Received` types refuse what they do not know; `Returned` types tolerate it and have no defaults, so that a client meets
 a newer service without failing and a service cannot forget a field.
@@ -9,13 +9,22 @@ from typing import Annotated, Any
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 
-class Received(BaseModel):
+class Wire(BaseModel):
+    """What crosses the wire, in either direction."""
+
+    def _repr_html_(self) -> str:
+        from core import notebook  # not at the top: it draws the types that are built on this one
+
+        return notebook.html(self)
+
+
+class Received(Wire):
     """A request body."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 
 
-class Returned(BaseModel):
+class Returned(Wire):
     """An answer."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)

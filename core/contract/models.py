@@ -10,6 +10,7 @@ State = Literal["draft", "busy", "ready", "failed", "archived"]
 OperationKind = Literal["train", "retune", "retrain", "discover", "synthesize"]
 OperationStatus = Literal["queued", "running", "succeeded", "failed"]
 TrainEffort = Literal["low", "medium", "high", "max"]
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
 
 MaxDepth = Annotated[int, Field(ge=1, le=3), Integral]
 

@@ -79,7 +79,7 @@ def check_tag(text: str) -> str:
     """Raise `InvalidTag` unless `text` may name a version."""
     if not TAG.fullmatch(text) or VERSION.fullmatch(text) or text == ACTIVE:
         raise InvalidTag(
-            "A tag is 1-64 of letters, digits, '.', '_', '-', starting with a letter or digit; vN and active are taken.",
+            "A tag is 1-64 letters, digits, '.', '_', '-', starting with a letter or digit; vN and active are taken.",
             details={"field": "name", "pattern": TAG.pattern},
         )
     return text

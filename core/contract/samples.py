@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from core.contract.fields import NotBlank, Quality, Received, Returned, Text, Time
+from core.contract.models import Effort
 
 Provenance = Literal["authored", "synthesized", "score_feedback"]
 
@@ -42,3 +43,10 @@ class Sample(Returned):
     source_url: str | None
     content_sha256: str
     created_at: Time
+
+
+class SynthesizeRequest(Received):
+    """Body of `POST /models/{handle}/samples/synthesize`; no body is `{}`. More effort makes more samples."""
+
+    synth_type: Text = "from_traits"
+    effort: Effort | None = None

@@ -62,3 +62,28 @@ class Card(Returned):
     detail: dict[str, TraitScore]
     input_tokens: int
     metadata: ScoreMetadata
+
+
+class CompareRequest(Received):
+    """Body of `POST /models/{handle}/compare`: two texts on the same traits."""
+
+    a: NotBlank
+    b: NotBlank
+    traits: Annotated[list[Text], Field(min_length=1)] | None = None
+
+
+class Delta(Returned):
+    """One trait of two texts; `delta` is b - a."""
+
+    a: int
+    b: int
+    delta: int
+
+
+class Comparison(Returned):
+    """Two full cards and what changes from a to b; `improvement` is the difference of the composites."""
+
+    a: Card
+    b: Card
+    improvement: int
+    per_trait: dict[str, Delta]

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from core.contract.fields import Description, Label, Received, Returned, WithoutNul
+from core.contract.models import Effort
 
 Aggregation = Literal["mean", "max", "min", "none"]
 TraitKind = Literal["extrinsic", "intrinsic"]
@@ -66,3 +67,9 @@ class TraitList(Returned):
     """Traits, in order."""
 
     traits: list[Trait]
+
+
+class DiscoverRequest(Received):
+    """Body of `POST /models/{handle}/traits/discover`; no body is `{}`. More effort considers more candidates."""
+
+    effort: Effort | None = None

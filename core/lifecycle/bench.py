@@ -27,7 +27,7 @@ class Bench:
 
     def close(self) -> None:
         """Stop the runs and let go of the database."""
-        self.runs.stop()
+        self.runs.close()
         self.engine.dispose()
 
     def healthy(self) -> bool:

@@ -32,6 +32,8 @@ _NICE = 10
 _PR_SET_PDEATHSIG = 1
 _FAREWELL_SECONDS = 1.0
 
+_log = logging.getLogger(__name__)
+
 
 def main() -> None:
     """Execute runs until the parent ends."""
@@ -44,8 +46,11 @@ def main() -> None:
     lock = _lock(settings)
     learn = ThreadPoolExecutor(1).submit(_learner, engine, settings)
     bodies = {"train": lambda execution: learn.result()(execution)}
-    serve(Worker(engine, settings.database_url, executor_id, bodies, outcomes.fail), ready=_say_ready)
-    # Only a worker that was taken for dead comes here; its parent starts a new one.
+    try:
+        serve(Worker(engine, settings.database_url, executor_id, bodies, outcomes.fail), ready=_say_ready)
+    except Exception:
+        _log.exception("the worker cannot go on")
+    # Also when it was taken for dead: its parent starts a new one, and the engine's threads must not keep this one.
     os.close(lock)
     os._exit(1)
 

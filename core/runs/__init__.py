@@ -24,5 +24,8 @@ class RunEngine(Protocol):
     def stop(self) -> None:
         """End within seconds; what was running goes on when somebody starts again."""
 
+    def close(self) -> None:
+        """Stop, and let go of the database."""
+
     def healthy(self) -> bool:
         """Whether runs are being executed."""

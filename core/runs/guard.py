@@ -1,4 +1,4 @@
-"""What the run engine lacks, written once: heartbeat, takeover of what a dead worker left, reconciling.
+"""What the run engine lacks, written once: heartbeat, takeover of what a dead worker left, reconciling, tidying up.
 
 Every worker is seen every few seconds by the database's clock. One that was not seen for long is buried by whichever
 worker comes first, and that one takes its runs back to the queue. A worker that finds itself buried ends; its parent
@@ -7,6 +7,7 @@ starts it anew. Expiry is long on purpose: a slow machine is no dead one, and fe
 
 import logging
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from time import sleep
 
@@ -21,19 +22,23 @@ from core.store.engine import reading, writing
 
 _ENDED = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
+_FORGOTTEN_AT_ONCE = 500
+
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds between heartbeats, without one until burial, and heartbeats between two reconcilings."""
+    """Seconds between heartbeats and without one until burial, heartbeats between reconcilings, seconds that the
+    engine's rows of what has ended are kept."""
 
     heartbeat_s: float
     expiry_s: float
     reconcile_every: int
+    keep_s: float
 
 
-PACE = Pace(heartbeat_s=5.0, expiry_s=30.0, reconcile_every=6)
+PACE = Pace(heartbeat_s=5.0, expiry_s=30.0, reconcile_every=6, keep_s=7 * 86_400)
 
 
 def watch(engine: Engine, executor_id: str, fail: Fail, pace: Pace) -> None:
@@ -46,6 +51,7 @@ def watch(engine: Engine, executor_id: str, fail: Fail, pace: Pace) -> None:
             take_over(engine, after_seconds=pace.expiry_s)
             if beat % pace.reconcile_every == 0:
                 reconcile(engine, fail)
+                forget(older_than_s=pace.keep_s)
         except SQLAlchemyError as error:
             _log.warning("the database did not answer the worker's watch: %s", type(error).__name__)
         sleep(pace.heartbeat_s)
@@ -81,3 +87,13 @@ def reconcile(engine: Engine, fail: Fail) -> None:
                 fail(connection, run, code="interrupted", message="The run was lost; it may be started again.")
         elif workflow.status == "PENDING" and workflow.executor_id not in known:
             DBOS.resume_workflow(run_id, queue_name=QUEUE)
+
+
+def forget(*, older_than_s: float) -> None:
+    """Delete the engine's rows of what ended long ago; our own record of the run stays."""
+    before = datetime.now(UTC) - timedelta(seconds=older_than_s)
+    ended = DBOS.list_workflows(
+        completed_before=before.isoformat(), limit=_FORGOTTEN_AT_ONCE, load_input=False, load_output=False
+    )
+    if ended:
+        DBOS.delete_workflows([workflow.workflow_id for workflow in ended])

@@ -10,13 +10,11 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from threading import Event, Lock, Thread
-from time import monotonic
 
 READY = b"ready\n"
 
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 30.0
-_LONG_LIFE = 60.0
 _PATIENCE = 3.0
 
 # Sums that several threads share round by how they share them, and equal inputs must give equal parameters.
@@ -70,14 +68,15 @@ class Supervisor:
     def _keep_alive(self) -> None:
         pause = _FIRST_PAUSE
         while (process := self._spawn()) is not None:
-            began = monotonic()
             self._listen(process)
             code = process.wait()
             _close(process)
+            if self._ready.is_set():
+                # It worked; what killed it is no reason to let the runs wait.
+                pause = _FIRST_PAUSE
             self._ready.clear()
             if self._stopping.is_set():
                 break
-            pause = _FIRST_PAUSE if monotonic() - began > _LONG_LIFE else pause
             _log.warning("the worker ended with %s; a new one starts in %.1f s", code, pause)
             self._stopping.wait(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)

@@ -24,7 +24,7 @@ from core.store.engine import writing
 MOST_ATTEMPTS = 10
 
 _AT_ONCE = 2
-_POLL_SECONDS = 0.2
+_POLL_SECONDS = 0.3
 
 _log = logging.getLogger(__name__)
 

@@ -82,6 +82,15 @@ def test_a_home_that_cannot_be_used_is_named_with_a_way_out(tmp_path: Path) -> N
     assert "cannot be used: Not a directory. Set TRAITBENCH_HOME" in err
 
 
+@pytest.mark.parametrize("command", [["serve"], ["worker"], ["key", "list"]])
+@pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:{port}/none", "oracle"])
+def test_a_database_that_does_not_answer_is_named(tmp_path: Path, command: list[str], url: str) -> None:
+    code, out, err = run(tmp_path / "home", *command, TRAITBENCH_DATABASE_URL=url.format(port=free_port()))
+    assert (code, out) == (1, "")
+    assert "The database does not answer" in err
+    assert "Traceback" not in err
+
+
 def test_an_encoder_that_is_not_there_is_named(tmp_path: Path) -> None:
     code, out, err = run(tmp_path / "home", "serve", TRAITBENCH_ENCODER="oracle")
     assert (code, out) == (1, "")

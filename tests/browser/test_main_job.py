@@ -59,7 +59,8 @@ def test_an_analyst_teaches_a_model_and_scores_a_text_with_it(workbench: Started
     page.get_by_role("link", name="Versions", exact=True).click()
     expect(settled(page).get_by_text("v1").first).to_be_visible()
 
-    model = workbench.client().models.get("local.greetings")
+    with workbench.client() as client:
+        model = client.models.get("local.greetings")
     assert (model.state, model.version_no, model.traits) == ("ready", 1, ["Warmth"])
     elsewhere = [url for url in asked if url.startswith("http") and not url.startswith(workbench.base_url)]
     assert not elsewhere, "The page asked somebody else for something."

@@ -3,6 +3,7 @@
 import pytest
 
 from core.client import Traitbench
+from core.contract.models import Model
 from core.contract.samples import SampleInput
 from core.contract.traits import TraitInput
 from core.errors import (
@@ -126,7 +127,7 @@ def test_a_training_is_waited_for_and_its_progress_seen(client: Traitbench, name
     make_draft(client, handle)
     started = client.models.train(handle, effort="low")
     assert started.state == "busy"
-    seen = []
+    seen: list[Model] = []
     model = client.models.wait(handle, on_progress=seen.append)
     assert (model.state, model.version_no) == ("ready", 1)
     assert seen[-1] == model

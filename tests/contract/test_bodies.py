@@ -190,6 +190,13 @@ def test_every_bad_field_is_named_by_its_path(world: World) -> None:
     assert all(set(error) == {"loc", "type", "msg"} and error["msg"] for error in answer.details["errors"])
 
 
+def test_more_faults_than_anyone_reads_are_counted(world: World) -> None:
+    answer = world.call("POST", "/v1/models", json={f"k{number}": 1 for number in range(6_000)})
+    assert answer.code == "validation_failed"
+    assert [error["type"] for error in answer.details["errors"]] == ["too_many_errors"]
+    assert "6001" in answer.body["error"]["message"]
+
+
 @pytest.mark.parametrize(("count", "status"), [(0, 422), (1, 200), (500, 200), (501, 422)])
 def test_a_batch_has_1_to_500_samples(world: World, count: int, status: int) -> None:
     samples = [{"trait": "tone", "text": "x", "quality": 1}] * count

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.encoders import graph, minilm
-from core.encoders.statistics import generic_texts
+from core.encoders.statistics import generic_texts, load_statistics, measure
 from tests.encoders.reference import Reference
 
 
@@ -51,8 +51,6 @@ def test_weights_keep_to_seven_bits() -> None:
 
 
 def test_what_standardises_was_measured_on_the_texts_shipped(encoder: minilm.MiniLM) -> None:
-    from core.encoders.statistics import load_statistics, measure
-
     shipped = load_statistics("minilm")
     again = measure(np.array([encoder.means(text) for text in generic_texts()]))
     np.testing.assert_allclose(shipped.mean, again.mean, atol=0.02)

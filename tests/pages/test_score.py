@@ -5,6 +5,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.widgets.rehearsal import AT_ONCE
 from core.client import Traitbench
 from core.contract.samples import SampleInput
 from core.contract.traits import TraitInput
@@ -130,6 +131,17 @@ def test_before_the_first_training_it_says_what_a_training_would(
     assert str(client.scores.score(handle, KIND).composite) == said
 
 
+def test_a_large_draft_is_read_when_one_asks_for_it(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.large"
+    make_draft(client, handle)
+    client.samples.add(handle, [SampleInput(trait="warmth", text=KIND, quality=1.0)] * AT_ONCE)
+    at = workbench.open("score", model=handle, text=KIND)
+    assert not charts(at)
+    at.button(key="score.rehearse").click().run()
+    assert "Rehearsal from 2,020 samples" in words(at)
+    assert "Rehearsal from 2,020 samples" in words(typed(at, UNKIND)), "what was read stays"
+
+
 def test_a_draft_without_samples_says_what_is_missing(workbench: Workbench, client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.new"
     client.models.create(handle)
@@ -146,6 +158,7 @@ def test_with_a_scoring_key_the_service_scores(
     scorer = Workbench(monkeypatch, service, service.issue("scoring", ("trained",)))
     at = typed(scorer.open("score", model=trained.handle), KIND)
     assert "Scored by the service with v1" in words(at)
+    assert "Request `req_" in words(at)
     assert at.metric[0].value == str(trained.client.scores.score(trained.handle, KIND).composite)
 
 

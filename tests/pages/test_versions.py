@@ -171,6 +171,17 @@ def test_without_a_service_it_says_so(monkeypatch: pytest.MonkeyPatch, service: 
     assert "The service does not answer" in words(at)
 
 
+def test_a_version_that_the_next_model_lacks_gives_way_to_the_active_one(
+    workbench: Workbench, twice: Trained, trained: Trained
+) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Details", version="v2")
+    assert at.selectbox(key="version").value == "v2"
+    at.sidebar.selectbox(key="model").set_value(trained.handle).run()
+    assert not at.exception
+    assert at.selectbox(key="version").value == "active"
+    assert copied_link(at)["version"] == "v1"
+
+
 def ready(client: Traitbench, handle: str) -> str:
     make_draft(client, handle)
     client.models.train(handle)

@@ -108,10 +108,12 @@ def start_worker(yard: Yard) -> Iterator[StartWorker]:
     """Starts worker processes, and ends those that are left."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(executor_id: str, *, steps: int = 2, expiry_s: float = 30.0) -> subprocess.Popen[bytes]:
+    def start(
+        executor_id: str, *, steps: int = 2, expiry_s: float = 30.0, keep_s: float = 3600.0
+    ) -> subprocess.Popen[bytes]:
         process = subprocess.Popen([sys.executable, "-m", "tests.runs.process"], cwd=ROOT, stdin=subprocess.PIPE)
         started.append(process)
-        told = {"executor_id": executor_id, "steps": steps, "expiry_s": expiry_s}
+        told: dict[str, object] = {"executor_id": executor_id, "steps": steps, "expiry_s": expiry_s, "keep_s": keep_s}
         told |= {"url": yard.settings.database_url, "log": str(yard.log)}
         assert process.stdin is not None
         process.stdin.write(json.dumps(told).encode() + b"\n")

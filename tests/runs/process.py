@@ -42,7 +42,7 @@ def main() -> None:
     sys.addaudithook(note)
     Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
     worker = Worker(engine, told["url"], told["executor_id"], {"train": count}, outcomes.fail)
-    pace = Pace(heartbeat_s=0.2, expiry_s=told["expiry_s"], reconcile_every=2)
+    pace = Pace(heartbeat_s=0.2, expiry_s=told["expiry_s"], reconcile_every=2, keep_s=told["keep_s"])
     serve(worker, ready=lambda: write("ready"), pace=pace)
     write("buried")
     os._exit(1)

@@ -1,0 +1,42 @@
+"""What a training would say, before there is one: at once for a small draft, on request for a large one."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import preview, session
+from app.preview import Rehearsal
+from app.service import client
+from app.text import count, plain
+from core.contract.models import Model
+from core.contract.traits import Trait
+
+AT_ONCE = 2_000
+"""Samples that are read anew at every change of the text; more than that are read when the button says so."""
+
+
+def rehearsed(model: Model, traits: Sequence[Trait]) -> Rehearsal | None:
+    """The draft, fitted in memory; None while a large one waits for its button."""
+    samples = sum(trait.sample_count for trait in traits)
+    rehearsal = _read(model, traits) if samples <= AT_ONCE else _on_request(model, traits, samples)
+    if rehearsal and rehearsal.left_out:
+        st.caption(f"Left out, because a pole has no sample: {', '.join(plain(name) for name in rehearsal.left_out)}.")
+    return rehearsal
+
+
+def _on_request(model: Model, traits: Sequence[Trait], samples: int) -> Rehearsal | None:
+    key = f"score.rehearsal:{model.handle}"
+    kept = session.kept(key)
+    label = f"Read {count(samples, 'sample')}" + (" again" if kept else "")
+    if st.button(label, icon=":material/model_training:", key="score.rehearse", help="This may take a minute, once."):
+        kept = _read(model, traits)
+        session.keep(key, kept)
+    if kept is None:
+        st.caption("So many samples are not read by themselves: start it, or train the model right away.")
+    return kept if isinstance(kept, Rehearsal) else None
+
+
+def _read(model: Model, traits: Sequence[Trait]) -> Rehearsal:
+    samples = list(client().samples.list(model.handle, limit=500))
+    with st.spinner(f"Reading {count(len(samples), 'sample')}", show_time=True):
+        return preview.rehearse(model, traits, samples)

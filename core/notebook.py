@@ -1,0 +1,265 @@
+"""Answers as a notebook shows them: small pieces of HTML, for `_repr_html_`.
+
+Whatever came from a model or a text is escaped, nothing is loaded from anywhere, and no style sheet is needed: text has
+the notebook's own colour and bars a mid-tone, so that light and dark pages both show them well.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from html import escape
+from itertools import islice
+from typing import Any
+
+from core.barchart import DOTS
+from core.contract.bundles import Bundle
+from core.contract.extracts import Extracted
+from core.contract.fields import Wire
+from core.contract.models import LastOperation, Model
+from core.contract.page import Page
+from core.contract.samples import Sample
+from core.contract.scores import Card, Comparison
+from core.contract.traits import Trait, TraitList
+from core.contract.versions import Version
+
+_BAR = "#3E86C4"
+_BEHIND = "rgba(128,128,128,.22)"
+_MOST_ROWS = 100
+_MOST_CHARACTERS = 400
+
+Row = tuple[object, ...]
+
+
+class _Html(str):
+    """Text that is HTML already; every other text is escaped where it is put in."""
+
+
+def html(value: Wire) -> str:
+    """One answer."""
+    draw = next((drawing for kind, drawing in _DRAWINGS.items() if isinstance(value, kind)), _fields)
+    return draw(value)
+
+
+def listing(items: Sequence[object], *, more: bool = False) -> str:
+    """Answers of one kind, a row each; `more` says that the service has others behind them."""
+    heads, row = next((table for kind, table in _TABLES.items() if items and isinstance(items[0], kind)), _ANYTHING)
+    left = len(items) - _MOST_ROWS
+    notes = ["nothing here"] if not items else []
+    notes += [f"{left} more in hand"] if left > 0 else []
+    notes += ["more to fetch: iterate"] if more else []
+    return _table(heads, map(row, items[:_MOST_ROWS])) + _small(" · ".join(notes))
+
+
+# ---- one answer ------------------------------------------------------------------------------------------------------
+
+
+def _model(model: Model) -> str:
+    title = _line(_bold(model.handle), _state(model), *(f"#{tag}" for tag in model.version_tags))
+    facts: list[Row] = [
+        ("Traits", ", ".join(model.traits) or "none yet"),
+        ("Scoring", f"{model.scoring_method}, depth {model.max_depth}"),
+        ("Zero data retention", "on" if model.zero_data_retention else "off"),
+        ("Last operation", _operation(model.last_operation)),
+    ]
+    return title + (_line(model.description) if model.description else "") + _table((), facts)
+
+
+def _card(card: Card) -> str:
+    rows: list[Row] = [
+        (key, _bar(trait.score), trait.score, DOTS[trait.confidence], trait.label or "", _or_dash(trait.headroom))
+        for key, trait in card.detail.items()
+    ]
+    if len(rows) > 1:
+        total = (_bold(card.composite), DOTS[card.confidence], "", _or_dash(card.headroom))
+        rows.append((_bold("Composite"), _bar(card.composite), *total))
+    about = [card.metadata.version_id, f"{card.input_tokens} tokens"]
+    about += [f"feedback kept as {', '.join(map(str, card.metadata.sample_ids))}"] if card.metadata.sample_ids else []
+    return _table(("trait", "", "score", "confidence", "tier", "to the next"), rows) + _small(" · ".join(about))
+
+
+def _comparison(comparison: Comparison) -> str:
+    rows: list[Row] = [
+        (key, _bar(each.a), each.a, _bar(each.b), each.b, _signed(each.delta))
+        for key, each in comparison.per_trait.items()
+    ]
+    a, b = comparison.a.composite, comparison.b.composite
+    rows.append((_bold("Composite"), _bar(a), _bold(a), _bar(b), _bold(b), _bold(_signed(comparison.improvement))))
+    return _table(("trait", "", "a", "", "b", "change"), rows) + _small(comparison.a.metadata.version_id)
+
+
+def _trait(trait: Trait) -> str:
+    about = _line(trait.description) if trait.description else ""
+    return _line(_bold(trait.name), f"{trait.negative_label} … {trait.positive_label}") + about + listing([trait])
+
+
+def _sample(sample: Sample) -> str:
+    title = _line(
+        _bold(f"#{sample.id}"), sample.trait, f"{sample.quality:g}", sample.provenance, _when(sample.created_at)
+    )
+    return title + _text(sample.text)
+
+
+def _version(version: Version) -> str:
+    title = _line(_bold(f"v{version.version_no}"), version.triggered_by, _when(version.created_at), *_tags(version))
+    facts = _line(f"{version.sample_count} samples", _short(version.param_hash, 19))
+    rows: list[Row] = [
+        (key, _figure(each.get("auroc")), _interval(each.get("auroc_interval")), _figure(each.get("brier")),
+         _figure(each.get("calibration_error")), each.get("measured_on", ""))
+        for key, each in _measured(version)
+    ]  # fmt: skip
+    heads = ("trait", "AUROC", "95 %", "Brier", "calibration error", "measured on")
+    return title + facts + (_table(heads, rows) if rows else "")
+
+
+def _extracted(extracted: Extracted) -> str:
+    return _line(_bold(extracted.url), _when(extracted.fetched_at)) + _text(extracted.content)
+
+
+def _bundle(bundle: Bundle) -> str:
+    samples = "no samples" if bundle.samples is None else f"{len(bundle.samples)} samples"
+    about = (f"{len(bundle.traits)} traits", samples, f"{len(bundle.versions)} versions", _short(bundle.sha256, 19))
+    return _line(_bold(bundle.handle), "bundle", *about)
+
+
+def _page(page: Page[Any]) -> str:
+    return listing(page.items, more=page.next_cursor is not None)
+
+
+def _fields(value: Wire) -> str:
+    return _table((), ((name, _short(str(each), _MOST_CHARACTERS)) for name, each in value))
+
+
+_DRAWINGS: Mapping[type[Wire], Callable[[Any], str]] = {
+    Model: _model,
+    Card: _card,
+    Comparison: _comparison,
+    Trait: _trait,
+    TraitList: lambda answer: listing(answer.traits),
+    Sample: _sample,
+    Version: _version,
+    Extracted: _extracted,
+    Bundle: _bundle,
+    Page: _page,
+}
+
+# ---- lists -----------------------------------------------------------------------------------------------------------
+
+
+def _model_row(model: Model) -> Row:
+    return _bold(model.handle), _state(model), ", ".join(model.traits), _short(model.description, 80)
+
+
+def _trait_row(trait: Trait) -> Row:
+    counts = f"{trait.positive_samples} + {trait.negative_samples}"
+    return _bold(trait.key), trait.name, trait.negative_label, trait.positive_label, counts, trait.kind
+
+
+def _sample_row(sample: Sample) -> Row:
+    return sample.id, sample.trait, f"{sample.quality:g}", sample.provenance, _short(sample.text, 120)
+
+
+def _version_row(version: Version) -> Row:
+    figures = [each["auroc"] for _, each in _measured(version) if isinstance(each.get("auroc"), float)]
+    mean = _figure(sum(figures) / len(figures)) if figures else "–"
+    number = _bold(f"v{version.version_no}")
+    return number, " ".join(_tags(version)), version.triggered_by, version.sample_count, mean, _when(version.created_at)
+
+
+_ANYTHING: tuple[Sequence[str], Callable[[Any], Row]] = ((), lambda item: (_short(str(item), _MOST_CHARACTERS),))
+
+_TABLES: Mapping[type[Wire], tuple[Sequence[str], Callable[[Any], Row]]] = {
+    Model: (("handle", "state", "traits", "description"), _model_row),
+    Trait: (("key", "name", "negative pole", "positive pole", "samples + and -", "kind"), _trait_row),
+    Sample: (("id", "trait", "quality", "from", "text"), _sample_row),
+    Version: (("version", "tags", "by", "samples", "AUROC", "made"), _version_row),
+}
+
+# ---- pieces ----------------------------------------------------------------------------------------------------------
+
+
+def _table(heads: Sequence[str], rows: Iterable[Row]) -> str:
+    head = f"<thead><tr>{''.join(_cell('th', each) for each in heads)}</tr></thead>" if heads else ""
+    body = "".join(f"<tr>{''.join(_cell('td', each) for each in row)}</tr>" for row in rows)
+    return f'<table style="border-collapse:collapse;color:inherit">{head}<tbody>{body}</tbody></table>'
+
+
+def _cell(tag: str, value: object) -> str:
+    side = "right" if isinstance(value, int) else "left"
+    return f'<{tag} style="text-align:{side};padding:.15em .7em .15em 0;vertical-align:top">{_safe(value)}</{tag}>'
+
+
+def _line(*parts: object) -> str:
+    return f'<div style="margin:.2em 0">{" · ".join(_safe(part) for part in parts if str(part))}</div>'
+
+
+def _small(text: str) -> str:
+    return f'<div style="font-size:.85em;opacity:.7">{_safe(text)}</div>' if text else ""
+
+
+def _text(text: str) -> str:
+    shown = escape(text[:_MOST_CHARACTERS] + ("…" if len(text) > _MOST_CHARACTERS else ""))
+    return f'<div style="white-space:pre-wrap;border-left:3px solid {_BEHIND};padding-left:.7em">{shown}</div>'
+
+
+def _bar(score: int) -> _Html:
+    width = min(max(score, 0), 100)
+    full = f'<div style="width:{width}%;height:100%;background:{_BAR}"></div>'
+    return _Html(f'<div style="width:11em;height:.75em;margin-top:.3em;background:{_BEHIND}">{full}</div>')
+
+
+def _bold(value: object) -> _Html:
+    return _Html(f"<b>{_safe(value)}</b>")
+
+
+def _safe(value: object) -> str:
+    return value if isinstance(value, _Html) else escape(str(value))
+
+
+# ---- words -----------------------------------------------------------------------------------------------------------
+
+
+def _state(model: Model) -> str:
+    return model.state if model.version_no is None else f"{model.state}, v{model.version_no}"
+
+
+def _operation(operation: LastOperation | None) -> str:
+    if operation is None:
+        return "none"
+    far = f", {operation.progress.fraction:.0%}" if operation.progress and operation.status == "running" else ""
+    why = f": {operation.error.message}" if operation.error else ""
+    return f"{operation.kind} {operation.status}{far}{why} ({_when(operation.started_at)})"
+
+
+def _measured(version: Version) -> list[tuple[str, Mapping[str, Any]]]:
+    """The figures by trait; what a version of another release calls so is passed over."""
+    traits = version.metrics.get("traits")
+    found = traits.items() if isinstance(traits, dict) else ()
+    return [(key, each) for key, each in islice(found, _MOST_ROWS) if isinstance(each, dict)]
+
+
+def _tags(version: Version) -> list[str]:
+    return [f"#{tag}" for tag in version.tags]
+
+
+def _figure(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, int | float) else "–"
+
+
+def _interval(value: object) -> str:
+    return f"{_figure(value[0])} – {_figure(value[1])}" if isinstance(value, list) and len(value) == 2 else ""
+
+
+def _signed(number: int) -> str:
+    return f"{'▲' if number > 0 else '▼' if number < 0 else '■'} {number:+d}"
+
+
+def _or_dash(value: object) -> object:
+    return "–" if value is None else value
+
+
+def _when(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M}"
+
+
+def _short(text: str, length: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1]}…"

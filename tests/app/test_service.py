@@ -1,0 +1,51 @@
+"""A failure becomes a sentence that a person can act on, and stands beside the field that it is about."""
+
+import pytest
+
+from app.service import complaints, explain
+from core import errors
+
+
+def classes(root: type[errors.TraitbenchError]) -> list[type[errors.TraitbenchError]]:
+    return [found for cls in root.__subclasses__() for found in (cls, *classes(cls))]
+
+
+@pytest.mark.parametrize("cls", classes(errors.TraitbenchError))
+def test_every_error_is_explained_with_its_message_and_request(cls: type[errors.TraitbenchError]) -> None:
+    said = explain(cls("Something is wrong", request_id="req_1"))
+    assert said.startswith("Something is wrong")
+    assert "Request req_1" in said
+
+
+def test_markup_in_a_message_is_shown_and_not_obeyed() -> None:
+    assert explain(errors.NotFound("no *such* [thing](x)")).startswith(r"no \*such\* \[thing\]\(x\)")
+
+
+def test_complaints_go_to_the_last_name_in_their_path() -> None:
+    found = [
+        {"loc": ["traits", 0, "name"], "type": "string_too_short", "msg": "String should have at least 1 character"},
+        {"loc": ["samples", 3, "text"], "type": "too_long", "msg": "Value should have at most 50000 items"},
+        {"loc": [], "type": "other", "msg": "It is wrong as a whole"},
+    ]
+    assert complaints(errors.ValidationFailed("No.", details={"errors": found})) == {
+        "name": ["This is needed."],
+        "text": ["At most 50,000 characters."],
+        "": ["It is wrong as a whole"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "field"),
+    [
+        (errors.HandleTaken("There is one."), "handle"),
+        (errors.DuplicateTrait("There is one."), "name"),
+        (errors.InvalidHandle("That is none.", details={"field": "handle"}), "handle"),
+    ],
+)
+def test_an_error_that_names_no_path_still_finds_its_field(error: errors.TraitbenchError, field: str) -> None:
+    assert complaints(error) == {field: [error.message]}
+
+
+def test_samples_that_could_not_be_removed_again_are_told() -> None:
+    error = errors.Unreachable("Gone.", details={"left_behind": [1, 2, 3]})
+    assert "3 samples" in explain(error)

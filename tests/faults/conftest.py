@@ -1,0 +1,13 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.settings import Settings
+from tests.benches import fresh_settings
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Iterator[Settings]:
+    with fresh_settings(tmp_path) as settings:
+        yield settings

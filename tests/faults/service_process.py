@@ -1,0 +1,38 @@
+"""A service in a process of its own, to be killed: opens a bench, starts the trainings it is told, waits.
+
+`python -m tests.faults.service_process HOME DATABASE_URL HANDLE...` prints the worker's process id, once a run is under
+way.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from core.contract.models import TrainRequest
+from core.lifecycle import models, training
+from core.lifecycle.bench import open_bench
+from core.runs.engine import Runs
+from core.settings import Settings
+from tests.benches import AUTHOR, until
+
+
+def main() -> None:
+    home, url, *handles = sys.argv[1:]
+    bench = open_bench(Settings(home=Path(home), database_url=url))
+    assert isinstance(bench.runs, Runs)
+    worker = bench.runs.worker
+    for handle in handles:
+        training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
+
+    def running(handle: str) -> bool:
+        operation = models.get(bench, AUTHOR, handle).last_operation
+        return operation is not None and operation.status == "running"
+
+    until(lambda: any(map(running, handles)), what="a run to begin")
+    sys.stdout.write(f"{worker.pid}\n")
+    sys.stdout.flush()
+    time.sleep(600)
+
+
+if __name__ == "__main__":
+    main()

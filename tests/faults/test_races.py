@@ -1,0 +1,80 @@
+"""Many callers at the same moment: one of them does it, all of them get the same answer."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import TypeVar
+
+from core.contract.models import ModelCreate, TrainRequest
+from core.contract.samples import SampleInput, SamplesCreate
+from core.errors import HandleTaken, ModelBusy, TraitbenchError
+from core.lifecycle import models, samples, training, versions
+from core.settings import Settings
+from tests.benches import AUTHOR, draft, new_handle, opened, settled
+
+THREADS = 20
+Answer = TypeVar("Answer")
+
+
+def _at_once(call: Callable[[int], Answer]) -> list[Answer | type[TraitbenchError]]:
+    barrier = Barrier(THREADS)
+
+    def one(number: int) -> Answer | type[TraitbenchError]:
+        barrier.wait()
+        try:
+            return call(number)
+        except TraitbenchError as error:
+            return type(error)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(one, range(THREADS)))
+
+
+def test_twenty_threads_that_train_one_model_start_one_run(settings: Settings) -> None:
+    with opened(settings, runs=True) as bench:
+        handles = [draft(bench, warm=2, cold=2) for _ in range(10)]
+        for handle in handles:
+            answers = _at_once(lambda _, h=handle: training.start(bench, AUTHOR, h, TrainRequest(effort="low"))[0])
+            met = {answer.run_id for answer in answers if not isinstance(answer, type)}
+            # Who comes when it is trained already is told that there is nothing to do.
+            assert len(met - {None}) == 1
+        for handle in handles:
+            assert settled(bench, handle).state == "ready"
+            assert len(versions.list_versions(bench, AUTHOR, handle).items) == 1
+
+
+def test_trainings_of_different_effort_race_for_one_place(settings: Settings) -> None:
+    with opened(settings, runs=False) as bench:
+        handle = draft(bench, warm=2, cold=2)
+        efforts = ("low", "medium", "high", "max")
+        answers = _at_once(
+            lambda number: training.start(bench, AUTHOR, handle, TrainRequest(effort=efforts[number % 4]))[0].run_id
+        )
+        count = Counter(answers)
+        assert count[ModelBusy] == THREADS * 3 // 4
+        assert len(count) == 2
+
+
+def test_twenty_threads_that_create_one_model_create_one(settings: Settings) -> None:
+    with opened(settings, runs=False) as bench:
+        handle = new_handle()
+        answers = _at_once(lambda _: models.create(bench, AUTHOR, ModelCreate(handle=handle)).handle)
+        assert Counter(answers) == {handle: 1, HandleTaken: THREADS - 1}
+
+
+def test_no_sample_gets_into_a_model_that_has_begun_to_train(settings: Settings) -> None:
+    with opened(settings, runs=True) as bench:
+        handle = draft(bench, warm=2, cold=2)
+        more = SamplesCreate(samples=[SampleInput(trait="warmth", text="hello", quality=1.0)])
+
+        def call(number: int) -> str:
+            if number == THREADS // 2:
+                return str(training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
+            samples.add(bench, AUTHOR, handle, more)
+            return "added"
+
+        added = Counter(_at_once(call))["added"]
+        assert settled(bench, handle).state == "ready"
+        assert versions.get(bench, AUTHOR, handle, "v1").sample_count == 4 + added
+        assert len(samples.list_samples(bench, AUTHOR, handle).items) == 4 + added

@@ -1,0 +1,197 @@
+"""The Catalog page: what there is, how good it is, filters in the address; a model begins and ends here."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.client import Traitbench
+from core.contract.samples import SampleInput
+from core.contract.traits import TraitInput
+from tests.conftest import Service, Trained, make_draft
+from tests.pages.drive import Workbench, copied_link, words
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
+    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
+
+
+@pytest.fixture
+def own_workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
+    """Of somebody who sees nothing but her own namespace."""
+    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)))
+
+
+def opened(at: AppTest) -> set[str]:
+    """The handles of the models on the page."""
+    rows = (str(button.key) for button in at.button)
+    archivable = {row.removeprefix("catalog.archive.") for row in rows if row.startswith("catalog.archive.")}
+    return archivable - {"yes", "no"} | {model for model, _ in open_links(at)}
+
+
+def open_links(at: AppTest) -> set[tuple[str, str]]:
+    """The models that can be opened, and on which page."""
+    found = set()
+    for link in at.get("page_link"):
+        query = dict(parse_qsl(link.proto.query_string))
+        if "model" in query:
+            found.add((query["model"], link.proto.page))
+    return found
+
+
+def create(at: AppTest, name: str, description: str = "") -> AppTest:
+    at.button(key="catalog.new_button").click().run()
+    at.text_input(key="catalog.new_model:0.name").set_value(name)
+    at.text_area(key="catalog.new_model:0.description").set_value(description)
+    return at.button(key="catalog.create").click().run()
+
+
+def test_an_empty_catalog_says_what_to_do_next(own_workbench: Workbench) -> None:
+    at = own_workbench.open("catalog")
+    assert "No models yet" in words(at)
+    assert not at.button(key="catalog.new_button").disabled
+
+
+def test_a_trained_model_shows_how_good_it_is_and_on_what(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("catalog")
+    auroc = trained.client.versions.get(trained.handle).metrics["auroc"]
+    assert f"**{auroc:.2f}** AUROC" in words(at)
+    figure = next(element for element in at.markdown if "AUROC" in element.value)
+    measured = trained.client.versions.get(trained.handle).metrics["traits"]["warmth"]["measured_on"]
+    assert measured.split(",")[0].replace("-", r"\-") in figure.proto.help
+    assert "v1, trained" in words(at)
+
+
+def test_a_created_model_is_there_chosen_and_opened_on_its_traits(
+    own_workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    at = create(own_workbench.open("catalog"), "tone", "How it sounds.")
+    assert client.models.get(f"{namespace}.tone").description == "How it sounds."
+    assert [title.value for title in at.title] == ["Traits"]
+    assert at.selectbox(key="model").value == f"{namespace}.tone"
+    assert "is there" in at.toast[0].value
+
+
+@pytest.mark.parametrize("name", ["", "Tone", "a b", "-tone", "tone.", "x" * 65])
+def test_a_name_against_the_grammar_is_said_below_the_field(
+    own_workbench: Workbench, client: Traitbench, namespace: str, name: str
+) -> None:
+    at = create(own_workbench.open("catalog"), name, "What I typed.")
+    assert "Small letters" in words(at).replace("\\", "")
+    assert at.text_area(key="catalog.new_model:0.description").value == "What I typed."
+    assert not list(client.models.list(namespace=namespace))
+
+
+def test_a_name_that_is_taken_is_said_below_the_field_and_can_be_changed(
+    own_workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    client.models.create(f"{namespace}.tone")
+    at = create(own_workbench.open("catalog"), "tone", "What I typed.")
+    assert "archived perhaps" in words(at)
+    at.text_input(key="catalog.new_model:0.name").set_value("tone-2")
+    at.button(key="catalog.create").click().run()
+    assert client.models.get(f"{namespace}.tone-2").description == "What I typed."
+
+
+def test_what_the_service_refuses_stands_below_its_field(own_workbench: Workbench) -> None:
+    at = create(own_workbench.open("catalog"), "tone", "x" * 2_001)
+    assert "At most 2,000 characters; this has 2,001" in words(at).replace("\\", "")
+    assert len(at.text_area(key="catalog.new_model:0.description").value) == 2_001
+
+
+def test_filters_come_from_the_link_and_go_into_the_copied_one(
+    workbench: Workbench, client: Traitbench, trained: Trained, namespace: str
+) -> None:
+    client.models.create(f"{namespace}.one", description="About apples.")
+    client.models.create(f"{namespace}.two", description="About pears.")
+    at = workbench.open("catalog", q="apples")
+    assert opened(at) == {f"{namespace}.one"}
+    assert copied_link(at) == {"q": "apples"}
+    at.text_input(key="q").set_value("")
+    at.selectbox(key="state").set_value("ready").run()
+    assert opened(at) == {trained.handle}
+    assert copied_link(at) == {"state": "Ready"}
+    at.selectbox(key="state").set_value(None)
+    at.selectbox(key="namespace").set_value(namespace).run()
+    assert opened(at) == {f"{namespace}.one", f"{namespace}.two"}
+
+
+def test_filters_that_match_nothing_can_be_cleared(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("catalog", q="nothing has this in it")
+    assert "No model matches" in words(at)
+    at.button(key="catalog.clear").click().run()
+    assert trained.handle in opened(at)
+
+
+def test_a_model_is_archived_only_after_the_question(
+    own_workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    client.models.create(f"{namespace}.tone")
+    at = own_workbench.open("catalog")
+    at.button(key=f"catalog.archive.{namespace}.tone").click().run()
+    assert client.models.get(f"{namespace}.tone").state == "draft"
+    at.button(key="catalog.archive.no").click().run()
+    assert client.models.get(f"{namespace}.tone").state == "draft"
+    at.button(key=f"catalog.archive.{namespace}.tone").click().run()
+    at.button(key="catalog.archive.yes").click().run()
+    assert client.models.get(f"{namespace}.tone").state == "archived"
+    assert not opened(at)
+    at.selectbox(key="state").set_value("archived").run()
+    assert opened(at) == {f"{namespace}.tone"}
+
+
+def test_open_leads_to_what_comes_next(workbench: Workbench, trained: Trained) -> None:
+    assert (trained.handle, "score") in open_links(workbench.open("catalog"))
+
+
+def test_a_scoring_key_can_look_but_not_create(
+    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str
+) -> None:
+    client.models.create(f"{namespace}.tone")
+    at = Workbench(monkeypatch, service, service.issue("scoring", (namespace,))).open("catalog")
+    assert opened(at) == {f"{namespace}.tone"}
+    create(at, "other")
+    assert "authoring" in words(at)
+
+
+def test_a_copy_is_a_draft_with_the_same_traits_and_samples(
+    workbench: Workbench, client: Traitbench, trained: Trained, namespace: str
+) -> None:
+    at = workbench.open("traits", model=trained.handle)
+    at.button(key="traits.copy").click().run()
+    at.selectbox(key="catalog.new_namespace").set_value(namespace)
+    at.text_input(key=f"catalog.new_model.{trained.handle}:0.name").set_value("copy")
+    at.button(key="catalog.create").click().run()
+    copy = f"{namespace}.copy"
+    assert client.models.get(copy).state == "draft"
+    assert client.models.get(copy).description == trained.client.models.get(trained.handle).description
+    assert inputs_of(client, copy) == inputs_of(trained.client, trained.handle)
+    assert at.selectbox(key="model").value == copy
+
+
+def inputs_of(client: Traitbench, handle: str) -> tuple[list[TraitInput], list[SampleInput]]:
+    traits = [
+        TraitInput(**trait.model_dump(include=set(TraitInput.model_fields))) for trait in client.traits.list(handle)
+    ]
+    samples = [
+        SampleInput(trait=each.trait, text=each.text, quality=each.quality) for each in client.samples.list(handle)
+    ]
+    return traits, samples
+
+
+def test_many_models_are_shown_a_page_at_a_time(own_workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    for number in range(27):
+        client.models.create(f"{namespace}.m{number:02}")
+    at = own_workbench.open("catalog")
+    assert len(opened(at)) == 25
+    assert "27 models" in words(at)
+
+
+def test_a_draft_with_samples_is_not_said_to_be_good(
+    own_workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    make_draft(client, f"{namespace}.tone")
+    at = own_workbench.open("catalog")
+    assert "Not trained yet" in words(at)
+    assert "AUROC" not in words(at)

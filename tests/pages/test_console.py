@@ -1,0 +1,89 @@
+"""The Console page: a key is issued with its secret shown once, listed with its last use, revoked after a question."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.client import Traitbench
+from core.errors import Unauthenticated
+from core.lifecycle import keys
+from tests.conftest import Service
+from tests.pages.drive import Workbench, words
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, service: Service) -> Workbench:
+    """The workbench of the machine that the service runs on, with its own key."""
+    keys.first_key(service.bench)
+    here = Workbench(monkeypatch, service, "")
+    monkeypatch.delenv("TRAITBENCH_API_URL")
+    monkeypatch.delenv("TRAITBENCH_API_KEY")
+    monkeypatch.setenv("TRAITBENCH_PORT", str(service.settings.port))
+    return here
+
+
+def issue(at: AppTest, *, name: str, scope: str = "scoring", namespaces: tuple[str, ...] = ("local",)) -> AppTest:
+    at.button(key="console.new_button").click().run()
+    form = next(str(box.key).removesuffix(".name") for box in at.text_input if "console.new_key" in str(box.key))
+    at.text_input(key=f"{form}.name").set_value(name)
+    at.radio(key=f"{form}.scope").set_value(scope)
+    at.multiselect(key=f"{form}.namespaces").set_value(list(namespaces))
+    return at.button(key="console.issue").click().run()
+
+
+def key_named(service: Service, name: str) -> keys.ApiKey:
+    return next(key for key in keys.list_keys(service.bench.engine) if key.name == name)
+
+
+def test_the_key_of_the_workbench_itself_is_listed_and_cannot_be_revoked_here(workbench: Workbench) -> None:
+    at = workbench.open("console")
+    assert not at.exception
+    assert "**workbench**" in words(at)
+    assert "This workbench" in words(at)
+
+
+def test_an_issued_secret_works_and_is_shown_this_once(workbench: Workbench, service: Service, namespace: str) -> None:
+    at = issue(workbench.open("console"), name="Nightly scoring", namespaces=(namespace,))
+    secret = at.code[0].value
+    key = key_named(service, "Nightly scoring")
+    assert (key.scope, key.namespaces) == ("scoring", (namespace,))
+    with Traitbench(service.base_url, secret) as client:
+        assert list(client.models.list(namespace=namespace)) == []
+    at.button(key="console.copied").click().run()
+    assert not at.code
+    assert secret not in str(at)
+    assert key.prefix in words(at)
+
+
+def test_a_key_needs_a_namespace_of_the_right_grammar(workbench: Workbench, service: Service) -> None:
+    before = len(keys.list_keys(service.bench.engine))
+    at = issue(workbench.open("console"), name="What I typed", namespaces=("Bad Name",))
+    assert "a namespace is 1" in words(at)
+    form = next(str(box.key) for box in at.text_input if "console.new_key" in str(box.key))
+    assert at.text_input(key=form).value == "What I typed"
+    at.multiselect(key=form.replace(".name", ".namespaces")).set_value([])
+    at.button(key="console.issue").click().run()
+    assert "at least one namespace" in words(at)
+    assert len(keys.list_keys(service.bench.engine)) == before
+
+
+def test_a_key_is_revoked_only_after_the_question(workbench: Workbench, service: Service, namespace: str) -> None:
+    secret = service.issue(namespaces=(namespace,))
+    key = keys.list_keys(service.bench.engine)[-1]
+    at = workbench.open("console")
+    at.button(key=f"console.revoke.{key.id}").click().run()
+    with Traitbench(service.base_url, secret) as client:
+        client.models.list(namespace=namespace)
+        at.button(key="console.revoke.yes").click().run()
+        with pytest.raises(Unauthenticated):
+            client.models.list(namespace=namespace)
+    assert at.expander[0].label.startswith("Revoked")
+    assert f"console.revoke.{key.id}" not in [button.key for button in at.button]
+
+
+def test_with_a_remote_service_it_says_where_keys_are_issued(
+    monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str
+) -> None:
+    at = Workbench(monkeypatch, service, service.issue(namespaces=(namespace,))).open("console")
+    assert "Keys are issued where the service runs" in words(at)
+    assert "traitbench key create" in at.code[0].value
+    assert "console.new_button" not in [button.key for button in at.button]

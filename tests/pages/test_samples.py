@@ -1,0 +1,348 @@
+"""The Samples page: add by hand, edit in the table with undo, filter, download; import a file whole or not at all."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.sample_changes import Changes, save
+from core.client import Traitbench
+from core.contract.samples import SampleInput
+from core.contract.traits import TraitInput
+from core.errors import NotFound
+from tests.conftest import COLD, WARM, Service, Trained, make_draft
+from tests.pages.drive import Workbench, copied_link, links, words
+
+CSV = "message;kind\nThank you, dear.;warm\nGo away.;cold\n"
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
+    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
+
+
+@pytest.fixture
+def draft(client: Traitbench, namespace: str) -> str:
+    """A draft with one trait and ten samples at each pole."""
+    make_draft(client, f"{namespace}.tone")
+    return f"{namespace}.tone"
+
+
+@pytest.fixture
+def empty(client: Traitbench, namespace: str) -> str:
+    """A draft with one trait and no sample."""
+    client.models.create(f"{namespace}.empty")
+    client.traits.add(f"{namespace}.empty", [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
+    return f"{namespace}.empty"
+
+
+def texts(client: Traitbench, handle: str) -> list[tuple[str, float]]:
+    return [(sample.text, sample.quality) for sample in client.samples.list(handle)]
+
+
+def edit(at: AppTest, *, rows: dict[int, dict[str, object]] | None = None, gone: tuple[int, ...] = ()) -> AppTest:
+    """What the browser sends after edits in the table; row 0 is the newest sample."""
+    at.session_state[str(at.dataframe[0].key)] = {"edited_rows": rows or {}, "deleted_rows": [*gone], "added_rows": []}
+    return at.run()
+
+
+# ---- nothing there -----------------------------------------------------------------------------------------------
+
+
+def test_without_traits_it_says_what_comes_first(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    client.models.create(f"{namespace}.new")
+    at = workbench.open("samples", model=f"{namespace}.new")
+    assert "First say what to measure" in words(at)
+    assert "Add traits" in links(at)
+
+
+def test_without_samples_it_offers_both_ways_to_bring_some(workbench: Workbench, empty: str) -> None:
+    at = workbench.open("samples", model=empty)
+    assert "No samples yet" in words(at)
+    assert at.button(key="samples.first_import").click().run().file_uploader
+    at = workbench.open("samples", model=empty)
+    assert at.button(key="samples.first_add").click().run().text_area
+
+
+# ---- by hand -----------------------------------------------------------------------------------------------------
+
+
+def add(at: AppTest, text: str, pole: str = "positive") -> AppTest:
+    at.get_by_key("samples.add_pole").set_value(pole).run()
+    at.text_area[0].set_value(text).run()
+    return at.button(key="samples.add_button").click().run()
+
+
+def test_every_line_becomes_a_sample_at_the_chosen_pole(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    at = workbench.open("samples", model=empty, task="Add by hand")
+    add(at, "  Thank you, dear.\n\nHow kind!  \n")
+    add(at, "Go away.", "negative")
+    assert texts(client, empty) == [("Thank you, dear.", 1.0), ("How kind!", 1.0), ("Go away.", 0.0)]
+    assert at.text_area[0].value == ""
+
+
+def test_a_text_of_many_lines_can_be_one_sample_in_between(
+    workbench: Workbench, client: Traitbench, empty: str
+) -> None:
+    at = workbench.open("samples", model=empty, task="Add by hand")
+    at.toggle(key="samples.by_line").set_value(False).run()
+    at.get_by_key("samples.add_pole").set_value("between").run()
+    at.slider(key="samples.add_quality").set_value(0.7).run()
+    at.text_area[0].set_value("One.\nTwo.").run()
+    at.button(key="samples.add_button").click().run()
+    assert texts(client, empty) == [("One.\nTwo.", 0.7)]
+
+
+def test_nothing_typed_is_said_below_the_field(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    at = workbench.open("samples", model=empty, task="Add by hand")
+    at.button(key="samples.add_button").click().run()
+    assert "Type or paste a text first" in words(at)
+    assert not texts(client, empty)
+
+
+def test_a_text_that_is_too_long_is_refused_and_stays_in_its_field(
+    workbench: Workbench, client: Traitbench, empty: str
+) -> None:
+    long = "x" * 50_001
+    at = add(workbench.open("samples", model=empty, task="Add by hand"), f"fine\n{long}")
+    assert "At most 50,000 characters" in words(at)
+    assert at.text_area[0].value == f"fine\n{long}"
+    assert not texts(client, empty)
+
+
+def test_what_is_there_already_is_remarked(workbench: Workbench, draft: str) -> None:
+    at = workbench.open("samples", model=draft, task="Add by hand")
+    at.text_area[0].set_value(f"{COLD[0]}\nNew.\nNew.").run()
+    assert "1 repeated line, 1 in this trait already, 1 of them at the other pole" in words(at)
+
+
+# ---- the table ---------------------------------------------------------------------------------------------------
+
+
+def test_filters_come_from_the_link_and_go_into_the_copied_one(workbench: Workbench, draft: str) -> None:
+    at = workbench.open("samples", model=draft, pole="negative", find="the", trait="Warmth")
+    expected = [text for text in COLD if "the" in text.casefold()]
+    assert list(at.dataframe[0].value["text"]) == expected[::-1]
+    assert f"{len(expected)} of 20 samples" in words(at)
+    assert copied_link(at) == {"model": draft, "pole": "negative", "find": "the", "trait": "Warmth"}
+
+
+def test_filters_that_match_nothing_can_be_cleared(workbench: Workbench, draft: str) -> None:
+    at = workbench.open("samples", model=draft, find="nothing has this in it")
+    assert "No sample matches" in words(at)
+    at.button(key="samples.clear").click().run()
+    assert len(at.dataframe[0].value) == 20
+
+
+def test_edits_and_deletions_wait_until_they_are_saved(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    before = texts(client, draft)
+    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed.", "quality": 0.25}}, gone=(1,))
+    assert at.button(key="samples.save").label == "Save 2 changes"
+    assert texts(client, draft) == before
+    at.button(key="samples.save").click().run()
+    assert texts(client, draft) == [*before[:-2], ("Changed.", 0.25)]
+    assert at.button(key="samples.save").disabled
+
+
+def test_a_saved_change_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    before = texts(client, draft)
+    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}}, gone=(1, 2))
+    at.button(key="samples.save").click().run()
+    assert "1 edited and 2 deleted" in words(at)
+    at.button(key="samples.undo_button").click().run()
+    assert sorted(texts(client, draft)) == sorted(before)
+    assert "samples.undo_button" not in [button.key for button in at.button]
+
+
+def test_all_samples_deleted_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    at = edit(workbench.open("samples", model=draft), gone=tuple(range(20)))
+    at.button(key="samples.save").click().run()
+    assert "No samples yet" in words(at)
+    at.button(key="samples.undo_button").click().run()
+    assert len(texts(client, draft)) == 20
+
+
+def test_discard_forgets_what_waits(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    before = texts(client, draft)
+    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}})
+    at.button(key="samples.discard").click().run()
+    assert at.button(key="samples.save").disabled
+    assert at.dataframe[0].value["text"].iloc[0] == before[-1][0]
+
+
+def test_edits_wait_while_filters_change_and_other_samples_come(
+    workbench: Workbench, client: Traitbench, draft: str
+) -> None:
+    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}})
+    client.samples.add(draft, [SampleInput(trait="warmth", text="From elsewhere.", quality=1.0)])
+    at.selectbox(key="pole").set_value("positive").run()
+    assert at.button(key="samples.save").label == "Save 1 change"
+    assert at.dataframe[0].value["text"].iloc[0] == "From elsewhere."
+    at.selectbox(key="pole").set_value(None).run()
+    assert list(at.dataframe[0].value["text"])[:2] == ["From elsewhere.", "Changed."]
+    at.button(key="samples.save").click().run()
+    after = [text for text, _ in texts(client, draft)]
+    assert after[-2:] == ["From elsewhere.", "Changed."]
+    assert COLD[-1] not in after
+    assert len(after) == 21
+
+
+def test_a_refused_edit_changes_nothing_and_keeps_waiting(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    before = texts(client, draft)
+    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "  "}, 1: {"text": "Fine."}}, gone=(2,))
+    at.button(key="samples.save").click().run()
+    assert at.error
+    assert texts(client, draft) == before
+    assert at.button(key="samples.save").label == "Save 3 changes"
+
+
+def test_samples_deleted_elsewhere_leave_the_table(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    at = workbench.open("samples", model=draft)
+    oldest = client.samples.list(draft).items[0]
+    client.samples.delete(draft, oldest.id)
+    at.run()
+    assert len(at.dataframe[0].value) == 19
+    assert WARM[0] not in list(at.dataframe[0].value["text"])
+
+
+def test_an_edit_that_fails_halfway_leaves_no_text_out_and_none_twice(
+    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str, draft: str
+) -> None:
+    """The second original cannot be deleted, because its model is archived in between."""
+    Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)))
+    samples = list(client.samples.list(draft))
+    edits = {
+        each.id: SampleInput(trait="warmth", text=f"New {number}", quality=1.0)
+        for number, each in enumerate(samples[:3])
+    }
+
+    def archive_after_one(done: int, _of: int) -> None:
+        if done == 1:
+            client.models.delete(draft)
+
+    with pytest.raises(Exception, match="deleted"):
+        save(draft, samples, Changes(edits), progress=archive_after_one)
+    left = [sample.text for sample in client.samples.list(draft)]
+    assert {sample.text for sample in samples[1:]} <= set(left)
+    assert "New 0" in left
+
+
+# ---- downloads ---------------------------------------------------------------------------------------------------
+
+
+def test_downloads_hold_what_is_on_screen(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    client.samples.add(
+        empty,
+        [
+            SampleInput(trait="warmth", text="=1+1", quality=1.0),
+            SampleInput(trait="warmth", text="Other.", quality=0.0),
+        ],
+    )
+    at = workbench.open("samples", model=empty, pole="positive")
+    names = {str(each.key): each.proto.label for each in at.get("download_button")}
+    assert {"samples.csv", "samples.jsonl"} <= set(names)
+
+
+# ---- import ------------------------------------------------------------------------------------------------------
+
+
+def upload(at: AppTest, name: str, content: str | bytes) -> AppTest:
+    data = content if isinstance(content, bytes) else content.encode()
+    at.file_uploader[0].upload(name, data)
+    return at.run()
+
+
+def test_a_file_is_previewed_and_then_imported(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", CSV)
+    assert "2 samples as they would go in" in words(at)
+    assert list(at.dataframe[0].value["Text"]) == ["Thank you, dear.", "Go away."]
+    assert not texts(client, empty)
+    at.button(key="samples.import_button").click().run()
+    assert texts(client, empty) == [("Thank you, dear.", 1.0), ("Go away.", 0.0)]
+    assert len(at.dataframe[0].value) == 2
+
+
+def test_a_file_with_bad_rows_leaves_nothing_behind_and_names_them(
+    workbench: Workbench, client: Traitbench, empty: str
+) -> None:
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", CSV + ";warm\nHm.;purple\n")
+    assert "2 rows cannot go in" in at.error[0].value
+    assert at.dataframe[0].value[["Line", "Column"]].values.tolist() == [[4, "message"], [5, "kind"]]
+    assert at.button(key="samples.import_button").disabled
+    assert not texts(client, empty)
+
+
+def test_an_unknown_word_can_be_given_a_meaning(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", CSV + "Hm.;purple\n")
+    word = next(box for box in at.selectbox if str(box.key).endswith(".word.purple"))
+    word.set_value(0.5).run()
+    at.button(key="samples.import_button").click().run()
+    assert texts(client, empty)[-1] == ("Hm.", 0.5)
+
+
+def test_columns_can_be_chosen_otherwise(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", "a,b\nShort,Much longer.\n")
+    assert "Say which column has the pole" in words(at)
+    form = next(str(box.key).removesuffix(".text") for box in at.selectbox if str(box.key).endswith(".text"))
+    at.selectbox(key=f"{form}.text").set_value("a")
+    at.selectbox(key=f"{form}.default_quality.False").set_value(0.0).run()
+    at.button(key="samples.import_button").click().run()
+    assert texts(client, empty) == [("Short", 0.0)]
+
+
+def test_a_file_that_is_no_table_is_said(workbench: Workbench, empty: str) -> None:
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.jsonl", "no json")
+    assert "JSON object" in at.error[0].value
+
+
+def test_another_encoding_is_read_and_said(workbench: Workbench, empty: str) -> None:
+    content = "text,label\nGrüße,warm\n".encode("cp1252")
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", content)
+    assert "Windows-1252" in at.warning[0].value
+    assert list(at.dataframe[0].value["Text"]) == ["Grüße"]
+
+
+def test_a_model_that_was_archived_meanwhile_takes_no_row(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", CSV)
+    client.models.delete(empty)
+    at.button(key="samples.import_button").click().run()
+    assert not at.exception
+    assert not texts(client, empty)
+
+
+def test_a_large_file_goes_in_whole(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    rows = "".join(f"Text number {number},{number % 2}\n" for number in range(1_200))
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", f"text,quality\n{rows}")
+    at.button(key="samples.import_button").click().run()
+    assert client.traits.get(empty, "warmth").sample_count == 1_200
+    assert len(at.dataframe[0].value) == 1_200
+
+
+# ---- models that are not drafts ----------------------------------------------------------------------------------
+
+
+def test_a_trained_model_is_read_only_with_the_reason_and_the_way_out(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("samples", model=trained.handle)
+    assert "frozen into v1" in words(at)
+    assert at.button(key="samples.copy")
+    assert len(at.dataframe[0].value) == 20
+    assert not [button for button in at.button if button.key == "samples.save"]
+
+
+def test_a_scoring_key_sees_no_samples_and_is_told_why(
+    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str
+) -> None:
+    make_draft(client, f"{namespace}.tone")
+    at = Workbench(monkeypatch, service, service.issue("scoring", (namespace,))).open(
+        "samples", model=f"{namespace}.tone"
+    )
+    assert not at.exception
+    assert "authoring" in words(at)
+
+
+def test_what_is_gone_cannot_be_read_again(client: Traitbench, draft: str) -> None:
+    """The page's list relies on it: ids are never given out twice."""
+    first = client.samples.list(draft).items[0].id
+    client.samples.delete(draft, first)
+    with pytest.raises(NotFound):
+        client.samples.delete(draft, first)
+    new = client.samples.add(draft, [SampleInput(trait="warmth", text="New.", quality=1.0)])
+    assert new[0] > max(sample.id for sample in list(client.samples.list(draft))[:-1])

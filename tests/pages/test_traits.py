@@ -1,0 +1,174 @@
+"""The Traits page: add, edit and delete traits, see their balance; a trained model can be looked at and copied."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.client import Traitbench
+from core.contract.samples import SampleInput
+from core.contract.traits import TraitInput
+from tests.conftest import Service, Trained, make_draft
+from tests.pages.drive import Workbench, hold_busy, links, words
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
+    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
+
+
+@pytest.fixture
+def handle(client: Traitbench, namespace: str) -> str:
+    """An empty draft."""
+    return client.models.create(f"{namespace}.tone").handle
+
+
+def fill(at: AppTest, form: str, **fields: str) -> AppTest:
+    for name, value in fields.items():
+        key = f"{form}.{name}"
+        (at.text_area if name == "description" else at.text_input)(key=key).set_value(value)
+    return at.button(key="traits.save").click().run()
+
+
+def drawn(at: AppTest) -> str:
+    return "\n".join(element.proto.body for element in at.get("html"))
+
+
+def test_an_empty_model_asks_what_it_should_measure(workbench: Workbench, client: Traitbench, handle: str) -> None:
+    at = workbench.open("traits", model=handle)
+    assert "What should this model measure?" in words(at)
+    at.button(key="traits.first").click().run()
+    fill(
+        at,
+        f"traits.form.{handle}.:0",
+        name="Plain words",
+        negative="jargon",
+        positive="plain",
+        description="No terms of art.",
+    )
+    assert client.traits.list(handle)[0].model_dump(include={"key", "name", "negative_label", "positive_label"}) == {
+        "key": "plain_words",
+        "name": "Plain words",
+        "negative_label": "jargon",
+        "positive_label": "plain",
+    }
+    assert "Trait added" in at.toast[0].value
+    assert "Plain words" in words(at)
+
+
+def test_what_is_missing_to_train_is_said_by_trait(workbench: Workbench, client: Traitbench, handle: str) -> None:
+    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
+    client.samples.add(handle, [SampleInput(trait="warmth", text="Thank you!", quality=1.0)])
+    at = workbench.open("traits", model=handle)
+    assert "needs at least one sample that is *cold*" in words(at)
+    assert "1 at warm" in drawn(at)
+    assert "0 at cold" in drawn(at)
+
+
+def test_balance_is_drawn_with_counts(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    make_draft(client, f"{namespace}.full")
+    client.samples.add(f"{namespace}.full", [SampleInput(trait="warmth", text="Hm.", quality=0.5)])
+    at = workbench.open("traits", model=f"{namespace}.full")
+    assert "Samples: 10 at cold, 10 at warm, 1 in between" in drawn(at)
+    assert "needs" not in words(at)
+    assert "All poles have samples: train" in links(at)
+
+
+def test_labels_cannot_smuggle_markup_into_the_drawing(workbench: Workbench, client: Traitbench, handle: str) -> None:
+    client.traits.add(handle, [TraitInput(name="A", positive_label="<img src=x>", negative_label='"><b>')])
+    assert "<img" not in drawn(workbench.open("traits", model=handle))
+    assert "<b>" not in drawn(workbench.open("traits", model=handle))
+
+
+def test_an_edit_changes_the_trait_and_keeps_its_key(workbench: Workbench, client: Traitbench, handle: str) -> None:
+    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
+    at = workbench.open("traits", model=handle)
+    at.button(key="traits.edit.warmth").click().run()
+    assert at.text_input(key=f"traits.form.{handle}.warmth:0.positive").value == "warm"
+    fill(at, f"traits.form.{handle}.warmth:0", name="Friendliness", description="")
+    trait = client.traits.get(handle, "warmth")
+    assert (trait.name, trait.positive_label, trait.aggregation) == ("Friendliness", "warm", "mean")
+
+
+def test_what_the_service_refuses_stands_below_its_field_and_nothing_typed_is_lost(
+    workbench: Workbench, client: Traitbench, handle: str
+) -> None:
+    at = workbench.open("traits", model=handle)
+    at.button(key="traits.first").click().run()
+    form = f"traits.form.{handle}.:0"
+    fill(at, form, name="", negative="x" * 201, positive="warm")
+    assert "This is needed" in words(at)
+    assert "At most 200 characters" in words(at)
+    assert at.text_input(key=f"{form}.positive").value == "warm"
+    fill(at, form, name="Warmth", negative="cold")
+    assert client.traits.get(handle, "warmth").positive_label == "warm"
+
+
+def test_a_name_that_another_trait_has_is_said_below_the_field(
+    workbench: Workbench, client: Traitbench, handle: str
+) -> None:
+    client.traits.add(handle, [TraitInput(name="Warmth"), TraitInput(name="Clarity")])
+    at = workbench.open("traits", model=handle)
+    at.button(key="traits.new").click().run()
+    fill(at, f"traits.form.{handle}.:0", name="Warmth")
+    assert "has a trait of this name already" in words(at)
+    at = workbench.open("traits", model=handle)
+    at.button(key="traits.edit.clarity").click().run()
+    fill(at, f"traits.form.{handle}.clarity:0", name="Warmth")
+    assert "one trait of a model only" in words(at)
+    assert [trait.name for trait in client.traits.list(handle)] == ["Warmth", "Clarity"]
+
+
+def test_a_new_trait_never_overwrites_one_that_was_renamed(
+    workbench: Workbench, client: Traitbench, handle: str
+) -> None:
+    """The API's upsert goes by key, and the renamed trait still has the key that the new name would give."""
+    client.traits.add(handle, [TraitInput(name="Warmth")])
+    client.traits.update(handle, "warmth", name="Friendliness")
+    at = workbench.open("traits", model=handle)
+    at.button(key="traits.new").click().run()
+    fill(at, f"traits.form.{handle}.:0", name="Warmth")
+    found = [(trait.key, trait.name) for trait in client.traits.list(handle)]
+    assert found == [("warmth", "Friendliness"), ("warmth_2", "Warmth")]
+
+
+def test_a_trait_goes_only_after_the_question_which_names_its_samples(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    make_draft(client, f"{namespace}.full")
+    at = workbench.open("traits", model=f"{namespace}.full")
+    at.button(key="traits.delete.warmth").click().run()
+    assert "20 samples" in words(at)
+    assert len(client.traits.list(f"{namespace}.full")) == 1
+    at.button(key="traits.delete.yes").click().run()
+    assert not client.traits.list(f"{namespace}.full")
+    assert "20 samples with it" in at.toast[0].value
+
+
+def test_a_trained_model_is_read_only_with_the_reason_and_the_way_out(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("traits", model=trained.handle)
+    assert "frozen into v1" in words(at)
+    assert at.button(key="traits.copy")
+    assert not [button for button in at.button if str(button.key).startswith(("traits.edit", "traits.delete"))]
+
+
+def test_a_busy_model_is_read_only_for_the_moment(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    make_draft(client, f"{namespace}.full")
+    hold_busy(service.bench, f"{namespace}.full", None)
+    at = workbench.open("traits", model=f"{namespace}.full")
+    assert "Read only for the moment" in words(at)
+    assert "See how far it is" in links(at)
+
+
+def test_a_model_that_became_busy_meanwhile_refuses_with_the_way_out(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.full"
+    make_draft(client, handle)
+    at = workbench.open("traits", model=handle)
+    at.button(key="traits.delete.warmth").click().run()
+    at.button(key="traits.delete.yes").click()
+    hold_busy(service.bench, handle, None)
+    at.run()
+    assert not at.exception
+    assert len(client.traits.list(handle)) == 1
