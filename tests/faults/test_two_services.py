@@ -1,0 +1,25 @@
+"""Two services on one database: both are up, each run is executed once, and one goes on when the other ends."""
+
+from core.contract.models import TrainRequest
+from core.lifecycle import training, versions
+from core.lifecycle.bench import Bench
+from core.settings import Settings
+from tests.benches import AUTHOR, draft, opened, settled, until
+
+
+def _train(bench: Bench, count: int) -> list[str]:
+    handles = [draft(bench, warm=2, cold=2) for _ in range(count)]
+    for handle in handles:
+        training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
+    return handles
+
+
+def test_a_second_service_shares_the_work_and_inherits_it(settings: Settings) -> None:
+    with opened(settings, runs=True) as second:
+        with opened(settings, runs=True) as first:
+            until(lambda: first.healthy() and second.healthy(), what="both to be up")
+            handles = _train(first, 2) + _train(second, 2)
+            assert [settled(second, handle).state for handle in handles] == ["ready"] * 4
+        handles += _train(second, 2)
+        assert [settled(second, handle).state for handle in handles] == ["ready"] * 6
+        assert [len(versions.list_versions(second, AUTHOR, handle).items) for handle in handles] == [1] * 6
