@@ -158,8 +158,7 @@ def _sample_row(sample: Sample) -> Row:
 
 
 def _version_row(version: Version) -> Row:
-    figures = [each["auroc"] for _, each in _measured(version) if isinstance(each.get("auroc"), float)]
-    mean = _figure(sum(figures) / len(figures)) if figures else "–"
+    mean = _figure(version.metrics.get("auroc"))
     number = _bold(f"v{version.version_no}")
     return number, " ".join(_tags(version)), version.triggered_by, version.sample_count, mean, _when(version.created_at)
 

@@ -62,6 +62,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "app.cli": {
         "app",
         "app.asgi",
+        "app.commands",
         "app.console",
         "app.serve",
         "core.lifecycle",
@@ -71,6 +72,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "click",
         "sqlalchemy",
     },
+    "app.commands": {"app", *OUTSIDE, "click"},
     "app.console": {"core.lifecycle", "core.store", "sqlalchemy", *OUTSIDE},
     "app.serve": {"core.settings", "uvicorn", "starlette"},
     # 8: pages know the workbench, never the other way round

@@ -1,0 +1,86 @@
+"""From the bytes of a page to the text that is kept: decoded, made readable, cut.
+
+HTML is read by a process of its own that is killed when it takes too long (`readable.py`); starting it costs about
+0.2 s, little beside a fetch, and holds whatever a hostile page does to its reader. Plain text is taken as it is.
+"""
+
+import codecs
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from core.extract.fetch import Limits, Page
+from core.extract.refusals import refusal
+
+_READER = Path(__file__).with_name("readable.py")
+
+_BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_DECLARED = re.compile(rb"<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
+_DECLARED_WITHIN = 1_024
+
+# The encodings of the web, by Python's names. Python knows more, some of which are programs rather than alphabets.
+_ENCODINGS = re.compile(
+    r"utf-8|utf-16(-[lb]e)?|cp125\d|cp874|cp866|iso8859-\d+|koi8-[ru]|mac-(roman|cyrillic)"
+    r"|gb2312|gbk|gb18030|big5(hkscs)?|euc_jp|iso2022_jp|shift_jis|cp932|euc_kr|cp949"
+)
+# What says Latin-1 or ASCII is Windows-1252 on the web, and what says Latin-5 or GB 2312 its larger brother.
+_READ_AS = {"ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "gbk": "gb18030"}
+
+
+def text_of(page: Page, limits: Limits) -> str:
+    """The page's text, at most `content_bytes` of UTF-8; raise `UrlNotFetchable` when there is none."""
+    text = _decoded(page)
+    if page.media_type != "text/plain":
+        text = _readable(text, limits.reading_seconds)
+    text = cut(text.replace("\0", ""), limits.content_bytes)
+    if not text.strip():
+        raise refusal("no_text")
+    return text
+
+
+def cut(text: str, most: int) -> str:
+    """The longest beginning of a text that takes at most so many bytes of UTF-8."""
+    return text.encode()[:most].decode(errors="ignore")
+
+
+def _decoded(page: Page) -> str:
+    """By its byte order mark, its header, its own word, as UTF-8 if it is that, else as the web's old default."""
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
+        if page.body.startswith(mark):
+            return page.body[len(mark) :].decode(encoding, "replace")
+    named = _encoding(page.charset) or _encoding(_declared(page))
+    if named:
+        return page.body.decode(named, "replace")
+    try:
+        return page.body.decode()
+    except UnicodeDecodeError:
+        return page.body.decode("cp1252", "replace")
+
+
+def _declared(page: Page) -> str | None:
+    if page.media_type == "text/plain":
+        return None
+    found = _DECLARED.search(page.body[:_DECLARED_WITHIN])
+    return found and found[1].decode("ascii", "replace")
+
+
+def _encoding(label: str | None) -> str | None:
+    """Python's name for the encoding meant by a label; None when it is not one of the web's."""
+    try:
+        name = codecs.lookup(label or "").name
+    except (LookupError, ValueError):
+        return None
+    name = _READ_AS.get(name, name)
+    return name if _ENCODINGS.fullmatch(name) else None
+
+
+def _readable(html: str, seconds: float) -> str:
+    command = [sys.executable, "-I", str(_READER)]
+    try:
+        reader = subprocess.run(
+            command, input=html.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=seconds, check=True
+        )
+    except subprocess.SubprocessError as error:
+        raise refusal("no_text", max_seconds=seconds) from error
+    return reader.stdout.decode("utf-8", "replace")

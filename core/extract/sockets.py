@@ -1,0 +1,118 @@
+"""The guard, where sockets are opened: a name is looked up once, every address found is checked, and the connection
+goes to one that was checked.
+
+Nothing above can go around it: redirects and odd spellings of addresses end here, a name that changes its mind between
+check and connection finds no gap, and the name itself still goes into the Host header and the TLS handshake. All that
+is waited for, from the look-up to the last byte, ends with one deadline.
+"""
+
+import socket
+import time
+from collections.abc import Callable, Iterable, Sequence
+from queue import Empty, SimpleQueue
+from ssl import SSLContext
+from threading import Thread
+from typing import Any
+
+import httpcore
+
+from core.extract.addresses import IPAddress, parse
+
+Permits = Callable[[IPAddress], bool]
+Resolve = Callable[[str], Sequence[IPAddress]]
+
+
+def lookup(host: str) -> Sequence[IPAddress]:
+    """The addresses that this machine's resolver has for a name, or for a number in any spelling it knows."""
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(parse(str(address[0])) for *_, address in found))
+
+
+class Deadline:
+    """A moment by which everything has to be over."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """The seconds that remain; raise `httpcore.ReadTimeout` when none do."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise httpcore.ReadTimeout
+        return left
+
+
+class GuardedBackend(httpcore.NetworkBackend):
+    """Opens TCP connections to permitted addresses, and nothing else."""
+
+    def __init__(self, *, permits: Permits, resolve: Resolve, deadline: Deadline) -> None:
+        self._permits = permits
+        self._resolve = resolve
+        self._deadline = deadline
+        self._sockets = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Connect to the first address that takes the connection; all of them have to be permitted."""
+        addresses = self._addresses(host)
+        if not addresses or not all(map(self._permits, addresses)):
+            raise httpcore.ConnectError
+        for remaining in range(len(addresses), 1, -1):
+            try:
+                return self._connect(addresses[-remaining], port, self._deadline.left() / remaining)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return self._connect(addresses[-1], port, self._deadline.left())
+
+    def _addresses(self, host: str) -> Sequence[IPAddress]:
+        """The one look-up, in a thread of its own: the system's resolver knows no deadline."""
+        answers: SimpleQueue[Sequence[IPAddress]] = SimpleQueue()
+        Thread(target=self._look_up, args=(host, answers), daemon=True).start()
+        try:
+            return answers.get(timeout=self._deadline.left())
+        except Empty:
+            raise httpcore.ConnectTimeout from None
+
+    def _look_up(self, host: str, answers: "SimpleQueue[Sequence[IPAddress]]") -> None:
+        try:
+            answers.put(self._resolve(host))
+        except (OSError, ValueError):
+            answers.put(())
+
+    def _connect(self, address: IPAddress, port: int, seconds: float) -> httpcore.NetworkStream:
+        return _TimedStream(self._sockets.connect_tcp(str(address), port, timeout=seconds), self._deadline)
+
+
+class _TimedStream(httpcore.NetworkStream):
+    """A connection that ends with the deadline, however small the pieces in which it drips."""
+
+    def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
+        self._stream = stream
+        self._deadline = deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, self._deadline.left())
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, self._deadline.left())
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        try:
+            stream = self._stream.start_tls(ssl_context, server_hostname, self._deadline.left())
+        except ValueError as error:  # a name that resolves, but cannot stand in a handshake
+            raise httpcore.ConnectError from error
+        return _TimedStream(stream, self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)

@@ -1,0 +1,26 @@
+"""The connections that a test opens, as the interpreter itself reports them."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+_heard: dict[int, list[Any]] = {}
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "socket.connect" and (heard := _heard.get(threading.get_ident())) is not None:
+        heard.append(arguments[1][:2])
+
+
+sys.addaudithook(_hear)
+
+
+@pytest.fixture
+def connections() -> Iterator[list[Any]]:
+    """(host, port) of every connection that the test's own thread tries to open."""
+    _heard[threading.get_ident()] = heard = []
+    yield heard
+    del _heard[threading.get_ident()]

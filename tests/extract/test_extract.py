@@ -1,0 +1,74 @@
+"""The whole way: address in, text, hash and time out."""
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from threading import Event, Semaphore
+
+import pytest
+from loopback import ANY_PORT, page, redirect, serve, this_machine
+
+from core.errors import Unavailable
+from core.extract import Extracted, extract, is_url
+
+SENTENCE = "Below the weir stands a mill whose wheel turns whenever the sluice is raised for the children."
+MILL = f"<html><body><article><p>{SENTENCE}</p></article></body></html>"
+
+
+def fetched(url: str) -> Extracted:
+    return extract(url, limits=ANY_PORT, permits=this_machine)
+
+
+def test_a_page_becomes_its_readable_text_with_hash_and_time() -> None:
+    before = datetime.now(UTC)
+    with serve(lambda request: [page(MILL) if b"/mill" in request else redirect("/mill")]) as site:
+        found = fetched(f"  {site.url}/short\n")
+    assert found.url == f"{site.url}/short"
+    assert found.content == SENTENCE
+    assert found.content_sha256 == hashlib.sha256(found.content.encode()).hexdigest()
+    assert before <= found.fetched_at <= datetime.now(UTC)
+    assert found.fetched_at.utcoffset() is not None
+
+
+def test_more_than_eight_at_once_are_asked_to_come_again() -> None:
+    arrived, go = Semaphore(0), Event()
+
+    def wait(request: bytes) -> list[bytes]:
+        arrived.release()
+        go.wait(20)
+        return [page("Reached.", kind="text/plain")]
+
+    with serve(wait) as site, ThreadPoolExecutor(8) as threads:
+        waiting = [threads.submit(fetched, site.url) for _ in range(8)]
+        for _ in waiting:
+            assert arrived.acquire(timeout=20)
+        try:
+            with pytest.raises(Unavailable):
+                fetched(site.url)
+        finally:
+            go.set()
+        assert [one.result().content for one in waiting] == ["Reached."] * 8
+        assert fetched(site.url).content == "Reached."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("http://a.test", "https://a.test/b?c=d#e", "HTTPS://A.TEST/", "  http://a.test/\n", "http://127.0.0.1:80/x"),
+        *("http://[::1]/", "https://müller.test/grüße", "http://user:word@a.test/", "http://a.test/a,b;(c)"),
+    ],
+)
+def test_one_address_and_nothing_else_is_a_url(text: str) -> None:
+    assert is_url(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "http", "http:", "http://", "https:///path", "http://?q", "a.test", "www.a.test", "ftp://a.test/"),
+        *("See http://a.test", "http://a.test and more", "http://a.test\nhttp://b.test", "<http://a.test>"),
+        *("http: //a.test", "mailto:a@b.test", "A sentence.", "xhttp://a.test"),
+    ],
+)
+def test_any_other_text_is_a_text(text: str) -> None:
+    assert not is_url(text)

@@ -1,0 +1,264 @@
+"""The one bounded GET: forms of addresses, redirects, sizes, times and kinds, against servers of this machine."""
+
+import gzip
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from loopback import ANY_PORT, page, redirect, serve, then_silence, this_machine
+
+from core.errors import UrlNotFetchable
+from core.extract import Limits, extract
+
+TEXT = page("Reached.", kind="text/plain")
+CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def text(url: str, limits: Limits = ANY_PORT) -> str:
+    return extract(url, limits=limits, permits=this_machine).content
+
+
+def reason(url: str, limits: Limits = ANY_PORT) -> str:
+    with pytest.raises(UrlNotFetchable) as refused:
+        text(url, limits)
+    return str(refused.value.details["reason"])
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("file:///etc/hostname", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "data:text/plain,hello", "javascript:0"),
+        *("ws://127.0.0.1/", "http+unix://%2Ftmp%2Fsocket/", "//127.0.0.1/", "127.0.0.1", "page", "", "   "),
+        *("http://", "http:///page", "http:127.0.0.1", "http://user@127.0.0.1/", "http://user:word@127.0.0.1/"),
+        *("http://public.test\\@127.0.0.1/", "http://:word@127.0.0.1/", "http://127.0.0.1:65536/", "http://[::1/"),
+        *("http://127.0.0.1:port/", "http://256.0.0.1/", "http://a\tb/", "http://127.0.0.1/\x00"),
+        f"http://127.0.0.1/{'a' * 8_192}",
+    ],
+)
+def test_a_form_that_is_not_permitted_is_refused_before_any_connection(url: str, connections: list[Any]) -> None:
+    assert reason(url) == "url"
+    assert connections == []
+
+
+@pytest.mark.parametrize("port", [0, 1, 22, 25, 81, 442, 5432, 8080, 8501, 65535])
+def test_only_the_ports_of_the_web_are_open_unless_an_operator_says_so(port: int, connections: list[Any]) -> None:
+    for scheme in ("http", "https"):
+        with pytest.raises(UrlNotFetchable) as refused:
+            extract(f"{scheme}://127.0.0.1:{port}/", permits=this_machine)
+        assert refused.value.details["ports"] == [80, 443]
+    assert connections == []
+
+
+def test_the_request_is_plain() -> None:
+    with serve(TEXT) as site:
+        text(f"{site.url}/a b?q=ü#part")
+    (request,) = site.requests
+    assert request.decode().split("\r\n") == [
+        "GET /a%20b?q=%C3%BC HTTP/1.1",
+        f"Host: 127.0.0.1:{site.port}",
+        "User-Agent: Traitbench",
+        "Accept: text/html, application/xhtml+xml, text/plain",
+        "Accept-Encoding: identity",
+        "Connection: close",
+        "",
+        "",
+    ]
+
+
+@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
+def test_redirects_are_followed_without_cookies(status: str) -> None:
+    first = redirect("../end?here", "Set-Cookie: a=b", status=status)
+    with serve(lambda request: [TEXT if b"/end?here" in request else first]) as site:
+        assert text(f"{site.url}/deep/start") == "Reached."
+    assert not any(b"cookie" in request.lower() for request in site.requests)
+
+
+def hops(request: bytes) -> Iterator[bytes]:
+    """/5 leads to /4 and so on, to a text at /0."""
+    left = int(request.split()[1].lstrip(b"/"))
+    yield redirect(f"/{left - 1}") if left else TEXT
+
+
+def test_five_redirects_are_followed_and_a_sixth_is_not() -> None:
+    with serve(hops) as site:
+        assert text(f"{site.url}/5") == "Reached."
+        site.requests.clear()
+        assert reason(f"{site.url}/6") == "redirects"
+    assert len(site.requests) == 6
+
+
+def test_a_redirect_loop_ends() -> None:
+    with serve(redirect("/round")) as site:
+        assert reason(f"{site.url}/round") == "redirects"
+
+
+@pytest.mark.parametrize(
+    ("to", "why"),
+    [
+        ("http://169.254.169.254/latest/meta-data/", "unreachable"),
+        ("//169.254.169.254/", "unreachable"),
+        ("http://10.0.0.1/", "unreachable"),
+        ("http://[::ffff:169.254.169.254]/", "unreachable"),
+        *[("file:///etc/hostname", "url"), ("gopher://127.0.0.1/", "url"), ("http://u:p@127.0.0.1/", "url")],
+        *[("http://[::1/", "url"), ("a:////[", "url"), (f"/{'a' * 9_000}", "url")],
+    ],
+)
+def test_a_redirect_to_somewhere_forbidden_goes_no_further(to: str, why: str, connections: list[Any]) -> None:
+    with serve(redirect(to)) as site:
+        assert reason(site.url) == why
+    assert connections == [("127.0.0.1", site.port)]
+
+
+def test_a_redirect_to_a_port_that_is_not_open_goes_no_further(connections: list[Any]) -> None:
+    with serve(redirect("http://127.0.0.1:22/")) as site:
+        assert reason(site.url, replace(ANY_PORT, ports=frozenset({site.port}))) == "url"
+    assert connections == [("127.0.0.1", site.port)]
+
+
+def test_a_redirect_that_leads_nowhere_is_a_status() -> None:
+    with serve(page("", status="302 Found")) as site:
+        assert reason(site.url) == "status"
+
+
+@pytest.mark.parametrize("status", ["304 Not Modified", "401 Unauthorized", "404 Not Found", "500 Error", "503 Busy"])
+def test_only_success_holds_text(status: str) -> None:
+    with serve(page("Not this.", status=status)) as site:
+        assert reason(site.url) == "status"
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/pdf", "application/json", "image/svg+xml", "text/css", "text/html2", "html", "", "*/*"]
+)
+def test_another_kind_of_content_is_refused(kind: str) -> None:
+    with serve(page("Not this.", kind=kind)) as site:
+        assert reason(site.url) == "media_type"
+
+
+def test_an_answer_without_a_kind_is_refused() -> None:
+    with serve(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nNot this.") as site:
+        assert reason(site.url) == "media_type"
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "TEXT/PLAIN; charset=utf-8", "text/plain ; a=b", "text/plain;"])
+def test_a_permitted_kind_may_be_written_in_many_ways(kind: str) -> None:
+    with serve(page("Reached.", kind=kind)) as site:
+        assert text(site.url) == "Reached."
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate", "zstd", "identity, gzip"])
+def test_a_compressed_answer_is_refused_unread(encoding: str) -> None:
+    bomb = gzip.compress(bytes(30_000_000))
+    with serve(page(bomb, f"Content-Encoding: {encoding}")) as site:
+        assert reason(site.url) == "encoded"
+
+
+@pytest.mark.parametrize("kind", ["text/html", "text/plain"])
+def test_a_compressed_bomb_that_does_not_say_so_is_not_inflated(kind: str) -> None:
+    """The reader of HTML would inflate bytes; it is given text."""
+    bomb = gzip.compress(b"<html><body><p>" + b"Boom. " * 200_000)
+    with serve(page(bomb, kind=kind)) as site:
+        found = text(site.url)
+    assert "Boom" not in found
+    assert len(found) <= len(bomb)
+
+
+def test_a_body_may_be_as_large_as_the_limit_and_no_larger() -> None:
+    limits = replace(ANY_PORT, body_bytes=1_000)
+    with serve(page("a" * 1_000, kind="text/plain")) as site:
+        assert len(text(site.url, limits)) == 1_000
+    with serve(page("a" * 1_001, kind="text/plain")) as site:
+        assert reason(site.url, limits) == "too_large"
+
+
+def test_an_endless_body_is_cut_off() -> None:
+    def endless(request: bytes) -> Iterator[bytes]:
+        yield CHUNKED
+        while True:
+            yield b"10000\r\n" + bytes(0x10000) + b"\r\n"
+
+    with serve(endless) as site:
+        assert reason(site.url) == "too_large"
+
+
+def test_an_endless_body_in_the_smallest_pieces_is_cut_off() -> None:
+    def endless(request: bytes) -> Iterator[bytes]:
+        yield CHUNKED
+        while True:
+            yield b"1\r\na\r\n" * 10_000
+
+    with serve(endless) as site:
+        assert reason(site.url, replace(ANY_PORT, seconds=0.5)) in ("too_slow", "too_large")
+
+
+def test_endless_headers_are_cut_off() -> None:
+    def endless(request: bytes) -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\n"
+        while True:
+            yield b"X-More: and more\r\n" * 100
+
+    with serve(endless) as site:
+        assert reason(site.url) == "unreachable"
+
+
+def dripping(start: bytes, drop: bytes) -> Iterator[bytes]:
+    """Never silent for long, and never done while a test could last."""
+    yield start
+    for _ in range(600):
+        time.sleep(0.03)
+        yield drop
+
+
+@pytest.mark.parametrize(
+    ("start", "drop"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\n", b"a"),
+        (CHUNKED, b"1\r\na\r\n"),
+        (b"HTTP/1.1 200 OK\r\nX-Slow: ", b"a"),
+        (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+    ],
+    ids=["body", "chunks", "header", "hints"],
+)
+def test_a_slow_drip_ends_with_the_deadline(start: bytes, drop: bytes) -> None:
+    with serve(lambda request: dripping(start, drop)) as site:
+        assert reason(site.url, replace(ANY_PORT, seconds=0.6)) == "too_slow"
+
+
+def test_a_server_that_says_nothing_is_too_slow() -> None:
+    with serve(lambda request: then_silence(b"")) as site:
+        assert reason(site.url, replace(ANY_PORT, seconds=0.6)) == "too_slow"
+
+
+def test_the_deadline_is_one_for_all_redirects_together() -> None:
+    def slow_hops(request: bytes) -> Iterator[bytes]:
+        time.sleep(0.15)
+        yield redirect("/on")
+
+    with serve(slow_hops) as site:
+        assert reason(site.url, replace(ANY_PORT, seconds=0.6)) == "too_slow"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(b"", b"\x00\x01\x02", b"SSH-2.0-OpenSSH_9.6\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"),
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nshort",
+        CHUNKED + b"zz\r\nno\r\n",
+    ],
+)
+def test_a_broken_conversation_is_as_good_as_none(answer: bytes) -> None:
+    with serve(answer) as site:
+        assert reason(site.url) == "unreachable"
+
+
+def test_neither_address_nor_text_is_logged_or_repeated(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with serve(page("marker-text", kind="text/plain")) as site:
+        assert text(f"{site.url}/marker-path") == "marker-text"
+    with serve(page("marker-text", kind="image/png")) as site, pytest.raises(UrlNotFetchable) as refused:
+        text(f"{site.url}/marker-path")
+    told = f"{caplog.text} {refused.value} {refused.value.details}"
+    assert "marker" not in told
+    assert "127.0.0.1" not in told
