@@ -3,6 +3,7 @@
 import pytest
 
 from app import preview
+from core.client import Traitbench
 from core.contract.versions import Version
 from core.scoring.snapshot import param_hash
 from tests.conftest import Service, Trained, make_draft
@@ -38,14 +39,14 @@ def test_a_text_gives_the_same_card_alone_and_among_others(version: Version) -> 
     assert [preview.score(version, [text])[0] for text in TEXTS] == preview.score(version, TEXTS)
 
 
-def test_a_rehearsal_finds_what_a_training_then_finds(service: Service, trained: Trained) -> None:
-    client = trained.client
-    make_draft(client, "trained.rehearsed")
-    model, traits = client.models.get("trained.rehearsed"), client.traits.list("trained.rehearsed")
-    rehearsal = preview.rehearse(model, traits, list(client.samples.list("trained.rehearsed")))
-    client.models.train("trained.rehearsed")
-    client.models.wait("trained.rehearsed")
-    assert client.versions.get("trained.rehearsed").param_hash == param_hash(rehearsal.snapshot)
+def test_a_rehearsal_finds_what_a_training_then_finds(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.rehearsed"
+    make_draft(client, handle)
+    model, traits = client.models.get(handle), client.traits.list(handle)
+    rehearsal = preview.rehearse(model, traits, list(client.samples.list(handle)))
+    client.models.train(handle)
+    client.models.wait(handle)
+    assert client.versions.get(handle).param_hash == param_hash(rehearsal.snapshot)
 
 
 def test_a_trait_without_samples_at_a_pole_is_left_out_of_a_rehearsal(trained: Trained) -> None:

@@ -28,9 +28,9 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The Chromium that `make test` sees to."""
+    """The Chromium that `make test` sees to; no longer than a module, because its event loop holds this thread."""
     path = shutil.which("chromium")
     assert path, "Chromium is not installed; `make test` installs it or says how."
     with sync_playwright() as playwright:
