@@ -13,13 +13,11 @@ from sqlalchemy.exc import OperationalError
 from core.errors import Unavailable
 from core.lifecycle import keys
 from core.lifecycle.bench import open_store
-from core.lifecycle.keys import Issued
+from core.lifecycle.keys import Issued, KeyNotFound
 from core.settings import Settings, read_settings
 from core.store.keys import ApiKey, Scope
 
-__all__ = ["ApiKey", "Issued", "Scope", "available", "issue", "list_keys", "revoke"]
-
-__all__ = ["ApiKey", "Issued", "Scope", "available", "issue", "list_keys", "revoke"]
+__all__ = ["ApiKey", "Issued", "KeyNotFound", "Scope", "available", "issue", "list_keys", "revoke"]
 
 _ENGINES: dict[str, Engine] = {}
 _LOCK = threading.Lock()
@@ -43,7 +41,7 @@ def list_keys() -> list[ApiKey]:
 
 
 def revoke(key_id: str) -> ApiKey:
-    """End a key; whoever uses it is refused from now on."""
+    """End a key; whoever uses it is refused from now on. Raise `KeyNotFound` when there is none of that id."""
     with _database() as engine:
         return keys.revoke(engine, key_id)
 

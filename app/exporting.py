@@ -17,7 +17,7 @@ def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     place = io.StringIO(newline="")
     writer = csv.writer(place, lineterminator="\r\n")
     writer.writerow(columns)
-    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    writer.writerows([harmless(cell) for cell in row] for row in rows)
     return place.getvalue().encode("utf-8-sig")
 
 
@@ -27,6 +27,6 @@ def jsonl_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> byte
     return "".join(f"{line}\n" for line in lines).encode("utf-8")
 
 
-def _harmless(cell: object) -> object:
-    """Texts only: a number is no formula."""
+def harmless(cell: object) -> object:
+    """The cell as no spreadsheet runs it; texts only, for a number is no formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

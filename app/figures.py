@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 
 from app.charts.intervals import Measured, Series
-from app.text import count, plain
+from app.text import ago, count, plain
+from app.theme import FOUND_SIGN
 from core.contract.traits import Trait
 from core.contract.versions import Version
 
@@ -14,16 +15,17 @@ Names = Mapping[str, str]
 """Trait names by key."""
 
 TRIGGERS = {
-    "train": "Training",
-    "retune": "New parameter search",
-    "retrain_buffered": "Retraining on feedback",
+    "train": "First training",
+    "retune": "Fresh search",
+    "retrain_buffered": "Feedback",
     "backfill": "Import",
 }
+"""What brought a version about, by its `triggered_by`."""
 
 
 def names_of(traits: Sequence[Trait]) -> Names:
-    """The names by key."""
-    return {trait.key: trait.name for trait in traits}
+    """The names by key; those of traits that discovery found bear its sign."""
+    return {trait.key: trait.name + (f" {FOUND_SIGN}" if trait.kind == "intrinsic" else "") for trait in traits}
 
 
 def label(version: Version) -> str:
@@ -66,8 +68,45 @@ def measured_on(figures: Series) -> str:
     """What the figures were measured on, in markdown; traits of which the same is true share a sentence."""
     traits: dict[str, list[str]] = {}
     for each in figures.figures:
-        traits.setdefault(each.measured_on, []).append(plain(each.name))
-    return "Measured on: " + "; ".join(f"{plain(what)} ({', '.join(names)})" for what, names in traits.items()) + "."
+        if each.value is not None:
+            traits.setdefault(each.measured_on, []).append(plain(each.name))
+    sentences = [f"{plain(what)} ({', '.join(names)})" for what, names in traits.items()]
+    return f"Measured on: {'; '.join(sentences)}." if sentences else ""
+
+
+def outcome(before: Version, after: Version, names: Names) -> str:
+    """What a version gave against the one before it, in markdown: honest about what may be chance."""
+    a, b = label(before), label(after)
+    if before.param_hash == after.param_hash:
+        return f"{b} came to the same parameters as {a}, so it scores every text as {a} does."
+    parts = [_means(before, after), _by_trait(before, after, names)]
+    if before.sample_count != after.sample_count:
+        more = after.sample_count - before.sample_count
+        few = f"{count(abs(more), 'sample')} {'more' if more > 0 else 'fewer'}"
+        parts.append(f"{b} was measured on {few}, so part of the difference may be in the samples.")
+    return " ".join(part for part in parts if part)
+
+
+def _means(before: Version, after: Version) -> str:
+    old, new = auroc(before), auroc(after)
+    if old is None or new is None:
+        return ""
+    change = round(new - old, 2)
+    verdict = "as well as before" if not change else "better" if change > 0 else "worse"
+    return f"Mean AUROC **{old:.2f} → {new:.2f}**: it tells the poles apart {verdict}."
+
+
+def _by_trait(before: Version, after: Version, names: Names) -> str:
+    """Which traits moved farther than chance explains: those whose intervals do not meet."""
+    old = {measured.name: measured.interval for measured in series(before, names).figures}
+    spans = [(each.name, old.get(each.name), each.interval) for each in series(after, names).figures]
+    both = [(name, a, b) for name, a, b in spans if a and b]
+    better = [plain(name) for name, a, b in both if b[0] > a[1]]
+    worse = [plain(name) for name, a, b in both if b[1] < a[0]]
+    if both and not better and not worse:
+        return "The 95 % intervals overlap for every trait: the difference may be chance."
+    sides = [f"clearly {word}: {', '.join(found)}" for word, found in (("better", better), ("worse", worse)) if found]
+    return f"Beyond chance {'; '.join(sides)}." if sides else ""
 
 
 def search_of(version: Version) -> str:
@@ -80,6 +119,11 @@ def parameters_table(version: Version, names: Names) -> pd.DataFrame:
     return pd.DataFrame(
         [{"Trait": names.get(key, key), **(each.get("parameters") or {})} for key, each in _traits(version).items()]
     )
+
+
+def made_how(version: Version) -> str:
+    """`First training 5 min ago: 248 samples, effort high, ...`, in markdown."""
+    return f"{TRIGGERS[version.triggered_by]} {ago(version.created_at)}: {plain(made_of(version))}."
 
 
 def made_of(version: Version) -> str:

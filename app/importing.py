@@ -37,10 +37,11 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True)
 class Row:
-    """One record; `number` is the line it begins on."""
+    """One record; `number` is the line it begins on, `record` what stood there when the file was JSON."""
 
     number: int
     cells: Mapping[str, str]
+    record: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ def _json_table(text: str, notes: tuple[str, ...]) -> Table:
         elif not isinstance(value, dict):
             problems.append(Problem(number, "", 'is not an object like {"text": "..."}'))
         else:
-            rows.append(Row(number, {str(key): _cell(each) for key, each in value.items()}))
+            rows.append(Row(number, {key: _cell(each) for key, each in value.items()}, value))
             columns |= dict.fromkeys(rows[-1].cells)
     if not rows:
         raise Unreadable('No line is a JSON object. Each line should look like {"text": "...", "quality": 1}.')

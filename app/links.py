@@ -9,12 +9,21 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from app.navigation import PAGES, PageName, entry
+from core.settings import read_settings
 
 
 def link(page: PageName, **query: str | int | None) -> str:
     """The address of a view; what is None or empty is left out."""
     named = {name: str(value) for name, value in query.items() if value not in (None, "")}
     return _root() + entry(page).url_path + (f"?{urlencode(named)}" if named else "")
+
+
+def service_address() -> str:
+    """Where programs reach the API, without `/v1`: the remote service, or the place where this browser is."""
+    settings, here = read_settings(), urlsplit(st.context.url or "")
+    if settings.api_url or not here.netloc:
+        return settings.base_url
+    return f"{here.scheme}://{here.netloc}"
 
 
 def _root() -> str:

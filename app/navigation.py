@@ -11,7 +11,7 @@ import streamlit as st
 
 from app import session
 
-PageName = Literal["catalog", "traits", "samples", "train", "versions", "score", "console"]
+PageName = Literal["catalog", "traits", "samples", "train", "versions", "score", "model", "console"]
 
 _FOLDER = Path(__file__).resolve().parent.parent / "pages"
 
@@ -49,6 +49,7 @@ PAGES: tuple[Entry, ...] = (
     Entry("train", "Train", ":material/model_training:", "Teach", "Make of traits and samples a version that scores."),
     Entry("versions", "Versions", ":material/history:", "Use", "What each training gave, and what changed in between."),
     Entry("score", "Score", ":material/speed:", "Use", "Put a text on every trait of the model, with the reasons."),
+    Entry("model", "Model", ":material/badge:", "Use", "Its card, how programs call it, and what is kept of it."),
     Entry("console", "Console", ":material/key:", "Operate", "API keys for programs: issue, look through, revoke."),
 )
 
@@ -81,13 +82,12 @@ def open_page(name: PageName, *, model: str) -> NoReturn:
     st.switch_page(page(name), query_params={session.MODEL: model})
 
 
-def page_link(name: PageName, label: str | None = None, *, icon: str | None = None) -> None:
-    """A link to another page about the model that is chosen, for what to go on with."""
+def page_link(name: PageName, label: str | None = None, *, icon: str | None = None, **query: str) -> None:
+    """A link to another page about the model that is chosen, for what to go on with; `query` is what it shows there."""
     row = entry(name)
-    st.page_link(page(name), label=label or row.title, icon=icon or row.icon)
+    st.page_link(page(name), label=label or row.title, icon=icon or row.icon, query_params=query)
 
 
-def model_link(name: PageName, label: str, *, model: str) -> None:
+def model_link(name: PageName, label: str, *, model: str, icon: str | None = ":material/arrow_forward:") -> None:
     """A link to a model, from the same pages as `open_page`."""
-    query = {session.MODEL: model}
-    st.page_link(page(name), label=label, icon=":material/arrow_forward:", icon_position="right", query_params=query)
+    st.page_link(page(name), label=label, icon=icon, icon_position="right", query_params={session.MODEL: model})

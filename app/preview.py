@@ -40,12 +40,16 @@ class PreviewUnavailable(Exception):
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What a training would make of a draft's samples: parameters and figures, kept nowhere."""
+    """What a training would make of a draft's samples: parameters and figures, kept nowhere.
+
+    `left_out` names traits without samples at a pole, `found` those of discovery: their axes stay in the service.
+    """
 
     snapshot: Snapshot
     metrics: dict[str, Any]
     samples: int
     left_out: tuple[str, ...]
+    found: tuple[str, ...] = ()
 
 
 def score(version: Version, texts: Sequence[str], *, traits: Sequence[str] | None = None) -> list[Card]:
@@ -55,12 +59,14 @@ def score(version: Version, texts: Sequence[str], *, traits: Sequence[str] | Non
 
 def rehearse(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> Rehearsal:
     """Fit the draft in memory, as a training does; a trait that lacks samples at a pole is left out."""
-    able = [trait for trait in traits if trait.positive_samples and trait.negative_samples]
+    given = [trait for trait in traits if trait.kind == "extrinsic"]
+    able = [trait for trait in given if trait.positive_samples and trait.negative_samples]
     if not able:
         raise PreviewUnavailable("A preview needs one trait with at least one sample at each pole.")
-    left_out = tuple(trait.name for trait in traits if trait not in able)
+    left_out = tuple(trait.name for trait in given if trait not in able)
+    found = tuple(trait.name for trait in traits if trait not in given)
     snapshot, metrics = _fitted(_identity(able, samples), model.scoring_method, model.max_depth, able, samples)
-    return Rehearsal(snapshot, metrics, len(samples), left_out)
+    return Rehearsal(snapshot, metrics, len(samples), left_out, found)
 
 
 def score_rehearsal(rehearsal: Rehearsal, texts: Sequence[str]) -> list[Card]:
@@ -122,7 +128,7 @@ def _identity(traits: Sequence[Trait], samples: Sequence[Sample]) -> str:
             repr((trait.key, trait.name, trait.positive_label, trait.negative_label, trait.aggregation)).encode()
         )
     for sample in samples:
-        seen.update(repr((sample.id, sample.trait, sample.quality, sample.content_sha256)).encode())
+        seen.update(repr((sample.id, sample.trait, sample.quality, sample.provenance, sample.content_sha256)).encode())
     return seen.hexdigest()
 
 
@@ -152,6 +158,7 @@ def _trait_samples(encoder: Encoder, trait: Trait, samples: Sequence[Sample]) ->
         X=_embedded(encoder, own),
         y=np.array([sample.quality for sample in own], dtype=np.float64),
         groups=[sample.content_sha256 for sample in own],
+        synthesized=np.array([sample.provenance == "synthesized" for sample in own], dtype=np.bool_),
     )
 
 

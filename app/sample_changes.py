@@ -30,12 +30,21 @@ class Changes:
 
 @dataclass(frozen=True)
 class Undo:
-    """How to take a change back: bring these samples back, remove those ids. `what` names the change for a person."""
+    """How to take a change back: bring these samples back, remove those ids. `what` names the change for a person.
+
+    `forgone` counts the synthesized ones that were deleted: brought back they would pass for texts that a person wrote.
+    """
 
     handle: str
     what: str
     gone: tuple[SampleInput, ...]
     added: tuple[int, ...]
+    forgone: int = 0
+
+    @property
+    def possible(self) -> bool:
+        """Whether there is anything to take back."""
+        return bool(self.gone or self.added)
 
 
 def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: Progress) -> Undo:
@@ -53,7 +62,9 @@ def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: 
             unfinished = done + isinstance(error, Unreachable)
             _remove(handle, added[unfinished:])
             raise
-    return Undo(handle, _named(changes), tuple(as_input(by_id[sample_id]) for sample_id in leaving), tuple(added))
+    forgone = {each for each in leaving if each not in changes.edits and by_id[each].provenance == "synthesized"}
+    gone = tuple(as_input(by_id[sample_id]) for sample_id in leaving if sample_id not in forgone)
+    return Undo(handle, _named(changes), gone, tuple(added), len(forgone))
 
 
 def take_back(undo: Undo) -> int:

@@ -252,9 +252,9 @@ def active_version(model: Model) -> Version | None:
     return _listed_version(_reader(), model.handle, model.current_version_id)
 
 
-def version(handle: str, version_no: int) -> Version:
-    """A version with its snapshot; its tags may have moved since it was first read here."""
-    return _whole_version(_reader(), handle, version_no)
+def version(handle: str, listed: Version) -> Version:
+    """A version of a listing with its snapshot; its tags may have moved since it was first read here."""
+    return _whole_version(_reader(), handle, listed.version_no, listed.param_hash)
 
 
 def _reader() -> tuple[str, str]:
@@ -268,5 +268,5 @@ def _listed_version(reader: tuple[str, str], handle: str, version_id: int) -> Ve
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _whole_version(reader: tuple[str, str], handle: str, version_no: int) -> Version:
+def _whole_version(reader: tuple[str, str], handle: str, version_no: int, param_hash: str) -> Version:
     return client().versions.get(handle, f"v{version_no}")

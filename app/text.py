@@ -3,12 +3,18 @@
 import re
 from datetime import UTC, datetime
 
+_ADDRESS = re.compile(r"https?://[^\s/?#]\S*", re.IGNORECASE)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:^=&])")
 
 
 def plain(text: str) -> str:
     """`text` so that markdown shows every character of it; line breaks become spaces."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is one http or https address and nothing else: the service fetches what is there."""
+    return _ADDRESS.fullmatch(text.strip()) is not None
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

@@ -80,6 +80,9 @@ CONFIDENCE_DOTS: Mapping[Confidence, str] = {"high": "●●●", "moderate": "�
 
 POSITIVE_SIGN, NEGATIVE_SIGN, NEUTRAL_SIGN = "▲", "▼", "■"
 
+FOUND_SIGN = "◇"
+"""Behind the name of a trait that discovery found."""
+
 
 def pole_sign(quality: float) -> str:
     """The sign of the side that a sample's quality lies on."""

@@ -1,4 +1,4 @@
-"""A score card as plain text (CONTRACT 8, `Accept: text/plain`): one row a trait, then a rule and the composite.
+"""Score cards as plain text (CONTRACT 8, `Accept: text/plain`): one row a trait, then a rule and the composite.
 
     clarity    ███████████████░░░░░   77  ●●●       Solid
     warmth     █████████████████░░░   85  ●●○      Strong
@@ -6,33 +6,72 @@
     Composite  ████████████████░░░░   81  ●●○
 
 Rows keep the blanks at their ends, so that columns can be cut by position. With one trait shown there is no composite.
+Two cards stand side by side under `a` and `b`, the names of their traits once, what changes from a to b at the end.
 """
 
 from collections.abc import Mapping
 
-from core.contract.scores import Card, Confidence
+from core.contract.scores import Card, Comparison, Confidence, TraitScore
 
 CELLS = 20
 GAP = "  "
 TOTAL = "Composite"
 DOTS: Mapping[Confidence, str] = {"high": "●●●", "moderate": "●●○", "low": "●○○"}
 
+_BETWEEN = GAP * 2
+_SIDE = len(GAP.join(("█" * CELLS, "100", "●●●", "Developing")))
+
 
 def draw(card: Card) -> str:
     """The card as lines of text, without a line end behind the last."""
-    alone = len(card.detail) == 1
-    width = max(len(name) for name in (*card.detail, *(() if alone else (TOTAL,))))
-    rows = [
-        GAP.join((_measure(key, trait.score, width), DOTS[trait.confidence], f"{trait.label or '':>10}"))
-        for key, trait in card.detail.items()
-    ]
-    if not alone:
-        total = _measure(TOTAL, card.composite, width)
+    width = _width(card)
+    rows = [GAP.join((key.ljust(width), _trait(trait))) for key, trait in card.detail.items()]
+    if _has_total(card):
+        total = GAP.join((TOTAL.ljust(width), _measure(card.composite)))
         rows += ["─" * len(total), GAP.join((total, DOTS[card.confidence]))]
     return "\n".join(rows)
 
 
-def _measure(name: str, score: int, width: int) -> str:
-    """The first three columns: name, bar, score."""
+def draw_pair(comparison: Comparison) -> str:
+    """Both cards side by side, as lines of text."""
+    a, b, width = comparison.a, comparison.b, _width(comparison.a)
+    rows = [_pair("", "a".ljust(_SIDE), "b".ljust(_SIDE), " b-a", width)]
+    rows += [
+        _pair(key, _trait(a.detail[key]), _trait(b.detail[key]), _change(delta.delta), width)
+        for key, delta in comparison.per_trait.items()
+    ]
+    if _has_total(a):
+        total = _pair(TOTAL, _total(a), _total(b), _change(comparison.improvement), width)
+        rows += ["─" * len(total), total]
+    return "\n".join(rows)
+
+
+def _width(card: Card) -> int:
+    return max(len(name) for name in (*card.detail, *((TOTAL,) if _has_total(card) else ())))
+
+
+def _has_total(card: Card) -> bool:
+    return len(card.detail) > 1
+
+
+def _pair(name: str, a: str, b: str, change: str, width: int) -> str:
+    return GAP.join((name.ljust(width), _BETWEEN.join((a, b, change))))
+
+
+def _trait(trait: TraitScore) -> str:
+    """The columns of one trait of one card: bar, score, dots, label."""
+    return GAP.join((_measure(trait.score), DOTS[trait.confidence], f"{trait.label or '':>10}"))
+
+
+def _total(card: Card) -> str:
+    return GAP.join((_measure(card.composite), DOTS[card.confidence])).ljust(_SIDE)
+
+
+def _measure(score: int) -> str:
+    """Bar and score."""
     full = round(score / 100 * CELLS)
-    return GAP.join((name.ljust(width), "█" * full + "░" * (CELLS - full), f"{score:>3}"))
+    return GAP.join(("█" * full + "░" * (CELLS - full), f"{score:>3}"))
+
+
+def _change(delta: int) -> str:
+    return f"{delta:>+4d}" if delta else "   0"

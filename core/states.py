@@ -15,6 +15,9 @@ Operation = Literal[
     "edit",  # traits and samples
     "train",
     "retune",  # train with reoptimize_params
+    "retrain",  # automatic, from feedback
+    "discover",
+    "synthesize",
     "use",  # score, compare, tag, untag, activate: they need a version
     "update",
     "read",
@@ -27,8 +30,9 @@ class Outcome(Enum):
 
     PROCEED = "proceed"
     NOTHING = "nothing to do, and that is the answer"
-    MATCH = "answer with the run in flight if it is the same, else the model is busy"
+    MATCH = "name the run in flight if it is the same, else the model is busy"
     IF_VERSION = "proceed when there is a version, else the model is not trained"
+    WAIT = "not now; once the model is busy no more"
 
 
 Cell = Outcome | type[TraitbenchError]
@@ -38,6 +42,9 @@ _ROWS: Mapping[Operation, tuple[Cell, ...]] = {
     "edit": (Outcome.PROCEED, ModelBusy, ModelNotDraft, Outcome.PROCEED, ModelArchived),
     "train": (Outcome.PROCEED, Outcome.MATCH, Outcome.NOTHING, Outcome.PROCEED, ModelArchived),
     "retune": (Outcome.PROCEED, Outcome.MATCH, Outcome.PROCEED, Outcome.PROCEED, ModelArchived),
+    "retrain": (Outcome.NOTHING, Outcome.WAIT, Outcome.PROCEED, Outcome.NOTHING, Outcome.NOTHING),
+    "discover": (Outcome.PROCEED, Outcome.MATCH, ModelNotDraft, Outcome.PROCEED, ModelArchived),
+    "synthesize": (Outcome.PROCEED, Outcome.MATCH, ModelNotDraft, Outcome.PROCEED, ModelArchived),
     "use": (ModelNotTrained, Outcome.IF_VERSION, Outcome.PROCEED, ModelNotTrained, ModelArchived),
     "update": (Outcome.PROCEED, Outcome.PROCEED, Outcome.PROCEED, Outcome.PROCEED, ModelArchived),
     "read": (Outcome.PROCEED,) * 5,

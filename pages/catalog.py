@@ -1,25 +1,19 @@
 """Catalog: every model this workbench can read, and the place where a model begins and ends."""
 
-from functools import partial
-
 import streamlit as st
 
 from app import session
-from app.service import client, models, namespaces
-from app.text import count, plain
+from app.service import models, namespaces
+from app.text import count
 from app.theme import STATES
-from app.widgets.confirm import asked, confirm
+from app.widgets import bundle_import
+from app.widgets.archive import archive
+from app.widgets.bundle_import import import_model
 from app.widgets.heading import heading
-from app.widgets.model_row import ARCHIVE, model_row
+from app.widgets.model_row import model_row
 from app.widgets.new_model import new_model, start
 
 ROWS = 25
-
-
-def archive(handle: str) -> None:
-    """Archive a model and say so."""
-    client().models.delete(handle)
-    session.flash(f"{plain(handle)} is archived. The filter by state shows it.")
 
 
 owned = namespaces()
@@ -73,15 +67,25 @@ shown = [
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     ready = sum(model.state == "ready" for model in shown)
     st.caption(f"{count(len(shown), 'model')}, {ready} ready to score", width="content")
-    st.button(
-        "New model",
-        type="primary",
-        icon=":material/add:",
-        key="catalog.new_button",
-        on_click=start,
-        disabled=not owned,
-        help=None if owned else "This workbench's API key owns no namespace to create models in.",
-    )
+    with st.container(horizontal=True, horizontal_alignment="right", width="content"):
+        nowhere = None if owned else "This workbench's API key owns no namespace to create models in."
+        st.button(
+            "Import",
+            icon=":material/upload:",
+            key="catalog.import_button",
+            on_click=bundle_import.start,
+            disabled=not owned,
+            help=nowhere or "Bring in a model that was exported, from its file.",
+        )
+        st.button(
+            "New model",
+            type="primary",
+            icon=":material/add:",
+            key="catalog.new_button",
+            on_click=start,
+            disabled=not owned,
+            help=nowhere,
+        )
 
 # ---- the models ------------------------------------------------------------------------------------------------------
 
@@ -116,13 +120,5 @@ elif not shown:
 
 new_model()
 
-if leaving := asked(ARCHIVE):
-    confirm(
-        ARCHIVE,
-        title="Archive this model?",
-        body=f"**{plain(leaving)}** stops scoring, for every program that uses it. Its traits, samples and versions "
-        "can still be read. Its name stays taken, and it cannot be brought back.",
-        yes="Archive",
-        icon=":material/inventory_2:",
-        act=partial(archive, leaving),
-    )
+import_model(owned)
+archive()

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from app import console, session
-from app.console import ApiKey
+from app.console import ApiKey, KeyNotFound
 from app.service import api_key
 from app.text import ago, count, plain
 from app.widgets.confirm import ask, asked, confirm
@@ -20,9 +20,14 @@ own_secret = api_key(settings)
 
 
 def revoke(key: ApiKey) -> None:
-    """Revoke a key and say so."""
-    console.revoke(key.id)
-    session.flash(f"{plain(key.name) or 'The key'} is revoked.")
+    """Revoke a key and say so; one that is not there any more is as useless as it should be."""
+    name = plain(key.name) or "The key"
+    try:
+        console.revoke(key.id)
+    except KeyNotFound:
+        session.flash(f"{name} was removed by somebody else meanwhile; it opens nothing any more.", "note")
+    else:
+        session.flash(f"{name} is revoked.")
 
 
 def key_row(key: ApiKey) -> None:

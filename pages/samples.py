@@ -1,11 +1,11 @@
-"""Samples: the texts that teach the model. Read and edit them, add them by hand, bring them in from a file."""
+"""Samples: the texts that teach the model. Read and edit them, add them by hand, from a file, or have them made."""
 
 import streamlit as st
 
 from app import session
 from app.exporting import csv_file, jsonl_file
 from app.navigation import page_link
-from app.sample_changes import UNDO, save, take_back
+from app.sample_changes import UNDO, Undo, save, take_back
 from app.sample_list import all_samples
 from app.service import attempt, client, namespaces
 from app.text import count
@@ -14,10 +14,24 @@ from app.widgets.heading import heading
 from app.widgets.model_picker import chosen_model
 from app.widgets.sample_add import add_by_hand
 from app.widgets.sample_import import VIEW, import_file
-from app.widgets.sample_table import edit_table, fitting, forget_changes, show_table
-from core.contract.samples import Sample
+from app.widgets.sample_table import (
+    delete_later,
+    edit_table,
+    fitting,
+    forget_changes,
+    keep_after_all,
+    show_table,
+    waiting,
+)
+from app.widgets.synthesis import draw_outcome, synthesize
+from core.contract.samples import Provenance, Sample
 
-VIEWS = {"table": "Table", "add": "Add by hand", "import": "Import a file"}
+VIEWS = {"table": "Table", "add": "Add by hand", "import": "Import a file", "synthesize": "Synthesize"}
+ORIGINS: dict[Provenance, str] = {
+    "authored": "Authored",
+    "synthesized": "Synthesized",
+    "score_feedback": "Feedback",
+}
 POLES = ("positive", "in between", "negative")
 COLUMNS = ("text", "trait", "quality", "provenance", "source_url", "created_at")
 
@@ -30,6 +44,13 @@ def side(sample: Sample) -> str:
 def row(sample: Sample) -> tuple[object, ...]:
     """A sample as a line of a file."""
     return (*(getattr(sample, column) for column in COLUMNS[:-1]), sample.created_at.isoformat())
+
+
+def undone(undo: Undo, left: int) -> str:
+    """How it is after an undo."""
+    if left:
+        return f"{count(left, 'sample')} could not be removed."
+    return f"As it was, without {undo.forgone:,} that were synthesized." if undo.forgone else "As it was before."
 
 
 model = chosen_model()
@@ -78,9 +99,14 @@ if view != "table":
         heading("samples", model, task=VIEWS[view])
     if view == "add":
         add_by_hand(model.handle, traits, samples)
+    elif view == "synthesize":
+        synthesize(model, traits, samples)
     else:
         import_file(model.handle, traits)
     st.stop()
+
+if can_edit:
+    draw_outcome(model, samples)
 
 # ---- the table: filters in the address, edits that wait to be saved -------------------------------------------------
 
@@ -114,9 +140,22 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="samples.fil
         placeholder="Any",
         width=160,
     )
+    origin = None
+    if any(sample.provenance != "authored" for sample in samples) or session.on_screen("origin", ""):
+        origin = st.selectbox(
+            "Origin",
+            list(ORIGINS),
+            index=None,
+            key="origin",
+            bind="query-params",
+            format_func=lambda each: ORIGINS[each],
+            placeholder="Any",
+            width=160,
+        )
 
 with top:
-    heading("samples", model, find=text, trait=names.get(str(trait)), pole=pole)
+    named = ORIGINS[origin] if origin else None
+    heading("samples", model, find=text, trait=names.get(str(trait)), pole=pole, origin=named)
 
 words = text.casefold().split()
 matching = [
@@ -124,6 +163,7 @@ matching = [
     for sample in samples
     if (trait is None or sample.trait == trait)
     and (pole is None or side(sample) == pole)
+    and (origin is None or sample.provenance == origin)
     and all(word in sample.text.casefold() for word in words)
 ]
 shown = fitting(matching)
@@ -138,13 +178,41 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.sai
     undo = session.kept(UNDO)
     if undo and undo.handle == model.handle and can_edit:
         st.caption(f"Just now: {undo.what}", width="content")
-        if st.button("Undo", icon=":material/undo:", type="tertiary", key="samples.undo_button"):
+        if undo.possible and st.button("Undo", icon=":material/undo:", type="tertiary", key="samples.undo_button"):
             with attempt() as undoing:
                 left = take_back(undo)
             if undoing.done:
                 session.keep(UNDO, None)
-                session.flash("As it was before." if not left else f"{count(left, 'sample')} could not be removed.")
+                session.flash(undone(undo, left))
                 st.rerun()
+
+synthesized = {sample.id for sample in samples if sample.provenance == "synthesized"}
+marked = synthesized & waiting(model.handle).deletions
+if can_edit and synthesized:
+    with st.container(horizontal=True, vertical_alignment="center", key="samples.synthesized"):
+        if synthesized > marked:
+            st.button(
+                f"Delete all synthesized ({len(synthesized):,})",
+                icon=":material/delete_sweep:",
+                type="tertiary",
+                key="samples.delete_synthesized",
+                on_click=delete_later,
+                args=(model.handle, synthesized),
+            )
+        if marked:
+            st.markdown(
+                f":small[:orange[:material/delete_sweep: {count(len(marked), 'synthesized sample')} will be deleted "
+                "when you save, for good.]]",
+                width="content",
+            )
+            st.button(
+                "Undo",
+                icon=":material/undo:",
+                type="tertiary",
+                key="samples.keep_synthesized",
+                on_click=keep_after_all,
+                args=(model.handle, synthesized),
+            )
 
 if not samples:
     with st.container(border=True, key="samples.empty"):
@@ -170,6 +238,14 @@ if not samples:
                     on_click=session.put,
                     args=({"task": "import"},),
                 )
+                st.button(
+                    "Synthesize",
+                    icon=":material/auto_awesome:",
+                    key="samples.first_synthesize",
+                    on_click=session.put,
+                    args=({"task": "synthesize"},),
+                    help="Have texts made of the traits' own words, for a first look.",
+                )
     st.stop()
 
 if not shown:
@@ -180,16 +256,18 @@ if not shown:
             icon=":material/filter_alt_off:",
             key="samples.clear",
             on_click=session.put,
-            args=({"find": "", "trait": None, "pole": None},),
+            args=({"find": "", "trait": None, "pole": None, "origin": None},),
         )
 elif can_edit:
-    changes = edit_table(model.handle, shown, traits)
+    with st.container(key="samples-grid"):
+        changes = edit_table(model.handle, shown, traits)
     st.caption(
         "Type into a cell to change it; tick rows at the left and press Delete to remove them. Nothing is changed "
         "before it is saved."
     )
 else:
-    show_table(shown, traits)
+    with st.container(key="samples-grid"):
+        show_table(shown, traits)
 
 # ---- save, discard, download -----------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Score: a text on every trait of the model, as one types, and what changes from one text to another."""
+"""Score: a text on every trait of the model as one types, what changes to a second, and what it should have been."""
 
 import streamlit as st
 
@@ -7,19 +7,23 @@ from app.charts.dumbbell import signed
 from app.figures import names_of
 from app.navigation import page_link
 from app.service import attempt, client, version
-from app.text import count, plain
-from app.widgets.card import draw_card, draw_pairs, draw_text_chart, draw_words, pairs
+from app.text import count, is_address, plain
+from app.widgets.card import draw_card, draw_pairs, draw_words, pairs
+from app.widgets.feedback import draw_feedback
 from app.widgets.heading import heading
+from app.widgets.learning import draw_learning
 from app.widgets.live import read_while_typing
 from app.widgets.model_picker import chosen_model
+from app.widgets.notes import found_note
+from app.widgets.official import compared, draw_official, draw_official_pair, draw_text, draw_text_pair
 from app.widgets.rehearsal import rehearsed
 from app.widgets.texts import (
     AGAINST,
     COMPARE,
     TEXT,
     TEXTS_IN_LINK,
-    draw_official,
     link_texts,
+    offer_reading,
     offer_text,
     restore_texts,
 )
@@ -27,9 +31,19 @@ from core.contract.scores import Card
 
 ACTIVE = "active"
 
+
+def scored_by_service(pinned: str, texts: list[str]) -> list[Card]:
+    """One text by a score, two by a comparison."""
+    if len(texts) == 1:
+        return [client().scores.score(pinned, texts[0])]
+    both = client().scores.compare(pinned, *texts)
+    return [both.a, both.b]
+
+
 model = chosen_model()
 restore_texts()
-numbers = [f"v{each.version_no}" for each in client().versions.list(model.handle)]
+versions = list(client().versions.list(model.handle))
+numbers = [f"v{each.version_no}" for each in versions]
 active = f"v{model.version_no}" if numbers else ""
 chosen = session.on_screen("version", ACTIVE)
 heading("score", model, version=chosen if chosen in numbers else active, **link_texts())
@@ -76,6 +90,8 @@ with typing:
     if len(text) + len(against) > TEXTS_IN_LINK:
         st.caption(f"A copied link leaves texts of more than {TEXTS_IN_LINK:,} characters out.")
     read_while_typing(TEXT, AGAINST)
+    if numbers:
+        draw_learning(model, traits, versions)
 
 # ---- its card: by a version, or by what a training would make of the draft -------------------------------------------
 
@@ -104,10 +120,16 @@ with answer:
             st.markdown("Type or paste a text, or take the one that is offered.")
         st.stop()
 
+    addresses = {key: each for key, each in zip((TEXT, AGAINST), texts, strict=False) if is_address(each)}
+    for key, address in addresses.items():
+        offer_reading(key, address)
+    if addresses:
+        st.stop()
+
     source, by_service = "", False
     try:
         if numbers:
-            cards = preview.score(version(model.handle, int(chosen[1:])), texts)
+            cards = preview.score(version(model.handle, versions[numbers.index(chosen)]), texts)
             source = f"Preview by {chosen}, computed here as you type"
         elif rehearsal := rehearsed(model, traits):
             cards = preview.score_rehearsal(rehearsal, texts)
@@ -117,28 +139,38 @@ with answer:
         source, by_service = f"Scored by the service with {chosen}", True
         if numbers:
             with attempt():
-                cards = [client().scores.score(f"{model.handle}@{chosen}", each) for each in texts]
+                cards = scored_by_service(f"{model.handle}@{chosen}", texts)
     if not cards:
         st.stop()
 
     st.badge(source, icon=":material/visibility:", color="gray")
     draw_card(cards[0], names, key="score.card", file_name=f"{model.handle}-scores")
     draw_words(cards[0], names)
+    found_note(traits)
+    if numbers:
+        draw_feedback(model, chosen, text, cards[0], traits)
+    else:
+        st.caption("Feedback on a score takes a trained model. A draft is taught by its samples.")
     if by_service:
         st.markdown(f"Request `{cards[0].metadata.request_id}`")
-    elif numbers:
+    elif numbers and len(cards) == 1:
         draw_official(model.handle, chosen, text, cards[0])
     with st.expander("As plain text", icon=":material/content_paste:"):
-        draw_text_chart(cards[0])
+        draw_text(cards[0])
 
 # ---- two texts -------------------------------------------------------------------------------------------------------
 
 if len(cards) == 2:
     first, second = cards
+    comparison = compared(first, second)
     rows = pairs(first, second, names)
     st.subheader("What changes from the text to the second one", anchor=False)
     with st.container(horizontal=True):
         st.metric("Composite", f"{first.composite} → {second.composite}", width=160)
-        st.metric("Change", signed(second.composite - first.composite), width=160)
+        st.metric("Change", signed(comparison.improvement), width=160)
         st.metric("Traits that move", f"{sum(pair.delta != 0 for pair in rows)} of {len(rows)}", width=160)
     draw_pairs(rows, ("Text", "Second text"), key="score.change", file_name=f"{model.handle}-two-texts")
+    if numbers and not by_service:
+        draw_official_pair(model.handle, chosen, (text, against), comparison)
+    with st.expander("Side by side as plain text", icon=":material/content_paste:"):
+        draw_text_pair(comparison)

@@ -1,17 +1,24 @@
-"""Train: what a training would do, the training while it runs, and what it gave."""
+"""Train: what a training would do, the run while it goes, what it gave, and what can be learnt from then on."""
 
 import streamlit as st
 
+from app import session
 from app.charts import intervals
-from app.figures import label, made_of, measured_on, names_of, series
+from app.figures import label, made_how, measured_on, names_of, outcome, series
 from app.navigation import page_link
-from app.service import active_version, attempt, client, guarded
+from app.permission import why_read_only
+from app.service import attempt, client
 from app.text import ago, count, plain
 from app.theme import PALETTE
+from app.waiting import waiting
 from app.widgets.chart import chart
 from app.widgets.heading import heading
+from app.widgets.learning import draw_learning
 from app.widgets.model_picker import chosen_model
-from app.widgets.training import EFFORTS, draw_progress, draw_readiness, missing
+from app.widgets.notes import found_note, missing_note
+from app.widgets.retune import draw_retune
+from app.widgets.training import draw_readiness, missing, pick_effort
+from app.widgets.watch import watch
 
 model = chosen_model()
 heading("train", model)
@@ -21,19 +28,12 @@ last = model.last_operation
 
 # ---- busy: how far it is ---------------------------------------------------------------------------------------------
 
-
-@st.fragment(run_every=1.0 if model.state == "busy" else None)
-def watch() -> None:
-    """Look once a second; the whole page runs again when there is something else to show."""
-    with guarded():
-        now = client().models.get(model.handle)
-    if now.state != "busy":
-        st.rerun()
-    draw_progress(now)
-
-
 if model.state == "busy":
-    watch()
+    watch(model)
+    if model.version_no is not None:
+        with st.container(horizontal=True):
+            page_link("score", f"Score a text with v{model.version_no}")
+            page_link("versions", "See the versions")
     st.stop()
 
 if model.state == "archived":
@@ -41,46 +41,73 @@ if model.state == "archived":
     page_link("catalog", "Go to the catalog")
     st.stop()
 
-if last and last.status == "failed" and last.kind in ("train", "retune", "retrain"):
+if last and last.status == "failed" and last.kind in ("train", "retune"):
     reason = last.error.message if last.error else "The service does not say why."
     kept = "Traits and samples are as they were; correct what is said above, or start it again as it is."
     if model.version_no is not None:
         kept = f"v{model.version_no} is as it was and goes on scoring."
     st.error(
-        f"**The training that began {ago(last.started_at)} failed.** {plain(reason)}\n\n{kept}", icon=":material/error:"
+        f"**The {'fresh search' if last.kind == 'retune' else 'training'} that began {ago(last.started_at)} failed.** "
+        f"{plain(reason)}\n\n{kept}",
+        icon=":material/error:",
     )
 
-# ---- ready: what it gave ---------------------------------------------------------------------------------------------
+# ---- ready: what it gave, and what more can be learnt ----------------------------------------------------------------
 
 if model.state == "ready":
-    version = active_version(model)
-    if version is not None:
-        st.subheader(f"{label(version)} scores texts now", icon=":material/check_circle:", anchor=False)
-        st.caption(f"Trained {ago(version.created_at)}: {plain(made_of(version))}.")
-        with st.container(horizontal=True):
-            page_link("score", "Score a text with it")
+    versions = list(client().versions.list(model.handle))
+    draw_learning(model, traits, versions)
+    version = next(each for each in versions if each.version_id == model.current_version_id)
+    before = next((each for each in versions if each.version_no < version.version_no), None)
+    names = names_of(traits)
+    st.subheader(f"{label(version)} scores texts now", icon=":material/check_circle:", anchor=False)
+    st.caption(made_how(version))
+    if before:
+        st.markdown(f"**Against {label(before)}.** {outcome(before, version, names)}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        page_link("score", "Score a text with it")
+        if before:
+            a, b = label(before), label(version)
+            page_link("versions", f"See {a} and {b} side by side", view="Compare", a=a, b=b)
+            if not why_read_only(model) and st.button(
+                f"Let {a} score again", icon=":material/undo:", key="train.back", type="tertiary"
+            ):
+                with attempt() as going_back:
+                    client().versions.activate(model.handle, version=a)
+                if going_back.done:
+                    session.flash(f"{a} scores now. {b} stays among the versions.")
+                    st.rerun()
+        else:
             page_link("versions", "See and compare versions")
-        st.markdown("**How well it tells the two poles of each trait apart**")
-        figures = series(version, names_of(traits))
-        chart(
-            intervals.figure([figures], PALETTE),
-            alt=intervals.alt([figures]),
-            table=intervals.table([figures]),
-            key="train.figures",
-            file_name=f"{model.handle}-{label(version)}-figures",
-        )
-        st.caption(
-            "AUROC: how often a sample of the positive pole scores above one of the negative pole. 0.5 is chance, 1 is "
-            f"perfect; the line is the 95 % interval. No sample was scored by parameters that had seen it. "
-            f"{measured_on(figures)}"
-        )
+    st.markdown("**How well it tells the two poles of each trait apart**")
+    figures = [series(each, names) for each in (before, version) if each]
+    chart(
+        intervals.figure(figures, PALETTE),
+        alt=intervals.alt(figures),
+        table=intervals.table(figures),
+        key="train.figures",
+        file_name=f"{model.handle}-{label(version)}-figures",
+    )
+    st.caption(
+        "AUROC: how often a sample of the positive pole scores above one of the negative pole. 0.5 is chance, 1 is "
+        f"perfect; the line is the 95 % interval. No sample was scored by parameters that had seen it. "
+        f"{measured_on(figures[-1])}"
+    )
+    missing_note(figures[-1:])
+    found_note(traits)
+    draw_retune(model, traits, versions, waiting(model, traits, versions[0]))
     with st.container(border=True, key="train.nothing"):
-        st.markdown("**Training again does nothing now**", help="The API answers such a call with no run.")
         st.markdown(
-            "Traits and samples of a trained model are frozen into its versions, and equal samples give equal "
-            "parameters. To teach something else, start a new model."
+            "**To teach it something else**", help="A plain train call of a ready model is answered with no run."
         )
-        page_link("catalog", "Create a new model")
+        st.markdown(
+            "Traits and samples of a trained model are frozen into its versions, so training again as before does "
+            "nothing. It learns from feedback on its scores, by itself. For other traits, or samples of your own, "
+            "start a new model."
+        )
+        with st.container(horizontal=True):
+            page_link("score", "Give feedback on a score")
+            page_link("catalog", "Create a new model")
     st.stop()
 
 # ---- draft: what will happen -----------------------------------------------------------------------------------------
@@ -106,6 +133,7 @@ with plan:
         f"**v{(model.version_no or 0) + 1}** and scores at once."
     )
     draw_readiness(traits)
+    found_note(traits)
     if lacking:
         st.warning(
             "\n".join(["**Not ready yet:**", *(f"- {sentence}" for sentence in lacking)]), icon=":material/info:"
@@ -113,21 +141,13 @@ with plan:
         page_link("samples", "Add samples")
 
 with choice:
-    st.subheader("Effort", anchor=False)
-    effort = st.radio(
-        "How wide to search",
-        list(EFFORTS),
-        index=list(EFFORTS).index("high"),
-        captions=list(EFFORTS.values()),
-        key="effort",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
+    effort = pick_effort()
+    why_not = why_read_only(model)
     if st.button(
         "Start training",
         type="primary",
         icon=":material/model_training:",
-        disabled=bool(lacking),
+        disabled=bool(lacking or why_not),
         help="Every trait needs a sample at each pole." if lacking else None,
         key="train.start",
     ):
@@ -135,4 +155,11 @@ with choice:
             client().models.train(model.handle, effort=effort)
         if starting.done:
             st.rerun()
+    if why_not:
+        st.caption(f":material/lock: {why_not}")
+    if model.zero_data_retention:
+        st.caption(
+            "Under zero data retention the samples are removed when the training ends. The version keeps on scoring; "
+            "it cannot be trained again."
+        )
     st.caption("Traits and samples cannot be edited while it runs, and are frozen once there is a version.")

@@ -1,4 +1,4 @@
-"""Traits: what the model measures. Each is an axis between two poles, taught by samples at both."""
+"""Traits: what the model measures. Each is an axis between two poles, taught by samples at both or found in them."""
 
 from functools import partial
 
@@ -6,10 +6,15 @@ import streamlit as st
 
 from app import session
 from app.navigation import page_link
+from app.permission import why_read_only
+from app.sample_list import all_samples
 from app.service import client
 from app.text import count, plain
-from app.widgets.balance import balance_bar, lacking
+from app.theme import FOUND_SIGN
+from app.widgets import discovery
+from app.widgets.balance import balance_bar, lacking, poles_line
 from app.widgets.confirm import ask, asked, confirm
+from app.widgets.discovery import draw_anchors, draw_figures, draw_outcome
 from app.widgets.frozen import editable
 from app.widgets.heading import heading
 from app.widgets.model_picker import chosen_model
@@ -29,6 +34,8 @@ model = chosen_model()
 heading("traits", model)
 traits = client().traits.list(model.handle)
 can_edit = editable(model, "traits")
+if can_edit:
+    draw_outcome(model, traits)
 
 # ---- none yet --------------------------------------------------------------------------------------------------------
 
@@ -37,7 +44,8 @@ if not traits:
         st.subheader("What should this model measure?", icon=":material/tune:", anchor=False)
         st.markdown(
             "A trait is a question with two ends: *Is this answer warm or cold? Plain or full of jargon?* Name it, "
-            "name its two poles, and teach it with a few texts of each."
+            "name its two poles, and teach it with a few texts of each. From these texts further traits can be "
+            "discovered."
         )
         if can_edit:
             st.button(
@@ -52,20 +60,46 @@ else:
         samples = sum(trait.sample_count for trait in traits)
         st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}", width="content")
         if can_edit:
-            st.button("New trait", type="primary", icon=":material/add:", key="traits.new", on_click=describe)
+            with st.container(horizontal=True, horizontal_alignment="right", width="content"):
+                st.button(
+                    "Discover traits",
+                    icon=":material/explore:",
+                    key="traits.discover_button",
+                    on_click=discovery.start,
+                    help="Look for differences between the texts that nobody has named yet.",
+                )
+                st.button("New trait", type="primary", icon=":material/add:", key="traits.new", on_click=describe)
 
+    found = [trait for trait in traits if trait.kind == "intrinsic"]
+    texts = {}
+    if found and samples and not why_read_only(model):
+        texts = {sample.id: sample for sample in all_samples(model.handle, traits)}
     most = max(max(trait.positive_samples, trait.negative_samples) for trait in traits)
     for trait in traits:
         with st.container(border=True, key=f"traits.card.{trait.key}"):
             about, balance, actions = st.columns([5, 6, 2], vertical_alignment="center", gap="medium")
             with about, st.container(gap="xsmall"):
-                st.markdown(f"**{plain(trait.name)}** :small[:gray[{plain(trait.key)}]]")
+                sign = f" {FOUND_SIGN}" if trait.kind == "intrinsic" else ""
+                st.markdown(f"**{plain(trait.name)}**{sign} :small[:gray[{plain(trait.key)}]]")
+                if trait.kind == "intrinsic":
+                    st.badge(
+                        "Discovered",
+                        icon=":material/explore:",
+                        color="violet",
+                        help="Found in the texts, not given by a person. Its direction is fixed; training fits where "
+                        "its scores lie.",
+                    )
                 if trait.description:
                     st.caption(plain(trait.description))
                 if trait.aggregation != "mean":
                     st.caption(f"Aggregation: {trait.aggregation}")
             with balance:
-                balance_bar(trait, most=most)
+                if trait.kind == "extrinsic" or trait.sample_count:
+                    balance_bar(trait, most=most)
+                else:
+                    poles_line(trait)
+                if trait.kind == "intrinsic":
+                    draw_figures(trait)
                 if lacking(trait):
                     st.markdown(f":small[:orange[:material/error: To train, it {lacking(trait)}.]]")
             with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
@@ -88,6 +122,8 @@ else:
                         on_click=ask,
                         args=(DELETE, trait.key),
                     )
+            if trait.kind == "intrinsic":
+                draw_anchors(trait, texts)
 
     if can_edit:
         with st.container(horizontal=True):
@@ -99,6 +135,7 @@ else:
 
 if can_edit:
     trait_form(model.handle, traits)
+    discovery.discovery(model, traits)
 
 leaving = next((trait for trait in traits if trait.key == asked(DELETE)), None)
 if can_edit and leaving:

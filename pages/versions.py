@@ -5,31 +5,39 @@ import json
 import pandas as pd
 import streamlit as st
 
-from app import session
+from app import retention, session
 from app.charts import intervals
 from app.figures import (
     TRIGGERS,
     auroc,
     figures_table,
     label,
-    made_of,
+    made_how,
     measured_on,
     names_of,
+    outcome,
     parameters_table,
     search_of,
     series,
 )
 from app.navigation import page_link
+from app.permission import why_read_only
 from app.service import attempt, client, version
 from app.text import ago, count, plain
 from app.theme import PALETTE
-from app.widgets.chart import chart, download_table
+from app.widgets.chart import chart, download_table, only_our_csv
 from app.widgets.heading import heading
+from app.widgets.keeping import draw_keeping
 from app.widgets.model_picker import chosen_model
+from app.widgets.notes import found_note, missing_note
 from app.widgets.side_by_side import draw_both, in_link, pair_of, pick_texts, score_both
 from app.widgets.tags import draw_tags
 
 VIEWS = ("All", "Details", "Compare")
+MADE_BY = (
+    "First training: from a draft. Fresh search: parameters searched anew. Feedback: the model retrained by itself. "
+    "Import: brought in from a file."
+)
 
 model = chosen_model()
 versions = list(client().versions.list(model.handle, limit=250))
@@ -47,7 +55,7 @@ traits = client().traits.list(model.handle)
 names = names_of(traits)
 by_label = dict(zip(numbers, versions, strict=True))
 active = f"v{model.version_no}"
-may_change = model.state != "archived"
+may_change = model.state != "archived" and not why_read_only(model)
 
 view = st.segmented_control(
     "View", VIEWS, default="All", required=True, key="view", bind="query-params", label_visibility="collapsed"
@@ -56,28 +64,33 @@ view = st.segmented_control(
 # ---- all of them -----------------------------------------------------------------------------------------------------
 
 if view == "All":
+    fates = retention.fates(model, versions)
     table = pd.DataFrame(
         [
             {
                 "Version": label(each),
                 "Scores": "active" if label(each) == active else "",
                 "Tags": ", ".join(each.tags),
-                "Trained": each.created_at,
-                "Because of": TRIGGERS.get(each.triggered_by, each.triggered_by),
+                "Made": each.created_at,
+                "Made by": TRIGGERS[each.triggered_by],
                 "Samples": each.sample_count,
+                "Next": fates[each.version_id],
                 "AUROC": auroc(each),
                 **{f"AUROC {measured.name}": measured.text for measured in series(each, names).figures},
             }
             for each in versions
         ]
     )
+    only_our_csv("versions.list")
     st.dataframe(
         table,
         hide_index=True,
         width="stretch",
         key="versions.list",
         column_config={
-            "Trained": st.column_config.DatetimeColumn(format="distance"),
+            "Made": st.column_config.DatetimeColumn(format="distance"),
+            "Made by": st.column_config.TextColumn(help=MADE_BY),
+            "Next": st.column_config.TextColumn(help="What becomes of this version when the next one comes."),
             "AUROC": st.column_config.NumberColumn(format="%.2f", help="Mean over the traits, out of fold."),
         },
     )
@@ -85,8 +98,10 @@ if view == "All":
         "AUROC: 0.5 is chance, 1 is perfect; in brackets the 95 % interval. Each is measured on samples that its "
         "parameters had not seen; *Details* says on how many."
     )
+    found_note(traits)
     with st.container(horizontal=True, horizontal_alignment="right"):
         download_table(table, key="versions.list", file_name=f"{model.handle}-versions")
+    draw_keeping(model, versions)
 
 # ---- one in detail ---------------------------------------------------------------------------------------------------
 
@@ -100,9 +115,7 @@ if view == "Details":
         help=f"`active` is {active} now.",
     )
     shown = by_label[active if picked == "active" else picked]
-    st.caption(
-        f"{TRIGGERS.get(shown.triggered_by, shown.triggered_by)} {ago(shown.created_at)}: {plain(made_of(shown))}."
-    )
+    st.caption(made_how(shown), help=MADE_BY)
 
     with st.container(horizontal=True, vertical_alignment="bottom", key="versions.actions"):
         if label(shown) == active:
@@ -121,6 +134,7 @@ if view == "Details":
                 st.rerun()
 
     draw_tags(model.handle, shown, active=active, may_change=may_change)
+    st.caption(f"When the next version comes, this one {retention.fates(model, versions)[shown.version_id]}.")
 
     st.subheader("How well it tells the poles apart", anchor=False)
     figures = series(shown, names)
@@ -132,6 +146,8 @@ if view == "Details":
         file_name=f"{model.handle}-{label(shown)}-figures",
     )
     st.caption(measured_on(figures))
+    missing_note([figures])
+    found_note(traits)
     with st.expander("Parameters", icon=":material/tune:"):
         st.dataframe(parameters_table(shown, names), hide_index=True, width="stretch", key="versions.parameters")
         st.caption(f"What the search chose for each trait. Searched: {plain(search_of(shown))}.")
@@ -139,7 +155,7 @@ if view == "Details":
         st.code(shown.param_hash, language=None)
     with st.expander("Snapshot", icon=":material/database:"):
         st.markdown("Everything needed to score without the service, and no sample text.")
-        whole = version(model.handle, shown.version_no)
+        whole = version(model.handle, shown)
         if whole.snapshot is None:
             st.caption("This workbench's API key may not read snapshots; that takes the scope `authoring`.")
         else:
@@ -159,10 +175,13 @@ if view == "Compare" and len(versions) == 1:
     with st.container(border=True, key="versions.only_one"):
         st.subheader("Only one version so far", icon=":material/compare_arrows:", anchor=False)
         st.markdown(
-            "There is nothing to compare it with. Another version comes from a new parameter search, from "
-            "retraining on feedback, or from an import."
+            "There is nothing to compare it with yet. Another version comes from feedback on scores, which the model "
+            "learns from by itself, or from a fresh search for parameters."
         )
-        page_link("score", "Score two texts against each other instead")
+        with st.container(horizontal=True):
+            page_link("score", "Give feedback on a score")
+            page_link("train", "Search parameters afresh")
+            page_link("score", "Score two texts against each other instead")
     st.stop()
 
 if view == "Compare":
@@ -171,10 +190,12 @@ if view == "Compare":
         st.selectbox("After", ["active", *numbers], key="b", bind="query-params", width=180)
     a, b = pair_of(numbers, active=active)
     before, after = by_label[a], by_label[b]
+    for each in dict.fromkeys((a, b)):
+        st.caption(f"**{each}**  {made_how(by_label[each])}")
     if a == b:
         st.info("Both sides are the same version: pick two different ones to see a difference.")
-    elif before.param_hash == after.param_hash:
-        st.info("These two versions have equal parameters, so they score every text equally.")
+    else:
+        st.markdown(outcome(before, after, names))
 
     st.subheader("Figures", anchor=False)
     both = [series(before, names), series(after, names)]
@@ -186,6 +207,8 @@ if view == "Compare":
         file_name=f"{model.handle}-{a}-{b}-figures",
     )
     st.caption("AUROC with its 95 % interval. Intervals that overlap say: the difference may be chance.")
+    missing_note(both)
+    found_note(traits)
 
     st.subheader("The same texts through both", anchor=False)
     texts = pick_texts(model.handle)

@@ -15,12 +15,15 @@ from typing import Literal, TypeVar
 from sqlalchemy import create_engine, make_url, text
 from ulid import ULID
 
-from core.contract.models import Model, ModelCreate
+from core.contract.models import Model, ModelCreate, TrainRequest
 from core.contract.samples import SampleInput, SamplesCreate
 from core.contract.traits import TraitInput, TraitsCreate
-from core.lifecycle import models, samples, traits
+from core.lifecycle import models, samples, training, traits
 from core.lifecycle.bench import Bench, open_bench
 from core.lifecycle.callers import Caller
+from core.lifecycle.outcomes import fail
+from core.lifecycle.worker import bodies
+from core.runs.worker import Worker, execute
 from core.settings import Settings
 
 Value = TypeVar("Value")
@@ -81,6 +84,20 @@ def draft(bench: Bench, *, warm: int = 0, cold: int = 0, words: int = 4) -> str:
     ]
     for first in range(0, len(inputs), 500):
         samples.add(bench, AUTHOR, handle, SamplesCreate(samples=inputs[first : first + 500]))
+    return handle
+
+
+def done_here(bench: Bench, run_id: str | None) -> None:
+    """Execute a run in this process, now: for benches whose runs nobody executes."""
+    executor = Worker(bench.engine, bench.settings.database_url, "here", bodies(bench.engine, bench.settings), fail)
+    execute(executor, str(run_id))
+
+
+def trained_here(bench: Bench, *, warm: int = 2, cold: int = 2) -> str:
+    """The handle of a new model with one version, trained in this process."""
+    handle = draft(bench, warm=warm, cold=cold)
+    done_here(bench, training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
+    assert models.get(bench, AUTHOR, handle).state == "ready"
     return handle
 
 

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -96,17 +97,10 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 def service(settings: Settings) -> Iterator[Service]:
     """The service of this session, ready."""
     bench = open_bench(settings)
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(bench), port=settings.port, log_config=None, access_log=False, timeout_keep_alive=75)
-    )
-    thread = threading.Thread(target=server.run)
-    thread.start()
     try:
-        _await_health(settings)
-        yield Service(settings.base_url, bench, settings)
+        with served(bench) as service:
+            yield service
     finally:
-        server.should_exit = True
-        thread.join()
         bench.close()
 
 
@@ -139,6 +133,23 @@ def trained(service: Service) -> Iterator[Trained]:
         client.models.train(handle, effort="low")
         assert client.models.wait(handle).state == "ready"
         yield Trained(handle, client)
+
+
+@contextmanager
+def served(bench: Bench) -> Iterator[Service]:
+    """A service over an open bench, ready, on the port of its settings."""
+    config = uvicorn.Config(
+        create_app(bench), port=bench.settings.port, log_config=None, access_log=False, timeout_keep_alive=75
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        _await_health(bench.settings)
+        yield Service(bench.settings.base_url, bench, bench.settings)
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def make_draft(client: Traitbench, handle: str) -> None:

@@ -2,8 +2,18 @@
 
 import pytest
 
-from core.barchart import draw
-from core.contract.scores import Breaks, Card, Confidence, Native, ScoreMetadata, Tier, TraitScore
+from core.barchart import draw, draw_pair
+from core.contract.scores import (
+    Breaks,
+    Card,
+    Comparison,
+    Confidence,
+    Delta,
+    Native,
+    ScoreMetadata,
+    Tier,
+    TraitScore,
+)
 
 
 def card(*rows: tuple[str, int, Confidence, Tier | None], composite: int = 0, confidence: Confidence = "high") -> Card:
@@ -84,3 +94,32 @@ def test_a_cell_is_five_points(score: int, full: int) -> None:
 def test_traits_stand_in_the_order_of_the_card() -> None:
     rows = draw(card(("b", 1, "high", "Weak"), ("a", 2, "high", "Weak"), ("c", 3, "high", "Weak"))).split("\n")
     assert [row[0] for row in rows[:3]] == ["b", "a", "c"]
+
+
+def comparison(a: Card, b: Card) -> Comparison:
+    deltas = {key: Delta(a=a.scores[key], b=b.scores[key], delta=b.scores[key] - a.scores[key]) for key in a.scores}
+    return Comparison(a=a, b=b, improvement=b.composite - a.composite, per_trait=deltas)
+
+
+def test_two_cards_side_by_side() -> None:
+    drawn = draw_pair(
+        comparison(
+            card(("clarity", 77, "high", "Solid"), ("warmth", 40, "low", None), composite=53, confidence="low"),
+            card(("clarity", 77, "high", "Solid"), ("warmth", 9, "high", "Developing"), composite=16),
+        )
+    )
+    assert drawn == (
+        "           a                                             b                                              b-a\n"
+        "clarity    ███████████████░░░░░   77  ●●●       Solid    ███████████████░░░░░   77  ●●●       Solid       0\n"
+        "warmth     ████████░░░░░░░░░░░░   40  ●○○                ██░░░░░░░░░░░░░░░░░░    9  ●●●  Developing     -31\n"
+        "───────────────────────────────────────────────────────────────────────────────────────────────────────────\n"
+        "Composite  ███████████░░░░░░░░░   53  ●○○                ███░░░░░░░░░░░░░░░░░   16  ●●●                 -37"
+    )
+
+
+def test_two_cards_of_one_trait_have_no_composite() -> None:
+    drawn = draw_pair(comparison(card(("warmth", 0, "high", "Weak")), card(("warmth", 100, "high", "Strong"))))
+    assert drawn == (
+        "        a                                             b                                              b-a\n"
+        "warmth  ░░░░░░░░░░░░░░░░░░░░    0  ●●●        Weak    ████████████████████  100  ●●●      Strong    +100"
+    )

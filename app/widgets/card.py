@@ -9,7 +9,6 @@ from app.charts.dumbbell import Pair
 from app.text import count, plain
 from app.theme import CONFIDENCE_DOTS, PALETTE
 from app.widgets.chart import chart
-from core.barchart import draw
 from core.contract.scores import Card, Tier, TraitScore
 
 _NEXT: Mapping[Tier, str] = {"Weak": "Developing", "Developing": "Solid", "Solid": "Strong"}
@@ -55,11 +54,6 @@ def in_words(trait: TraitScore) -> str:
         return f"{trait.score} is {trait.label}. {nearly}".strip()
     points = count(trait.headroom, "point")
     return f"{trait.score} is {trait.label}, {points} to {_NEXT[trait.label]}. {nearly}".strip()
-
-
-def draw_text_chart(card: Card) -> None:
-    """The card as plain text, to paste where there are no pictures."""
-    st.code(draw(card), language=None)
 
 
 def pairs(a: Card, b: Card, names: Mapping[str, str]) -> list[Pair]:

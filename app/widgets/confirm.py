@@ -1,4 +1,4 @@
-"""A question before something is taken away.
+"""A question before something that cannot be taken back.
 
 `ask` is a button's callback; while the question stands, `confirm` draws it in a dialog, and the page acts only on yes.
 A refusal by the service is written into the dialog, which stays open.
@@ -23,7 +23,9 @@ def asked(question: str) -> str | None:
     return subject if isinstance(subject, str) else None
 
 
-def confirm(question: str, *, title: str, body: str, yes: str, icon: str, act: Callable[[], None]) -> None:
+def confirm(
+    question: str, *, title: str, body: str, yes: str, icon: str, act: Callable[[], None], no: str = "Keep it"
+) -> None:
     """Draw the open question; `act` runs on yes, and then the page runs again."""
 
     def dismiss() -> None:
@@ -33,7 +35,7 @@ def confirm(question: str, *, title: str, body: str, yes: str, icon: str, act: C
         st.markdown(body)
         refusal = st.container()
         with st.container(horizontal=True, horizontal_alignment="right"):
-            if st.button("Keep it", key=f"{question}.no"):
+            if st.button(no, key=f"{question}.no"):
                 dismiss()
                 st.rerun()
             agreed = st.button(yes, icon=icon, type="primary", key=f"{question}.yes")

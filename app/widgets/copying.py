@@ -12,7 +12,7 @@ from app.navigation import PageName
 
 _HTML = """
 <button type="button"><span class="icon"></span><span class="label"></span></button>
-<input type="text" readonly hidden aria-label="Text to copy" />
+<textarea readonly hidden aria-label="Text to copy"></textarea>
 """
 
 _CSS = """
@@ -27,12 +27,13 @@ button:hover, button:focus-visible, button.done {
   color: var(--st-primary-color); border-color: var(--st-primary-color); outline: none;
 }
 svg { width: 1.05rem; height: 1.05rem; display: block; }
-input {
-  width: 100%; margin-top: 0.4rem; padding: 0.35rem 0.5rem; font: inherit; font-size: 0.875rem;
+textarea {
+  width: 100%; resize: vertical; box-sizing: border-box; margin-top: 0.4rem; padding: 0.35rem 0.5rem;
+  font: inherit; font-size: 0.875rem;
   color: var(--st-text-color); background: var(--st-secondary-background-color);
   border: 1px solid var(--st-border-color); border-radius: var(--st-base-radius);
 }
-input[hidden] { display: none; }
+textarea[hidden] { display: none; }
 """
 
 _JS = """
@@ -45,7 +46,7 @@ const icon = (path) => '<svg viewBox="0 0 24 24" fill="none" stroke="currentColo
 
 export default function ({ data, parentElement }) {
   const button = parentElement.querySelector('button')
-  const field = parentElement.querySelector('input')
+  const field = parentElement.querySelector('textarea')
   const show = (path, label) => {
     button.querySelector('.icon').innerHTML = icon(path)
     button.querySelector('.label').textContent = label
@@ -62,6 +63,7 @@ export default function ({ data, parentElement }) {
     } catch {
       field.hidden = false
       field.value = text
+      field.rows = Math.min(text.split('\\n').length, 12)
       field.focus()
       field.select()
     }

@@ -26,6 +26,7 @@ def model_line(model: Model) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="model_line"):
         st.markdown(f"**{plain(model.handle)}**", width="content")
         state_badge(model.state)
+        retention_badge(model)
         if model.version_no is not None:
             st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The version that scores.")
         for tag in model.version_tags:
@@ -36,3 +37,10 @@ def state_badge(state: State) -> None:
     """The state of a model as a badge that explains itself."""
     sign = STATES[state]
     st.badge(sign.label, icon=sign.icon, color=sign.colour, help=sign.hint)
+
+
+def retention_badge(model: Model) -> None:
+    """A sign on models under zero data retention."""
+    if model.zero_data_retention:
+        hint = "Zero data retention: no text is kept, neither of samples that were learnt from nor of calls."
+        st.badge("Zero retention", icon=":material/shield:", color="violet", help=hint)

@@ -6,12 +6,11 @@ from app.figures import auroc
 from app.navigation import PageName, model_link
 from app.service import active_version
 from app.text import ago, plain, shortened
+from app.widgets.archive import ARCHIVE
 from app.widgets.confirm import ask
-from app.widgets.heading import state_badge
+from app.widgets.heading import retention_badge, state_badge
 from core.contract.models import Model, State
 from core.contract.versions import Version
-
-ARCHIVE = "catalog.archive"
 
 _NEXT: dict[State, tuple[PageName, str]] = {
     "draft": ("traits", "Edit"),
@@ -40,8 +39,9 @@ def model_row(model: Model, *, owned: bool) -> None:
 def _what(model: Model) -> None:
     namespace, name = model.handle.split(".", 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f":gray[{plain(namespace)}.]**{plain(name)}**", width="content")
+        model_link("model", f":gray[{plain(namespace)}.]**{plain(name)}**", model=model.handle, icon=None)
         state_badge(model.state)
+        retention_badge(model)
     st.caption(plain(shortened(model.description, 160)) or "No description.")
 
 

@@ -3,6 +3,7 @@
 A model may start as a copy: the traits and samples of another, as a draft of their own.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -17,7 +18,7 @@ from core.contract.samples import Sample, SampleInput
 from core.contract.traits import Trait, TraitInput
 
 _OPEN, _FORM, _NOTHING = "catalog.new", "catalog.new_model", "\n"
-_GRAMMAR = "Small letters a-z, digits, - and _; begins with a letter or digit; at most 64."
+GRAMMAR = "Small letters a-z, digits, - and _; begins with a letter or digit; at most 64."
 
 
 def start(copy_of: str = _NOTHING) -> None:
@@ -44,7 +45,7 @@ def _ask(copy_of: str | None) -> None:
     if copy_of:
         st.caption(f"With the traits and samples of {plain(copy_of)}, which stays as it is.")
     with st.form(form, border=False):
-        namespace, name = _handle_fields(form, owned)
+        namespace, name = handle_fields(form, owned)
         name_slot = st.empty()
         description = st.text_area(
             "What does it measure?",
@@ -61,7 +62,7 @@ def _ask(copy_of: str | None) -> None:
     if not sent:
         return
     if not NAMESPACE.fullmatch(name):
-        field_error(name_slot, f"{'This is no name' if name else 'A name is needed'}. {_GRAMMAR}")
+        field_error(name_slot, no_name(name))
         return
     with refusal, attempt(slots) as creating:
         model = _create(f"{namespace}.{name}", description.strip(), _contents(copy_of))
@@ -110,16 +111,23 @@ def _sample_input(sample: Sample) -> SampleInput:
     return SampleInput(trait=sample.trait, text=sample.text, quality=sample.quality, source_url=sample.source_url)
 
 
-def _handle_fields(form: str, owned: tuple[str, ...]) -> tuple[str, str]:
+def no_name(typed: str) -> str:
+    """What is wrong with a name against the grammar."""
+    return f"{'This is no name' if typed else 'A name is needed'}. {GRAMMAR}"
+
+
+def handle_fields(form: str, owned: Sequence[str], *, name: str = "") -> tuple[str, str]:
+    """The two fields of a handle: a namespace that is owned, and a name."""
     left, right = st.columns([2, 3])
     namespace = left.selectbox(
         "Namespace", owned, key="catalog.new_namespace", help="Those that this workbench's API key owns."
     )
-    name = right.text_input(
+    typed = right.text_input(
         "Name",
+        name,
         key=f"{form}.name",
         placeholder="support-tone",
-        help=_GRAMMAR + " It cannot be changed later.",
+        help=GRAMMAR + " It cannot be changed later.",
         persist_state="session",
     )
-    return str(namespace), name.strip()
+    return str(namespace), typed.strip()

@@ -21,6 +21,9 @@ def rehearsed(model: Model, traits: Sequence[Trait]) -> Rehearsal | None:
     rehearsal = _read(model, traits) if samples <= AT_ONCE else _on_request(model, traits, samples)
     if rehearsal and rehearsal.left_out:
         st.caption(f"Left out, because a pole has no sample: {', '.join(plain(name) for name in rehearsal.left_out)}.")
+    if rehearsal and rehearsal.found:
+        names = ", ".join(plain(name) for name in rehearsal.found)
+        st.caption(f"Found by discovery, and scored once the model is trained: {names}.")
     return rehearsal
 
 

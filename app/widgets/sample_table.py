@@ -6,7 +6,7 @@ what it is given, never a feedback of what it returned.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -54,8 +54,25 @@ def forget_changes() -> None:
     session.next_round(_ROUND)
 
 
+def delete_later(handle: str, ids: Iterable[int]) -> None:
+    """Let these samples wait to be deleted, with whatever waits already; a button's callback."""
+    held = waiting(handle)
+    gone = held.deletions | frozenset(ids)
+    edits = {sample_id: edit for sample_id, edit in held.edits.items() if sample_id not in gone}
+    session.keep(_CHANGES, (handle, Changes(edits, gone)))
+    session.next_round(_ROUND)
+
+
+def keep_after_all(handle: str, ids: Iterable[int]) -> None:
+    """Take that back, as long as it is not saved; a button's callback."""
+    held = waiting(handle)
+    session.keep(_CHANGES, (handle, Changes(held.edits, held.deletions - frozenset(ids))))
+    session.next_round(_ROUND)
+
+
 def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
     """Draw the samples to be read."""
+    _only_our_downloads()
     st.dataframe(
         _frame(samples, traits, Changes()),
         column_config=_columns(samples, traits),
@@ -75,6 +92,7 @@ def edit_table(handle: str, samples: Sequence[Sample], traits: Sequence[Trait]) 
     if not carried or carried[0] != key:
         carried = (key, waiting(handle))
         session.keep(_CARRIED, carried)
+    _only_our_downloads()
     edited = st.data_editor(
         _frame(samples, traits, carried[1]),
         column_config=_columns(samples, traits),
@@ -90,6 +108,11 @@ def edit_table(handle: str, samples: Sequence[Sample], traits: Sequence[Trait]) 
     changes = _changes(samples, edited, waiting(handle))
     session.keep(_CHANGES, (handle, changes))
     return changes
+
+
+def _only_our_downloads() -> None:
+    """The grid's own CSV would hold formulas as they are; ours below the table makes them harmless."""
+    st.html("<style>.st-key-samples-grid button[aria-label^='Download as CSV'] { display: none; }</style>")
 
 
 def _key(handle: str, samples: Sequence[Sample]) -> str:

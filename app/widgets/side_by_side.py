@@ -81,12 +81,13 @@ def pick_texts(handle: str) -> list[str]:
 
 def score_both(handle: str, versions: tuple[Version, Version], texts: Sequence[str]) -> list[Both]:
     """Each text through both versions: here where the snapshots may be read, else by the service."""
-    numbers = [each.version_no for each in versions]
     try:
-        before, after = (preview.score(version(handle, number), texts) for number in numbers)
+        before, after = (preview.score(version(handle, each), texts) for each in versions)
     except preview.PreviewUnavailable as reason:
         st.caption(f"{plain(str(reason))} The service scores instead.")
-        before, after = ([client().scores.score(f"{handle}@v{number}", text) for text in texts] for number in numbers)
+        before, after = (
+            [client().scores.score(f"{handle}@v{each.version_no}", text) for text in texts] for each in versions
+        )
     return [Both(*row) for row in zip(texts, before, after, strict=True)]
 
 

@@ -14,7 +14,11 @@ _FORM = "versions.tag"
 
 def draw_tags(handle: str, version: Version, *, active: str, may_change: bool) -> None:
     """The tags with what can be done about them; `active` is the version that scores, as `vN`."""
-    st.markdown("**Tags**", help="A tag is a name of a version. It can stand where its number can, and can move.")
+    st.markdown(
+        "**Tags**",
+        help="A tag is a name of a version. It can stand where its number can, and can move. A version with a tag is "
+        "never removed, however many come after it.",
+    )
     is_active = active == f"v{version.version_no}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for tag in version.tags:

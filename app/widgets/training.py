@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
+from app.figures import names_of
 from app.text import plain
 from app.theme import NEGATIVE_SIGN, POSITIVE_SIGN
 from core.contract.models import Model, TrainEffort
@@ -21,7 +22,7 @@ EFFORTS: Mapping[TrainEffort, str] = {
 _KINDS = {
     "train": "Training",
     "retune": "Searching for new parameters",
-    "retrain": "Retraining on feedback",
+    "retrain": "Learning from feedback",
     "discover": "Discovering traits",
     "synthesize": "Writing samples",
 }
@@ -33,12 +34,29 @@ def missing(traits: Sequence[Trait]) -> list[str]:
     return [sentence for trait in traits if trait.kind == "extrinsic" and (sentence := _missing(trait))]
 
 
+def pick_effort() -> TrainEffort:
+    """The effort, which may stand in the link."""
+    return (
+        st.radio(
+            "How wide to search",
+            list(EFFORTS),
+            index=list(EFFORTS).index("high"),
+            captions=list(EFFORTS.values()),
+            key="effort",
+            bind="query-params",
+        )
+        or "high"
+    )
+
+
 def draw_readiness(traits: Sequence[Trait]) -> None:
     """Samples per pole of each trait, and whether they are enough."""
-    fewest = min(min(trait.positive_samples, trait.negative_samples) for trait in traits)
+    given = [trait for trait in traits if trait.kind == "extrinsic"]
+    fewest = min((min(trait.positive_samples, trait.negative_samples) for trait in given), default=0)
+    names = names_of(traits)
     rows = [
         {
-            "Trait": trait.name,
+            "Trait": names[trait.key],
             "Ready": _verdict(trait),
             f"{POSITIVE_SIGN} Positive": trait.positive_samples,
             f"{NEGATIVE_SIGN} Negative": trait.negative_samples,
@@ -53,23 +71,27 @@ def draw_readiness(traits: Sequence[Trait]) -> None:
 
 
 def draw_progress(model: Model) -> None:
-    """The run that keeps the model busy: what, how far, how much longer."""
-    last = model.last_operation
-    title = _KINDS[last.kind] if last else "Working"
+    """The run that keeps the model busy, and what may be done meanwhile."""
     with st.container(border=True, key="train.progress"):
-        st.subheader(title, icon=":material/progress_activity:", anchor=False)
-        progress = last.progress if last else None
-        if progress is None:
-            st.progress(0.0, text="Waiting for its turn")
-        else:
-            of = f", {progress.done:,} of {progress.total:,}" if progress.total > 1 else ""
-            st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{plain(progress.phase.capitalize())}{of}")
-            st.caption(f"{_clock(progress.elapsed_s)} so far, {_left(progress.eta_s)}")
-        if last and last.run_id:
-            st.caption(f"Run `{last.run_id}`")
+        draw_run(model)
     if model.version_no is not None:
         st.caption(f"v{model.version_no} goes on scoring meanwhile.")
     st.caption("This goes on in the service: you may leave this page, reload it, or close the browser.")
+
+
+def draw_run(model: Model) -> None:
+    """The run itself: what, how far, how much longer."""
+    last = model.last_operation
+    st.subheader(_KINDS[last.kind] if last else "Working", icon=":material/progress_activity:", anchor=False)
+    progress = last.progress if last else None
+    if progress is None:
+        st.progress(0.0, text="Waiting for its turn")
+    else:
+        of = f", {progress.done:,} of {progress.total:,}" if progress.total > 1 else ""
+        st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{plain(progress.phase.capitalize())}{of}")
+        st.caption(f"{_clock(progress.elapsed_s)} so far, {_left(progress.eta_s)}")
+    if last and last.run_id:
+        st.caption(f"Run `{last.run_id}`")
 
 
 def _missing(trait: Trait) -> str:
@@ -79,6 +101,8 @@ def _missing(trait: Trait) -> str:
 
 
 def _verdict(trait: Trait) -> str:
+    if trait.kind == "intrinsic":
+        return "yes, found by discovery"
     fewest = min(trait.positive_samples, trait.negative_samples)
     if not fewest:
         return "no, a pole is empty"

@@ -1,9 +1,12 @@
 """A whole model as one document, to be kept, checked and brought in elsewhere (ours, beside the specification).
 
-`sha256` is over the canonical bytes of everything else in it: a document that was changed is refused.
+`sha256` is over the canonical bytes of everything else in it: a document that was changed is refused. Samples have no
+ids here, since those are a service's own; who points at one names its place in `samples`, counted from 0.
 """
 
-from typing import Annotated, Any, Literal
+import hashlib
+import json
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -13,28 +16,52 @@ from core.contract.samples import Provenance, SampleInput
 from core.contract.traits import TraitInput
 from core.contract.versions import TriggeredBy
 
-FORMAT = "traitbench-bundle-1"
+FORMAT: Final = "traitbench-bundle-1"
+
+
+Place = Annotated[int, Field(ge=0), Integral]
+
+
+class Anchors(Received):
+    """Places of the samples that typify either pole."""
+
+    positive: list[Place]
+    negative: list[Place]
+
+
+class Intrinsic(Received):
+    """What discovery found. `axis` is base64 of little-endian float32, a direction among the vectors of one encoder."""
+
+    axis: Text
+    encoder_digest: Text
+    discrimination: float | None
+    explained_variance: float | None
+    anchors: Anchors | None
+    discovery: dict[str, Any]
 
 
 class BundledTrait(TraitInput):
-    """A trait; `intrinsic` is what discovery found of it and null on one that a person gave."""
+    """A trait; `intrinsic` is null on one that a person gave."""
 
-    intrinsic: dict[str, Any] | None
+    intrinsic: Intrinsic | None
 
 
 class BundledSample(SampleInput):
-    """A sample."""
+    """A sample; `seed` is the place of the sample it varies, `pending` says that no version has learnt from it yet."""
 
     provenance: Provenance
+    seed: Place | None = None
+    generator: Annotated[Text, Field(max_length=200)] | None = None
+    pending: bool = False
 
 
 class BundledVersion(Received):
     """A version with its snapshot."""
 
-    version_no: Annotated[int, Field(ge=1), Integral]
+    version_no: Annotated[int, Field(ge=1, lt=2**53), Integral]
     triggered_by: TriggeredBy
     param_hash: Text
-    sample_count: Annotated[int, Field(ge=0), Integral]
+    sample_count: Annotated[int, Field(ge=0, lt=2**31), Integral]
     created_at: Annotated[Time, Field(strict=False)]
     metrics: dict[str, Any]
     tags: list[Text]
@@ -55,3 +82,13 @@ class Bundle(Received):
     traits: list[BundledTrait]
     samples: list[BundledSample] | None
     versions: list[BundledVersion]
+
+
+def digest(bundle: Bundle) -> str:
+    """What `sha256` has to be.
+
+    What has its default is left out, so that a field which a later release adds changes no older document.
+    """
+    told = bundle.model_dump(mode="json", exclude={"sha256"}, exclude_defaults=True)
+    canonical = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -41,6 +41,11 @@ def _without_nul(value: Any) -> Any:
     return value
 
 
+def said(**keywords: Any) -> Any:
+    """Keywords of a schema that an operation checks itself, because the error has a code of its own."""
+    return Field(json_schema_extra=keywords)
+
+
 # Bounds and patterns stand before these two: behind them they would be checked, and missing in the schema.
 Integral = BeforeValidator(_integral)
 WithoutNul = BeforeValidator(_without_nul)

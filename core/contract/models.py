@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from core.contract.fields import Description, Integral, LongText, Received, Returned, Text, Time
+from core.contract.fields import Description, Integral, LongText, Received, Returned, Text, Time, said
+from core.contract.names import HANDLE
 
 State = Literal["draft", "busy", "ready", "failed", "archived"]
 OperationKind = Literal["train", "retune", "retrain", "discover", "synthesize"]
@@ -12,6 +13,8 @@ OperationStatus = Literal["queued", "running", "succeeded", "failed"]
 TrainEffort = Literal["low", "medium", "high", "max"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 
+Kind = Annotated[Text, said(enum=["scoring"])]
+ScoringMethod = Annotated[Text, said(enum=["balanced_cosine"])]
 MaxDepth = Annotated[int, Field(ge=1, le=3), Integral]
 
 
@@ -25,11 +28,11 @@ class VersionRetentionPolicy(Received):
 class ModelCreate(Received):
     """Body of `POST /models`."""
 
-    handle: Text
+    handle: Annotated[Text, said(pattern=f"^{HANDLE.pattern}$")]
     description: Description = ""
-    scoring_method: Text = "balanced_cosine"
+    scoring_method: ScoringMethod = "balanced_cosine"
     max_depth: MaxDepth = 1
-    kind: Text = "scoring"
+    kind: Kind = "scoring"
     additional_terms: LongText | None = None
     upstream_sources: list[dict[str, Any]] | None = None
     readme_markdown: LongText | None = None
@@ -40,7 +43,7 @@ class ModelUpdate(Received):
     """Body of `PATCH /models/{handle}`: what is not sent stays, an explicit null resets to the default."""
 
     description: Description | None = None
-    scoring_method: Text | None = None
+    scoring_method: ScoringMethod | None = None
     max_depth: MaxDepth | None = None
     additional_terms: LongText | None = None
     upstream_sources: list[dict[str, Any]] | None = None
@@ -50,7 +53,10 @@ class ModelUpdate(Received):
 
 
 class Progress(Returned):
-    """How far a run is; `fraction` of the whole, times in seconds."""
+    """How far a run is; `fraction` of the whole, times in seconds.
+
+    `notes`, in sentences, are what a person should know of the outcome; absent when there is nothing to say.
+    """
 
     phase: str
     done: int
@@ -58,6 +64,7 @@ class Progress(Returned):
     fraction: float
     elapsed_s: float
     eta_s: float | None
+    notes: list[str] | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class OperationError(Returned):

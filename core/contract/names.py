@@ -12,6 +12,7 @@ HANDLE = re.compile(rf"({_PART})\.({_PART})")
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"v([0-9]+)")
 ACTIVE = "active"
+TAG_SCHEMA = rf"^(?!v[0-9]+$|{ACTIVE}$){TAG.pattern}$"  # what `check_tag` lets pass
 
 _GIVEN_KEY = re.compile(r"[\w-]{1,64}")
 _NOT_KEY = re.compile(r"\W+")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from core.contract.fields import NotBlank, Quality, Received, Returned, Text, Time
+from core.contract.fields import NotBlank, Quality, Received, Returned, Text, Time, said
 from core.contract.models import Effort
 
 Provenance = Literal["authored", "synthesized", "score_feedback"]
@@ -48,5 +48,5 @@ class Sample(Returned):
 class SynthesizeRequest(Received):
     """Body of `POST /models/{handle}/samples/synthesize`; no body is `{}`. More effort makes more samples."""
 
-    synth_type: Text = "from_traits"
+    synth_type: Annotated[Text, said(enum=["from_traits", "diversify"])] = "from_traits"
     effort: Effort | None = None

@@ -4,18 +4,21 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from core.contract.fields import Description, Label, Received, Returned, WithoutNul
+from core.contract.fields import Description, Label, Received, Returned, WithoutNul, said
 from core.contract.models import Effort
 
 Aggregation = Literal["mean", "max", "min", "none"]
 TraitKind = Literal["extrinsic", "intrinsic"]
+
+# In schemas \w is ASCII; letters and digits of all scripts have no name there that every reader of schemas knows.
+_KEY = r"^([A-Za-z0-9_-]|[^\u0000-\u007f]){1,64}$"
 
 
 class TraitInput(Received):
     """One trait to add, or to change when its key exists."""
 
     name: Label
-    key: Annotated[str, StringConstraints(pattern=r"^[\w-]{1,64}$"), WithoutNul] | None = None
+    key: Annotated[str, StringConstraints(pattern=r"^[\w-]{1,64}$"), WithoutNul, said(pattern=_KEY)] | None = None
     description: Description = ""
     positive_label: Label = "positive"
     negative_label: Label = "negative"

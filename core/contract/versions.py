@@ -1,10 +1,11 @@
 """Versions and their tags on the wire (SPEC 2.4, 4.15-4.17)."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from core.contract.fields import Received, Returned, Text, Time
+from core.contract.fields import Received, Returned, Text, Time, said
+from core.contract.names import TAG_SCHEMA, VERSION
 
 TriggeredBy = Literal["train", "retune", "retrain_buffered", "backfill"]
 
@@ -43,8 +44,17 @@ class VersionUntagged(Returned):
 class VersionActivate(Received):
     """Body of `PUT /models/{handle}/versions/active`: exactly one of the two."""
 
-    version: Text | None = None
-    tag: Text | None = None
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["version"], "properties": {"version": {"type": "string"}, "tag": {"type": "null"}}},
+                {"required": ["tag"], "properties": {"tag": {"type": "string"}, "version": {"type": "null"}}},
+            ]
+        }
+    )
+
+    version: Annotated[Text, said(pattern=f"^{VERSION.pattern}$")] | None = None
+    tag: Annotated[Text, said(pattern=TAG_SCHEMA)] | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "VersionActivate":

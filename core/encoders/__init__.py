@@ -43,3 +43,7 @@ class Encoder(Protocol):
     def count_tokens(self, text: str) -> int:
         """How many tokens the text has, marks of begin and end left out."""
         ...
+
+    def words(self) -> Sequence[str]:
+        """Give the whole words of three letters and more that it has a token for, the commonest first."""
+        ...

@@ -13,6 +13,7 @@ texts run side by side in threads.
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -35,6 +36,7 @@ _WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 _WINDOW = 254
 _BEGIN, _END = 101, 102
+_WORD = re.compile("[a-z]{3,}")
 _SIDE_BY_SIDE_FROM = 8
 
 
@@ -58,6 +60,11 @@ class MiniLM:
     def count_tokens(self, text: str) -> int:
         """Word pieces, without the marks."""
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def words(self) -> Sequence[str]:
+        """About 21,000: the pieces of the vocabulary that are words; it is ordered by how common they are."""
+        pieces = sorted(self._tokenizer.get_vocab().items(), key=lambda item: item[1])
+        return [piece for piece, _ in pieces if _WORD.fullmatch(piece)]
 
     def means(self, text: str) -> NDArray[np.float32] | None:
         """(768,): the two layers' means over the tokens, as the graph gives them; None for a text without a token."""

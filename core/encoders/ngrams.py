@@ -43,6 +43,10 @@ class NGrams:
         """Words and signs."""
         return len(_TOKEN.findall(text))
 
+    def words(self) -> Sequence[str]:
+        """None: it hashes whatever comes."""
+        return ()
+
     def _vector(self, text: str) -> Vectors:
         grams = list(_grams(_TOKEN.findall(text.lower())))
         if not grams:

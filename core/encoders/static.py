@@ -5,6 +5,7 @@ not imported, since its own loader looks for the tokenizer on the network.
 """
 
 import hashlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +24,7 @@ WEIGHTS = (1.0, 0.5)
 _TABLE = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
 _TOKENIZER = "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"
 _WIDTH = 256
+_WORD = re.compile("\u2581[a-z]{3,}")
 
 
 class Table:
@@ -41,6 +43,11 @@ class Table:
         """Their ids, without marks; space around the text, which this tokenizer would count, left out."""
         ids: list[int] = self._tokenizer.encode(text.strip(), add_special_tokens=False).ids
         return ids
+
+    def words(self) -> list[str]:
+        """The tokens that begin a word and look like a whole one, in the order of the table."""
+        pieces = sorted(self._tokenizer.get_vocab().items(), key=lambda item: item[1])
+        return [piece[1:] for piece, _ in pieces if _WORD.fullmatch(piece)]
 
     def mean(self, text: str) -> NDArray[np.float64]:
         """(256,); zeros for a text without a token."""
@@ -66,6 +73,10 @@ class Static:
     def count_tokens(self, text: str) -> int:
         """Tokens of the table."""
         return len(self._table.tokens(text))
+
+    def words(self) -> Sequence[str]:
+        """About 9,000; some are the beginning of a longer word, since the table does not tell."""
+        return self._table.words()
 
     def _vector(self, text: str) -> Vectors:
         if not text.strip():

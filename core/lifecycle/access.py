@@ -24,6 +24,10 @@ Operation = Literal[
     "models.update",
     "models.delete",
     "models.train",
+    "models.card",
+    "models.export",
+    "models.import",
+    "traits.discover",
     "traits.add",
     "traits.list",
     "traits.get",
@@ -32,6 +36,7 @@ Operation = Literal[
     "samples.add",
     "samples.list",
     "samples.delete",
+    "samples.synthesize",
     "versions.list",
     "versions.get",
     "versions.tag",
@@ -39,6 +44,8 @@ Operation = Literal[
     "versions.activate",
     "scores.score",
     "scores.feedback",
+    "scores.compare",
+    "extract",
 ]
 Reach = Literal["read", "owned read", "write"]
 
@@ -61,6 +68,10 @@ RULES: Mapping[Operation, Rule] = {
     "models.update": _WRITE,
     "models.delete": _WRITE,
     "models.train": _WRITE,
+    "models.card": _READ,
+    "models.export": Rule("authoring", "owned read"),
+    "models.import": _WRITE,
+    "traits.discover": _WRITE,
     "traits.add": _WRITE,
     "traits.list": _READ,
     "traits.get": _READ,
@@ -69,6 +80,7 @@ RULES: Mapping[Operation, Rule] = {
     "samples.add": _WRITE,
     "samples.list": Rule("authoring", "owned read"),
     "samples.delete": _WRITE,
+    "samples.synthesize": _WRITE,
     "versions.list": _READ,
     "versions.get": _READ,
     "versions.tag": _WRITE,
@@ -76,6 +88,8 @@ RULES: Mapping[Operation, Rule] = {
     "versions.activate": _WRITE,
     "scores.score": _READ,
     "scores.feedback": _WRITE,
+    "scores.compare": _READ,
+    "extract": _READ,
 }
 
 

@@ -1,8 +1,10 @@
 """What every operation needs in its hand: settings, store, runs, encoder; opened once, closed once."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -14,16 +16,27 @@ from core.settings import Settings
 from core.store.engine import open_engine, reading, sqlite_file
 from core.store.migrate import migrate
 
+if TYPE_CHECKING:
+    from core.extract import Extracted
+
+
+def _extract(url: str) -> "Extracted":
+    # Imported when the first address comes: few models are ever asked about one, and it brings in a web client.
+    from core.extract import extract
+
+    return extract(url)
+
 
 @dataclass(frozen=True)
 class Bench:
-    """The open workbench of the service."""
+    """The open workbench of the service; `extract` reads the text behind an address."""
 
     settings: Settings
     engine: Engine
     runs: RunEngine
     encoder: Encoder
     snapshots: Snapshots = field(default_factory=Snapshots)
+    extract: Callable[[str], "Extracted"] = _extract
 
     def close(self) -> None:
         """Stop the runs and let go of the database."""

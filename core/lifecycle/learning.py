@@ -1,88 +1,91 @@
-"""What a training does, in the worker.
+"""What a training does, in the worker: a first one, a fresh search, or what feedback has taught since.
 
 A run may be executed more than once and be killed at any moment. What it encodes is kept as it goes; all the rest, the
-version, the active pointer, the state and the end of the run, is written in one transaction, which only the run's
-present owner can commit.
+version, the active pointer, the state, what goes (old versions, and samples under zero retention) and the end of the
+run, is written in one transaction, which only the run's present owner can commit.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, Engine
 
+from core.contract.models import OperationKind
+from core.contract.versions import TriggeredBy
 from core.encoders import Encoder
-from core.lifecycle import rules
+from core.errors import FeatureUnavailable
+from core.lifecycle import retention, rules, zero_retention
+from core.lifecycle.encoding import encoded
 from core.runs.execution import Execution, Fenced
 from core.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
-from core.scoring.segments import embed
 from core.scoring.snapshot import param_hash
-from core.store import models, samples, traits, vectors, versions
+from core.store import models, samples, traits, versions
 from core.store.engine import reading, writing
 from core.store.models import ModelRow
+from core.store.runs import RunRow
+from core.store.traits import Axis, TraitRow
 from core.store.vectors import Vector
 
-_TEXTS_AT_ONCE = 32
 # What encoding a text costs against learning one trait: only the bar's evenness hangs on it.
 _TEXTS_PER_TRAIT = 50
 
-Item = TypeVar("Item")
+_TRIGGERS: Mapping[OperationKind, TriggeredBy] = {
+    "train": "train",
+    "retune": "retune",
+    "retrain": "retrain_buffered",
+}
 
 
 def train(engine: Engine, encoder: Encoder, execution: Execution) -> None:
     """Learn from the model's samples and make the version, in the worker."""
     with reading(engine) as connection:
-        lesson = _lesson(connection, execution.run.model_id)
-    known = _encode(engine, encoder, execution, lesson)
+        lesson = _lesson(connection, encoder, execution.run)
+    known = encoded(engine, encoder, execution, lesson.labels, share=lesson.share)
     trained = _fit(encoder, execution, lesson, known)
     with writing(engine) as connection:
-        _finish(connection, execution, lesson, trained)
+        model = _finish(connection, execution, lesson, trained)
+    if model.zero_data_retention:
+        zero_retention.settle(engine, model.id)
 
 
 @dataclass(frozen=True)
 class _Lesson:
-    """What a training learns from, texts aside. It does not change meanwhile: a busy model is not edited."""
+    """What a training learns from, texts aside. What it is not to see, it does not: feedback that comes meanwhile has
+    higher ids than all labels here, and waits."""
 
     model: ModelRow
-    traits: Sequence[traits.TraitRow]
+    traits: Sequence[TraitRow]
+    axes: Mapping[int, Axis]
     labels: Sequence[samples.Label]
+    fixed: Mapping[str, Any] | None
 
     def share(self, texts: int) -> float:
         """How much of the whole is encoding, when this many texts are left to encode."""
         return texts / (texts + _TEXTS_PER_TRAIT * len(self.traits))
 
 
-def _lesson(connection: Connection, model_id: int) -> _Lesson:
-    model = models.find_by_id(connection, model_id)
+def _lesson(connection: Connection, encoder: Encoder, run: RunRow) -> _Lesson:
+    model = models.find_by_id(connection, run.model_id)
     if model is None:
-        raise Fenced(model_id)
-    return _Lesson(model, traits.rows(connection, model_id), samples.labels(connection, model_id))
+        raise Fenced(run.id)
+    rows, axes = traits.rows(connection, model.id), traits.axes(connection, model.id)
+    _check_axes(encoder, rows, axes)
+    fixed = None
+    if run.kind == "retrain" and model.active_version_id is not None:
+        fixed = versions.read(connection, model.active_version_id).metrics.get("traits", {})
+    return _Lesson(model, rows, axes, samples.labels(connection, model.id), fixed)
 
 
-def _encode(engine: Engine, encoder: Encoder, execution: Execution, lesson: _Lesson) -> Mapping[str, Vector]:
-    """The vector of every text, by the text's hash; what is new is kept batch by batch."""
-    with reading(engine) as connection:
-        kept = vectors.read(connection, lesson.model.id, encoder.digest)
-    known = {label.content_sha256: kept[label.id] for label in lesson.labels if label.id in kept}
-    new = {label.content_sha256: label.id for label in lesson.labels if label.content_sha256 not in known}
-    share = lesson.share(len(new))
-    for done, batch in _batches(list(new.items())):
-        execution.report("encoding", done, len(new), fraction=share * done / len(new))
-        known |= _encode_batch(engine, encoder, batch)
-    return known
-
-
-def _encode_batch(engine: Engine, encoder: Encoder, batch: Sequence[tuple[str, int]]) -> dict[str, Vector]:
-    """Vectors by the text's hash, for pairs of hash and a sample that has the text."""
-    with reading(engine) as connection:
-        texts = samples.texts(connection, [sample_id for _, sample_id in batch])
-    rows = embed(encoder.encode, [texts[sample_id] for _, sample_id in batch])
-    with writing(engine) as connection:
-        vectors.keep(
-            connection, encoder.digest, {sample_id: row for (_, sample_id), row in zip(batch, rows, strict=True)}
+def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, Axis]) -> None:
+    lost = [row.key for row in rows if row.id in axes and axes[row.id].encoder_digest != encoder.digest]
+    if lost:
+        raise FeatureUnavailable(
+            f"The axes of {', '.join(lost)} were discovered with another encoder than {encoder.id}. Choose that encoder"
+            " with TRAITBENCH_ENCODER, or delete these traits and discover again.",
+            details={"traits": lost, "encoder": encoder.id},
         )
-    return {digest: row for (digest, _), row in zip(batch, rows, strict=True)}
 
 
 def _fit(encoder: Encoder, execution: Execution, lesson: _Lesson, known: Mapping[str, Vector]) -> Trained:
@@ -91,33 +94,57 @@ def _fit(encoder: Encoder, execution: Execution, lesson: _Lesson, known: Mapping
     def report(done: int, total: int) -> None:
         execution.report("learning", done, total, fraction=encoded + (0.99 - encoded) * done / total)
 
+    groups = _groups(lesson.labels)
     return fit(
-        [_trait_samples(trait, lesson.labels, known) for trait in lesson.traits],
+        [_trait_samples(trait, lesson, groups, known) for trait in lesson.traits],
         encoder=EncoderIdentity(encoder.id, encoder.dimension, encoder.digest),
         scoring_method=lesson.model.scoring_method,
         max_depth=lesson.model.max_depth,
         effort=execution.run.effort,
+        fixed=lesson.fixed,
         on_progress=report,
     )
 
 
+def _groups(labels: Sequence[samples.Label]) -> Mapping[int, str]:
+    """By sample: the hash of its text or, of a variation, that of the text it goes back to."""
+    found: dict[int, str] = {}
+    # A seed is older than what was made of it: its group is known by then, unless it was deleted.
+    for label in labels:
+        seed = label.seed_sample_id
+        found[label.id] = label.content_sha256 if seed is None else found.get(seed, f"seed {seed}")
+    return found
+
+
 def _trait_samples(
-    trait: traits.TraitRow, labels: Sequence[samples.Label], known: Mapping[str, Vector]
+    trait: TraitRow, lesson: _Lesson, groups: Mapping[int, str], known: Mapping[str, Vector]
 ) -> TraitSamples:
-    own = [label for label in labels if label.trait_id == trait.id]
+    axis = lesson.axes.get(trait.id)
+    told = [label for label in lesson.labels if label.trait_id == trait.id]
+    untold = [] if axis is None else _others(lesson.labels, told)
+    learnt = [*told, *untold]
     return TraitSamples(
         key=trait.key,
         name=trait.name,
         positive_label=trait.positive_label,
         negative_label=trait.negative_label,
         aggregation=trait.aggregation,
-        X=np.array([known[label.content_sha256] for label in own], np.float32),
-        y=np.array([label.quality for label in own], np.float64),
-        groups=[label.content_sha256 for label in own],
+        X=np.array([known[label.content_sha256] for label in learnt], np.float32),
+        y=np.array([label.quality for label in told] + [np.nan] * len(untold), np.float64),
+        groups=[groups[label.id] for label in learnt],
+        synthesized=np.array([label.provenance == "synthesized" for label in learnt], bool),
+        intrinsic_axis=None if axis is None else axis.vector,
     )
 
 
-def _finish(connection: Connection, execution: Execution, lesson: _Lesson, trained: Trained) -> None:
+def _others(labels: Sequence[samples.Label], told: Sequence[samples.Label]) -> list[samples.Label]:
+    """One sample of every text that none of those told has."""
+    there = {label.content_sha256 for label in told}
+    return list({label.content_sha256: label for label in labels if label.content_sha256 not in there}.values())
+
+
+def _finish(connection: Connection, execution: Execution, lesson: _Lesson, trained: Trained) -> ModelRow:
+    """The model as it was found, its flag of zero retention as it is now."""
     # The model first, then the run: the order in which a deletion takes them too.
     model = models.hold_by_id(connection, lesson.model.id)
     execution.succeed(connection, phase="learning", total=len(lesson.traits))
@@ -128,7 +155,7 @@ def _finish(connection: Connection, execution: Execution, lesson: _Lesson, train
         snapshot=trained.snapshot.to_json(),
         model_id=model.id,
         version_no=models.next_version_no(connection, model.id),
-        triggered_by="train",
+        triggered_by=_TRIGGERS[execution.run.kind],
         param_hash=param_hash(trained.snapshot),
         sample_count=len(lesson.labels),
         run_id=execution.run.id,
@@ -136,8 +163,9 @@ def _finish(connection: Connection, execution: Execution, lesson: _Lesson, train
         created_at=rules.now(),
     )
     models.move(connection, model, "ready", now=rules.now(), active_version_id=version_id)
-
-
-def _batches(items: Sequence[Item]) -> Iterator[tuple[int, Sequence[Item]]]:
-    for first in range(0, len(items), _TEXTS_AT_ONCE):
-        yield first, items[first : first + _TEXTS_AT_ONCE]
+    retention.prune(connection, model, active_version_id=version_id)
+    if model.zero_data_retention:
+        zero_retention.purge(connection, model.id)
+    elif lesson.labels:
+        samples.learnt(connection, model.id, up_to=lesson.labels[-1].id)
+    return model

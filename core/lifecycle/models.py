@@ -12,7 +12,7 @@ from core.errors import (
     UnsupportedKind,
     UnsupportedScoringMethod,
 )
-from core.lifecycle import access, rules
+from core.lifecycle import access, retention, rules, zero_retention
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.states import Outcome
@@ -30,10 +30,8 @@ def create(bench: Bench, caller: Caller, body: ModelCreate) -> Model:
     """Make a draft in a namespace that the caller owns."""
     name = access.permit(bench, caller, "models.create", body.handle)
     _check_kind(body.kind)
-    _check(body.scoring_method, body.upstream_sources)
-    if body.zero_data_retention:
-        raise rules.unavailable("zero_data_retention")
-    fields = body.model_dump(exclude={"handle", "zero_data_retention"})
+    check_fields(body.scoring_method, body.upstream_sources)
+    fields = body.model_dump(exclude={"handle"})
     with writing(bench.engine) as connection:
         model_id = models.add(connection, handle=body.handle, namespace=name.namespace, now=rules.now(), **fields)
         if model_id is None:
@@ -80,16 +78,28 @@ def get(bench: Bench, caller: Caller, handle: str) -> Model:
 
 
 def update(bench: Bench, caller: Caller, handle: str, body: ModelUpdate) -> Model:
-    """Change what was sent; an explicit null resets a field to its default."""
+    """Change what was sent; an explicit null resets a field to its default.
+
+    Versions that a new policy does not keep, and samples when zero retention is asked for, are gone by the answer.
+    """
     name = str(access.permit(bench, caller, "models.update", handle))
     fields = _changes(body)
     with writing(bench.engine) as connection:
         model = access.found(models.hold(connection, name), name)
-        _check(fields.get("scoring_method"), fields.get("upstream_sources"))
+        check_fields(fields.get("scoring_method"), fields.get("upstream_sources"))
         rules.require("update", model)
-        _check_available(body)
+        cancelled = zero_retention.cancel(connection, model) if body.zero_data_retention else None
         models.change(connection, model.id, now=rules.now(), **fields)
-        return models.read(connection, model.id)
+        if "version_retention_policy" in fields:
+            retention.prune_by(connection, model, fields["version_retention_policy"])
+        if body.zero_data_retention:
+            zero_retention.purge(connection, model.id)
+        changed = models.read(connection, model.id)
+    if cancelled:
+        bench.runs.cancel(cancelled)
+    if body.zero_data_retention:
+        zero_retention.settle_or_say(bench.engine, model.id)
+    return changed
 
 
 def delete(bench: Bench, caller: Caller, handle: str) -> ModelDeleted:
@@ -108,15 +118,8 @@ def delete(bench: Bench, caller: Caller, handle: str) -> ModelDeleted:
 
 
 def _changes(body: ModelUpdate) -> dict[str, Any]:
-    sent = body.model_dump(include=body.model_fields_set - {"zero_data_retention", "version_retention_policy"})
-    return {name: _DEFAULTS[name] if value is None else value for name, value in sent.items()}
-
-
-def _check_available(body: ModelUpdate) -> None:
-    if body.zero_data_retention:
-        raise rules.unavailable("zero_data_retention")
-    if body.version_retention_policy is not None:
-        raise rules.unavailable("version_retention_policy")
+    sent = body.model_dump(include=body.model_fields_set)
+    return {name: _DEFAULTS.get(name) if value is None else value for name, value in sent.items()}
 
 
 def _check_choice(parameter: str, value: str | None, choices: tuple[str, ...]) -> None:
@@ -131,25 +134,26 @@ def _check_kind(kind: str) -> None:
         raise UnsupportedKind("The only kind of model is scoring.", details={"field": "kind", "choices": list(_KINDS)})
 
 
-def _check(scoring_method: str | None, upstream_sources: list[dict[str, Any]] | None) -> None:
+def check_fields(scoring_method: str | None, upstream_sources: list[dict[str, Any]] | None) -> None:
+    """Raise what is wrong with fields that their types cannot check."""
     if scoring_method is not None and scoring_method not in _METHODS:
         raise UnsupportedScoringMethod(
             "The only scoring method is balanced_cosine.",
             details={"field": "scoring_method", "choices": list(_METHODS)},
         )
-    if not _storable(upstream_sources):
+    if not storable(upstream_sources):
         raise rules.invalid(
             [rules.problem(["upstream_sources"], "not_storable", "U+0000, a lone surrogate or a number out of range")],
             thing="The model",
         )
 
 
-def _storable(value: Any) -> bool:
+def storable(value: Any) -> bool:
     """Free-form JSON is kept as sent, except what one of the two databases cannot hold."""
     if isinstance(value, dict):
-        return all(_storable(key) and _storable(each) for key, each in value.items())
+        return all(storable(key) and storable(each) for key, each in value.items())
     if isinstance(value, list):
-        return all(map(_storable, value))
+        return all(map(storable, value))
     if isinstance(value, str):
         return "\x00" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
     if isinstance(value, float):

@@ -15,9 +15,11 @@ def fail(connection: Connection, run: runs.RunRow, *, code: str, message: str, o
     if not runs.fail(connection, run.id, code=code, message=message, now=rules.now(), owner=owner):
         return False
     if model is not None and model.state == "busy":
-        models.move(connection, model, _state_after(model), now=rules.now())
+        models.move(connection, model, _state_after(run, model), now=rules.now())
     return True
 
 
-def _state_after(model: ModelRow) -> Literal["ready", "failed"]:
-    return "failed" if model.active_version_id is None else "ready"
+def _state_after(run: runs.RunRow, model: ModelRow) -> Literal["draft", "ready", "failed"]:
+    if model.active_version_id is not None:
+        return "ready"
+    return "failed" if run.kind == "train" else "draft"

@@ -66,6 +66,13 @@ def check_limit(limit: int, *, most: int) -> None:
         )
 
 
+def check_sample_count(count: int, most: int) -> None:
+    """Raise `ValidationFailed` when a model would have more samples than it may."""
+    if count > most:
+        message = f"the model would have {count} samples; it may have {most}"
+        raise invalid([problem(["samples"], "too_many", message)], thing="The samples")
+
+
 def invalid(errors: Sequence[Mapping[str, Any]], *, thing: str) -> ValidationFailed:
     """The error that names every bad field by its path."""
     count = len(errors)

@@ -35,7 +35,7 @@ def add_to(
     rows = traits.rows(connection, model.id)
     trait_ids = {row.name: row.id for row in rows} | {row.key: row.id for row in rows}
     _check(sent, digests, trait_ids)
-    _check_count(samples.count(connection, model.id) + len(sent), most)
+    rules.check_sample_count(samples.count(connection, model.id) + len(sent), most)
     rules.require("edit", model)
     made = rules.now()
     ids = samples.add(
@@ -106,9 +106,3 @@ def _errors(index: int, sample: SampleInput, digest: str, trait_ids: Mapping[str
         message = "it is not the SHA-256 of the text's UTF-8"
         errors.append(rules.problem(["samples", index, "content_sha256"], "sha256_mismatch", message))
     return errors
-
-
-def _check_count(count: int, most: int) -> None:
-    if count > most:
-        message = f"the model would have {count} samples; it may have {most}"
-        raise rules.invalid([rules.problem(["samples"], "too_many", message)], thing="The samples")

@@ -1,16 +1,14 @@
-"""Scores: one text against one version, the active one or the one that the handle is pinned to."""
+"""Scores: one text, or two compared, against one version: the active one or the one that the handle is pinned to."""
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
 from core.contract.names import ACTIVE, parse_pinned_handle
-from core.contract.scores import Card, ScoreRequest
-from core.encoders import Encoder, EncoderUnavailable
-from core.encoders.registry import NAMES, load_encoder
-from core.errors import FeatureUnavailable, ModelNotTrained
-from core.lifecycle import access, rules
+from core.contract.scores import Card, CompareRequest, Comparison, Delta, ScoreRequest
+from core.errors import ModelNotTrained
+from core.lifecycle import access, encoders, extraction, feedback, rules
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.lifecycle.versions import resolve
@@ -19,8 +17,6 @@ from core.scoring.snapshot import Snapshot
 from core.store import models
 from core.store.engine import reading
 from core.store.models import ModelRow
-
-_URL = re.compile(r"\s*https?://\S+\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -32,29 +28,56 @@ class _Served:
 
 
 def score(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, request_id: str) -> Card:
-    """The card of a text; nothing of the text is kept."""
+    """The card of a text. Nothing of the text is kept, unless feedback makes it a sample: the model's own, whichever
+    version the handle is pinned to."""
     operation: access.Operation = "scores.score" if body.feedback is None else "scores.feedback"
     name = str(access.permit(bench, caller, operation, handle))
     with reading(bench.engine) as connection:
         model = access.found(models.find(connection, name), name)
-        served = _served(bench, connection, model, parse_pinned_handle(handle).version, body)
-    _check_available(body)
-    encoder = _encoder(bench, served.snapshot)
-    scored = card.score(served.snapshot, encoder.encode, body.content, traits=body.traits)
+        served = _served(bench, connection, model, parse_pinned_handle(handle).version, body.traits)
+        verdicts = _verdicts(connection, model, body)
+        rules.require("use", model)
+    if verdicts is not None:
+        feedback.check_possible(model)
+    text = extraction.text_of(bench, body.content)
+    scored = _card(bench, served, text, body.traits, request_id=request_id)
+    if not verdicts:
+        return scored
+    url = None if text is body.content else body.content.strip()
+    ids = feedback.keep(bench, name, text, verdicts, source_url=url)
+    return scored.model_copy(update={"metadata": scored.metadata.model_copy(update={"sample_ids": ids})})
+
+
+def compare(bench: Bench, caller: Caller, handle: str, body: CompareRequest, *, request_id: str) -> Comparison:
+    """The cards of two texts by one version, and what changes from the first to the second; nothing is kept."""
+    name = str(access.permit(bench, caller, "scores.compare", handle))
+    with reading(bench.engine) as connection:
+        model = access.found(models.find(connection, name), name)
+        served = _served(bench, connection, model, parse_pinned_handle(handle).version, body.traits)
+        rules.require("use", model)
+    texts = [extraction.text_of(bench, content) for content in (body.a, body.b)]
+    a, b = (_card(bench, served, text, body.traits, request_id=request_id) for text in texts)
+    deltas = {key: Delta(a=a.scores[key], b=b.scores[key], delta=b.scores[key] - a.scores[key]) for key in a.scores}
+    return Comparison(a=a, b=b, improvement=b.composite - a.composite, per_trait=deltas)
+
+
+def _card(bench: Bench, served: _Served, text: str, traits: Sequence[str] | None, *, request_id: str) -> Card:
+    encoder = encoders.of_version(bench, served.snapshot)
+    scored = card.score(served.snapshot, encoder.encode, text, traits=traits)
     metadata = {"request_id": request_id, "version_id": f"v{served.version_no}", "sample_ids": []}
-    tokens = encoder.count_tokens(body.content)
-    return Card.model_validate(scored.to_wire() | {"input_tokens": tokens, "metadata": metadata})
+    return Card.model_validate(scored.to_wire() | {"input_tokens": encoder.count_tokens(text), "metadata": metadata})
 
 
-def _served(bench: Bench, connection: Connection, model: ModelRow, pinned: str | None, body: ScoreRequest) -> _Served:
-    # Errors in the contract's order: the version (404), the traits (422), the state (409).
+def _served(
+    bench: Bench, connection: Connection, model: ModelRow, pinned: str | None, traits: list[str] | None
+) -> _Served:
+    # Errors in the contract's order: the version (404), the traits (422); the state (409) is the caller's to ask.
     if pinned is None and model.active_version_id is None:
         rules.require("use", model)
         raise rules.refusal(ModelNotTrained, model)
     version = resolve(connection, model, pinned or ACTIVE)
     snapshot = bench.snapshots.get(connection, version.id)
-    _check_traits(snapshot, body.traits)
-    rules.require("use", model)
+    _check_traits(snapshot, traits)
     return _Served(version.version_no, snapshot)
 
 
@@ -69,27 +92,8 @@ def _check_traits(snapshot: Snapshot, names: list[str] | None) -> None:
         raise rules.invalid(errors, thing="The traits asked for")
 
 
-def _check_available(body: ScoreRequest) -> None:
-    if body.feedback is not None:
-        raise rules.unavailable("feedback")
-    if _URL.fullmatch(body.content):
-        raise FeatureUnavailable(
-            "This service does not fetch addresses; send the text itself.", details={"field": "content"}
-        )
-
-
-def _encoder(bench: Bench, snapshot: Snapshot) -> Encoder:
-    """The encoder that the version was trained with: no other may score with it."""
-    if snapshot.encoder.digest == bench.encoder.digest:
-        return bench.encoder
-    for name in NAMES:
-        try:
-            encoder = load_encoder(name, cache=bench.settings.cache)
-        except EncoderUnavailable:
-            continue
-        if encoder.digest == snapshot.encoder.digest:
-            return encoder
-    raise FeatureUnavailable(
-        f"The version was trained with the encoder {snapshot.encoder.id}, which is not installed here.",
-        details={"encoder": snapshot.encoder.id, "installed": bench.encoder.id},
-    )
+def _verdicts(connection: Connection, model: ModelRow, body: ScoreRequest) -> list[feedback.Verdict] | None:
+    if body.feedback is None:
+        return None
+    feedback.check_length(body.content)
+    return feedback.understood(connection, model, body.feedback)

@@ -1,16 +1,20 @@
-"""How a training begins: what stands in its way, which run it meets, and its place in the queue."""
+"""How a training begins: what stands in its way, which run it meets, and its place in the queue.
+
+A first training makes a draft ready; on a ready model only a fresh search (`reoptimize_params`) is anything to do.
+"""
 
 from sqlalchemy import Connection
-from ulid import ULID
 
-from core.contract.models import RunStarted, TrainRequest
-from core.errors import InsufficientSamples, ModelBusy
+from core.contract.models import OperationKind, RunStarted, TrainRequest
+from core.errors import InsufficientSamples, ModelBusy, SamplesPurged
 from core.lifecycle import access, rules
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
-from core.runs import RunEngine
+from core.lifecycle.launch import launch
+from core.lifecycle.run_keys import run_key
+from core.runs import Queue
 from core.states import Outcome
-from core.store import models, runs, traits
+from core.store import models, runs, samples, traits
 from core.store.engine import writing
 from core.store.models import ModelRow
 
@@ -25,42 +29,51 @@ def start(bench: Bench, caller: Caller, handle: str, body: TrainRequest) -> tupl
         return start_in(connection, bench.runs, model, body)
 
 
-def start_in(connection: Connection, engine: RunEngine, model: ModelRow, body: TrainRequest) -> tuple[RunStarted, bool]:
+def start_in(connection: Connection, queue: Queue, model: ModelRow, body: TrainRequest) -> tuple[RunStarted, bool]:
     """As `start`, for a model that the connection holds."""
-    outcome = rules.require("train", model)
-    if body.reoptimize_params:
-        raise rules.unavailable("reoptimize_params")
-    effort = body.effort or _DEFAULT_EFFORT
+    outcome = rules.require("retune" if body.reoptimize_params else "train", model)
     if outcome is Outcome.NOTHING:
         return RunStarted(state=model.state, run_id=None), False
+    effort, options = body.effort or _DEFAULT_EFFORT, {"reoptimize": body.reoptimize_params}
+    key = run_key(connection, model.id, "train", effort=effort, options=options)
     if outcome is Outcome.MATCH:
-        return RunStarted(state="busy", run_id=_matching_run(connection, model, effort)), True
+        return RunStarted(state="busy", run_id=_matching_run(connection, model, key)), True
+    kind: OperationKind = "retune" if model.state == "ready" else "train"
     _check_samples(connection, model)
-    run_id = f"run_{ULID()}"
-    models.move(connection, model, "busy", now=rules.now(), run_id=run_id)
-    runs.add(connection, run_id, model_id=model.id, kind="train", effort=effort, now=rules.now())
-    engine.enqueue(connection, run_id, "train", model.id)
-    return RunStarted(state="busy", run_id=run_id), True
+    return launch(connection, queue, model, kind, effort=effort, run_key=key, options=options), True
 
 
-def _matching_run(connection: Connection, model: ModelRow, effort: str) -> str:
-    # Traits and samples cannot have changed since: only the effort tells two trainings in flight apart.
+def lacking(connection: Connection, model_id: int) -> dict[str, dict[str, int]]:
+    """The samples at either pole of every extrinsic trait that has none at one of them."""
+    return {key: count for key, count in _poles(connection, model_id).items() if not all(count.values())}
+
+
+def _matching_run(connection: Connection, model: ModelRow, key: str) -> str:
     live = runs.read(connection, model.run_id or "")
-    if live is None or (live.kind, live.effort) != ("train", effort):
+    if live is None or live.run_key != key:
         raise rules.refusal(ModelBusy, model)
     return live.id
 
 
 def _check_samples(connection: Connection, model: ModelRow) -> None:
-    counts = {
-        trait.key: {"positive": trait.positive_samples, "negative": trait.negative_samples}
-        for trait in traits.read(connection, model.id)
-        if trait.kind == "extrinsic"
-    }
-    lacking = [key for key, count in counts.items() if not all(count.values())]
-    if lacking or not counts:
+    count = samples.count(connection, model.id)
+    if model.state == "ready" and not count:
+        raise SamplesPurged(
+            f"The samples of {model.handle} were purged: there is nothing to search with. Its versions go on serving.",
+            details={"handle": model.handle},
+        )
+    missing = lacking(connection, model.id)
+    if missing or not count:
         raise InsufficientSamples(
             f"Every trait of {model.handle} needs a sample on each side of 0.5; "
-            + (f"{len(lacking)} of {len(counts)} lack one." if counts else "the model has no trait yet."),
-            details={"traits": counts, "lacking": lacking},
+            + (f"{len(missing)} lack one." if missing else "the model has none at all."),
+            details={"traits": _poles(connection, model.id), "lacking": list(missing)},
         )
+
+
+def _poles(connection: Connection, model_id: int) -> dict[str, dict[str, int]]:
+    return {
+        trait.key: {"positive": trait.positive_samples, "negative": trait.negative_samples}
+        for trait in traits.read(connection, model_id)
+        if trait.kind == "extrinsic"
+    }

@@ -11,17 +11,20 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from threading import Thread, Timer
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import Engine
 
-from core.lifecycle import outcomes
+from core.contract.models import OperationKind
+from core.lifecycle import outcomes, retraining, zero_retention
 from core.runs.engine import LOCAL
+from core.runs.queue import EngineQueue
+from core.runs.schedules import Schedule
 from core.runs.supervisor import READY
 from core.runs.worker import Body, Worker, serve
 from core.settings import Settings
@@ -31,6 +34,8 @@ from core.store.engine import open_engine, sqlite_file, writing
 _NICE = 10
 _PR_SET_PDEATHSIG = 1
 _FAREWELL_SECONDS = 1.0
+_RETRAIN_SWEEP_SECONDS = 2.0
+_PURGE_SWEEP_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -44,10 +49,16 @@ def main() -> None:
     _end_with_parent(int(told["parent"]), engine, executor_id)
     os.nice(_NICE)
     lock = _lock(settings)
-    learn = ThreadPoolExecutor(1).submit(_learner, engine, settings)
-    bodies = {"train": lambda execution: learn.result()(execution)}
+    worker = Worker(
+        engine=engine,
+        url=settings.database_url,
+        executor_id=executor_id,
+        bodies=_bodies_in_time(engine, settings),
+        fail=outcomes.fail,
+        schedules=_schedules(engine, settings),
+    )
     try:
-        serve(Worker(engine, settings.database_url, executor_id, bodies, outcomes.fail), ready=_say_ready)
+        serve(worker, ready=_say_ready)
     except Exception:
         _log.exception("the worker cannot go on")
     # Also when it was taken for dead: its parent starts a new one, and the engine's threads must not keep this one.
@@ -60,12 +71,38 @@ def greeting(settings: Settings) -> Mapping[str, Any]:
     return {"settings": {name: getattr(settings, name) for name in Settings.__dataclass_fields__}}
 
 
-def _learner(engine: Engine, settings: Settings) -> Body:
-    """What trains, encoder and all; loaded while the worker is ready already, and kept."""
+def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
+    """What each kind of run does; the encoder is loaded."""
     from core.encoders.registry import load_encoder
-    from core.lifecycle import learning
+    from core.encoders.vocabulary import load_vocabulary
+    from core.lifecycle import discovering, learning, synthesizing
 
-    return partial(learning.train, engine, load_encoder(settings.encoder, cache=settings.cache))
+    encoder = load_encoder(settings.encoder, cache=settings.cache)
+    train = partial(learning.train, engine, encoder)
+    vocabulary = partial(load_vocabulary, encoder, cache=settings.cache)
+    return {
+        **dict.fromkeys(("train", "retune", "retrain"), train),
+        "discover": partial(discovering.discover, engine, encoder),
+        "synthesize": partial(synthesizing.synthesize, engine, encoder, vocabulary),
+    }
+
+
+def _bodies_in_time(engine: Engine, settings: Settings) -> Mapping[str, Body]:
+    """As `bodies`, which load while the worker is ready already."""
+    loading = ThreadPoolExecutor(1).submit(bodies, engine, settings)
+
+    def body(kind: str) -> Body:
+        return lambda execution: loading.result()[kind](execution)
+
+    return {kind: body(kind) for kind in get_args(OperationKind)}
+
+
+def _schedules(engine: Engine, settings: Settings) -> Sequence[Schedule]:
+    queue = EngineQueue(settings.database_url)
+    return (
+        Schedule("retrain-sweep", _RETRAIN_SWEEP_SECONDS, partial(retraining.sweep, engine, queue, settings)),
+        Schedule("purge-sweep", _PURGE_SWEEP_SECONDS, partial(zero_retention.sweep, engine)),
+    )
 
 
 def _settings(told: Mapping[str, Any]) -> Settings:

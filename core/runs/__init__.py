@@ -1,7 +1,7 @@
 """Long operations: the narrow port that the rest of the service sees of the run engine.
 
-Behind it: `engine` (queueing, and the child process that executes), `worker` (that child), `execution` (one run being
-executed), `guard` (heartbeat, takeover, reconciling: what the engine lacks).
+Behind it: `queue` (queueing), `engine` (the child process that executes), `worker` (that child), `execution` (one run
+being executed), `guard` (heartbeat, takeover, reconciling: what the engine lacks), `schedules` (what is done beside).
 """
 
 from typing import Protocol
@@ -9,14 +9,18 @@ from typing import Protocol
 from sqlalchemy import Connection
 
 
-class RunEngine(Protocol):
-    """Executes runs, each at least once, one at a time per model, whatever dies meanwhile."""
+class Queue(Protocol):
+    """Where runs wait for their execution."""
 
     def enqueue(self, connection: Connection, run_id: str, kind: str, model_id: int) -> None:
         """Queue a run inside the caller's transaction: it exists when that commits, and not otherwise."""
 
     def cancel(self, run_id: str) -> None:
         """Keep a queued run from starting; one that runs notices at its next sign of progress."""
+
+
+class RunEngine(Queue, Protocol):
+    """Executes runs, each at least once, one at a time per model, whatever dies meanwhile."""
 
     def start(self) -> None:
         """Begin to execute runs."""

@@ -7,45 +7,27 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from dbos import DBOS, DBOSClient, EnqueueOptions
-from sqlalchemy import URL, Connection
+from dbos import DBOS
+from sqlalchemy import URL
 from ulid import ULID
 
-from core.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
+from core.runs.names import engine_url
+from core.runs.queue import EngineQueue
 from core.runs.supervisor import Supervisor
 from core.store.engine import sqlite_file
 
 LOCAL = "local"
 
 
-class Runs:
+class Runs(EngineQueue):
     """The run engine of a service: `module` is what the worker process runs, `greeting` what it is told."""
 
     def __init__(self, url: str | URL, *, module: str, greeting: Mapping[str, Any]) -> None:
         DBOS.migrate(engine_url(url))
-        self._client = DBOSClient(
-            system_database_url=engine_url(url), serializer=SERIALIZER, application_name=APPLICATION, lazy=True
-        )
+        super().__init__(url)
         told = {**greeting, "executor_id": _executor_id(url), "parent": os.getpid()}
         # -P: a folder named core where the service was started must not be taken for ours.
         self.worker = Supervisor([sys.executable, "-P", "-m", module], json.dumps(told, default=str).encode())
-
-    def enqueue(self, connection: Connection, run_id: str, kind: str, model_id: int) -> None:
-        """Queue a run inside the caller's transaction."""
-        options: EnqueueOptions = {
-            "workflow_name": WORKFLOW,
-            "queue_name": QUEUE,
-            "workflow_id": run_id,
-            "app_version": APPLICATION_VERSION,
-            "application_name": APPLICATION,
-            "queue_partition_key": str(model_id),
-            "attributes": {"kind": kind},
-        }
-        self._client.enqueue_in_transaction(connection, options, run_id)
-
-    def cancel(self, run_id: str) -> None:
-        """Keep a queued run from starting; one that runs finds its record closed."""
-        self._client.cancel_workflow(run_id)
 
     def start(self) -> None:
         """Start the worker, unless it was started."""
@@ -58,7 +40,7 @@ class Runs:
     def close(self) -> None:
         """End the worker and let go of the database."""
         self.stop()
-        self._client.destroy()
+        super().close()
 
     def healthy(self) -> bool:
         """Whether the worker executes runs."""

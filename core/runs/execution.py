@@ -4,6 +4,7 @@ There may be two executions of one run for a while, when a process that was take
 drawn a token; only the one that claimed last can write, and the other gets `Fenced` and stops.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, Protocol
@@ -58,10 +59,13 @@ class Execution:
             raise Fenced(self.run.id)
         self._written = monotonic()
 
-    def succeed(self, connection: Connection, *, phase: str, total: int) -> None:
-        """End the run well, in the caller's transaction; raise `Fenced` when it is not ours any more."""
+    def succeed(self, connection: Connection, *, phase: str, total: int, notes: Sequence[str] = ()) -> None:
+        """End the run well, in the caller's transaction; raise `Fenced` when it is not ours any more.
+
+        `notes` are what a person should know of the outcome.
+        """
         self.fraction = 1.0
-        progress = self._progress(phase, total, total)
+        progress = self._progress(phase, total, total) | ({"notes": list(notes)} if notes else {})
         if not runs.succeed(connection, self.run.id, self.owner, progress=progress, now=datetime.now(UTC)):
             raise Fenced(self.run.id)
 

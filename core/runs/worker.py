@@ -6,7 +6,7 @@ itself: a body keeps what is dear as it goes, and ends in one transaction that o
 
 import logging
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbos import DBOS, DBOSConfig
@@ -18,6 +18,7 @@ from core.errors import TraitbenchError
 from core.runs import guard
 from core.runs.execution import Execution, Fail, Fenced
 from core.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
+from core.runs.schedules import Schedule, keep
 from core.store import runs, workers
 from core.store.engine import writing
 
@@ -33,13 +34,14 @@ Body = Callable[[Execution], None]
 
 @dataclass(frozen=True)
 class Worker:
-    """What a worker works with: a body for every kind of run, and what to do when one fails."""
+    """What a worker works with: a body for every kind of run, what to do when one fails, and what to do beside."""
 
     engine: Engine
     url: str | URL
     executor_id: str
     bodies: Mapping[str, Body]
     fail: Fail
+    schedules: Sequence[Schedule] = ()
 
 
 def serve(worker: Worker, *, ready: Callable[[], None], pace: guard.Pace = guard.PACE) -> None:
@@ -52,6 +54,7 @@ def serve(worker: Worker, *, ready: Callable[[], None], pace: guard.Pace = guard
     DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_workflow(worker))
     DBOS.launch()
     DBOS.register_queue(QUEUE, worker_concurrency=_AT_ONCE, partition_concurrency=1, polling_interval_sec=_POLL_SECONDS)
+    keep(worker.schedules)
     ready()
     guard.watch(worker.engine, worker.executor_id, worker.fail, pace)
 

@@ -30,26 +30,32 @@ class Path:
         return values
 
 
-def pole_weights(y: Floats) -> Floats:
-    """(n_samples,): one half for either side of 0.5, shared evenly; a sample at 0.5 belongs half to each side."""
+def pole_weights(y: Floats, mass: Floats | None = None) -> Floats:
+    """(n_samples,): one half for either side of 0.5, shared by mass; a sample at 0.5 belongs half to each side."""
     positive = np.where(y > 0.5, 1.0, np.where(y < 0.5, 0.0, 0.5))
-    weights: Floats = 0.5 * positive / positive.sum() + 0.5 * (1 - positive) / (1 - positive).sum()
+    negative = 1 - positive
+    if mass is not None:
+        positive, negative = mass * positive, mass * negative
+    weights: Floats = 0.5 * positive / positive.sum() + 0.5 * negative / negative.sum()
     return weights
 
 
-def path(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float]) -> Path:
-    """The path for vectors (n_samples, d) and qualities (n_samples,), both poles being there."""
-    return _decompose(X, y, shrinkages, leave_out=False)[0]
+def path(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float], mass: Floats | None = None) -> Path:
+    """The path for vectors (n_samples, d) and qualities (n_samples,), both poles being there.
+
+    `mass` (n_samples,) says how much each sample counts within its pole, the same for all when None.
+    """
+    return _decompose(X, y, shrinkages, pole_weights(y, mass), leave_out=False)[0]
 
 
 def path_and_left_out(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float]) -> tuple[Path, Floats]:
     """The path, and the value (n_samples, n_shrinkages) of each sample had it been left out, in closed form."""
-    return _decompose(X, y, shrinkages, leave_out=True)
+    return _decompose(X, y, shrinkages, pole_weights(y), leave_out=True)
 
 
-def centroid_difference(X: NDArray[np.floating], y: Floats) -> Path:
+def centroid_difference(X: NDArray[np.floating], y: Floats, mass: Floats | None = None) -> Path:
     """The far end of the path, in units of its own values: all that one sample at a pole can tell."""
-    weights = pole_weights(y)
+    weights = pole_weights(y, mass)
     centre, target, middle = _centre(X, y, weights)
     direction = (weights * (target - middle)) @ (X.astype(np.float64) - centre)
     found = Path(direction[None], np.array([middle - centre @ direction]))
@@ -58,10 +64,9 @@ def centroid_difference(X: NDArray[np.floating], y: Floats) -> Path:
 
 
 def _decompose(
-    X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float], *, leave_out: bool
+    X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float], weights: Floats, *, leave_out: bool
 ) -> tuple[Path, Floats]:
     n, d = X.shape
-    weights = pole_weights(y)
     centre, target, middle = _centre(X, y, weights)
     solve = _by_samples if n <= d else _by_features
     directions, leverage = solve(X, centre, weights, target - middle, np.array(shrinkages), leave_out)

@@ -13,11 +13,11 @@ from starlette.types import ASGIApp
 
 from core.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError
 from core.lifecycle.bench import Bench
-from core.service import models, open, query, samples, scores, traits, versions
+from core.service import extracts, models, open, query, samples, scores, traits, versions
 from core.service.edges import Edges, fault, request_id
 from core.service.envelope import envelope
 
-RESOURCES = (open, models, traits, samples, versions, scores)
+RESOURCES = (open, models, traits, samples, versions, scores, extracts)
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # The framework's own telemetry would carry bodies and error messages; there is none.

@@ -16,29 +16,43 @@ from core.contract.fields import Received
 from core.errors import BodyTooLarge, EmptyBody, InvalidJson, UnsupportedMediaType, ValidationFailed
 from core.service import strict_json
 from core.service.bench import bench_of
+from core.settings import Settings
 
 Value = TypeVar("Value", bound=Received)
 
 JSON = "application/json"
 TEXT = "text/plain"
+MARKDOWN = "text/markdown"
 
 _UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _MOST_FAULTS = 5_000  # more than a batch of samples can have
 _SMALL = 32 * 1024  # bytes; what takes longer to parse leaves the event loop
 
 
-class Body(Generic[Value]):
-    """The body as a `Value`. `text_as` names the field that a body of plain text stands for."""
+def _usual(settings: Settings) -> int:
+    return settings.max_body_bytes
 
-    def __init__(self, kind: type[Value], *, needed: bool = True, text_as: str | None = None) -> None:
+
+class Body(Generic[Value]):
+    """The body as a `Value`. `text_as` names the field that a body of plain text stands for; `limit` is in bytes."""
+
+    def __init__(
+        self,
+        kind: type[Value],
+        *,
+        needed: bool = True,
+        text_as: str | None = None,
+        limit: Callable[[Settings], int] = _usual,
+    ) -> None:
         self.kind = kind
         self.needed = needed
         self.text_as = text_as
+        self.limit = limit
         self.media_types = (JSON, TEXT) if text_as else (JSON,)
 
     async def __call__(self, request: Request) -> Value:
         """Read, parse and check."""
-        raw = await _read(request, limit=bench_of(request).settings.max_body_bytes)
+        raw = await _read(request, limit=self.limit(bench_of(request).settings))
         if not raw and self.needed:
             raise EmptyBody("A body is needed.", details={"media_types": [*self.media_types]})
         parse = self._parser(request) if raw else _nothing

@@ -1,20 +1,23 @@
-"""`/v1/models`: create, list, get, update, delete, train."""
+"""`/v1/models`: create, import, list, get, update, delete, train, export."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
+from core.contract.bundles import Bundle
 from core.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, RunStarted, TrainRequest
 from core.contract.page import ModelPage
-from core.lifecycle import models, training
+from core.lifecycle import bundles, cards, models, training
 from core.service import query
-from core.service.body import Body
-from core.service.caller import Called
+from core.service.body import JSON, MARKDOWN, Body
+from core.service.caller import Called, CalledForModelOrCard
 from core.service.paths import Handle
+from core.service.runs import accepted
 
 router = APIRouter(tags=["models"])
 
 Create = Annotated[ModelCreate, Depends(Body(ModelCreate))]
+Import = Annotated[Bundle, Depends(Body(Bundle, limit=lambda settings: settings.max_import_bytes))]
 Update = Annotated[ModelUpdate, Depends(Body(ModelUpdate))]
 Train = Annotated[TrainRequest, Depends(Body(TrainRequest, needed=False))]
 
@@ -23,6 +26,12 @@ Train = Annotated[TrainRequest, Depends(Body(TrainRequest, needed=False))]
 def create(call: Called, body: Create) -> Model:
     """Create a model, as a draft."""
     return models.create(call.bench, call.caller, body)
+
+
+@router.post("/v1/models/import", name="models.import", status_code=201)
+def import_(call: Called, body: Import, handle: query.AsHandle = None) -> Model:
+    """Create a model from a bundle, with its versions, their tags and the active one; all of it is checked first."""
+    return bundles.import_(call.bench, call.caller, body, handle=handle)
 
 
 @router.get("/v1/models", name="models.list")
@@ -39,9 +48,11 @@ def list_models(
     return models.list_models(call.bench, call.caller, limit=limit, cursor=cursor, **filters)
 
 
-@router.get("/v1/models/{handle}", name="models.get")
-def get(call: Called, handle: Handle) -> Model:
-    """Get a model: its state, and what its last operation does or did."""
+@router.get("/v1/models/{handle}", name="models.get", response_model=Model)
+def get(call: CalledForModelOrCard, handle: Handle) -> Model | Response:
+    """Get a model: its state, and what its last operation does or did; as Markdown, its card for readers."""
+    if call.media_type == MARKDOWN:
+        return Response(cards.card(call.bench, call.caller, handle), media_type=MARKDOWN)
     return models.get(call.bench, call.caller, handle)
 
 
@@ -62,6 +73,11 @@ def train(call: Called, handle: Handle, body: Train, response: Response) -> RunS
     """Start a training: 202 with its run, or with the same run in flight; 200 when a ready model has nothing to do."""
     started, enqueued = training.start(call.bench, call.caller, handle, body)
     response.status_code = 202 if enqueued else 200
-    if started.run_id:
-        response.headers["X-Run-Id"] = started.run_id
-    return started
+    return accepted(started, response) if enqueued else started
+
+
+@router.get("/v1/models/{handle}/export", name="models.export", response_model=Bundle)
+def export(call: Called, handle: Handle) -> Response:
+    """Get the whole model as one document that `import` reads; samples stay out under zero data retention."""
+    bundle = bundles.export(call.bench, call.caller, handle)
+    return Response(bundle.model_dump_json(), media_type=JSON)

@@ -1,7 +1,8 @@
 """The API in OpenAPI 3.1: what the framework reads off the endpoints, completed by what only we know.
 
 That is: the bodies, which our own dependency reads; every error an operation may answer, with its codes and headers;
-the key. Which errors those are follows from what the endpoint depends on, and from the table below.
+the key; what can be asked next. Which errors those are follows from what the endpoint depends on, and from the table
+below.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from core.errors import TraitbenchError
 from core.lifecycle.access import RULES
 from core.service.body import JSON, TEXT, Body
 from core.service.caller import Admission
+from core.service.links import BODY, LINKS, Values
 
 Json = dict[str, Any]
 Failures = tuple[type[TraitbenchError], ...]
@@ -35,40 +37,45 @@ WITH_BODY: Failures = (
     errors.ValidationFailed,
 )
 EDIT: Failures = (errors.ModelBusy, errors.ModelNotDraft, errors.ModelArchived)
+RUN: Failures = (errors.DuplicateRun, errors.InsufficientSamples, *EDIT)
 USE: Failures = (errors.ModelNotTrained, errors.ModelArchived)
+SCORE: Failures = (errors.VersionNotFound, *USE, errors.FeatureUnavailable, errors.UrlNotFetchable)
 
 FAILURES: Mapping[str, Failures] = {
     "models.create": (
-        *(errors.InvalidHandle, errors.UnsupportedKind, errors.UnsupportedScoringMethod),
-        *(errors.HandleTaken, errors.FeatureUnavailable),
+        *(errors.InvalidHandle, errors.UnsupportedKind, errors.UnsupportedScoringMethod, errors.HandleTaken),
     ),
+    "models.import": (errors.InvalidHandle, errors.UnsupportedScoringMethod, errors.HandleTaken),
     "models.list": (errors.NamespaceForbidden, errors.InvalidCursor),
-    "models.update": (errors.UnsupportedScoringMethod, errors.ModelArchived, errors.FeatureUnavailable),
-    "models.train": (errors.ModelBusy, errors.ModelArchived, errors.FeatureUnavailable, errors.InsufficientSamples),
+    "models.update": (errors.UnsupportedScoringMethod, errors.ModelArchived),
+    "models.train": (errors.ModelBusy, errors.ModelArchived, errors.SamplesPurged, errors.InsufficientSamples),
     "traits.add": (errors.DuplicateTrait, *EDIT),
     "traits.update": (errors.DuplicateTrait, *EDIT),
     "traits.delete": EDIT,
+    "traits.discover": RUN,
     "samples.add": EDIT,
     "samples.list": (errors.TraitNotFound, errors.InvalidCursor),
     "samples.delete": (errors.SampleNotFound, *EDIT),
+    "samples.synthesize": (errors.UnsupportedSynthType, *RUN),
     "versions.list": (errors.InvalidCursor,),
-    "versions.get": (errors.VersionNotFound, errors.TagNotFound),
+    "versions.get": (errors.VersionNotFound,),
     "versions.tag": (errors.InvalidTag, *USE),
     "versions.untag": (errors.InvalidTag, errors.TagNotFound, *USE),
     "versions.activate": (errors.VersionNotFound, errors.TagNotFound, *USE),
-    "scores.score": (
-        *(errors.InsufficientScope, errors.NamespaceForbidden, errors.VersionNotFound, errors.TagNotFound),
-        *(*USE, errors.FeatureUnavailable),
-    ),
+    "scores.score": (errors.InsufficientScope, errors.NamespaceForbidden, *SCORE),
+    "scores.compare": SCORE,
+    "extract": (errors.UrlNotFetchable,),
 }
 
-HEADERS: Mapping[str, str] = {
-    "X-Request-Id": "Id of the request, `req_` and a ULID, assigned by the service.",
-    "X-Run-Id": "Id of the run that was enqueued or met.",
-    "Allow": "The methods that the path has.",
-    "Retry-After": "Seconds to wait before trying again.",
-    "WWW-Authenticate": "`Bearer`.",
+ULID = "[0-9A-HJKMNP-TV-Z]{26}"
+HEADERS: Mapping[str, tuple[str, Json]] = {
+    "X-Request-Id": ("Id of the request, assigned by the service.", {"type": "string", "pattern": f"^req_{ULID}$"}),
+    "X-Run-Id": ("Id of the run that was enqueued or met.", {"type": "string", "pattern": f"^run_{ULID}$"}),
+    "Allow": ("The methods that the path has.", {"type": "string"}),
+    "Retry-After": ("Seconds to wait before trying again.", {"type": "integer", "minimum": 0}),
+    "WWW-Authenticate": ("How to authenticate.", {"type": "string", "const": "Bearer"}),
 }
+SOMETIMES = "X-Run-Id"  # in a 409 when a run is in the way; every other header is on every answer that declares it
 HEADER_OF_STATUS: Mapping[int, str] = {401: "WWW-Authenticate", 405: "Allow", 503: "Retry-After"}
 WITH_RUN: Failures = (errors.ModelBusy, errors.DuplicateRun)
 
@@ -76,7 +83,7 @@ ABOUT = """\
 Scoring models, taught by labelled samples: create a model, add traits and samples, train it, score texts.
 
 Every operation but health and these descriptions needs an API key: `Authorization: Bearer <key>`. Bodies are JSON in
-UTF-8. Every answer bears `X-Request-Id`; every answer other than 2xx is the error envelope, and its `code` says what
+UTF-8; no key stands twice in an object, numbers are finite, whole numbers fit into 64 bits, and no text has U+0000. Every answer bears `X-Request-Id`; every answer other than 2xx is the error envelope, and its `code` says what
 was wrong: `route_not_found` for a path that is not listed. What answers `GET` answers `HEAD` too. Pages are followed
 by `next_cursor` until it is null."""
 
@@ -99,7 +106,8 @@ def _described(app: FastAPI) -> Json:
     components = description["components"]
     components["schemas"] = dict(sorted({**_ours(components["schemas"]), **_schemas(routes)}.items()))
     components["headers"] = {
-        name: {"description": text, "schema": {"type": "string"}} for name, text in HEADERS.items()
+        name: {"description": text, "required": name != SOMETIMES, "schema": schema}
+        for name, (text, schema) in HEADERS.items()
     }
     components["securitySchemes"] = {"ApiKey": {"type": "http", "scheme": "bearer", "description": "An API key."}}
     return description
@@ -123,19 +131,43 @@ def failures(route: RouteContext) -> Iterator[type[TraitbenchError]]:
 
 
 def _complete(operation: Json, route: RouteContext) -> None:
-    operation["operationId"] = str(route.name).replace(".", "_")
+    operation["operationId"] = _id(str(route.name))
     operation["summary"] = str(route.name)
     operation["responses"].pop("422", None)
+    for parameter in operation.get("parameters", ()):
+        parameter["schema"] = _never_null(parameter["schema"])
     if body := _dependency(route, Body):
         operation["requestBody"] = {"required": body.needed, "content": _content(body)}
     if admission := _dependency(route, Admission):
         operation["security"] = [{"ApiKey": []}]
-        if TEXT in admission.offers:
-            operation["responses"]["200"]["content"][TEXT] = {"schema": {"type": "string"}}
+        for offer in admission.offers[1:]:
+            operation["responses"]["200"]["content"][offer] = {"schema": {"type": "string"}}
+    links = _links(str(route.name))
     for status, answer in operation["responses"].items():
         answer["description"] = HTTPStatus(int(status)).phrase
         answer["headers"] = _headers("X-Request-Id", *(("X-Run-Id",) if status == "202" else ()))
+        answer |= {"links": links} if links else {}
     operation["responses"].update(_errors(tuple(failures(route))))
+
+
+def _never_null(schema: Json) -> Json:
+    """The schema of a parameter: it may be absent, but null is nothing that a path or a query could say."""
+    (said,) = [choice for choice in schema.get("anyOf", ({},)) if choice.get("type") != "null"]
+    return {**said, **{name: value for name, value in schema.items() if name != "anyOf"}}
+
+
+def _links(name: str) -> Json:
+    return {_id(target): _link(target, values) for target, values in LINKS.get(name, {}).items()}
+
+
+def _link(target: str, values: Values) -> Json:
+    parameters = {name: value for name, value in values.items() if name != BODY}
+    body = {BODY: values[BODY]} if BODY in values else {}
+    return {"operationId": _id(target), "parameters": parameters, **body}
+
+
+def _id(name: str) -> str:
+    return name.replace(".", "_")
 
 
 def _content(body: Body[Any]) -> Json:

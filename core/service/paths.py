@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import Path
 from pydantic import AfterValidator, BeforeValidator
 
-from core.contract.names import HANDLE
+from core.contract.names import HANDLE, TAG, TAG_SCHEMA
 from core.service.edges import segment
 
 _NO_SAMPLE = 0
@@ -16,10 +16,20 @@ def _number(text: Any) -> int:
 
 
 Handle = Annotated[str, Path(description="`<namespace>.<name>`.", json_schema_extra={"pattern": f"^{HANDLE.pattern}$"})]
-PinnedHandle = Annotated[str, Path(description="`<namespace>.<name>`, pinned with `@vN` or `@tag` if so wished.")]
+PinnedHandle = Annotated[
+    str,
+    Path(
+        description="`<namespace>.<name>`, pinned with `@vN` or `@tag` if so wished.",
+        json_schema_extra={"pattern": f"^{HANDLE.pattern}(@{TAG.pattern})?$"},
+    ),
+]
 TraitName = Annotated[str, AfterValidator(segment), Path(description="Key or name of a trait; the key wins.")]
 SampleId = Annotated[int, BeforeValidator(_number), Path(description="Id of a sample.")]
 VersionName = Annotated[str, Path(description="`vN`, a tag, or `active`.")]
 TagName = Annotated[
-    str, Path(description="1-64 of letters, digits, `.`, `_`, `-`, beginning with one of the first two; not `vN`.")
+    str,
+    Path(
+        description="1-64 of letters, digits, `.`, `_`, `-`, beginning with one of the first two; not `vN`.",
+        json_schema_extra={"pattern": TAG_SCHEMA},
+    ),
 ]

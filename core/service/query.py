@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from core.contract.fields import Text
 from core.contract.models import State
+from core.contract.names import HANDLE
 from core.errors import InvalidParameter
 from core.service import strict_json
 
@@ -31,6 +32,13 @@ Limit = Annotated[int, Field(ge=1, le=250), BeforeValidator(_whole), Query(descr
 SampleLimit = Annotated[int, Field(ge=1, le=500), BeforeValidator(_whole), Query(description="Page size.")]
 Namespace = Annotated[
     Text | None, Query(description="A namespace that the key owns; absent, the public namespaces are listed.")
+]
+AsHandle = Annotated[
+    Text | None,
+    Query(
+        description="Handle to import under, when it is not the bundle's own.",
+        json_schema_extra={"pattern": f"^{HANDLE.pattern}$"},
+    ),
 ]
 OfState = Annotated[
     State | None, Query(description="Only models in this state; archived models are listed in no other way.")

@@ -1,21 +1,23 @@
-"""`/v1/models/{handle}/samples`: add, list, delete."""
+"""`/v1/models/{handle}/samples`: add, list, delete, synthesize."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Response
 
-from core.contract.models import ModelDeleted
+from core.contract.models import ModelDeleted, RunStarted
 from core.contract.page import SamplePage
-from core.contract.samples import SampleIds, SamplesCreate
-from core.lifecycle import samples
+from core.contract.samples import SampleIds, SamplesCreate, SynthesizeRequest
+from core.lifecycle import samples, synthesis
 from core.service import query
 from core.service.body import Body
 from core.service.caller import Called
 from core.service.paths import Handle, SampleId
+from core.service.runs import accepted
 
 router = APIRouter(tags=["samples"])
 
 Add = Annotated[SamplesCreate, Depends(Body(SamplesCreate))]
+Synthesize = Annotated[SynthesizeRequest, Depends(Body(SynthesizeRequest, needed=False))]
 
 
 @router.post("/v1/models/{handle}/samples", name="samples.add")
@@ -40,3 +42,9 @@ def list_samples(
 def delete(call: Called, handle: Handle, sample_id: SampleId) -> ModelDeleted:
     """Remove one sample. Drafts only."""
     return samples.delete(call.bench, call.caller, handle, sample_id)
+
+
+@router.post("/v1/models/{handle}/samples/synthesize", name="samples.synthesize", status_code=202)
+def synthesize(call: Called, handle: Handle, body: Synthesize, response: Response) -> RunStarted:
+    """Start to write samples for a draft's traits; they are there when it is a draft again."""
+    return accepted(synthesis.start(call.bench, call.caller, handle, body), response)

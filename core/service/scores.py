@@ -1,12 +1,12 @@
-"""`/v1/models/{handle}/score`: a text in, a card or a bar chart out."""
+"""`/v1/models/{handle}/score` and `/compare`: texts in, cards or a bar chart out."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
-from core.barchart import draw
-from core.contract.scores import Card, ScoreRequest
+from core.barchart import draw, draw_pair
+from core.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
 from core.lifecycle import scores
 from core.service.body import TEXT, Body
 from core.service.caller import CalledForCardOrChart
@@ -14,6 +14,7 @@ from core.service.paths import PinnedHandle
 
 router = APIRouter(tags=["scores"])
 
+Pair = Annotated[CompareRequest, Depends(Body(CompareRequest))]
 Content = Annotated[ScoreRequest, Depends(Body(ScoreRequest, text_as="content"))]
 
 
@@ -21,6 +22,12 @@ Content = Annotated[ScoreRequest, Depends(Body(ScoreRequest, text_as="content"))
 def score(call: CalledForCardOrChart, handle: PinnedHandle, body: Content) -> Response:
     """Score a text, sent as JSON or as it is, by the active version or by the one the handle is pinned to."""
     card = scores.score(call.bench, call.caller, handle, body, request_id=call.request_id)
-    shown = draw(card) if call.media_type == TEXT else card.model_dump_json()
-    # Said here, the framework need not check the card once more, on another thread.
-    return Response(shown, media_type=call.media_type)
+    # Written here, the framework need not check the card once more, on another thread.
+    return Response(draw(card) if call.media_type == TEXT else card.model_dump_json(), media_type=call.media_type)
+
+
+@router.post("/v1/models/{handle}/compare", name="scores.compare", response_model=Comparison)
+def compare(call: CalledForCardOrChart, handle: PinnedHandle, body: Pair) -> Response:
+    """Score two texts by the same version, and say what changes from the first to the second."""
+    pair = scores.compare(call.bench, call.caller, handle, body, request_id=call.request_id)
+    return Response(draw_pair(pair) if call.media_type == TEXT else pair.model_dump_json(), media_type=call.media_type)

@@ -1,20 +1,22 @@
-"""`/v1/models/{handle}/traits`: add, list, get, update, delete."""
+"""`/v1/models/{handle}/traits`: add, list, get, update, delete, discover."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Response
 
-from core.contract.models import ModelDeleted
-from core.contract.traits import Trait, TraitList, TraitsCreate, TraitUpdate
-from core.lifecycle import traits
+from core.contract.models import ModelDeleted, RunStarted
+from core.contract.traits import DiscoverRequest, Trait, TraitList, TraitsCreate, TraitUpdate
+from core.lifecycle import discovery, traits
 from core.service.body import Body
 from core.service.caller import Called
 from core.service.paths import Handle, TraitName
+from core.service.runs import accepted
 
 router = APIRouter(tags=["traits"])
 
 Add = Annotated[TraitsCreate, Depends(Body(TraitsCreate))]
 Update = Annotated[TraitUpdate, Depends(Body(TraitUpdate))]
+Discover = Annotated[DiscoverRequest, Depends(Body(DiscoverRequest, needed=False))]
 
 
 @router.post("/v1/models/{handle}/traits", name="traits.add")
@@ -45,3 +47,9 @@ def update(call: Called, handle: Handle, key: TraitName, body: Update) -> TraitL
 def delete(call: Called, handle: Handle, key: TraitName) -> ModelDeleted:
     """Remove a trait and its samples. Drafts only."""
     return traits.delete(call.bench, call.caller, handle, key)
+
+
+@router.post("/v1/models/{handle}/traits/discover", name="traits.discover", status_code=202)
+def discover(call: Called, handle: Handle, body: Discover, response: Response) -> RunStarted:
+    """Start to derive intrinsic traits from a draft's samples; they are there when it is a draft again."""
+    return accepted(discovery.start(call.bench, call.caller, handle, body), response)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from sqlalchemy import URL, Connection, Dialect, Engine, Table, create_engine, event, literal_column, make_url
@@ -18,6 +19,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.elements import ColumnElement
 
 _READ = "traitbench_read"
+_PATIENCE = "PRAGMA busy_timeout=10000"
+_PAUSE_SECONDS = 0.05
 _PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=NORMAL",
@@ -57,6 +60,21 @@ def reading(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
+def empty_log(engine: Engine, *, patience_s: float) -> bool:
+    """Move SQLite's log into the file and cut it off; False when somebody read in it all the time. No more to do on
+    another database."""
+    if engine.dialect.name != "sqlite":
+        return True
+    end = monotonic() + patience_s
+    connection = engine.raw_connection()
+    try:
+        while not (emptied := _cut_off_log(connection)) and monotonic() < end:
+            sleep(_PAUSE_SECONDS)
+        return emptied
+    finally:
+        connection.close()
+
+
 def sqlite_file(url: str | URL) -> Path | None:
     """The file behind a SQLite URL; None for another database."""
     url = make_url(url)
@@ -75,6 +93,18 @@ def database_now(dialect: Dialect) -> ColumnElement[int]:
     if dialect.name == "sqlite":
         return literal_column("CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)")
     return literal_column("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)")
+
+
+def _cut_off_log(connection: Any) -> bool:
+    cursor = connection.cursor()
+    try:
+        # SQLite itself would hold up every writer while it waits for the readers.
+        cursor.execute("PRAGMA busy_timeout=0")
+        [(busy, _, _)] = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return not busy
+    finally:
+        cursor.execute(_PATIENCE)
+        cursor.close()
 
 
 def _reader(engine: Engine) -> Engine:

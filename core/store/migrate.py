@@ -12,12 +12,12 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 7_261_105
 
 
-def migrate(engine: Engine) -> None:
-    """Run what the database lacks; all of it or nothing."""
+def migrate(engine: Engine, revision: str = "head") -> None:
+    """Run what the database lacks, up to a revision; all of it or nothing."""
     with writing(engine) as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-        command.upgrade(_config(connection), "head")
+        command.upgrade(_config(connection), revision)
 
 
 def _config(connection: Connection) -> Config:

@@ -27,6 +27,8 @@ class ModelRow:
     max_depth: int
     active_version_id: int | None
     run_id: str | None
+    zero_data_retention: bool
+    version_retention_policy: Mapping[str, Any] | None
 
 
 def find(connection: Connection, handle: str) -> ModelRow | None:
@@ -69,6 +71,18 @@ def move(connection: Connection, model: ModelRow, state: State, *, now: datetime
     statement = update(tables.models).where(_MODELS.id == model.id, _MODELS.state == model.state)
     moved: int = connection.execute(statement.values(state=state, updated_at=now, **fields)).rowcount
     return moved == 1
+
+
+def unsettled_purges(connection: Connection) -> dict[int, datetime]:
+    """The models whose purged samples may still stand in the database's log, and since when."""
+    statement = select(_MODELS.id, _MODELS.unsettled_purge).where(_MODELS.unsettled_purge.is_not(None))
+    return {row.id: row.unsettled_purge for row in connection.execute(statement)}
+
+
+def purge_settled(connection: Connection, model_id: int, since: datetime) -> None:
+    """The purge of then stands in the log no more; a later one may."""
+    then = (_MODELS.id == model_id, _MODELS.unsettled_purge == since)
+    connection.execute(update(tables.models).where(*then).values(unsettled_purge=None))
 
 
 def next_version_no(connection: Connection, model_id: int) -> int:
@@ -154,13 +168,13 @@ def _model(row: Row[Any], traits: Mapping[int | None, list[str]], tags: Mapping[
         current_version_id=row.active_version_id,
         version_no=row.version_no,
         version_tags=tags.get(row.active_version_id, []),
-        zero_data_retention=False,
+        zero_data_retention=row.zero_data_retention,
         last_operation=_last_operation(row),
         max_depth=row.max_depth,
         additional_terms=row.additional_terms,
         upstream_sources=row.upstream_sources,
         readme_markdown=row.readme_markdown,
-        version_retention_policy=None,
+        version_retention_policy=row.version_retention_policy,
     )
 
 

@@ -27,19 +27,41 @@ class RunRow:
     model_id: int
     kind: OperationKind
     effort: str
+    run_key: str
+    options: Mapping[str, Any]
     status: OperationStatus
     attempts: int
+    finished_at: datetime | None
 
 
-def add(connection: Connection, run_id: str, *, model_id: int, kind: OperationKind, effort: str, now: datetime) -> None:
-    """A new run, queued."""
-    fields = {"id": run_id, "model_id": model_id, "kind": kind, "effort": effort, "created_at": now}
-    connection.execute(insert_into(tables.runs).values(status="queued", **fields))
+def add(
+    connection: Connection,
+    run_id: str,
+    *,
+    model_id: int,
+    kind: OperationKind,
+    effort: str,
+    now: datetime,
+    run_key: str = "",
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """A new run, queued; `run_key` tells which others are the same, `options` what it was asked beside its effort."""
+    asked = {"kind": kind, "effort": effort, "run_key": run_key, "options": dict(options or {})}
+    connection.execute(
+        insert_into(tables.runs).values(id=run_id, model_id=model_id, status="queued", created_at=now, **asked)
+    )
 
 
 def read(connection: Connection, run_id: str) -> RunRow | None:
     """The run of an id."""
     row = connection.execute(_rows().where(_RUNS.id == run_id)).one_or_none()
+    return None if row is None else RunRow(*row)
+
+
+def same(connection: Connection, model_id: int, run_key: str) -> RunRow | None:
+    """The newest run of this key that is in flight or has succeeded (CONTRACT 5: a failed one may be repeated)."""
+    statement = _rows().where(_RUNS.model_id == model_id, _RUNS.run_key == run_key, _RUNS.status != "failed")
+    row = connection.execute(statement.order_by(_RUNS.created_at.desc()).limit(1)).one_or_none()
     return None if row is None else RunRow(*row)
 
 

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select
+from sqlalchemy import Connection, Row, delete, func, select, update
 from sqlalchemy import insert as insert_into
 
 from core.contract.samples import Sample
 from core.store import tables
 
 _SAMPLES = tables.samples.c
+_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,17 @@ class Label:
     trait_id: int
     quality: float
     content_sha256: str
+    provenance: str
+    pending: bool
+    seed_sample_id: int | None
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How much feedback waits, and since when."""
+
+    count: int
+    oldest: datetime | None
 
 
 def count(connection: Connection, model_id: int) -> int:
@@ -28,10 +41,42 @@ def count(connection: Connection, model_id: int) -> int:
     return connection.execute(select(func.count()).where(_SAMPLES.model_id == model_id)).scalar_one()
 
 
+def ids(connection: Connection, model_id: int) -> list[int]:
+    """The ids of all samples of a model, rising."""
+    return list(
+        connection.execute(select(_SAMPLES.id).where(_SAMPLES.model_id == model_id).order_by(_SAMPLES.id)).scalars()
+    )
+
+
 def add(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any]]) -> list[int]:
     """The ids of new samples, which rise in the order given."""
     statement = insert_into(tables.samples).returning(_SAMPLES.id, sort_by_parameter_order=True)
     return list(connection.execute(statement, [{"model_id": model_id, **each} for each in fields]).scalars())
+
+
+def learnt(connection: Connection, model_id: int, *, up_to: int) -> None:
+    """Feedback up to this id waits no more: a version has learnt from it."""
+    waiting = (_SAMPLES.model_id == model_id, _SAMPLES.pending, _SAMPLES.id <= up_to)
+    connection.execute(update(tables.samples).where(*waiting).values(pending=False))
+
+
+def waiting(connection: Connection, model_id: int) -> Waiting:
+    """The feedback of a model that no version has learnt from."""
+    statement = select(func.count(), func.min(_SAMPLES.created_at)).where(_SAMPLES.model_id == model_id)
+    return Waiting(*connection.execute(statement.where(_SAMPLES.pending)).one())
+
+
+def ready_and_waiting(connection: Connection) -> list[int]:
+    """The models that have feedback waiting and may learn from it: they are ready, and may keep texts."""
+    columns = tables.models.c
+    may = (_SAMPLES.pending, columns.state == "ready", ~columns.zero_data_retention)
+    statement = select(columns.id).join(tables.samples, _SAMPLES.model_id == columns.id).where(*may).distinct()
+    return list(connection.execute(statement).scalars())
+
+
+def purge(connection: Connection, model_id: int) -> None:
+    """Delete all samples of a model, their vectors with them."""
+    connection.execute(delete(tables.samples).where(_SAMPLES.model_id == model_id))
 
 
 def remove(connection: Connection, model_id: int, sample_id: int) -> bool:
@@ -71,8 +116,11 @@ def labels(connection: Connection, model_id: int) -> list[Label]:
 
 def texts(connection: Connection, sample_ids: Sequence[int]) -> dict[int, str]:
     """The texts of some samples, by id."""
-    found = connection.execute(select(_SAMPLES.id, _SAMPLES.text).where(_SAMPLES.id.in_(sample_ids)))
-    return {row.id: row.text for row in found}
+    found: dict[int, str] = {}
+    for first in range(0, len(sample_ids), _AT_ONCE):
+        some = select(_SAMPLES.id, _SAMPLES.text).where(_SAMPLES.id.in_(sample_ids[first : first + _AT_ONCE]))
+        found |= {row.id: row.text for row in connection.execute(some)}
+    return found
 
 
 def _sample(row: Row[Any]) -> Sample:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     Dialect,
@@ -25,6 +26,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -87,10 +89,20 @@ models = Table(
     Column("versions_made", _Id, nullable=False, server_default=text("0")),
     Column("active_version_id", _Id),
     Column("run_id", String),
+    Column("zero_data_retention", Boolean, nullable=False, server_default=false()),
+    # Since when what a purge deleted may still stand in the database's log (`lifecycle.zero_retention`).
+    Column("unsettled_purge", Moment),
+    Column("version_retention_policy", _Json),
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
     CheckConstraint("state IN ('draft', 'busy', 'ready', 'failed', 'archived')", name="state"),
     Index("ix_tb_models_namespace_handle", "namespace", "handle"),
+    Index(
+        "ix_tb_models_unsettled_purge",
+        "unsettled_purge",
+        sqlite_where=text("unsettled_purge IS NOT NULL"),
+        postgresql_where=text("unsettled_purge IS NOT NULL"),
+    ),
     sqlite_autoincrement=True,
 )
 
@@ -106,6 +118,14 @@ traits = Table(
     Column("negative_label", Text, nullable=False),
     Column("aggregation", String, nullable=False),
     Column("kind", String, nullable=False),
+    # The rest is an intrinsic trait's alone: its axis among the vectors of one encoder, and what discovery found of it.
+    Column("axis", LargeBinary),
+    Column("axis_encoder_digest", String),
+    Column("discrimination", Float),
+    Column("explained_variance", Float),
+    Column("anchor_sample_ids", _Json),
+    Column("discovery", _Json),
+    Column("origin_run_id", String),
     UniqueConstraint("model_id", "key"),
     sqlite_autoincrement=True,
 )
@@ -122,8 +142,21 @@ samples = Table(
     Column("source_url", Text),
     Column("content_sha256", String, nullable=False),
     Column("created_at", Moment, nullable=False),
+    # Feedback that no version has learnt from yet.
+    Column("pending", Boolean, nullable=False, server_default=false()),
+    # Of a synthesized sample: the sample it varies (which may be gone), the generator and the run that made it.
+    Column("seed_sample_id", _Id),
+    Column("generator", String),
+    Column("origin_run_id", String),
     Index("ix_tb_samples_model_id_id", "model_id", "id"),
     Index("ix_tb_samples_trait_id_id", "trait_id", "id"),
+    Index(
+        "ix_tb_samples_pending",
+        "model_id",
+        "created_at",
+        sqlite_where=text("pending"),
+        postgresql_where=text("pending"),
+    ),
     sqlite_autoincrement=True,
 )
 
@@ -173,6 +206,9 @@ runs = Table(
     _of_model(),
     Column("kind", String, nullable=False),
     Column("effort", String, nullable=False),
+    # Which other runs are the same (`lifecycle.run_keys`), and what the run was asked beside its effort.
+    Column("run_key", String, nullable=False, server_default=""),
+    Column("options", _Json, nullable=False, server_default="{}"),
     Column("status", String, nullable=False),
     Column("progress", _Json),
     Column("error_code", String),
@@ -190,7 +226,7 @@ runs = Table(
         sqlite_where=text("status IN ('queued', 'running')"),
         postgresql_where=text("status IN ('queued', 'running')"),
     ),
-    Index("ix_tb_runs_model_id", "model_id"),
+    Index("ix_tb_runs_model_id_run_key", "model_id", "run_key"),
 )
 
 workers = Table(

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, case, delete, func, select, update
 from sqlalchemy import insert as insert_into
 
@@ -12,6 +14,8 @@ from core.store import tables
 
 _TRAITS = tables.traits.c
 _SAMPLES = tables.samples.c
+_STORED = np.dtype("<f4")
+_WORDS = ("name", "positive_label", "negative_label", "description")
 
 
 @dataclass(frozen=True)
@@ -27,11 +31,55 @@ class TraitRow:
     aggregation: str
 
 
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """What discovery fixed of an intrinsic trait: a direction among the vectors of one encoder."""
+
+    encoder_digest: str
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Discovered:
+    """An intrinsic trait: the words that discovery found for it, and what it is called now."""
+
+    id: int
+    key: str
+    given: Mapping[str, str]
+    discovery: Mapping[str, Any]
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """What discovery called it, by field."""
+        return {name: self.discovery[name] for name in self.given if name in self.discovery}
+
+
 def rows(connection: Connection, model_id: int) -> list[TraitRow]:
     """The traits of a model."""
     columns = (_TRAITS[name] for name in TraitRow.__dataclass_fields__)
     found = connection.execute(select(*columns).where(_TRAITS.model_id == model_id).order_by(_TRAITS.id))
     return [TraitRow(*row) for row in found]
+
+
+def axes(connection: Connection, model_id: int) -> dict[int, Axis]:
+    """The axes of a model's intrinsic traits, by the trait's id."""
+    statement = select(_TRAITS.id, _TRAITS.axis_encoder_digest, _TRAITS.axis)
+    found = connection.execute(statement.where(_TRAITS.model_id == model_id, _TRAITS.axis.is_not(None)))
+    return {row.id: Axis(row.axis_encoder_digest, np.frombuffer(row.axis, dtype=_STORED)) for row in found}
+
+
+def axis_fields(axis: Axis) -> dict[str, Any]:
+    """An axis as the fields that `add` takes."""
+    return {"axis": axis.vector.astype(_STORED).tobytes(), "axis_encoder_digest": axis.encoder_digest}
+
+
+def discovered(connection: Connection, model_id: int) -> list[Discovered]:
+    """The intrinsic traits of a model."""
+    statement = select(tables.traits).where(_TRAITS.model_id == model_id, _TRAITS.discovery.is_not(None))
+    return [
+        Discovered(row.id, row.key, {name: getattr(row, name) for name in _WORDS}, row.discovery)
+        for row in connection.execute(statement)
+    ]
 
 
 def add(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any]]) -> None:
@@ -85,7 +133,7 @@ def _trait(row: Row[Any]) -> Trait:
         description=row.description,
         kind=row.kind,
         aggregation=row.aggregation,
-        discrimination=None,
-        explained_variance=None,
-        anchor_sample_ids=None,
+        discrimination=row.discrimination,
+        explained_variance=row.explained_variance,
+        anchor_sample_ids=row.anchor_sample_ids,
     )

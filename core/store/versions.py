@@ -4,9 +4,10 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, select
+from sqlalchemy import Connection, Row, Select, delete, select, update
 from sqlalchemy import insert as insert_into
 
 from core.contract.versions import Version
@@ -15,6 +16,7 @@ from core.store.engine import insert
 
 _VERSIONS = tables.versions.c
 _TAGS = tables.tags.c
+_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,16 @@ class VersionRow:
 
     id: int
     version_no: int
+
+
+@dataclass(frozen=True)
+class VersionAge:
+    """What decides whether a version is kept."""
+
+    id: int
+    version_no: int
+    created_at: datetime
+    tagged: bool
 
 
 def by_id(connection: Connection, version_id: int) -> VersionRow | None:
@@ -46,9 +58,15 @@ def add(connection: Connection, *, snapshot: Mapping[str, Any], **fields: Any) -
     version_id: int = connection.execute(
         insert_into(tables.versions).values(**fields).returning(_VERSIONS.id)
     ).scalar_one()
-    packed = json.dumps(snapshot, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
-    connection.execute(insert_into(tables.snapshots).values(version_id=version_id, snapshot=packed))
+    connection.execute(insert_into(tables.snapshots).values(version_id=version_id, snapshot=_packed(snapshot)))
     return version_id
+
+
+def rewrite(connection: Connection, version_id: int, snapshot: Mapping[str, Any], *, param_hash: str) -> None:
+    """Put another snapshot in a version's place: for words that must not be kept, and for nothing else."""
+    connection.execute(update(tables.versions).where(_VERSIONS.id == version_id).values(param_hash=param_hash))
+    place = tables.snapshots.c.version_id == version_id
+    connection.execute(update(tables.snapshots).where(place).values(snapshot=_packed(snapshot)))
 
 
 def snapshot(connection: Connection, version_id: int) -> dict[str, Any]:
@@ -72,6 +90,21 @@ def page(connection: Connection, model_id: int, *, limit: int, before: int | Non
     return _versions(connection, statement.order_by(_VERSIONS.version_no.desc()).limit(limit))
 
 
+def ages(connection: Connection, model_id: int) -> list[VersionAge]:
+    """All versions of a model, oldest first."""
+    tagged = select(_TAGS.version_id).where(_TAGS.version_id == _VERSIONS.id).exists()
+    statement = select(_VERSIONS.id, _VERSIONS.version_no, _VERSIONS.created_at, tagged.label("tagged"))
+    found = connection.execute(statement.where(_VERSIONS.model_id == model_id).order_by(_VERSIONS.version_no))
+    return [VersionAge(row.id, row.version_no, row.created_at, bool(row.tagged)) for row in found]
+
+
+def remove(connection: Connection, version_ids: Sequence[int]) -> None:
+    """Delete versions, their snapshots and tags with them."""
+    for first in range(0, len(version_ids), _AT_ONCE):
+        some = version_ids[first : first + _AT_ONCE]
+        connection.execute(delete(tables.versions).where(_VERSIONS.id.in_(some)))
+
+
 def tag(connection: Connection, model_id: int, name: str, version_id: int) -> None:
     """Point a tag at a version, wherever it pointed before."""
     statement = insert(connection, tables.tags).values(model_id=model_id, name=name, version_id=version_id)
@@ -84,6 +117,10 @@ def untag(connection: Connection, model_id: int, name: str) -> bool:
     statement = delete(tables.tags).where(_TAGS.model_id == model_id, _TAGS.name == name)
     removed: int = connection.execute(statement).rowcount
     return removed == 1
+
+
+def _packed(snapshot: Mapping[str, Any]) -> bytes:
+    return json.dumps(snapshot, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _rows() -> Select[Any]:

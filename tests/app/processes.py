@@ -1,6 +1,7 @@
 """The real `traitbench` command as a child of a test: started, read, asked, stopped, and looked after."""
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -83,6 +84,26 @@ def run(home: Path, *arguments: str, stdin: bytes = b"", **environment: str) -> 
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
+def on_terminal(
+    home: Path, *arguments: str, typed: str = "", piped: bool = False, **environment: str
+) -> tuple[int, str, str]:
+    """Exit code, what came out of the pipe if stdout is `piped`, and what the terminal of 60 columns has shown."""
+    near, far = pty.openpty()
+    os.write(near, typed.encode())
+    with subprocess.Popen(
+        [COMMAND, *arguments],
+        env={**_environment(home, environment), "COLUMNS": "60", "TERM": "xterm"},
+        stdin=far,
+        stdout=subprocess.PIPE if piped else far,
+        stderr=far,
+    ) as process:
+        os.close(far)
+        out = process.stdout.read().decode() if process.stdout else ""
+        shown = b"".join(iter(lambda: _read(near), b"")).decode()
+    os.close(near)
+    return process.returncode, out, shown
+
+
 def gone(pid: int) -> bool:
     """Whether a process has ended; one that nobody has waited for yet has."""
     try:
@@ -99,6 +120,14 @@ def eventually(true: Callable[[], bool]) -> bool:
             return False
         time.sleep(0.05)
     return True
+
+
+def _read(terminal: int) -> bytes:
+    """What a terminal shows next; nothing when the last that wrote to it has gone."""
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:
+        return b""
 
 
 def _start(home: Path, arguments: Sequence[str], given: Mapping[str, str]) -> subprocess.Popen[str]:

@@ -1,5 +1,6 @@
 """The command line where no service runs: settings, keys, and what is asked wrongly."""
 
+import json
 import re
 from pathlib import Path
 
@@ -25,6 +26,9 @@ def test_keys_are_issued_listed_and_revoked_without_a_service(tmp_path: Path) ->
     key_id = row.split()[0]
     assert run(home, "key", "revoke", key_id) == (0, f"{key_id} is revoked.\n", "")
     assert "revoked" in run(home, "key", "list")[1]
+    listed = json.loads(run(home, "key", "list", "--json")[1])
+    assert (listed["id"], listed["namespaces"], listed["revoked_at"] is None) == (key_id, ["mine", "ours"], False)
+    assert secret.strip() not in str(listed)
 
 
 @pytest.mark.parametrize(

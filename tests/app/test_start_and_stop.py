@@ -78,7 +78,7 @@ def test_the_verbs_of_the_command_line_speak_to_the_running_service(started: Sta
     assert (code, list(json.loads(out)["scores"])) == (0, ["warmth"])
     code, out, _ = started.run("models", "list", "--namespace", "local")
     assert [line.split() for line in out.splitlines()][1][:4] == ["local.verbs", "ready", "v1", "Warmth"]
-    code, out, _ = started.run("models", "show", "local.verbs")
+    code, out, _ = started.run("models", "show", "local.verbs", "--json")
     assert (code, json.loads(out)["version_no"]) == (0, 1)
 
 

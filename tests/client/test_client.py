@@ -1,12 +1,17 @@
 """Every verb of the client against a real service: what goes in comes out, and errors arrive as their classes."""
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 
 from core.client import Traitbench
-from core.contract.models import Model
+from core.contract.bundles import Bundle
+from core.contract.models import Model, VersionRetentionPolicy
 from core.contract.samples import SampleInput
 from core.contract.traits import TraitInput
 from core.errors import (
+    DuplicateRun,
     HandleTaken,
     InsufficientScope,
     InvalidHandle,
@@ -17,9 +22,12 @@ from core.errors import (
     TraitNotFound,
     Unauthenticated,
     Unreachable,
+    UrlNotFetchable,
     ValidationFailed,
 )
-from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft
+from core.extract import extract
+from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, served
+from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 
 
 def test_a_healthy_service_says_so_without_a_key(service: Service) -> None:
@@ -201,3 +209,121 @@ def test_refusals_arrive_as_their_classes(client: Traitbench, namespace: str) ->
         client.scores.score(handle, "text")
     with pytest.raises(ValidationFailed):
         client.models.create(f"{namespace}.deep", max_depth=9)
+
+
+def test_two_texts_are_compared_as_cards_and_as_a_chart(trained: Trained) -> None:
+    compared = trained.client.scores.compare(f"{trained.handle}@v1", COLD[0], WARM[0], traits=["Warmth"])
+    assert compared.a.scores == trained.client.scores.score(trained.handle, COLD[0]).scores
+    assert compared.per_trait["warmth"].delta == compared.b.scores["warmth"] - compared.a.scores["warmth"] > 0
+    chart = trained.client.scores.compare_chart(trained.handle, COLD[0], WARM[0])
+    assert "warmth" in chart
+    assert "█" in chart
+
+
+def test_a_model_card_is_markdown(trained: Trained) -> None:
+    card = trained.client.models.card(trained.handle)
+    assert trained.handle in card
+    assert "How warm a message is." in card
+
+
+def test_answers_show_themselves_in_a_notebook(trained: Trained) -> None:
+    client, handle = trained.client, trained.handle
+    shown = (
+        client.models.get(handle),
+        client.models.list(namespace="trained"),
+        client.traits.list(handle),
+        client.samples.list(handle, limit=1),
+        client.versions.list(handle),
+        client.versions.get(handle),
+        client.scores.score(handle, WARM[0]),
+        client.scores.compare(handle, COLD[0], WARM[0]),
+    )
+    assert all("<table" in each._repr_html_() for each in shown)
+
+
+def test_the_text_behind_an_address_is_extracted_and_scored(service: Service, trained: Trained) -> None:
+    reading = partial(extract, limits=ANY_PORT, permits=this_machine)
+    bench = replace(service.bench, extract=reading, settings=replace(service.settings, port=free_port()))
+    with (
+        served(bench) as permissive,
+        serve(page(WARM[0], kind="text/plain")) as site,
+        Traitbench(permissive.base_url, service.issue(namespaces=("trained",))) as client,
+    ):
+        extracted = client.extract(site.url)
+        assert (extracted.url, extracted.content) == (site.url, WARM[0])
+        card = client.scores.score(trained.handle, site.url)
+        assert card.scores == client.scores.score(trained.handle, WARM[0]).scores
+
+
+def test_an_address_that_is_not_public_is_not_fetched(client: Traitbench) -> None:
+    with pytest.raises(UrlNotFetchable):
+        client.extract("http://127.0.0.1/secret")
+
+
+def test_traits_are_discovered_and_listed(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.discovered"
+    make_draft(client, handle)
+    started = client.traits.discover(handle, effort="low")
+    assert started.state == "busy"
+    assert client.models.wait(handle).state == "draft"
+    found = [trait for trait in client.traits.list(handle) if trait.kind == "intrinsic"]
+    assert all(trait.discrimination is not None for trait in found)
+    with pytest.raises(DuplicateRun) as caught:
+        client.traits.discover(handle, effort="low")
+    assert caught.value.headers["X-Run-Id"] == started.run_id
+
+
+def test_samples_are_synthesized(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.synthesized"
+    make_draft(client, handle)
+    client.samples.synthesize(handle, effort="low")
+    assert client.models.wait(handle).state == "draft"
+    assert {sample.provenance for sample in client.samples.list(handle)} == {"authored", "synthesized"}
+
+
+def test_a_ready_model_is_trained_again_only_when_that_is_asked(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.retuned"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    assert client.models.train(handle, effort="low", reoptimize_params=True).state == "busy"
+    assert client.models.wait(handle).version_no == 2
+    assert [version.triggered_by for version in client.versions.list(handle)] == ["retune", "train"]
+
+
+def test_feedback_becomes_samples(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.feedback"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    card = client.scores.score(handle, "Thanks a lot.", feedback={"warmth": "warm"})
+    [fed] = [sample for sample in client.samples.list(handle) if sample.id in card.metadata.sample_ids]
+    assert (fed.text, fed.quality, fed.provenance) == ("Thanks a lot.", 1.0, "score_feedback")
+
+
+def test_retention_is_switched_and_the_samples_are_gone(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.forgetful"
+    make_draft(client, handle)
+    policy = VersionRetentionPolicy(keep_unnamed=3)
+    model = client.models.update(handle, zero_data_retention=True, version_retention_policy=policy)
+    assert (model.zero_data_retention, model.version_retention_policy) == (True, policy)
+    assert client.samples.list(handle).items == []
+    assert client.models.update(handle, version_retention_policy=None).version_retention_policy is None
+
+
+def test_a_model_moves_as_one_document_and_a_changed_one_is_refused(client: Traitbench, namespace: str) -> None:
+    handle, copy = f"{namespace}.original", f"{namespace}.copy"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    client.versions.tag(handle, "best")
+    bundle = client.models.export(handle)
+    model = client.models.import_(Bundle.model_validate_json(bundle.model_dump_json()), handle=copy)
+    assert (model.handle, model.state, model.version_tags) == (copy, "ready", ["best"])
+    assert client.scores.score(copy, WARM[0]).scores == client.scores.score(handle, WARM[0]).scores
+    assert client.versions.get(copy).triggered_by == "backfill"
+    assert len(list(client.samples.list(copy))) == len(WARM + COLD)
+    with pytest.raises(HandleTaken):
+        client.models.import_(bundle)
+    with pytest.raises(ValidationFailed):
+        client.models.import_(bundle.model_copy(update={"sha256": "0" * 64}), handle=f"{namespace}.tampered")

@@ -7,10 +7,13 @@ import httpx
 import pytest
 
 from core.client import Traitbench
+from core.contract.bundles import Bundle
+from core.contract.models import VersionRetentionPolicy
 from core.errors import (
     BodyTooLarge,
     DuplicateRun,
     InternalError,
+    ModelArchived,
     ModelBusy,
     ModelNotFound,
     NotFound,
@@ -24,6 +27,15 @@ from core.errors import (
 Answer = httpx.Response | Exception
 HEALTHY = httpx.Response(200, json={"status": "ok"})
 PAGE = httpx.Response(200, html="<!doctype html><title>Streamlit</title>")
+BUNDLE_BYTES = """{"format":"traitbench-bundle-1","sha256":"0","handle":"a.b",
+ "model":{"description":null,"max_depth":2},
+ "traits":[{"name":"Wärme","intrinsic":null}],
+ "samples":[{"trait":"wärme","text":"\\u2028 \\u0007 \\ud83d\\ude00","quality":0.1,"provenance":"authored"}],
+ "versions":[{"version_no":1,"triggered_by":"train","param_hash":"sha256:0","sample_count":1,
+  "created_at":"2026-03-04T05:06:07.123456Z","metrics":{"auroc":0.30000000000000004,"deep":[1.0,1,1e-17,5e-324,null]},
+  "tags":["best"],"active":true,"snapshot":{"axis":[0.1,-1.7976931348623157e308]}}]}""".encode()
+BUNDLE = Bundle.model_validate_json(BUNDLE_BYTES)
+SENT = json.loads(BUNDLE_BYTES)
 
 
 class Weather(httpx.BaseTransport):
@@ -122,7 +134,15 @@ def test_a_read_that_took_too_long_is_not_repeated(under: Under) -> None:
     assert len(weather.asked) == 1
 
 
-@pytest.mark.parametrize("write", [lambda c: c.models.create("a.b"), lambda c: c.scores.score("a.b", "text")])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda c: c.models.create("a.b"),
+        lambda c: c.scores.score("a.b", "text"),
+        lambda c: c.scores.compare_chart("a.b", "one", "two"),
+        lambda c: c.models.import_(BUNDLE),
+    ],
+)
 @pytest.mark.parametrize(
     ("failure", "error"),
     [
@@ -197,6 +217,118 @@ def test_json_of_another_shape_is_unreachable_and_not_a_parsing_error(under: Und
     client, _ = under(httpx.Response(200, json={"hello": "world"}))
     with pytest.raises(Unreachable, match="one release"):
         client.models.get("a.b")
+
+
+@pytest.mark.parametrize(
+    ("call", "asked", "body"),
+    [
+        (
+            lambda c: c.traits.discover("a.b", effort="xhigh"),
+            "POST /v1/models/a.b/traits/discover",
+            {"effort": "xhigh"},
+        ),
+        (lambda c: c.traits.discover("a.b"), "POST /v1/models/a.b/traits/discover", {"effort": None}),
+        (
+            lambda c: c.samples.synthesize("a.b"),
+            "POST /v1/models/a.b/samples/synthesize",
+            {"synth_type": "from_traits", "effort": None},
+        ),
+        (
+            lambda c: c.samples.synthesize("a.b", synth_type="diversify", effort="low"),
+            "POST /v1/models/a.b/samples/synthesize",
+            {"synth_type": "diversify", "effort": "low"},
+        ),
+        (
+            lambda c: c.models.train("a.b", reoptimize_params=True),
+            "POST /v1/models/a.b/train",
+            {"effort": None, "reoptimize_params": True},
+        ),
+        (
+            lambda c: c.models.update("a.b", zero_data_retention=True, version_retention_policy=None),
+            "PATCH /v1/models/a.b",
+            {"zero_data_retention": True, "version_retention_policy": None},
+        ),
+        (
+            lambda c: c.models.update("a.b", version_retention_policy=VersionRetentionPolicy(keep_unnamed=3)),
+            "PATCH /v1/models/a.b",
+            {"version_retention_policy": {"keep_unnamed": 3, "keep_first_of_month": True}},
+        ),
+        (
+            lambda c: c.scores.score("a.b@v2", "text", feedback={"warmth": "good", "Clear": 0.5}),
+            "POST /v1/models/a.b%40v2/score",
+            {"content": "text", "feedback": {"warmth": "good", "Clear": 0.5}},
+        ),
+        (lambda c: c.scores.score("a.b", "text"), "POST /v1/models/a.b/score", {"content": "text"}),
+        (
+            lambda c: c.scores.compare("a.b@best", "one", "two", traits=("warmth",)),
+            "POST /v1/models/a.b%40best/compare",
+            {"a": "one", "b": "two", "traits": ["warmth"]},
+        ),
+        (lambda c: c.extract("https://x.test/a"), "POST /v1/extract", {"url": "https://x.test/a"}),
+        (lambda c: c.models.export("a.b"), "GET /v1/models/a.b/export", None),
+        (lambda c: c.models.import_(BUNDLE), "POST /v1/models/import", SENT),
+        (
+            lambda c: c.models.import_(BUNDLE, handle="c.d"),
+            "POST /v1/models/import?handle=c.d",
+            json.loads(BUNDLE_BYTES),
+        ),
+    ],
+)
+def test_every_operation_asks_what_the_contract_says(
+    under: Under, call: Callable[[Traitbench], object], asked: str, body: object
+) -> None:
+    client, weather = under(envelope("model_archived", 409))
+    with pytest.raises(ModelArchived):
+        call(client)
+    [request] = weather.asked
+    assert f"{request.method} {request.url.raw_path.decode()}" == asked
+    assert (json.loads(request.content) if request.content else None) == body
+    assert request.headers["Accept"] == "application/json"
+
+
+def test_a_model_card_must_be_markdown_and_is_read_again_in_bad_weather(under: Under) -> None:
+    card = httpx.Response(200, content="# Töne\n", headers={"Content-Type": "text/markdown; charset=utf-8"})
+    client, weather = under(httpx.ConnectError("refused"), card)
+    assert client.models.card("a.b") == "# Töne\n"
+    assert [request.headers["Accept"] for request in weather.asked] == ["text/markdown"] * 2
+    client, _ = under(PAGE)
+    with pytest.raises(Unreachable, match="is not Traitbench"):
+        client.models.card("a.b")
+
+
+def test_a_comparison_can_be_a_chart(under: Under) -> None:
+    client, weather = under(httpx.Response(200, text="warmth  40  55\n"))
+    assert client.scores.compare_chart("a.b", "one", "two") == "warmth  40  55\n"
+    assert weather.asked[0].headers["Accept"] == "text/plain"
+    assert json.loads(weather.asked[0].content) == {"a": "one", "b": "two"}
+
+
+def test_a_bundle_goes_back_as_it_came_whatever_its_numbers(under: Under) -> None:
+    """What was null stays null, and what was not there stays away, or its sum would not fit."""
+    client, weather = under(httpx.Response(200, content=BUNDLE_BYTES, headers={"Content-Type": "application/json"}))
+    bundle = client.models.export("a.b")
+    with pytest.raises(Unreachable):
+        client.models.import_(bundle)
+    assert json.loads(weather.asked[1].content) == json.loads(BUNDLE_BYTES)
+
+
+def test_what_carries_a_whole_model_may_take_long(under: Under) -> None:
+    client, weather = under(envelope("model_archived", 409))
+    for call in (
+        lambda: client.models.export("a.b"),
+        lambda: client.models.import_(BUNDLE),
+        lambda: client.models.get("a.b"),
+    ):
+        with pytest.raises(ModelArchived):
+            call()
+    assert [request.extensions["timeout"]["read"] for request in weather.asked] == [900, 900, 60]
+
+
+def test_the_run_that_was_met_can_be_asked_of_the_error(under: Under) -> None:
+    client, _ = under(envelope("duplicate_run", 409, headers={"X-Run-Id": "run_1"}))
+    with pytest.raises(DuplicateRun) as caught:
+        client.samples.synthesize("a.b")
+    assert caught.value.headers == {"X-Run-Id": "run_1"}
 
 
 def test_a_chart_must_be_plain_text(under: Under) -> None:

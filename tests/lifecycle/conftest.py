@@ -2,11 +2,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.contract.models import ModelCreate
-from core.lifecycle import models
+from core.contract.models import ModelCreate, TrainRequest
+from core.contract.samples import SampleInput, SamplesCreate
+from core.contract.traits import TraitInput, TraitsCreate
+from core.lifecycle import models, samples, training, traits, versions
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
-from tests.benches import fresh_settings, new_handle, opened
+from tests.benches import AUTHOR, COLD, WARM, fresh_settings, new_handle, opened, settled
 
 
 @pytest.fixture(scope="package")
@@ -21,6 +23,30 @@ def working(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """A bench with a worker beside it."""
     with fresh_settings(tmp_path_factory.mktemp("working")) as settings, opened(settings, runs=True) as bench:
         yield bench
+
+
+@pytest.fixture(scope="package")
+def toned(working: Bench) -> str:
+    """A trained model of two traits, `warmth` and `coldness`, that tests only read."""
+    handle = new_handle()
+    models.create(working, AUTHOR, ModelCreate(handle=handle, description="How a message sounds."))
+    both = [
+        TraitInput(name="Warmth", positive_label="warm", negative_label="cold"),
+        TraitInput(name="Cool", key="coldness", description="Little feeling | few words"),
+    ]
+    traits.add(working, AUTHOR, handle, TraitsCreate(traits=both))
+    inputs = [
+        SampleInput(trait=trait, text=f"{text} {number}", quality=abs(quality - flipped))
+        for trait, flipped in (("warmth", 0.0), ("coldness", 1.0))
+        for quality, texts in ((1.0, WARM), (0.0, COLD))
+        for text in texts
+        for number in range(3)
+    ]
+    samples.add(working, AUTHOR, handle, SamplesCreate(samples=inputs))
+    training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
+    assert settled(working, handle).state == "ready"
+    versions.tag(working, AUTHOR, handle, "first")
+    return handle
 
 
 @pytest.fixture

@@ -3,10 +3,9 @@ from typing import Any
 
 import pytest
 
-from core.contract.models import ModelCreate, ModelUpdate, VersionRetentionPolicy
+from core.contract.models import ModelCreate, ModelUpdate
 from core.contract.traits import TraitInput, TraitsCreate
 from core.errors import (
-    FeatureUnavailable,
     HandleTaken,
     InsufficientScope,
     InvalidCursor,
@@ -75,7 +74,6 @@ def test_what_is_sent_at_creation_is_kept(bench: Bench) -> None:
         (AUTHOR, {"upstream_sources": [{"a\ud800": 1}]}, ValidationFailed),
         (AUTHOR, {"upstream_sources": [{"a": [math.nan]}]}, ValidationFailed),
         (AUTHOR, {"upstream_sources": [{"a": 2**70}]}, ValidationFailed),
-        (AUTHOR, {"zero_data_retention": True}, FeatureUnavailable),
     ],
 )
 def test_a_model_that_cannot_be_made_is_refused(
@@ -120,8 +118,6 @@ def test_a_patch_changes_what_was_sent_and_null_brings_back_the_default(bench: B
     [
         (ModelUpdate(scoring_method="cosine"), UnsupportedScoringMethod),
         (ModelUpdate(upstream_sources=[{"a": "\x00"}]), ValidationFailed),
-        (ModelUpdate(zero_data_retention=True), FeatureUnavailable),
-        (ModelUpdate(version_retention_policy=VersionRetentionPolicy()), FeatureUnavailable),
     ],
 )
 def test_a_patch_that_is_refused_changes_nothing(bench: Bench, body: ModelUpdate, error: type[TraitbenchError]) -> None:

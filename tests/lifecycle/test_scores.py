@@ -101,9 +101,6 @@ def test_a_handle_may_be_pinned_to_a_version_or_a_tag(working: Bench, handle: st
         ("@", {}, SCORER, InvalidHandle),
         ("", {}, STRANGER, ModelNotFound),
         ("", {"feedback": {"warmth": 1}}, SCORER, InsufficientScope),
-        ("", {"feedback": {"warmth": 1}}, AUTHOR, FeatureUnavailable),
-        ("", {"content": "https://example.org/a?b=c"}, SCORER, FeatureUnavailable),
-        ("", {"content": " HTTP://example.org \n"}, SCORER, FeatureUnavailable),
     ],
 )
 def test_what_cannot_be_scored_is_refused(

@@ -48,6 +48,7 @@ READS: dict[str, Callable[[Bench, str], Any]] = {
 }
 OTHERS: dict[str, Callable[[Bench, str], Any]] = {
     "train": lambda b, h: training.start(b, AUTHOR, h, TrainRequest(effort="low")),
+    "retune": lambda b, h: training.start(b, AUTHOR, h, TrainRequest(effort="low", reoptimize_params=True)),
     "update": lambda b, h: models.update(b, AUTHOR, h, ModelUpdate(description="x")),
     "delete": lambda b, h: models.delete(b, AUTHOR, h),
 }
@@ -60,6 +61,7 @@ TABLE: dict[str, tuple[Cell, ...]] = {
     **dict.fromkeys(USES, (ModelNotTrained, ModelNotTrained, "ready", ModelNotTrained, ModelArchived)),
     **dict.fromkeys(READS, _SAME),
     "train": ("busy", "busy", "ready", "busy", ModelArchived),
+    "retune": ("busy", ModelBusy, "busy", "busy", ModelArchived),
     "update": ("draft", "busy", "ready", "failed", ModelArchived),
     "delete": ("archived",) * 5,
 }

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from core.contract.models import ModelCreate, TrainRequest
 from core.contract.samples import SampleInput, SamplesCreate
 from core.contract.traits import TraitInput, TraitsCreate
-from core.errors import FeatureUnavailable, InsufficientSamples, ModelBusy
+from core.errors import InsufficientSamples, ModelBusy
 from core.lifecycle import models, samples, training, traits, versions
 from core.lifecycle.bench import Bench
 from core.scoring.snapshot import Snapshot, param_hash
@@ -136,9 +136,15 @@ def test_a_model_without_traits_is_refused(bench: Bench) -> None:
         training.start(bench, AUTHOR, handle, TrainRequest())
 
 
-def test_a_fresh_search_is_not_offered_yet(bench: Bench) -> None:
-    with pytest.raises(FeatureUnavailable):
-        training.start(bench, AUTHOR, draft(bench, warm=1, cold=1), TrainRequest(reoptimize_params=True))
+def test_a_draft_has_nothing_to_search_afresh_and_is_trained(bench: Bench) -> None:
+    handle = draft(bench, warm=1, cold=1)
+    started, _ = training.start(bench, AUTHOR, handle, TrainRequest(reoptimize_params=True))
+    operation = models.get(bench, AUTHOR, handle).last_operation
+    assert operation is not None
+    assert (operation.kind, operation.run_id) == ("train", started.run_id)
+    assert training.start(bench, AUTHOR, handle, TrainRequest(effort="high", reoptimize_params=True))[0] == started
+    with pytest.raises(ModelBusy):
+        training.start(bench, AUTHOR, handle, TrainRequest(effort="high"))
 
 
 def test_deleting_a_busy_model_ends_its_run(bench: Bench) -> None:

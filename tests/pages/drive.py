@@ -12,7 +12,7 @@ from ulid import ULID
 import app
 from app import preview
 from core.client import Traitbench
-from core.contract.models import Progress
+from core.contract.models import OperationKind, Progress
 from core.lifecycle import outcomes, rules
 from core.lifecycle.bench import Bench
 from core.scoring.snapshot import param_hash
@@ -69,13 +69,13 @@ def copied_link(at: AppTest) -> dict[str, str]:
 # ---- states that pass too quickly to look at -------------------------------------------------------------------------
 
 
-def hold_busy(bench: Bench, handle: str, progress: Progress | None) -> str:
-    """Put a model into a training that does not end; answers with the run's id."""
+def hold_busy(bench: Bench, handle: str, progress: Progress | None, *, kind: OperationKind = "train") -> str:
+    """Put a model into a run that does not end; answers with the run's id."""
     run_id = f"run_{ULID()}"
     with writing(bench.engine) as connection:
         model = _held(connection, handle)
         models.move(connection, model, "busy", now=rules.now(), run_id=run_id)
-        runs.add(connection, run_id, model_id=model.id, kind="train", effort="high", now=rules.now())
+        runs.add(connection, run_id, model_id=model.id, kind=kind, effort="high", now=rules.now())
         if progress is not None:
             runs.claim(connection, run_id, _OWNER)
             runs.progress(connection, run_id, _OWNER, progress.model_dump())
@@ -83,7 +83,7 @@ def hold_busy(bench: Bench, handle: str, progress: Progress | None) -> str:
 
 
 def end_badly(bench: Bench, run_id: str, message: str) -> None:
-    """Let that training fail."""
+    """Let that run fail."""
     with writing(bench.engine) as connection:
         run = runs.read(connection, run_id)
         assert run is not None

@@ -82,6 +82,40 @@ def test_two_texts_show_the_change_per_trait(workbench: Workbench, trained: Trai
     assert (row["Trait"], row["Text"], row["Second text"], row["Change"]) == ("Warmth", a, b, b - a)
 
 
+def test_two_texts_are_compared_by_the_service_on_request(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("score", model=trained.handle, text=UNKIND, against=KIND)
+    a, b = (trained.client.scores.score(trained.handle, text).composite for text in (UNKIND, KIND))
+    assert "req_" not in words(at)
+    at.button(key="score.ask_pair").click().run()
+    assert f"composite **{a} → {b}**" in words(at)
+    assert "The same numbers as above." in words(at)
+    assert "Request `req_" in words(at)
+    assert at.code[1].value == trained.client.scores.compare_chart(trained.handle, UNKIND, KIND)
+    at.text_area(key="score.against").set_value(UNKIND).run()
+    assert "req_" not in words(at), "an answer belongs to its texts"
+
+
+def test_with_a_scoring_key_the_service_compares(
+    monkeypatch: pytest.MonkeyPatch, service: Service, trained: Trained
+) -> None:
+    scorer = Workbench(monkeypatch, service, service.issue("scoring", ("trained",)))
+    at = scorer.open("score", model=trained.handle, text=UNKIND, against=KIND)
+    assert "Scored by the service with v1" in words(at)
+    assert at.metric[1].value.startswith(str(trained.client.scores.score(trained.handle, UNKIND).composite))
+
+
+def test_an_address_is_not_scored_as_a_text_and_stays_when_it_cannot_be_read(
+    workbench: Workbench, service: Service, trained: Trained
+) -> None:
+    address = f"{service.base_url}/v1/docs"
+    at = workbench.open("score", model=trained.handle, text=address)
+    assert "This is an address." in words(at)
+    assert not charts(at)
+    at.button(key="score.text.read").click().run()
+    assert len(at.error) == 1, "addresses of this machine are not fetched"
+    assert at.text_area(key="score.text").value == address
+
+
 def test_the_chart_has_a_table_view(workbench: Workbench, trained: Trained) -> None:
     at = typed(workbench.open("score", model=trained.handle), KIND)
     at.toggle(key="score.card.as_table").set_value(True).run()

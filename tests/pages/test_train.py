@@ -77,8 +77,92 @@ def test_a_ready_model_shows_each_figure_and_what_it_was_measured_on(workbench: 
 
 def test_a_ready_model_says_why_training_again_does_nothing(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("train", model=trained.handle)
-    assert "Training again does nothing now" in words(at)
+    assert "training again as before does nothing" in words(at)
     assert not can_start(at)
+
+
+def test_a_fresh_search_gives_a_version_that_is_set_against_the_one_before(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = ready(client, f"{namespace}.tone")
+    at = workbench.open("train", model=handle)
+    assert "Nothing new to find just now" in at.info[0].value
+    at.radio(key="effort").set_value("low").run()
+    assert not at.info
+    assert "The result becomes **v2**" in words(at)
+    at.button(key="train.retune.start").click().run()
+    assert client.models.wait(handle).version_no == 2
+    assert client.versions.get(handle).triggered_by == "retune"
+    at.run()
+    assert "v2 scores texts now" in words(at)
+    assert "**Against v1.** Mean AUROC **" in words(at)
+    assert "See v1 and v2 side by side" in links(at)
+    at.button(key="train.back").click().run()
+    assert client.models.get(handle).version_no == 1
+
+
+def test_a_fresh_search_in_the_same_samples_is_said_to_have_found_the_same(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = ready(client, f"{namespace}.tone")
+    client.models.train(handle, reoptimize_params=True)
+    client.models.wait(handle)
+    assert "v2 came to the same parameters as v1" in words(workbench.open("train", model=handle))
+
+
+def test_a_new_depth_is_something_to_search_for(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    handle = ready(client, f"{namespace}.tone")
+    client.models.update(handle, max_depth=2)
+    at = workbench.open("train", model=handle)
+    assert not at.info
+    assert "depth (2)" in words(at)
+
+
+def test_feedback_that_waits_is_shown_and_goes_into_a_fresh_search(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = ready(client, f"{namespace}.tone")
+    client.scores.score(handle, "Go away.", feedback={"warmth": 0})
+    at = workbench.open("train", model=handle)
+    assert at.progress[0].proto.text == "1 sample of feedback, 10 start a retraining"
+    assert "21 samples are read again, 1 sample of feedback that wait among them" in words(at)
+    assert not at.info
+
+
+def test_a_running_retraining_says_so_and_the_old_version_scores(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = ready(client, f"{namespace}.tone")
+    run_id = hold_busy(service.bench, handle, None, kind="retune")
+    at = workbench.open("train", model=handle)
+    assert "Searching for new parameters" in words(at)
+    assert "v1 goes on scoring meanwhile" in words(at)
+    assert "Score a text with v1" in links(at)
+    end_badly(service.bench, run_id, "The disk is full.")
+    at.run()
+    assert "The disk is full\\. v1 is as it was and goes on scoring." in " ".join(at.error[0].value.split())
+    assert "v1 scores texts now" in words(at)
+
+
+def test_under_zero_retention_there_is_nothing_to_search_in(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = ready(client, f"{namespace}.tone")
+    client.models.update(handle, zero_data_retention=True)
+    at = workbench.open("train", model=handle)
+    assert "its samples were removed after the training" in words(at)
+    assert not any(button.key == "train.retune.start" for button in at.button)
+
+
+def test_with_a_scoring_key_nothing_can_be_started(
+    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, trained: Trained, namespace: str
+) -> None:
+    make_draft(client, f"{namespace}.draft")
+    scorer = Workbench(monkeypatch, service, service.issue("scoring", ("trained", namespace)))
+    at = scorer.open("train", model=trained.handle)
+    assert "takes the scope `authoring`" in words(at)
+    assert not any(button.key == "train.retune.start" for button in at.button)
+    assert scorer.open("train", model=f"{namespace}.draft").button(key="train.start").disabled
 
 
 def test_a_running_training_shows_phase_share_and_time_left(
@@ -161,6 +245,13 @@ def test_without_a_service_it_says_so(monkeypatch: pytest.MonkeyPatch, service: 
     at = away.open("train", model="local.tone")
     assert not at.exception
     assert "The service does not answer" in words(at)
+
+
+def ready(client: Traitbench, handle: str) -> str:
+    make_draft(client, handle)
+    client.models.train(handle)
+    client.models.wait(handle)
+    return handle
 
 
 def can_start(at: AppTest) -> bool:

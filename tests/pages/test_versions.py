@@ -44,7 +44,7 @@ def test_before_the_first_training_there_is_none(workbench: Workbench, client: T
 def test_the_list_is_newest_first_and_says_which_one_scores(workbench: Workbench, twice: Trained) -> None:
     table = workbench.open("versions", model=twice.handle).dataframe[0].value
     assert table["Version"].tolist() == ["v2", "v1"]
-    assert table["Because of"].tolist() == ["New parameter search", "Training"]
+    assert table["Made by"].tolist() == ["Fresh search", "First training"]
     assert table["Samples"].tolist() == [10, 20]
     active = twice.client.models.get(twice.handle).version_no
     assert table.set_index("Version")["Scores"].to_dict()[f"v{active}"] == "active"
@@ -55,6 +55,26 @@ def test_the_list_has_the_figure_of_each_trait_with_its_interval(workbench: Work
     figures = twice.client.versions.get(twice.handle, "v1").metrics["traits"]["warmth"]
     low, high = figures["auroc_interval"]
     assert table.loc["v1", "AUROC Warmth"] == f"{figures['auroc']:.2f} ({low:.2f} to {high:.2f})"
+
+
+def test_the_list_says_which_ones_the_next_version_pushes_out_and_that_a_tag_keeps_them(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = ready(client, f"{namespace}.tone")
+    for _ in range(2):
+        client.models.train(handle, reoptimize_params=True)
+        client.models.wait(handle)
+    at = workbench.open("versions", model=handle)
+    assert at.dataframe[0].value["Next"].tolist() == ["stays, among the newest 100"] * 3
+    assert "The next version pushes none of these out" in words(at)
+    assert "See or change this rule" in links(at)
+    client.models.update(handle, version_retention_policy={"keep_unnamed": 2, "keep_first_of_month": False})
+    client.versions.tag(handle, "good")
+    assert client.versions.list(handle).items[0].tags == ["good"]
+    client.models.update(handle, version_retention_policy={"keep_unnamed": 1, "keep_first_of_month": False})
+    at.run()
+    assert at.dataframe[0].value["Next"].to_list() == ["stays, tagged", "goes, unless it is tagged"]
+    assert "**The next version pushes out 1 version: v2.**" in words(at)
 
 
 # ---- one in detail ---------------------------------------------------------------------------------------------------
@@ -117,6 +137,7 @@ def test_a_scoring_key_reads_figures_and_no_snapshot(
 def test_one_version_alone_compares_nothing_and_says_what_to_do(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("versions", model=trained.handle, view="Compare")
     assert "Only one version so far" in words(at)
+    assert {"Give feedback on a score", "Search parameters afresh"} <= set(links(at))
     assert "Score two texts against each other instead" in links(at)
     assert not charts(at)
 
@@ -136,6 +157,13 @@ def test_the_figures_of_both_are_in_one_chart(workbench: Workbench, twice: Train
     at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
     names = {trace.get("name") for trace in json.loads(charts(at)[0])["data"]}
     assert {"v1", "v2"} <= names
+
+
+def test_the_comparison_says_how_both_were_made_and_what_came_of_it(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
+    assert "**v1**  First training" in words(at)
+    assert "**v2**  Fresh search" in words(at)
+    assert "v2 was measured on 10 samples fewer" in words(at)
 
 
 def test_the_same_texts_go_through_both_versions(workbench: Workbench, twice: Trained) -> None:

@@ -106,7 +106,7 @@ def test_metrics_say_what_was_done() -> None:
     assert "medium, high and max are the same search" in metrics["search"]
     assert metrics["encoder"] == {"id": "plane-1", "dimension": 2}
     trait = metrics["traits"]["warmth"]
-    assert trait["counts"] == {"positive": 4, "negative": 3, "neutral": 1, "distinct": 7}
+    assert trait["counts"] == {"positive": 4, "negative": 3, "neutral": 1, "distinct": 7, "synthesized": 0}
     assert set(trait["parameters"]) == {"log10_shrinkage", "slope", "offset"}
     assert metrics["auroc"] == trait["auroc"] == 1.0
 

@@ -1,18 +1,26 @@
 """The schema at the start of a service: made, brought up to date, left alone."""
 
+import hashlib
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from dbos import DBOS
-from sqlalchemy import Engine, inspect
+from sqlalchemy import Connection, Engine, inspect, text
 
+from core.contract.models import TrainRequest
+from core.errors import ModelBusy
+from core.lifecycle import models, samples, training
 from core.runs.names import engine_url
+from core.runs.queue import EngineQueue
+from core.settings import Settings
 from core.store.engine import open_engine, writing
 from core.store.migrate import migrate
 from core.store.tables import metadata
-from tests.benches import fresh_settings
+from tests.benches import AUTHOR, fresh_settings, opened, settled
 
 
 def _differences(engine: Engine) -> list[object]:
@@ -22,6 +30,68 @@ def _differences(engine: Engine) -> list[object]:
             "include_object": lambda _item, name, kind, *_: kind != "table" or name.startswith("tb_"),
         }
         return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
+
+
+# What the release before had written of a model that is being trained: columns and values as they were then.
+_BEFORE = {
+    "tb_models": {
+        **{"id": 7, "handle": "local.before", "namespace": "local", "description": "", "state": "busy"},
+        **{"kind": "scoring", "scoring_method": "balanced_cosine", "max_depth": 1, "versions_made": 0},
+        **{"run_id": "run_before", "created_at": 1_790_000_000_000_000, "updated_at": 1_790_000_000_000_000},
+    },
+    "tb_traits": {
+        **{"id": 8, "model_id": 7, "key": "warmth", "name": "Warmth", "description": ""},
+        **{"positive_label": "warm", "negative_label": "cold", "aggregation": "mean", "kind": "extrinsic"},
+    },
+    "tb_runs": {
+        **{"id": "run_before", "model_id": 7, "kind": "train", "effort": "low", "status": "queued"},
+        **{"attempts": 0, "created_at": 1_790_000_000_000_000},
+    },
+}
+
+
+def _of_before(settings: Settings) -> None:
+    """A database as the release before left it, with a training in its queue."""
+    engine, url = open_engine(settings.database_url), settings.database_url
+    migrate(engine, "0001")
+    DBOS.migrate(engine_url(url))
+    queue = EngineQueue(url)
+    with writing(engine) as connection:
+        for table, row in _BEFORE.items():
+            _insert(connection, table, row)
+        for number, (told, quality) in enumerate((("how kind", 1.0), ("be gone", 0.0))):
+            digest = hashlib.sha256(told.encode()).hexdigest()
+            row = {"id": number + 1, "model_id": 7, "trait_id": 8, "text": told, "quality": quality}
+            _insert(
+                connection, "tb_samples", row | {"provenance": "authored", "content_sha256": digest, "created_at": 1}
+            )
+        queue.enqueue(connection, "run_before", "train", 7)
+    queue.close()
+    engine.dispose()
+
+
+def _insert(connection: Connection, table: str, row: Mapping[str, object]) -> None:
+    names = list(row)
+    connection.execute(
+        text(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"), row
+    )
+
+
+def test_a_database_of_the_release_before_is_brought_up_to_date_and_its_training_goes_on(tmp_path: Path) -> None:
+    with fresh_settings(tmp_path) as settings:
+        _of_before(settings)
+        with opened(settings, runs=False) as bench:
+            assert _differences(bench.engine) == []
+            before = models.get(bench, AUTHOR, "local.before")
+            assert (before.state, before.zero_data_retention, before.version_retention_policy) == ("busy", False, None)
+            met = training.start(bench, AUTHOR, "local.before", TrainRequest(effort="low"))[0]
+            assert met.run_id == "run_before"
+            with pytest.raises(ModelBusy):
+                training.start(bench, AUTHOR, "local.before", TrainRequest(effort="max"))
+        with opened(settings, runs=True) as bench:
+            after = settled(bench, "local.before")
+            assert (after.state, after.version_no) == ("ready", 1)
+            assert len(samples.list_samples(bench, AUTHOR, "local.before").items) == 2
 
 
 def test_the_migrations_make_exactly_the_tables(engine: Engine) -> None:

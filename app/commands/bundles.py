@@ -1,0 +1,62 @@
+"""`traitbench export` and `import`: a whole model as one file that can be checked."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import click
+
+from app.commands.asking import STDIN, InputFile, Refused, as_json, connected, content_of
+from app.commands.showing import say, version_name
+from app.text import count
+from core.contract.bundles import Bundle
+
+
+@click.command()
+@click.argument("handle")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="Where to; stdout if left out.")
+def export(handle: str, output: str | None) -> None:
+    """Write a whole model as one file."""
+    with connected() as client:
+        bundle = client.models.export(handle)
+    document = bundle.model_dump_json(exclude_unset=True)
+    if output in (None, STDIN):
+        click.echo(document)
+        return
+    _write(Path(output or ""), f"{document}\n")
+    samples = "no samples" if bundle.samples is None else count(len(bundle.samples), "sample")
+    held = (count(len(bundle.traits), "trait"), samples, count(len(bundle.versions), "version"))
+    click.echo(f"{output}: {', '.join(held)}", err=True)
+
+
+@click.command("import")
+@click.argument("file", type=InputFile())
+@click.option("--handle", help="Bring it in under this handle; its own when left out.")
+@as_json
+def import_(file: str, handle: str | None, as_json: bool) -> None:
+    """Bring an exported model in.
+
+    A FILE that was changed, or samples and versions that do not fit, are refused.
+    """
+    try:
+        bundle = Bundle.model_validate_json(content_of(file))
+    except ValueError as error:
+        raise Refused(f"{file} is not a model that was exported from Traitbench, or was damaged since.") from error
+    with connected() as client:
+        model = client.models.import_(bundle, handle=handle)
+    say(model, f"{model.handle} is {model.state}: {version_name(model)}", as_json=as_json)
+
+
+def _write(path: Path, text: str) -> None:
+    """All of it or nothing: a file that was there stays until the new one is whole."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise Refused(f"{path} cannot be written: {error.strerror}.") from error

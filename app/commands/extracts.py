@@ -1,0 +1,22 @@
+"""`traitbench extract`: the readable text behind an address."""
+
+import click
+
+from app.commands.asking import as_json, connected
+from app.commands.showing import say_json, say_text
+
+
+@click.command()
+@click.argument("url")
+@as_json
+def extract(url: str, as_json: bool) -> None:
+    """Print the readable text behind a URL.
+
+    The service fetches it, from public addresses only.
+    """
+    with connected() as client:
+        extracted = client.extract(url)
+    if as_json:
+        say_json(extracted)
+    else:
+        say_text(extracted.content)

@@ -1,0 +1,174 @@
+"""`traitbench models`: list, show, create, update, delete, card."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, get_args
+
+import click
+
+from app.commands.asking import InputFile, as_json, confirm, connected, text_of, yes
+from app.commands.showing import say, say_fields, say_json, say_lines, say_table, say_text, version_name
+from core.client import Traitbench
+from core.contract.models import LastOperation, Model, State, VersionRetentionPolicy
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_PURGE = """\
+Zero data retention for {handle}: every sample of it is deleted, with all that was made from their texts and the
+feedback that waits. This cannot be undone, and switching it off later brings nothing back. What runs is cancelled.
+The versions stay and go on scoring. From then on feedback is refused, there is no automatic retraining, and samples
+that come in are deleted when the training that used them is done."""
+_ARCHIVE = "{handle} will be archived: it can be read, but no longer score, be changed or be brought back."
+
+
+@click.group()
+def models() -> None:
+    """The models that the key can read."""
+
+
+@models.command("list")
+@click.option("--namespace", help="One that the key owns; without it, the public catalog.")
+@click.option("--state", type=click.Choice(get_args(State)), help="Only those in this state.")
+@as_json
+def list_models(namespace: str | None, state: str | None, as_json: bool) -> None:
+    """List models."""
+    with connected() as client:
+        found = client.models.list(namespace=namespace, state=state)
+        if as_json:
+            say_lines(found)
+            return
+        rows = [
+            (each.handle, each.state, version_name(each), ", ".join(each.traits), each.description) for each in found
+        ]
+    say_table(("HANDLE", "STATE", "VERSION", "TRAITS", "DESCRIPTION"), rows)
+
+
+@models.command("show")
+@click.argument("handle")
+@as_json
+def show_model(handle: str, as_json: bool) -> None:
+    """Show a model."""
+    with connected() as client:
+        _show(client.models.get(handle), as_json=as_json)
+
+
+def _fields(command: Command) -> Command:
+    """What a model is given when it is made, and later."""
+    for option in reversed((
+        click.option("--description", help="What it is for."),
+        click.option("--max-depth", type=click.IntRange(1, 3), help="1 whole text, 2 paragraphs, 3 sentences."),
+        click.option("--scoring-method", help="balanced_cosine is the only one."),
+        click.option("--terms", "additional_terms", help="Terms of use, for the model card."),
+        click.option("--readme", type=InputFile(), help="A markdown file for the model card; - for stdin."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@models.command("create")
+@click.argument("handle")
+@_fields
+@click.option("--zero-data-retention", is_flag=True, help="Keep no texts: samples go when a training is done.")
+@as_json
+def create_model(handle: str, zero_data_retention: bool, readme: str | None, as_json: bool, **fields: Any) -> None:
+    """Make a draft."""
+    with connected() as client:
+        given = _given(**fields, readme_markdown=text_of(readme) if readme else None)
+        model = client.models.create(handle, **given, zero_data_retention=zero_data_retention)
+        say(model, f"{handle} is a draft; give it traits and samples, then train it.", as_json=as_json)
+
+
+@models.command("update")
+@click.argument("handle")
+@_fields
+@click.option("--keep-unnamed", type=click.IntRange(0), help="How many untagged versions pruning keeps.")
+@click.option("--keep-first-of-month/--drop-first-of-month", default=None, help="Whether it keeps each month's first.")
+@click.option("--default-pruning", is_flag=True, help="Back to the default: 100 untagged, and each month's first.")
+@click.option("--zero-data-retention/--data-retention", default=None, help="Keep no texts; those there are go at once.")
+@yes
+@as_json
+def update_model(
+    handle: str,
+    readme: str | None,
+    keep_unnamed: int | None,
+    keep_first_of_month: bool | None,
+    default_pruning: bool,
+    zero_data_retention: bool | None,
+    yes: bool,
+    as_json: bool,
+    **fields: Any,
+) -> None:
+    """Change what is given, and leave the rest."""
+    pruning = _given(keep_unnamed=keep_unnamed, keep_first_of_month=keep_first_of_month)
+    if pruning and default_pruning:
+        raise click.UsageError("Give --default-pruning or a policy, not both.")
+    with connected() as client:
+        given = _given(**fields, readme_markdown=text_of(readme) if readme else None)
+        given |= _given(zero_data_retention=zero_data_retention)
+        if pruning or default_pruning:
+            given["version_retention_policy"] = _policy(client, handle, pruning) if pruning else None
+        if not given:
+            raise click.UsageError("Give at least one thing to change.")
+        if zero_data_retention and not client.models.get(handle).zero_data_retention:
+            confirm(_PURGE.format(handle=handle), yes=yes)
+        say(client.models.update(handle, **given), f"{handle} is changed.", as_json=as_json)
+
+
+@models.command("delete")
+@click.argument("handle")
+@yes
+@as_json
+def delete_model(handle: str, yes: bool, as_json: bool) -> None:
+    """Archive a model."""
+    with connected() as client:
+        confirm(_ARCHIVE.format(handle=handle), yes=yes)
+        say(client.models.delete(handle), f"{handle} is archived.", as_json=as_json)
+
+
+@models.command("card")
+@click.argument("handle")
+def show_card(handle: str) -> None:
+    """Print the model card, in markdown."""
+    with connected() as client:
+        say_text(client.models.card(handle))
+
+
+def _policy(client: Traitbench, handle: str, changes: dict[str, Any]) -> VersionRetentionPolicy:
+    """The policy in force with these changes."""
+    policy = client.models.get(handle).version_retention_policy or VersionRetentionPolicy()
+    return policy.model_copy(update=changes)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _show(model: Model, *, as_json: bool) -> None:
+    if as_json:
+        say_json(model)
+        return
+    policy = model.version_retention_policy
+    say_fields(
+        (
+            ("handle", model.handle),
+            ("state", model.state),
+            ("version", " ".join((version_name(model), *model.version_tags))),
+            ("traits", ", ".join(model.traits) or "-"),
+            ("description", model.description or "-"),
+            ("scoring", f"{model.scoring_method}, depth {model.max_depth}"),
+            ("zero data retention", "on" if model.zero_data_retention else "off"),
+            ("pruning", _pruning(policy) if policy else f"default: {_pruning(VersionRetentionPolicy())}"),
+            ("last operation", _operation(model.last_operation)),
+        )
+    )
+
+
+def _pruning(policy: VersionRetentionPolicy) -> str:
+    first = " and each month's first" if policy.keep_first_of_month else ""
+    return f"keeps {policy.keep_unnamed} untagged{first}"
+
+
+def _operation(operation: LastOperation | None) -> str:
+    if operation is None:
+        return "-"
+    why = f": {operation.error.message}" if operation.error else ""
+    return f"{operation.kind} {operation.status}, begun {operation.started_at:%Y-%m-%d %H:%M} UTC{why}"

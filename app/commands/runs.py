@@ -1,0 +1,40 @@
+"""`traitbench train`, and how every command that starts a run follows it."""
+
+from typing import get_args
+
+import click
+
+from app.commands.asking import Refused, as_json, connected, waits
+from app.commands.showing import Meter, say, say_json, version_name
+from core.client import Traitbench
+from core.contract.models import Model, RunStarted, TrainEffort
+
+_A_DAY = 24 * 3600.0
+
+
+@click.command()
+@click.argument("handle")
+@click.option("--effort", type=click.Choice(get_args(TrainEffort)), help="How wide to search; high when left out.")
+@click.option("--reoptimize", is_flag=True, help="Search anew although the model is ready.")
+@waits
+@as_json
+def train(handle: str, effort: TrainEffort | None, reoptimize: bool, wait: bool, as_json: bool) -> None:
+    """Train a model."""
+    with connected() as client:
+        started = client.models.train(handle, effort=effort, reoptimize_params=reoptimize)
+        if (model := follow(client, handle, started, wait=wait, as_json=as_json)) and not as_json:
+            click.echo(f"{handle} is {model.state}: {version_name(model)}")
+
+
+def follow(client: Traitbench, handle: str, started: RunStarted, *, wait: bool, as_json: bool) -> Model | None:
+    """Say what was started; with `wait`, the model at its end. A run that failed is `Refused`."""
+    if not wait or started.run_id is None:
+        say(started, f"{handle} is {started.state}; {started.run_id or 'nothing to do'}", as_json=as_json)
+        return None
+    model = client.models.wait(handle, on_progress=Meter().show, timeout=_A_DAY)
+    operation = model.last_operation
+    if operation is not None and operation.run_id == started.run_id and operation.status == "failed":
+        raise Refused(f"{handle} is {model.state}: {operation.error.message if operation.error else 'it failed'}")
+    if as_json:
+        say_json(model)
+    return model

@@ -1,0 +1,188 @@
+"""`traitbench samples`: list, add, import, delete, synthesize."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import get_args
+
+import click
+
+from app.commands.asking import InputFile, Refused, as_json, connected, given_text, waits
+from app.commands.files import read_table, tell_problems
+from app.commands.runs import follow
+from app.commands.showing import say, say_lines, say_table
+from app.importing import Checked, Choice, Table, check, guess_columns, guess_words, words
+from app.text import count
+from core.client.samples import SynthType
+from core.contract.models import Effort
+from core.contract.samples import SampleIds, SampleInput
+from core.contract.traits import Trait
+
+
+@click.group()
+def samples() -> None:
+    """The labelled texts of a model."""
+
+
+@samples.command("list")
+@click.argument("handle")
+@click.option("--trait", help="Those of one trait only.")
+@as_json
+def list_samples(handle: str, trait: str | None, as_json: bool) -> None:
+    """List samples.
+
+    What --json prints can be imported again.
+    """
+    with connected() as client:
+        found = client.samples.list(handle, trait=trait, limit=500)
+        if as_json:
+            say_lines(found)
+            return
+        rows = [(each.id, each.trait, f"{each.quality:g}", each.provenance, each.text) for each in found]
+    say_table(("ID", "TRAIT", "QUALITY", "FROM", "TEXT"), rows)
+
+
+@samples.command("add")
+@click.argument("handle")
+@click.argument("text", required=False)
+@click.option("--file", type=InputFile(), help="Its text is the sample.")
+@click.option("--trait", required=True, help="The trait that it labels.")
+@click.option("--quality", type=float, required=True, help="1 at the positive pole, 0 at the negative one.")
+@as_json
+def add_sample(handle: str, text: str | None, file: str | None, trait: str, quality: float, as_json: bool) -> None:
+    """Add one TEXT; `-`, or nothing, reads stdin."""
+    # Not checked here: what is wrong with it is the service's to say.
+    sample = SampleInput.model_construct(trait=trait, text=given_text(text, file), quality=quality)
+    with connected() as client:
+        ids = client.samples.add(handle, [sample])
+    say(SampleIds(ids=ids), f"{handle} has the sample {ids[0]}.", as_json=as_json)
+
+
+@samples.command("import")
+@click.argument("handle")
+@click.argument("file", type=InputFile())
+@click.option("--text-column", help="The column of the texts; found out when left out, like the other two.")
+@click.option("--trait-column", help="The column of the traits.")
+@click.option("--quality-column", help="The column of the qualities, numbers from 0 to 1 or words.")
+@click.option("--trait", help="The trait of the rows that name none; a model's only one stands in by itself.")
+@click.option("--quality", type=click.FloatRange(0, 1), help="The quality of the rows that name none.")
+@click.option("--word", "meanings", metavar="WORD=QUALITY", multiple=True, help="What a word means, as in fine=1.")
+@click.option("--no-header", is_flag=True, help="The first row of a CSV is a sample already.")
+@click.option("--skip-bad", is_flag=True, help="Add the good rows although others are bad.")
+@as_json
+def import_samples(
+    handle: str,
+    file: str,
+    text_column: str | None,
+    trait_column: str | None,
+    quality_column: str | None,
+    trait: str | None,
+    quality: float | None,
+    meanings: tuple[str, ...],
+    no_header: bool,
+    skip_bad: bool,
+    as_json: bool,
+) -> None:
+    """Add those of a CSV or JSONL FILE.
+
+    All or none go in; `-` reads stdin.
+    """
+    table = read_table(file, header=not no_header)
+    given = (text_column, trait_column, quality_column)
+    _check_columns(table, given)
+    with connected() as client:
+        traits = client.traits.list(handle)
+        choice = _choice(table, traits, given, (trait, quality), dict(map(_meaning, meanings)))
+        checked = check(table, choice, traits)
+        _tell(checked, choice)
+        if checked.problems and not skip_bad:
+            raise Refused(
+                f"Nothing was added, for {count(len(checked.problems), 'row')} cannot be; --skip-bad adds the rest."
+            )
+        ids = client.samples.add(handle, checked.samples)
+    say(
+        SampleIds(ids=ids),
+        f"{handle} has {count(len(ids), 'sample')} more: {_shares(checked.samples)}",
+        as_json=as_json,
+    )
+
+
+@samples.command("delete")
+@click.argument("handle")
+@click.argument("sample_ids", metavar="ID...", type=int, nargs=-1, required=True)
+def delete_samples(handle: str, sample_ids: tuple[int, ...]) -> None:
+    """Remove samples."""
+    with connected() as client:
+        for sample_id in sample_ids:
+            client.samples.delete(handle, sample_id)
+            click.echo(f"{handle} has the sample {sample_id} no more.")
+
+
+@samples.command("synthesize")
+@click.argument("handle")
+@click.option("--type", "synth_type", type=click.Choice(get_args(SynthType)), default="from_traits", show_default=True)
+@click.option("--effort", type=click.Choice(get_args(Effort)), help="How many to make.")
+@waits
+@as_json
+def synthesize_samples(handle: str, synth_type: SynthType, effort: Effort | None, wait: bool, as_json: bool) -> None:
+    """Make samples for a draft.
+
+    From its traits, or as variations of the samples it has (diversify).
+    """
+    with connected() as client:
+        started = client.samples.synthesize(handle, synth_type=synth_type, effort=effort)
+        if not follow(client, handle, started, wait=wait, as_json=as_json) or as_json:
+            return
+        rows = [(each.key, each.positive_samples, each.negative_samples) for each in client.traits.list(handle)]
+    say_table(("TRAIT", "+", "-"), rows)
+
+
+def _check_columns(table: Table, names: Sequence[str | None]) -> None:
+    for name in names:
+        if name is not None and name not in table.columns:
+            raise click.UsageError(f"The file has no column {name}; it has {', '.join(table.columns)}.")
+
+
+def _choice(
+    table: Table,
+    traits: Sequence[Trait],
+    given: tuple[str | None, str | None, str | None],
+    defaults: tuple[str | None, float | None],
+    meanings: Mapping[str, float],
+) -> Choice:
+    """The columns that were named, and for the others those that look like it."""
+    guessed = guess_columns(table, traits)
+    text, trait, quality = (name or guess for name, guess in zip(given, guessed, strict=True))
+    known = guess_words(words(table, quality), traits) if quality else {}
+    only = traits[0].key if len(traits) == 1 else None
+    return Choice(
+        text=text or table.columns[0],
+        trait=trait if trait != text else None,
+        default_trait=defaults[0] or only,
+        quality=quality if quality != text else None,
+        default_quality=defaults[1],
+        words={word: meaning for word, meaning in known.items() if meaning is not None} | dict(meanings),
+    )
+
+
+def _meaning(option: str) -> tuple[str, float]:
+    word, _, quality = option.rpartition("=")
+    try:
+        value = float(quality)
+    except ValueError:
+        value = -1.0
+    if not word or not 0.0 <= value <= 1.0:
+        raise click.UsageError(f"--word {option} is not WORD=QUALITY, with a quality from 0 to 1.")
+    return word, value
+
+
+def _tell(checked: Checked, choice: Choice) -> None:
+    click.echo(
+        f"texts from {choice.text}, traits from {choice.trait or choice.default_trait or 'nowhere'}, "
+        f"qualities from {choice.quality or '--quality'}",
+        err=True,
+    )
+    tell_problems([(each.row, f"{each.column} {each.reason}".strip()) for each in checked.problems])
+
+
+def _shares(samples: Sequence[SampleInput]) -> str:
+    return ", ".join(f"{number:,} of {trait}" for trait, number in Counter(each.trait for each in samples).items())

@@ -1,0 +1,104 @@
+"""`traitbench score` and `compare`."""
+
+import math
+
+import click
+
+from app.commands import asking
+from app.commands.asking import InputFile, as_json, connected, given_text, text_of
+from app.commands.batch import score_file
+from app.commands.showing import say_json, say_text
+from core.barchart import draw
+
+
+@click.command()
+@click.argument("handle")
+@click.argument("text", required=False)
+@click.option("--file", type=InputFile(), help="Score its text.")
+@asking.traits
+@click.option("--feedback", "words", metavar="TRAIT=WORD", multiple=True, help="What it should be: good, 0.7, a pole.")
+@click.option("--batch", type=InputFile(), help="Score each row of a CSV or JSONL file; - for stdin.")
+@click.option("--column", help="The column of the texts of a batch; found out when left out.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="Where a batch is written to.")
+@click.option("--format", "form", type=click.Choice(("csv", "jsonl")), help="How; like the batch when left out.")
+@as_json
+def score(
+    handle: str,
+    text: str | None,
+    file: str | None,
+    traits: list[str] | None,
+    words: tuple[str, ...],
+    batch: str | None,
+    column: str | None,
+    output: str | None,
+    form: str | None,
+    as_json: bool,
+) -> None:
+    """Score a TEXT, or every row of a file.
+
+    `-` as the TEXT, or nothing in a pipe, reads stdin. The HANDLE may name a version: a.b@v3.
+
+    With --batch every row is scored by itself: rows that cannot be are told by their line and the others go on; the
+    exit code is then 1. CSV out has the columns that came in, then the scores; JSONL out has line, row, and card or
+    error.
+    """
+    if batch is None:
+        if column or output or form:
+            raise click.UsageError("--column, --output and --format go with --batch.")
+        _score(handle, given_text(text, file), traits, words, as_json=as_json)
+        return
+    if text is not None or file is not None or words:
+        raise click.UsageError("With --batch there is no TEXT, no --file and no --feedback.")
+    score_file(handle, batch, traits=traits, column=column, output=output, form="jsonl" if as_json else form)
+
+
+@click.command()
+@click.argument("handle")
+@click.argument("texts", metavar="[A] [B]", nargs=-1)
+@click.option("--file-a", type=InputFile(), help="The text A is in this file; - for stdin.")
+@click.option("--file-b", type=InputFile(), help="The text B is in this file; - for stdin.")
+@asking.traits
+@as_json
+def compare(
+    handle: str,
+    texts: tuple[str, ...],
+    file_a: str | None,
+    file_b: str | None,
+    traits: list[str] | None,
+    as_json: bool,
+) -> None:
+    """Score two texts, and what changes from A to B."""
+    files = (file_a, file_b)
+    if len(texts) + sum(file is not None for file in files) != 2 or [*texts, *files].count("-") > 1:
+        raise click.UsageError("Give two texts: A and B, or --file-a, --file-b in their place; one of them may be -.")
+    rest = iter(texts)
+    a, b = (given_text(next(rest), None) if file is None else text_of(file) for file in files)
+    with connected() as client:
+        if as_json:
+            say_json(client.scores.compare(handle, a, b, traits=traits))
+        else:
+            say_text(client.scores.compare_chart(handle, a, b, traits=traits))
+
+
+def _score(handle: str, text: str, traits: list[str] | None, words: tuple[str, ...], *, as_json: bool) -> None:
+    feedback = dict(map(_feedback, words)) or None
+    with connected() as client:
+        card = client.scores.score(handle, text, traits=traits, feedback=feedback)
+    if as_json:
+        say_json(card)
+        return
+    say_text(draw(card))
+    if card.metadata.sample_ids:
+        kept = ", ".join(map(str, card.metadata.sample_ids))
+        click.echo(f"The feedback waits for the next retraining, as {kept}.", err=True)
+
+
+def _feedback(option: str) -> tuple[str, float | str]:
+    trait, equals, word = option.partition("=")
+    if not (trait and equals and word):
+        raise click.UsageError(f"--feedback {option} is not TRAIT=WORD.")
+    try:
+        number = float(word)
+    except ValueError:
+        return trait, word
+    return trait, number if math.isfinite(number) else word

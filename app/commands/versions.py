@@ -1,0 +1,119 @@
+"""`traitbench versions`: list, show, tag, untag, activate."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from app.commands.asking import as_json, connected
+from app.commands.showing import say, say_fields, say_json, say_lines, say_table
+from core.contract.names import parse_version
+from core.contract.versions import Version
+
+
+@click.group()
+def versions() -> None:
+    """The trained versions of a model."""
+
+
+@versions.command("list")
+@click.argument("handle")
+@as_json
+def list_versions(handle: str, as_json: bool) -> None:
+    """List versions, newest first."""
+    with connected() as client:
+        found = client.versions.list(handle, limit=250)
+        if as_json:
+            say_lines(found)
+            return
+        active = client.models.get(handle).version_no
+        rows = [
+            (
+                f"v{each.version_no}",
+                "active" if each.version_no == active else "",
+                ",".join(each.tags),
+                each.triggered_by,
+                each.sample_count,
+                _figure(each.metrics.get("auroc")),
+                f"{each.created_at:%Y-%m-%d %H:%M}",
+            )
+            for each in found
+        ]
+    say_table(("VERSION", "", "TAGS", "BY", "SAMPLES", "AUROC", "MADE"), rows)
+
+
+@versions.command("show")
+@click.argument("handle")
+@click.argument("version", default="active")
+@as_json
+def show_version(handle: str, version: str, as_json: bool) -> None:
+    """Show a VERSION (vN, a tag, or the active one); as JSON with its snapshot."""
+    with connected() as client:
+        found = client.versions.get(handle, version)
+    if as_json:
+        say_json(found)
+    else:
+        _say(found)
+
+
+@versions.command("tag")
+@click.argument("handle")
+@click.argument("name")
+@as_json
+def tag_version(handle: str, name: str, as_json: bool) -> None:
+    """Let the tag NAME point at the active version."""
+    with connected() as client:
+        tagged = client.versions.tag(handle, name)
+    say(tagged, f"{tagged.tag} is v{tagged.version_no} of {handle}.", as_json=as_json)
+
+
+@versions.command("untag")
+@click.argument("handle")
+@click.argument("name")
+@as_json
+def untag_version(handle: str, name: str, as_json: bool) -> None:
+    """Remove the tag NAME; the version stays."""
+    with connected() as client:
+        untagged = client.versions.untag(handle, name)
+    say(untagged, f"{handle} has the tag {untagged.tag} no more.", as_json=as_json)
+
+
+@versions.command("activate")
+@click.argument("handle")
+@click.argument("version")
+@as_json
+def activate_version(handle: str, version: str, as_json: bool) -> None:
+    """Let a VERSION (vN or a tag) serve scores."""
+    given = {"tag" if parse_version(version) is None else "version": version}
+    with connected() as client:
+        activated = client.versions.activate(handle, **given)
+    say(activated, f"v{activated.version_no} of {handle} serves scores.", as_json=as_json)
+
+
+def _say(version: Version) -> None:
+    say_fields(
+        (
+            ("version", " ".join((f"v{version.version_no}", *version.tags))),
+            ("made", f"{version.created_at:%Y-%m-%d %H:%M} UTC by {version.triggered_by}"),
+            ("samples", version.sample_count),
+            ("hash", version.param_hash),
+        )
+    )
+    measured = version.metrics.get("traits")
+    if isinstance(measured, dict) and measured:
+        click.echo()
+        say_table(
+            ("TRAIT", "AUROC", "95 %", "BRIER", "CALIBRATION", "MEASURED ON"),
+            [(key, *_figures(each)) for key, each in measured.items() if isinstance(each, dict)],
+        )
+
+
+def _figures(trait: Mapping[str, Any]) -> tuple[str, ...]:
+    interval = trait.get("auroc_interval")
+    span = f"{_figure(interval[0])} - {_figure(interval[1])}" if isinstance(interval, list) else "-"
+    errors = (_figure(trait.get("brier")), _figure(trait.get("calibration_error")))
+    return _figure(trait.get("auroc")), span, *errors, str(trait.get("measured_on", ""))
+
+
+def _figure(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, int | float) else "-"

@@ -1,0 +1,50 @@
+"""Markdown that somebody else wrote, made fit to be shown on a page: it loads nothing, and its signs are its own.
+
+A browser fetches an image as soon as it is drawn, and whoever serves it learns who is looking; so images become links.
+Outside of code, what only Streamlit takes for colours, icons or formulas is shown as it was typed. HTML is no concern:
+Streamlit shows it as text.
+"""
+
+import re
+from collections.abc import Iterator
+
+_JOINER = "\u2060"
+"""A character of no width: what it stands between looks the same and means nothing any more."""
+
+_IMAGE = re.compile(r"!(?=\[)")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
+_OURS = re.compile(r":(?=[A-Za-z_][\w/+-]*(?:\[|:))|\$")
+_HEADING = re.compile(r"^( {0,3}#{1,5})(?=[ \t])")
+
+
+def shown(markdown: str) -> str:
+    """The same, to be drawn with `st.markdown` below a page's title; its headings are a step smaller."""
+    return _IMAGE.sub(f"!{_JOINER}", "\n".join(_lines(markdown.split("\n"))))
+
+
+def _lines(lines: list[str]) -> Iterator[str]:
+    fence = ""
+    for line in lines:
+        mark = _FENCE.match(line)
+        if fence:
+            yield line
+            closed = mark and mark[1].startswith(fence) and not line.strip().strip(fence[0])
+            fence = "" if closed else fence
+        elif mark:
+            yield line
+            fence = mark[1]
+        else:
+            yield _HEADING.sub(r"\1#", _outside_code(line))
+
+
+def _outside_code(line: str) -> str:
+    parts, end = [], 0
+    for code in _CODE.finditer(line):
+        parts += [_plain_signs(line[end : code.start()]), code[0]]
+        end = code.end()
+    return "".join([*parts, _plain_signs(line[end:])])
+
+
+def _plain_signs(text: str) -> str:
+    return _OURS.sub(lambda sign: "&#36;" if sign[0] == "$" else f":{_JOINER}", text)

@@ -1,0 +1,28 @@
+"""What the workbench's API key may do with a model, asked once for each key: scope and namespaces never change."""
+
+import streamlit as st
+
+from app.service import api_key, client, namespaces
+from app.text import plain
+from core.contract.models import Model
+from core.errors import InsufficientScope
+from core.settings import read_settings
+
+
+def why_read_only(model: Model) -> str:
+    """Why the key may not change the model, in markdown; empty when it may."""
+    namespace = model.handle.split(".")[0]
+    if namespace not in namespaces():
+        return f"This workbench's API key does not own the namespace *{plain(namespace)}*."
+    if not _may_author((client().base_url, api_key(read_settings())), model.handle):
+        return "This workbench's API key may score but not change models; that takes the scope `authoring`."
+    return ""
+
+
+@st.cache_data(max_entries=100, show_spinner=False)
+def _may_author(reader: tuple[str, str], _handle: str) -> bool:
+    try:
+        client().samples.list(_handle, limit=1)
+    except InsufficientScope:
+        return False
+    return True

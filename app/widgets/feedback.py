@@ -1,0 +1,164 @@
+"""Feedback on a score: what a trait's number should have been, sent with the text, for the next retraining to learn.
+
+What was sent cannot be taken back, for no sample of a trained model can be removed. So it is put together here, looked
+at once more in a question, and only then sent. It belongs to its text: another text begins with nothing chosen.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import streamlit as st
+
+from app import session
+from app.permission import why_read_only
+from app.service import client
+from app.text import count, plain, shortened
+from app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
+from app.widgets.confirm import ask, asked, confirm
+from core.contract.models import Model
+from core.contract.scores import Card
+from core.contract.traits import Trait
+
+_FORM, _QUESTION, _SENT = "score.feedback", "score.send", "score.sent"
+_LONGEST_TEXT = 50_000
+_LABEL, _QUOTE = 28, 240
+
+Place = Literal["negative", "between", "positive", "exact"]
+_QUALITY: Mapping[str, float] = {"negative": 0.0, "between": 0.5, "positive": 1.0}
+_PLACES: tuple[Place, ...] = ("negative", "between", "positive", "exact")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Feedback that went in: what was said of each trait, by the request that carried it."""
+
+    said: str
+    request_id: str
+    samples: int
+
+
+def why_none(model: Model, text: str) -> str:
+    """Why a score of this text takes no feedback, in markdown; empty when it does."""
+    if model.zero_data_retention:
+        return "The model is under zero data retention: nothing of a text is kept, so nothing can be learnt from one."
+    if len(text) > _LONGEST_TEXT:
+        return f"A sample holds at most {_LONGEST_TEXT:,} characters, and this text has {len(text):,}."
+    return why_read_only(model)
+
+
+def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: Sequence[Trait]) -> None:
+    """A row for each trait of the card, and the way to send what was chosen; or the reason why there is none."""
+    if reason := why_none(model, text):
+        st.caption(f":material/lock: **No feedback here.** {reason}")
+        return
+    this = _digest(model.handle, text)
+    form = f"{session.round_key(_FORM)}:{this}"
+    known = [trait for trait in traits if trait.key in card.scores]
+    with st.container(border=True, key=_FORM):
+        st.markdown(
+            "**Is a score wrong? Say what it should have been.**",
+            help="The text becomes a sample of each trait that you judge, and the next retraining learns from it. Of two "
+            "texts that are compared it is the first.",
+        )
+        said = {trait.key: quality for trait in known if (quality := _judged(form, trait, card)) is not None}
+        _draw_sending(this, len(said))
+    _draw_sent(this)
+    if asked(_QUESTION) == this and said:
+        _confirm(model, version_no, text, card, [(trait, said[trait.key]) for trait in known if trait.key in said])
+    else:
+        session.keep(_QUESTION, None)
+
+
+def _judged(form: str, trait: Trait, card: Card) -> float | None:
+    """The row of a trait; answers with the quality chosen, None while there is none."""
+    score = card.scores[trait.key]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{_FORM}.{trait.key}"):
+        place = st.segmented_control(
+            f"{plain(shortened(trait.name, _LABEL))} **{score}**",
+            _PLACES,
+            format_func=_labels(trait).__getitem__,
+            key=f"{form}:{trait.key}",
+            wrap=True,
+            persist_state="session",
+        )
+        if place != "exact":
+            return _QUALITY.get(place or "")
+        points: int = st.slider(
+            f"{plain(trait.name)}, 0 to 100",
+            0,
+            100,
+            score,
+            key=f"{form}:{trait.key}:points",
+            label_visibility="collapsed",
+            width=220,
+            persist_state="session",
+        )
+    return points / 100
+
+
+def _labels(trait: Trait) -> Mapping[Place, str]:
+    return {
+        "negative": f"{NEGATIVE_SIGN} {plain(shortened(trait.negative_label, _LABEL))}",
+        "between": f"{NEUTRAL_SIGN} in between",
+        "positive": f"{plain(shortened(trait.positive_label, _LABEL))} {POSITIVE_SIGN}",
+        "exact": "exactly …",
+    }
+
+
+def _draw_sending(this: str, chosen: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            f"Send feedback on {count(chosen, 'trait')}" if chosen else "Send feedback",
+            icon=":material/school:",
+            disabled=not chosen,
+            key=f"{_FORM}.send",
+            on_click=ask,
+            args=(_QUESTION, this),
+        )
+        st.caption("Sent feedback stays. You are asked once more before." if chosen else "Choose for a trait or more.")
+
+
+def _confirm(model: Model, version_no: str, text: str, card: Card, said: Sequence[tuple[Trait, float]]) -> None:
+    lines = [f"- {_in_words(trait, quality)}; it scored {card.scores[trait.key]}" for trait, quality in said]
+
+    def send() -> None:
+        feedback = {trait.key: quality for trait, quality in said}
+        answer = client().scores.score(f"{model.handle}@{version_no}", text, feedback=feedback)
+        key = f"{_SENT}:{_digest(model.handle, text)}"
+        words = "; ".join(_in_words(trait, quality) for trait, quality in said)
+        sent = Sent(words, answer.metadata.request_id, len(answer.metadata.sample_ids))
+        session.keep(key, (*session.kept(key, ()), sent))
+        session.next_round(_FORM)
+        session.flash(f"Thank you: {count(sent.samples, 'sample')} will be learnt from at the next retraining.")
+
+    confirm(
+        _QUESTION,
+        title="Teach the model with this text?",
+        body=f"> {plain(shortened(text, _QUOTE))}\n\n"
+        + "\n".join(lines)
+        + f"\n\nThe service keeps the text as {count(len(said), 'sample')} of **{plain(model.handle)}**. "
+        "**This cannot be taken back:** from a trained model no sample can be removed.",
+        yes="Send feedback",
+        no="Not yet",
+        icon=":material/school:",
+        act=send,
+    )
+
+
+def _draw_sent(this: str) -> None:
+    """What was sent about this text from this tab, so that nobody sends it twice unawares."""
+    for sent in session.kept(f"{_SENT}:{this}", ()):
+        st.caption(f":material/check: Sent for this text: {sent.said}. Request `{sent.request_id}`")
+
+
+def _in_words(trait: Trait, quality: float) -> str:
+    """`Warmth **100**, warm`."""
+    poles = {0.0: trait.negative_label, 0.5: "in between", 1.0: trait.positive_label}
+    pole = f", {plain(poles[quality])}" if quality in poles else ""
+    return f"{plain(trait.name)} **{round(quality * 100)}**{pole}"
+
+
+def _digest(handle: str, text: str) -> str:
+    return hashlib.sha256(f"{handle}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]

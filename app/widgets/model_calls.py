@@ -1,0 +1,65 @@
+"""How programs call the model: code to copy, for the version that scores or for one that never changes."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.links import service_address
+from app.navigation import page_link
+from app.service import client
+from app.snippets import KEY, snippets
+from app.text import plain
+from app.widgets.copying import copy_button
+from core.contract.models import Model
+
+_ACTIVE = "active"
+_TEXT = "The text that you want to score."
+
+
+def model_calls(model: Model) -> None:
+    """Draw the snippets."""
+    if model.version_no is None:
+        st.info("The model scores once it is trained; until then these calls are refused.", icon=":material/info:")
+        page_link("train", "Train it")
+    pinned = _pick(model)
+    handle = model.handle if pinned == _ACTIVE else f"{model.handle}@{pinned}"
+    ways = snippets(service_address(), handle, _TEXT)
+    for tab, (name, snippet) in zip(st.tabs(list(ways), key="model.ways"), ways.items(), strict=True):
+        with tab:
+            st.code(snippet.code, language=snippet.language, wrap_lines=True)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                copy_button(snippet.code, label="Copy code", key=f"model.copy.{name}")
+                st.caption(f"Needs {snippet.needs}.")
+    st.markdown(
+        f"The key is read from the variable `{KEY}` and should stand nowhere else. Give every program one of its own; "
+        "to score, the scope `scoring` is enough."
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        page_link("console", "Issue a key")
+        st.link_button("All operations of the API", f"{service_address()}/v1/docs", icon=":material/menu_book:")
+
+
+def _pick(model: Model) -> str:
+    """The version to call: `active`, a tag or `vN`."""
+    tags, numbers = _names(model)
+    versions = [_ACTIVE, *tags, *numbers]
+    said = {_ACTIVE: "Whichever is active" + (f", now v{model.version_no}" if model.version_no else "")}
+    said |= {tag: f"The tag {plain(tag)}" for tag in tags} | {number: f"Always {number}" for number in numbers}
+    return str(
+        st.selectbox(
+            "Version",
+            versions,
+            format_func=lambda each: said.get(each, each),
+            key=f"model.call_version.{model.handle}",
+            width=320,
+            help="A call of the handle alone follows every training. One that names a version gives the same score for "
+            "the same text, always.",
+        )
+    )
+
+
+def _names(model: Model) -> tuple[Sequence[str], Sequence[str]]:
+    if model.version_no is None:
+        return (), ()
+    found = list(client().versions.list(model.handle, limit=50).items)
+    return [tag for each in found for tag in each.tags], [f"v{each.version_no}" for each in found]

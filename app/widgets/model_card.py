@@ -1,0 +1,25 @@
+"""The model card, as the API gives it: what a person should know before using the model."""
+
+import streamlit as st
+
+from app.foreign_markdown import shown
+from app.service import client
+from core.contract.models import Model
+
+
+def model_card(model: Model) -> None:
+    """Draw it, with its file below."""
+    card = client().models.card(model.handle)
+    with st.container(border=True, key="model.card"):
+        st.markdown(shown(card))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            "Card as Markdown",
+            card,
+            file_name=f"{model.handle}-card.md",
+            mime="text/markdown",
+            icon=":material/download:",
+            key="model.card_file",
+            on_click="ignore",
+        )
+        st.caption("Images in the readme are shown as links, so that nothing is loaded from elsewhere.")

@@ -1,0 +1,109 @@
+"""The service's own answer beside the preview: a card of one text, a comparison of two, each with its request id."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app import session
+from app.charts.dumbbell import signed
+from app.service import attempt, client
+from core.barchart import draw, draw_pair
+from core.contract.scores import Card, Comparison, Delta
+
+_CARD, _COMPARISON = "score.official", "score.official_pair"
+
+
+@dataclass(frozen=True)
+class Official:
+    """An answer of the service, and what it was asked."""
+
+    asked: str
+    answer: Card | Comparison
+
+
+def compared(a: Card, b: Card) -> Comparison:
+    """Two cards as the service would put them side by side."""
+    deltas = {key: Delta(a=a.scores[key], b=b.scores[key], delta=b.scores[key] - a.scores[key]) for key in a.scores}
+    return Comparison(a=a, b=b, improvement=b.composite - a.composite, per_trait=deltas)
+
+
+def draw_official(handle: str, version_no: str, text: str, shown: Card) -> None:
+    """Ask the service for the same card; its request id finds the call in the service's log."""
+    asked = _digest(handle, version_no, text)
+    if st.button("Score with the service", icon=":material/verified:", key="score.ask"):
+        with attempt():
+            session.keep(_CARD, Official(asked, client().scores.score(f"{handle}@{version_no}", text)))
+    card = _kept(_CARD, asked)
+    if not isinstance(card, Card):
+        st.caption("The preview is computed in this workbench. The service gives the same numbers, and a request id.")
+        return
+    with st.container(border=True, key="score.official_box"):
+        st.markdown(
+            f"**Scored by the service** with {card.metadata.version_id}, {card.input_tokens} tokens: composite "
+            f"**{card.composite}**. {_verdict([card], [shown])}"
+        )
+        st.markdown(f"Request `{card.metadata.request_id}`")
+        _download(card, "Card as JSON", f"{handle}-card", key="score.json")
+
+
+def draw_official_pair(handle: str, version_no: str, texts: tuple[str, str], shown: Comparison) -> None:
+    """Ask the service for the same comparison."""
+    asked = _digest(handle, version_no, *texts)
+    if st.button("Compare with the service", icon=":material/verified:", key="score.ask_pair"):
+        with attempt():
+            session.keep(_COMPARISON, Official(asked, client().scores.compare(f"{handle}@{version_no}", *texts)))
+    found = _kept(_COMPARISON, asked)
+    if not isinstance(found, Comparison):
+        st.caption("The comparison above is a preview, too. The service gives the same numbers, and a request id.")
+        return
+    a, b = found.a, found.b
+    with st.container(border=True, key="score.official_pair_box"):
+        st.markdown(
+            f"**Compared by the service** with {a.metadata.version_id}: composite **{a.composite} → {b.composite}**, "
+            f"{signed(found.improvement)}. {_verdict([a, b], [shown.a, shown.b])}"
+        )
+        st.markdown(f"Request `{a.metadata.request_id}`")
+        _download(found, "Comparison as JSON", f"{handle}-comparison", key="score.pair_json")
+
+
+def draw_text(card: Card) -> None:
+    """The card as plain text, to paste where there are no pictures."""
+    st.code(draw(card), language=None)
+
+
+def draw_text_pair(comparison: Comparison) -> None:
+    """Both cards side by side, to paste likewise; wide, so it is not wrapped."""
+    st.code(draw_pair(comparison), language=None)
+
+
+def _kept(key: str, asked: str) -> Card | Comparison | None:
+    """The answer, as long as it is one to what is on screen."""
+    official = session.kept(key)
+    return official.answer if isinstance(official, Official) and official.asked == asked else None
+
+
+def _verdict(official: Sequence[Card], shown: Sequence[Card]) -> str:
+    same = all(
+        (one.scores, one.composite, one.detail) == (other.scores, other.composite, other.detail)
+        for one, other in zip(official, shown, strict=True)
+    )
+    return "The same numbers as above." if same else "The numbers above differ; the service's are those that count."
+
+
+def _download(answer: Card | Comparison, label: str, file_name: str, *, key: str) -> None:
+    st.download_button(
+        label,
+        answer.model_dump_json(indent=2),
+        file_name=f"{file_name}.json",
+        mime="application/json",
+        icon=":material/download:",
+        key=key,
+        on_click="ignore",
+        type="tertiary",
+    )
+
+
+def _digest(handle: str, version_no: str, *texts: str) -> str:
+    return hashlib.sha256(repr((handle, version_no, texts)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,71 @@
+"""A fresh search for a model that has a version: what it would do, why it cannot be done, and its start."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.figures import label, search_of
+from app.permission import why_read_only
+from app.service import attempt, client, version
+from app.text import count, plain
+from app.waiting import Waiting
+from app.widgets.training import pick_effort
+from core.contract.models import Model, TrainEffort
+from core.contract.traits import Trait
+from core.contract.versions import Version
+from core.scoring.search import EFFORTS
+
+
+def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: Waiting) -> None:
+    """Draw it for a model that is ready; `versions` newest first."""
+    newest = versions[0]
+    with st.container(border=True, key="train.retune"):
+        st.subheader("Search parameters afresh", icon=":material/manage_search:", anchor=False)
+        if reason := why_not(model):
+            st.markdown(f":material/lock: {reason}")
+            return
+        plan, choice = st.columns([3, 2], gap="large")
+        with choice:
+            effort = pick_effort()
+            if st.button("Search afresh", icon=":material/manage_search:", key="train.retune.start"):
+                with attempt() as starting:
+                    client().models.train(model.handle, effort=effort, reoptimize_params=True)
+                if starting.done:
+                    st.rerun()
+        with plan:
+            st.markdown(_plan(model, traits, newest, waits))
+            if gains_nothing(model, newest, effort, waits):
+                st.info(
+                    f"Nothing new to find just now: {label(newest)} was searched like this in the same samples, and "
+                    "equal searches find equal parameters.",
+                    icon=":material/info:",
+                )
+
+
+def why_not(model: Model) -> str:
+    """Why no search can be started, in markdown; empty when it can."""
+    if model.zero_data_retention:
+        return (
+            "The model is under zero data retention: its samples were removed after the training, so there is nothing "
+            f"left to search in. v{model.version_no} scores as it is. (The API answers `samples_purged`.)"
+        )
+    return why_read_only(model)
+
+
+def gains_nothing(model: Model, newest: Version, effort: TrainEffort, waits: Waiting) -> bool:
+    """Whether the newest version came from this very search in these very samples."""
+    depth = (version(model.handle, newest).snapshot or {}).get("max_depth")
+    asked = (EFFORTS[effort].says, model.scoring_method, model.max_depth)
+    return not waits.samples and asked == (search_of(newest), newest.metrics.get("scoring_method"), depth)
+
+
+def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting) -> str:
+    held = sum(trait.sample_count for trait in traits)
+    feedback = f", {count(waits.samples, 'sample')} of feedback that wait among them" if waits.samples else ""
+    return (
+        f"{count(held, 'sample')} are read again{feedback}, and for each trait it is searched anew what separates its "
+        f"poles best. The result becomes **v{newest.version_no + 1}** and scores from then on; until then, and if it "
+        f"fails, v{model.version_no} does. No version is lost: any of them can be made to score again.\n\n"
+        f"Scoring method (*{plain(model.scoring_method)}*) and depth ({model.max_depth}) are taken from the model as "
+        "it is set now."
+    )

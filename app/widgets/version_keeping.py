@@ -1,0 +1,142 @@
+"""Which versions stay when new ones come: the rule, what it would take away now, and the way back to the defaults."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from app import session
+from app.retention import names_of_versions, policy_of
+from app.service import attempt, client
+from app.text import count
+from app.widgets.confirm import ask, asked, confirm
+from core.contract.models import Model, VersionRetentionPolicy
+from core.contract.versions import Version
+from core.prune import PrunableVersion, keep
+
+PRUNE = "model.prune"
+_FORM = "model.policy"
+_DEFAULTS = VersionRetentionPolicy()
+_NAMED = 12
+
+
+def version_keeping(model: Model) -> None:
+    """Draw the rule and what follows from it."""
+    versions = list(client().versions.list(model.handle, limit=250)) if model.version_no is not None else []
+    kept = model.version_retention_policy
+    st.markdown(
+        "Every training adds a version, and old ones are removed by this rule. A version with a tag and the one that "
+        "scores always stay."
+    )
+    policy = _fields(model, policy_of(model))
+    going = would_go(model, versions, policy)
+    _say_what_follows(versions, going)
+    changed, to_defaults = policy != policy_of(model), kept is not None
+    refusal = st.container()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        saved = st.button(
+            f"Save and remove {count(len(going), 'version')}" if changed and going else "Save",
+            type="primary",
+            icon=":material/check:",
+            disabled=not changed,
+            key="model.policy_save",
+        )
+        reset = st.button(
+            "Back to defaults",
+            icon=":material/restart_alt:",
+            disabled=not to_defaults,
+            key="model.policy_reset",
+            help=f"The newest {_DEFAULTS.keep_unnamed} without a tag, and the first of every month.",
+        )
+        if not to_defaults:
+            st.caption("These are the defaults." if not changed else "")
+    if saved or reset:
+        wanted = policy if saved else None
+        gone = going if saved else would_go(model, versions, _DEFAULTS)
+        if gone:
+            ask(PRUNE, "" if wanted is None else wanted.model_dump_json())
+        else:
+            with refusal, attempt() as acting:
+                _save(model.handle, wanted, 0)
+            if acting.done:
+                st.rerun()
+    _confirm(model, versions)
+
+
+def would_go(model: Model, versions: Sequence[Version], policy: VersionRetentionPolicy) -> list[Version]:
+    """The versions that this rule would remove at once, the newest first."""
+    stay = keep(
+        [
+            PrunableVersion(
+                version_id=each.version_id,
+                version_no=each.version_no,
+                created_at=each.created_at,
+                tagged=bool(each.tags),
+                active=each.version_id == model.current_version_id,
+            )
+            for each in versions
+        ],
+        keep_unnamed=policy.keep_unnamed,
+        keep_first_of_month=policy.keep_first_of_month,
+    )
+    return [each for each in versions if each.version_id not in stay]
+
+
+def _fields(model: Model, shown: VersionRetentionPolicy) -> VersionRetentionPolicy:
+    form = f"{session.round_key(_FORM)}.{model.handle}"
+    unnamed = st.number_input(
+        "Newest versions without a tag to keep",
+        min_value=0,
+        max_value=1_000_000,
+        value=shown.keep_unnamed,
+        step=1,
+        key=f"{form}.keep_unnamed",
+        width=320,
+        persist_state="session",
+    )
+    monthly = st.toggle(
+        "Keep the first version of every month too",
+        value=shown.keep_first_of_month,
+        key=f"{form}.keep_first_of_month",
+        help="Months of UTC.",
+        persist_state="session",
+    )
+    return VersionRetentionPolicy(keep_unnamed=int(unnamed), keep_first_of_month=monthly)
+
+
+def _say_what_follows(versions: Sequence[Version], going: Sequence[Version]) -> None:
+    if not versions:
+        st.caption("There is no version yet.")
+    elif not going:
+        st.caption(f"{count(len(versions), 'version')} now; with this rule none is removed.")
+    else:
+        st.warning(
+            f"{count(len(versions), 'version')} now. With this rule **{count(len(going), 'version')}** would be "
+            f"removed at once: {names_of_versions(going, _NAMED)}.",
+            icon=":material/delete_sweep:",
+        )
+
+
+def _confirm(model: Model, versions: Sequence[Version]) -> None:
+    wanted = asked(PRUNE)
+    if wanted is None:
+        return
+    policy = VersionRetentionPolicy.model_validate_json(wanted) if wanted else None
+    going = would_go(model, versions, policy or _DEFAULTS)
+    confirm(
+        PRUNE,
+        title=f"Remove {count(len(going), 'version')}?",
+        body=f"{names_of_versions(going, _NAMED)} and what they learnt are gone then, for good: they cannot be "
+        "activated, compared or called any more. A tag would keep a version.",
+        yes="Save and remove",
+        icon=":material/delete_sweep:",
+        act=partial(_save, model.handle, policy, len(going)),
+        no="Keep them",
+    )
+
+
+def _save(handle: str, policy: VersionRetentionPolicy | None, going: int) -> None:
+    client().models.update(handle, version_retention_policy=policy)
+    session.next_round(_FORM)
+    gone = f" {count(going, 'version')} removed." if going else ""
+    session.flash(("Saved." if policy else "The defaults hold again.") + gone)

@@ -1,0 +1,21 @@
+"""The run that keeps a model busy, looked at once a second from any page about the model."""
+
+import streamlit as st
+
+from app.service import client, guarded
+from app.widgets.training import draw_progress
+from core.contract.models import Model
+
+
+def watch(model: Model) -> None:
+    """Draw how far it is; the whole page runs again once the model is no longer busy."""
+
+    @st.fragment(run_every=1.0)
+    def look() -> None:
+        with guarded():
+            now = client().models.get(model.handle)
+        if now.state != "busy":
+            st.rerun()
+        draw_progress(now)
+
+    look()

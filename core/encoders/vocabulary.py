@@ -1,0 +1,32 @@
+"""The commonest words that an encoder knows, and where they lie among its vectors.
+
+Encoding them takes seconds, so it is done once and kept in the cache folder; nothing but the encoder decides them.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from core.encoders import Encoder, Vectors
+from core.encoders.keep import kept
+
+SIZE = 5_000
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Words, the commonest first, and their vectors (n_words, dimension)."""
+
+    words: tuple[str, ...]
+    vectors: Vectors
+
+
+def load_vocabulary(encoder: Encoder, *, cache: Path) -> Vocabulary:
+    """The vocabulary, its vectors taken from `cache` or made there; without a word for an encoder that knows none."""
+    words = tuple(encoder.words()[:SIZE])
+    mark = hashlib.sha256("\n".join((encoder.digest, *words)).encode()).hexdigest()
+    content = kept(cache / f"words-{mark[:16]}.f2", lambda: encoder.encode(words).astype("<f2").tobytes())
+    vectors = np.frombuffer(content, "<f2").astype(np.float32).reshape(len(words), encoder.dimension)
+    return Vocabulary(words, vectors)

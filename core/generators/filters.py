@@ -1,0 +1,35 @@
+"""Which generated texts are kept: none that is nearly another, none that its own pole would not know."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+
+NEAR_DUPLICATE = 0.95
+"""Texts whose vectors have a greater cosine are the same text in other words."""
+
+
+def distinct(vectors: Vectors) -> NDArray[np.bool_]:
+    """(n,): whether a row is no near-duplicate of one kept before it; rows are of length one."""
+    alike = vectors @ vectors.T > NEAR_DUPLICATE
+    kept = np.zeros(len(vectors), bool)
+    for i in range(len(vectors)):
+        kept[i] = not alike[i, :i][kept[:i]].any()
+    return kept
+
+
+def on_side(positive: Vectors, negative: Vectors, axis: NDArray[np.float64]) -> tuple[NDArray[np.bool_], ...]:
+    """For either pole (n,): whether a text lies less than one deviation beyond the middle, on the wrong side."""
+    places = [vectors.astype(np.float64) @ axis for vectors in (positive, negative)]
+    both = np.concatenate(places)
+    middle, deviation = both.mean(), both.std()
+    return places[0] >= middle - deviation, places[1] <= middle + deviation
+
+
+def agreeing(vectors: Vectors, seeds: Sequence[int], seed_vectors: Vectors, *, least: float) -> NDArray[np.bool_]:
+    """(n,): whether a variation is still near to its seed."""
+    likeness = np.einsum("ij,ij->i", vectors, seed_vectors[list(seeds)])
+    near: NDArray[np.bool_] = likeness >= least
+    return near

@@ -1,0 +1,56 @@
+"""A model as one document: exported whole, checked whole, brought in whole or not at all."""
+
+from typing import Any
+
+from core.contract.bundles import FORMAT, Bundle, digest
+from core.contract.models import Model, ModelCreate
+from core.errors import HandleTaken
+from core.lifecycle import access, rules
+from core.lifecycle.bench import Bench
+from core.lifecycle.bundle_checks import check
+from core.lifecycle.callers import Caller
+from core.store import bundles, models
+from core.store.engine import reading, writing
+
+_DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.items() if name not in ("handle", "kind")}
+
+
+def export(bench: Bench, caller: Caller, handle: str) -> Bundle:
+    """All that a model is, at one moment; under zero retention without samples."""
+    name = str(access.permit(bench, caller, "models.export", handle))
+    with reading(bench.engine) as connection:
+        model = access.found(models.find(connection, name), name)
+        told = not model.zero_data_retention
+        places = bundles.places(connection, model.id) if told else {}
+        bundle = Bundle(
+            format=FORMAT,
+            sha256="",
+            handle=name,
+            model=bundles.read_model(connection, model.id),
+            traits=bundles.read_traits(connection, model.id, places),
+            samples=bundles.read_samples(connection, model.id, places) if told else None,
+            versions=bundles.read_versions(connection, model.id, model.active_version_id),
+        )
+    return bundle.model_copy(update={"sha256": digest(bundle)})
+
+
+def import_(bench: Bench, caller: Caller, bundle: Bundle, handle: str | None = None) -> Model:
+    """Make a model of a bundle, under its own handle or another; its versions come in as `backfill`."""
+    name = access.permit(bench, caller, "models.import", bundle.handle if handle is None else handle)
+    check(bench, bundle)
+    now = rules.now()
+    with writing(bench.engine) as connection:
+        model_id = models.add(connection, handle=str(name), namespace=name.namespace, now=now, **_fields(bundle))
+        if model_id is None:
+            raise HandleTaken(f"There is a model {name} already, archived perhaps.", details={"handle": str(name)})
+        active = bundles.write(connection, model_id, bundle, now=now)
+        if active is not None:
+            made = bundle.versions[-1].version_no
+            models.change(connection, model_id, now=now, state="ready", active_version_id=active, versions_made=made)
+        return models.read(connection, model_id)
+
+
+def _fields(bundle: Bundle) -> dict[str, Any]:
+    told = bundle.model.model_dump()
+    given = {name: _DEFAULTS.get(name) if value is None else value for name, value in told.items()}
+    return given | {"kind": "scoring"}

@@ -1,0 +1,152 @@
+"""A model's card: all that a person should know before using it, as markdown (CONTRACT 4).
+
+The author's readme is markdown and comes last, as it is. Everything else that somebody typed is text: its marks are
+escaped, so that it can neither leave its place in a table nor pass for a part of the card.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.contract.models import Model
+from core.contract.traits import Trait
+from core.contract.versions import Version
+from core.lifecycle import access
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.store import models, traits, versions
+from core.store.engine import reading
+
+_MARKS = re.compile(r"([\\`*_\[\]<>|~$&])")
+_BLOCK_MARK = re.compile(r"^(#|\+|-|=|:)")
+_NUMBERED = re.compile(r"^(\d+)([.)])")
+_ADDRESS = re.compile(r"https?://[^\s<>\\]+")
+_NONE = "–"
+_TRAIT_COLUMNS = ("Trait", "Key", "Positive pole", "Negative pole", "Kind", "Parts combined by", "Description")
+_FIGURES = {"AUROC": "auroc", "Brier": "brier", "Calibration error": "calibration_error"}
+_FIGURE_COLUMNS = ("Trait", "AUROC", "95 % interval", "Brier", "Calibration error", "Samples", "Measured on")
+_SOURCE_FIELDS = ("name", "license", "citation", "url")
+
+
+def card(bench: Bench, caller: Caller, handle: str) -> str:
+    """The card of a model."""
+    name = str(access.permit(bench, caller, "models.card", handle))
+    with reading(bench.engine) as connection:
+        found = access.found(models.find(connection, name), name)
+        model, shown = models.read(connection, found.id), traits.read(connection, found.id)
+        active = found.active_version_id
+        version = None if active is None else versions.read(connection, active)
+    return "\n\n".join(_sections(model, shown, version)) + "\n"
+
+
+def _sections(model: Model, shown: Sequence[Trait], version: Version | None) -> Iterator[str]:
+    yield f"# {_inline(model.handle)}"
+    if model.description.strip():
+        yield _block(model.description)
+    yield _standing(model, version)
+    yield "## Traits"
+    yield _traits(shown)
+    yield "## Metrics"
+    yield "The model has no version yet, so nothing was measured." if version is None else _metrics(version, shown)
+    if model.upstream_sources:
+        yield "## Sources"
+        yield "\n".join(map(_source, model.upstream_sources))
+    if model.additional_terms and model.additional_terms.strip():
+        yield "## Additional terms"
+        yield _block(model.additional_terms)
+    if model.readme_markdown and model.readme_markdown.strip():
+        yield "---"
+        yield model.readme_markdown.strip("\n")
+
+
+def _standing(model: Model, version: Version | None) -> str:
+    """State and version."""
+    lines = [f"- **State:** {model.state}"]
+    if version is not None:
+        tags = f", tagged {', '.join(map(_inline, version.tags))}" if version.tags else ""
+        lines += [
+            f"- **Version:** v{version.version_no}{tags}, of {version.created_at:%Y-%m-%d}, "
+            f"from {version.sample_count:,} samples",
+            f"- **Parameters:** `{version.param_hash}`",
+        ]
+    lines += [f"- **Scoring method:** {_inline(model.scoring_method)}, depth {model.max_depth}"]
+    if model.zero_data_retention:
+        lines += ["- **Zero data retention:** samples are removed once they are learnt from, texts are never kept"]
+    return "\n".join(lines)
+
+
+def _traits(shown: Sequence[Trait]) -> str:
+    if not shown:
+        return "The model has no trait yet."
+    return _table(
+        _TRAIT_COLUMNS,
+        [
+            (
+                *(trait.name, trait.key, trait.positive_label, trait.negative_label),
+                *(trait.kind, trait.aggregation, trait.description or _NONE),
+            )
+            for trait in shown
+        ],
+    )
+
+
+def _metrics(version: Version, shown: Sequence[Trait]) -> str:
+    """Every figure with the set that it was measured on."""
+    names = {trait.key: trait.name for trait in shown}
+    measured = _mapping(version.metrics.get("traits"))
+    rows = [_figures(names.get(key, key), _mapping(figures)) for key, figures in measured.items()]
+    mean = _figure(version.metrics.get("auroc"))
+    lines = [] if mean == _NONE else [f"Mean AUROC of the traits that could be measured: {mean}."]
+    return "\n\n".join(
+        [*lines, _table(_FIGURE_COLUMNS, rows)] if rows else [*lines, "No figures came with the version."]
+    )
+
+
+def _figures(name: str, figures: Mapping[str, Any]) -> tuple[str, ...]:
+    interval = figures.get("auroc_interval")
+    span = " – ".join(map(_figure, interval)) if isinstance(interval, list) and interval else _NONE
+    counts = {side: count for side, count in _mapping(figures.get("counts")).items() if isinstance(count, int)}
+    told = ", ".join(f"{count:,} {side}" for side, count in counts.items() if count)
+    area, brier, error = (_figure(figures.get(each)) for each in _FIGURES.values())
+    return name, area, span, brier, error, told or _NONE, str(figures.get("measured_on") or _NONE)
+
+
+def _figure(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, int | float) and not isinstance(value, bool) else _NONE
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """Metrics that came in with a bundle say what they like; only what has the known form is shown."""
+    return value if isinstance(value, dict) else {}
+
+
+def _source(source: Mapping[str, Any]) -> str:
+    """One bullet: the conventional fields in their order, then the others by name."""
+    order = [name for name in _SOURCE_FIELDS if name in source] + sorted(set(source) - set(_SOURCE_FIELDS))
+    parts = [_source_field(name, source[name]) for name in order if source[name] not in (None, "")]
+    return "- " + ("; ".join(parts) or _NONE)
+
+
+def _source_field(name: str, value: Any) -> str:
+    address = isinstance(value, str) and _ADDRESS.fullmatch(value)
+    shown = f"<{value}>" if address else _inline(str(value))
+    return f"**{shown}**" if name == "name" else f"{_inline(name)}: {shown}"
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *([_inline(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _inline(text: str) -> str:
+    """A text on one line, none of its characters a mark."""
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+
+
+def _block(text: str) -> str:
+    """A text in its paragraphs, none of its lines the beginning of anything else."""
+    return "\n".join(_line(line) for line in text.strip().splitlines())
+
+
+def _line(line: str) -> str:
+    return _NUMBERED.sub(r"\1\\\2", _BLOCK_MARK.sub(r"\\\1", _inline(line)))

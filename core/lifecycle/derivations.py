@@ -1,0 +1,55 @@
+"""How a discovery or a synthesis begins: what a draft has is made into more, and the same work is never done twice."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from sqlalchemy import Connection
+
+from core.contract.models import RunStarted
+from core.errors import DuplicateRun, ModelBusy
+from core.lifecycle import rules
+from core.lifecycle.launch import launch
+from core.lifecycle.run_keys import run_key
+from core.runs import Queue
+from core.states import Outcome
+from core.store import runs
+from core.store.models import ModelRow
+
+DEFAULT_EFFORT = "high"
+
+
+def begin(
+    connection: Connection,
+    queue: Queue,
+    model: ModelRow,
+    kind: Literal["discover", "synthesize"],
+    *,
+    effort: str | None,
+    options: Mapping[str, Any],
+    bounds: Mapping[str, Any],
+    check: Callable[[], None],
+) -> RunStarted:
+    """Queue a run of a model that the connection holds; raise `DuplicateRun` for the same one, in flight or done.
+
+    `options` make a run another one, `bounds` are the operator's and do not; `check` raises what is said last of all.
+    """
+    outcome = rules.require(kind, model)
+    effort = effort or DEFAULT_EFFORT
+    key = run_key(connection, model.id, kind, effort=effort, options=options)
+    same = runs.same(connection, model.id, key)
+    busy = outcome is Outcome.MATCH
+    if same is not None and (not busy or same.id == model.run_id):
+        raise _duplicate(model, same)
+    if busy:
+        raise rules.refusal(ModelBusy, model)
+    check()
+    return launch(connection, queue, model, kind, effort=effort, run_key=key, options={**options, **bounds})
+
+
+def _duplicate(model: ModelRow, same: runs.RunRow) -> DuplicateRun:
+    over = same.status == "succeeded"
+    return DuplicateRun(
+        f"The run {same.id} of {model.handle} is the same and " + ("has succeeded." if over else "is in flight."),
+        details={"handle": model.handle, "run_id": same.id, "status": same.status},
+        headers={"X-Run-Id": same.id},
+    )

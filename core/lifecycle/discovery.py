@@ -1,0 +1,42 @@
+"""How a discovery begins. It needs a draft with enough different texts; which trait they label does not matter."""
+
+from sqlalchemy import Connection
+
+from core.contract.models import RunStarted
+from core.contract.traits import DiscoverRequest
+from core.errors import InsufficientSamples
+from core.lifecycle import access, derivations
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.scoring.discover import FEWEST_TEXTS
+from core.store import models, samples, traits
+from core.store.engine import writing
+from core.store.models import ModelRow
+
+
+def start(bench: Bench, caller: Caller, handle: str, body: DiscoverRequest) -> RunStarted:
+    """Queue the search for traits that nobody defined."""
+    name = str(access.permit(bench, caller, "traits.discover", handle))
+    with writing(bench.engine) as connection:
+        model = access.found(models.hold(connection, name), name)
+        return derivations.begin(
+            connection,
+            bench.runs,
+            model,
+            "discover",
+            effort=body.effort,
+            options={},
+            bounds={"max_traits": bench.settings.max_traits},
+            check=lambda: _check_samples(connection, model),
+        )
+
+
+def _check_samples(connection: Connection, model: ModelRow) -> None:
+    labels = samples.labels(connection, model.id)
+    distinct = len({label.content_sha256 for label in labels})
+    if distinct < FEWEST_TEXTS:
+        counts = {trait.key: trait.sample_count for trait in traits.read(connection, model.id)}
+        raise InsufficientSamples(
+            f"Discovery needs {FEWEST_TEXTS} different texts; {model.handle} has {distinct}. Add samples.",
+            details={"distinct": distinct, "needed": FEWEST_TEXTS, "samples": len(labels), "traits": counts},
+        )

@@ -1,0 +1,32 @@
+"""The encoders installed here: a version is scored with the one it was trained with, whichever trains now."""
+
+from core.encoders import Encoder, EncoderUnavailable
+from core.encoders.registry import NAMES, load_encoder
+from core.errors import FeatureUnavailable
+from core.lifecycle.bench import Bench
+from core.scoring.snapshot import Snapshot
+
+
+def of_version(bench: Bench, snapshot: Snapshot) -> Encoder:
+    """The encoder that a version was trained with: no other may score with it."""
+    encoder = installed(bench, snapshot.encoder.digest)
+    if encoder is None:
+        raise FeatureUnavailable(
+            f"The version was trained with the encoder {snapshot.encoder.id}, which is not installed here.",
+            details={"encoder": snapshot.encoder.id, "installed": bench.encoder.id},
+        )
+    return encoder
+
+
+def installed(bench: Bench, digest: str) -> Encoder | None:
+    """The encoder of a digest; None when it is not installed."""
+    if digest == bench.encoder.digest:
+        return bench.encoder
+    for name in NAMES:
+        try:
+            encoder = load_encoder(name, cache=bench.settings.cache)
+        except EncoderUnavailable:
+            continue
+        if encoder.digest == digest:
+            return encoder
+    return None

@@ -1,0 +1,59 @@
+"""The vectors of a model's samples, by the hash of the text: what was never encoded is encoded now, and kept at once.
+
+Batch by batch, so that a run that is cut off does not encode again what it had.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from sqlalchemy import Engine
+
+from core.encoders import Encoder
+from core.runs.execution import Execution, Fenced
+from core.scoring.segments import embed
+from core.store import samples, vectors
+from core.store.engine import reading, writing
+from core.store.vectors import Vector
+
+_TEXTS_AT_ONCE = 32
+
+Item = TypeVar("Item")
+
+
+def encoded(
+    engine: Engine,
+    encoder: Encoder,
+    execution: Execution,
+    labels: Sequence[samples.Label],
+    *,
+    share: Callable[[int], float],
+) -> Mapping[str, Vector]:
+    """The vector of every text; `share` says how much of the whole run so many new texts are."""
+    with reading(engine) as connection:
+        kept = vectors.read(connection, execution.run.model_id, encoder.digest)
+    known = {label.content_sha256: kept[label.id] for label in labels if label.id in kept}
+    new = {label.content_sha256: label.id for label in labels if label.content_sha256 not in known}
+    for done, batch in _batches(list(new.items())):
+        execution.report("encoding", done, len(new), fraction=share(len(new)) * done / len(new))
+        known |= _encode_batch(engine, encoder, batch)
+    return known
+
+
+def _encode_batch(engine: Engine, encoder: Encoder, batch: Sequence[tuple[str, int]]) -> dict[str, Vector]:
+    """Vectors by the text's hash, for pairs of hash and a sample that has the text."""
+    with reading(engine) as connection:
+        texts = samples.texts(connection, [sample_id for _, sample_id in batch])
+    if len(texts) < len(batch):
+        # Only zero retention takes samples from a busy model, and it has cancelled the run before.
+        raise Fenced(batch[0][1])
+    rows = embed(encoder.encode, [texts[sample_id] for _, sample_id in batch])
+    with writing(engine) as connection:
+        vectors.keep(
+            connection, encoder.digest, {sample_id: row for (_, sample_id), row in zip(batch, rows, strict=True)}
+        )
+    return {digest: row for (digest, _), row in zip(batch, rows, strict=True)}
+
+
+def _batches(items: Sequence[Item]) -> Iterator[tuple[int, Sequence[Item]]]:
+    for first in range(0, len(items), _TEXTS_AT_ONCE):
+        yield first, items[first : first + _TEXTS_AT_ONCE]

@@ -1,0 +1,21 @@
+"""The readable text behind an address: on its own, or as the content of a score. Nothing of it is kept anywhere."""
+
+from core.contract.extracts import Extracted, ExtractRequest
+from core.extract import is_url
+from core.lifecycle import access
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+
+
+def extract(bench: Bench, caller: Caller, body: ExtractRequest) -> Extracted:
+    """Fetch an address and read it; any key may."""
+    access.check_scope(caller, "extract")
+    found = bench.extract(body.url)
+    return Extracted(
+        url=found.url, content=found.content, content_sha256=found.content_sha256, fetched_at=found.fetched_at
+    )
+
+
+def text_of(bench: Bench, content: str) -> str:
+    """What a content says: itself or, when it is exactly one http or https address, the text that is read there."""
+    return bench.extract(content).content if is_url(content) else content

@@ -1,0 +1,123 @@
+"""Feedback on a score: what somebody says of the text becomes samples, which wait for the next automatic retrain.
+
+What is said of a trait is a number, or a word: one that everybody knows, or a label of the trait, which wins.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from core.errors import FeatureUnavailable
+from core.lifecycle import access, retraining, rules
+from core.lifecycle.bench import Bench
+from core.store import models, samples, traits
+from core.store.engine import writing
+from core.store.models import ModelRow
+from core.store.traits import TraitRow
+
+LONGEST_TEXT = 50_000
+LONGEST_URL = 2_000
+
+WORDS: Mapping[str, float] = {
+    **dict.fromkeys(("good", "yes", "high", "strong", "excellent", "positive"), 1.0),
+    **dict.fromkeys(("fair", "moderate", "mixed", "medium"), 0.5),
+    **dict.fromkeys(("poor", "no", "low", "weak", "bad", "negative"), 0.0),
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A quality that somebody gave a text on a trait."""
+
+    trait_id: int
+    quality: float
+
+
+def understood(connection: Connection, model: ModelRow, given: Mapping[str, Any]) -> list[Verdict]:
+    """What the feedback says; raise `ValidationFailed` naming every entry that says nothing."""
+    rows = traits.rows(connection, model.id)
+    verdicts: list[Verdict] = []
+    errors = []
+    for name, value in given.items():
+        trait = access.pick(rows, name)
+        quality = None if trait is None else _quality(trait, value)
+        if trait is None:
+            errors.append(_problem(name, "unknown_trait", "the model has no trait of this key or name"))
+        elif quality is None:
+            message = "neither a number from 0 to 1, nor a word like good, fair or poor, nor a label of the trait"
+            errors.append(_problem(name, "not_a_verdict", message))
+        elif trait.id in (verdict.trait_id for verdict in verdicts):
+            errors.append(_problem(name, "duplicate_trait", "the trait is given twice, by key and by name"))
+        else:
+            verdicts.append(Verdict(trait.id, quality))
+    if errors:
+        raise rules.invalid(errors, thing="The feedback")
+    return verdicts
+
+
+def check_possible(model: ModelRow) -> None:
+    """Raise `FeatureUnavailable` when the model may not keep a text."""
+    if model.zero_data_retention:
+        raise FeatureUnavailable(
+            f"The model {model.handle} is under zero data retention and keeps no feedback.",
+            details={"field": "feedback", "handle": model.handle},
+        )
+
+
+def check_length(text: str) -> None:
+    """Raise `ValidationFailed` when the text is too long for a sample."""
+    if len(text) > LONGEST_TEXT:
+        message = f"with feedback a text becomes a sample, which has {LONGEST_TEXT:,} characters at most"
+        raise rules.invalid([rules.problem(["content"], "string_too_long", message)], thing="The content")
+
+
+def keep(bench: Bench, handle: str, text: str, verdicts: list[Verdict], *, source_url: str | None = None) -> list[int]:
+    """The ids of the samples that the feedback has become; a retrain begins when it is due."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    with writing(bench.engine) as connection:
+        # All is asked again: the model may have changed while the text was scored.
+        model = access.found(models.hold(connection, handle), handle)
+        rules.require("use", model)
+        check_possible(model)
+        rules.check_sample_count(samples.count(connection, model.id) + len(verdicts), bench.settings.max_samples)
+        made = rules.now()
+        ids = samples.add(
+            connection,
+            model.id,
+            [
+                {
+                    "trait_id": verdict.trait_id,
+                    "text": text,
+                    "quality": verdict.quality,
+                    "provenance": "score_feedback",
+                    "source_url": source_url if len(source_url or "") <= LONGEST_URL else None,
+                    "content_sha256": digest,
+                    "created_at": made,
+                    "pending": True,
+                }
+                for verdict in verdicts
+            ],
+        )
+        retraining.start_if_due(connection, bench.runs, bench.settings, model)
+    return ids
+
+
+def _quality(trait: TraitRow, value: Any) -> float | None:
+    if isinstance(value, str):
+        word = value.strip().casefold()
+        return _labels(trait).get(word, WORDS.get(word))
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        return None
+    return float(value)
+
+
+def _labels(trait: TraitRow) -> Mapping[str, float]:
+    positive, negative = trait.positive_label.strip().casefold(), trait.negative_label.strip().casefold()
+    return {} if positive == negative else {positive: 1.0, negative: 0.0}
+
+
+def _problem(name: str, kind: str, message: str) -> dict[str, Any]:
+    return rules.problem(["feedback", name[:200]], kind, message)

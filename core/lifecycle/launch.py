@@ -1,0 +1,40 @@
+"""How every long operation begins: in one transaction the model is busy, the run is on record, and it is queued."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+from ulid import ULID
+
+from core.contract.models import OperationKind, RunStarted
+from core.lifecycle import rules
+from core.runs import Queue
+from core.store import models, runs
+from core.store.models import ModelRow
+
+
+def launch(
+    connection: Connection,
+    queue: Queue,
+    model: ModelRow,
+    kind: OperationKind,
+    *,
+    effort: str,
+    run_key: str,
+    options: Mapping[str, Any] | None = None,
+) -> RunStarted:
+    """Begin a run of a model that the connection holds and that is not busy."""
+    run_id, now = f"run_{ULID()}", rules.now()
+    models.move(connection, model, "busy", now=now, run_id=run_id)
+    runs.add(
+        connection,
+        run_id,
+        model_id=model.id,
+        kind=kind,
+        effort=effort,
+        run_key=run_key,
+        options=options,
+        now=now,
+    )
+    queue.enqueue(connection, run_id, kind, model.id)
+    return RunStarted(state="busy", run_id=run_id)

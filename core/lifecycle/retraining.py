@@ -1,0 +1,99 @@
+"""The automatic retrain: feedback that waits is learnt, with the parameters of the version that serves, and no search.
+
+It is due when enough of it waits or the oldest has waited long enough, and begins in the transaction that brings the
+tenth, or by a sweep in the worker; while the model is busy, it waits. Three things put it off, whatever waits:
+
+- zero data retention;
+- a retrain that has just failed: the next is tried when the oldest would have been due again;
+- a pool smaller than what the serving version has learnt from, or without one of the poles: samples were purged, and
+  the model would forget by learning. Who wants that says so with `reoptimize_params`.
+"""
+
+from datetime import timedelta
+from typing import get_args
+
+from sqlalchemy import Connection, Engine
+
+from core.contract.models import TrainEffort
+from core.lifecycle import rules, training
+from core.lifecycle.launch import launch
+from core.lifecycle.run_keys import run_key
+from core.runs import Queue
+from core.settings import Settings
+from core.states import Outcome, outcome
+from core.store import models, runs, samples, versions
+from core.store.engine import reading, writing
+from core.store.models import ModelRow
+
+_DEFAULT_EFFORT = "high"
+
+
+def start_if_due(connection: Connection, queue: Queue, settings: Settings, model: ModelRow) -> bool:
+    """Begin the retrain of a held model, if it is due; whether it was."""
+    if not is_due(connection, settings, model):
+        return False
+    effort = _effort(connection, model)
+    launch(
+        connection,
+        queue,
+        model,
+        "retrain",
+        effort=effort,
+        run_key=run_key(connection, model.id, "retrain", effort=effort),
+    )
+    return True
+
+
+def is_due(connection: Connection, settings: Settings, model: ModelRow) -> bool:
+    """Whether feedback waits that the model could learn now."""
+    return (
+        outcome("retrain", model.state) is Outcome.PROCEED
+        and not model.zero_data_retention
+        and _waited(connection, settings, model)
+        and not _failed_lately(connection, settings, model)
+        and _would_remember(connection, model)
+    )
+
+
+def sweep(engine: Engine, queue: Queue, settings: Settings) -> None:
+    """Begin every retrain that is due."""
+    with reading(engine) as connection:
+        found = [models.find_by_id(connection, model_id) for model_id in samples.ready_and_waiting(connection)]
+        due = [model.id for model in found if model is not None and is_due(connection, settings, model)]
+    for model_id in due:
+        with writing(engine) as connection:
+            # Asked again, now that nobody else may begin it.
+            if held := models.hold_by_id(connection, model_id):
+                start_if_due(connection, queue, settings, held)
+
+
+def _waited(connection: Connection, settings: Settings, model: ModelRow) -> bool:
+    waiting = samples.waiting(connection, model.id)
+    if waiting.oldest is None:
+        return False
+    return waiting.count >= settings.retrain_after_samples or rules.now() - waiting.oldest >= _patience(settings)
+
+
+def _failed_lately(connection: Connection, settings: Settings, model: ModelRow) -> bool:
+    last = runs.read(connection, model.run_id or "")
+    if last is None or (last.kind, last.status) != ("retrain", "failed") or last.finished_at is None:
+        return False
+    return rules.now() - last.finished_at < _patience(settings)
+
+
+def _would_remember(connection: Connection, model: ModelRow) -> bool:
+    if model.active_version_id is None:
+        return False
+    learnt_from = versions.read(connection, model.active_version_id).sample_count
+    return samples.count(connection, model.id) >= learnt_from and not training.lacking(connection, model.id)
+
+
+def _effort(connection: Connection, model: ModelRow) -> str:
+    """The effort of the version whose parameters are kept; an imported one may not tell."""
+    metrics = versions.read(connection, model.active_version_id).metrics if model.active_version_id else {}
+    effort = metrics.get("effort")
+    return str(effort) if effort in get_args(TrainEffort) else _DEFAULT_EFFORT
+
+
+def _patience(settings: Settings) -> timedelta:
+    return timedelta(seconds=settings.retrain_after_seconds)

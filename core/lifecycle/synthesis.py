@@ -1,0 +1,65 @@
+"""How a synthesis begins. It needs a draft with a trait that somebody defined and, to vary texts, texts."""
+
+from collections import Counter
+
+from sqlalchemy import Connection
+
+from core.contract.models import RunStarted
+from core.contract.samples import SynthesizeRequest
+from core.errors import InsufficientSamples, UnsupportedSynthType
+from core.generators import SYNTH_TYPES
+from core.lifecycle import access, derivations, rules
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.store import models, samples, traits
+from core.store.engine import writing
+from core.store.models import ModelRow
+
+
+def start(bench: Bench, caller: Caller, handle: str, body: SynthesizeRequest) -> RunStarted:
+    """Queue the writing of samples."""
+    name = str(access.permit(bench, caller, "samples.synthesize", handle))
+    most = bench.settings.max_samples
+    with writing(bench.engine) as connection:
+        model = access.found(models.hold(connection, name), name)
+        _check_type(body.synth_type)
+        return derivations.begin(
+            connection,
+            bench.runs,
+            model,
+            "synthesize",
+            effort=body.effort,
+            options={"synth_type": body.synth_type},
+            bounds={"max_samples": most},
+            check=lambda: _check_samples(connection, model, body.synth_type, most),
+        )
+
+
+def _check_type(synth_type: str) -> None:
+    if synth_type not in SYNTH_TYPES:
+        raise UnsupportedSynthType(
+            f"The types of synthesis are {' and '.join(SYNTH_TYPES)}.",
+            details={"field": "synth_type", "choices": list(SYNTH_TYPES)},
+        )
+
+
+def _check_samples(connection: Connection, model: ModelRow, synth_type: str, most: int) -> None:
+    labels = samples.labels(connection, model.id)
+    if len(labels) >= most:
+        message = f"the model has {len(labels)} samples; it may have {most}"
+        raise rules.invalid([rules.problem(["samples"], "too_many", message)], thing="The samples")
+    keys = {row.id: row.key for row in traits.rows(connection, model.id) if row.kind == "extrinsic"}
+    seeds = Counter(keys.get(label.trait_id) for label in labels if is_seed(label))
+    counts = {key: seeds[key] for key in keys.values()}
+    if not counts or (synth_type == "diversify" and not any(counts.values())):
+        raise InsufficientSamples(
+            f"{model.handle} has no trait that somebody defined, to write texts for; add one."
+            if not counts
+            else f"{model.handle} has no text to vary; add samples, or synthesize from_traits.",
+            details={"traits": counts},
+        )
+
+
+def is_seed(label: samples.Label) -> bool:
+    """Whether a sample may be varied: somebody wrote it, and it lies at a pole."""
+    return label.provenance != "synthesized" and label.quality != 0.5

@@ -1,0 +1,154 @@
+"""What a synthesis does, in the worker: has texts generated and attaches them as samples, all of them or none."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine
+
+from core.encoders import Encoder
+from core.encoders.vocabulary import Vocabulary
+from core.errors import TraitbenchError, ValidationFailed
+from core.generators import CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
+from core.generators.offline import synthesize as generate
+from core.lifecycle import rules
+from core.lifecycle.synthesis import is_seed
+from core.runs.execution import Execution, Fenced
+from core.store import models, samples, traits
+from core.store.engine import reading, writing
+
+GENERATOR = "offline"
+
+_SEEDS_PER_POLE = 1_000
+_LONGEST_TEXT = 50_000
+
+
+class NothingSynthesized(TraitbenchError):
+    """Not one new text could be made."""
+
+    code = "nothing_synthesized"
+
+
+def synthesize(engine: Engine, encoder: Encoder, vocabulary: Callable[[], Vocabulary], execution: Execution) -> None:
+    """Have texts generated for the model's traits and attach them, in the worker."""
+    with reading(engine) as connection:
+        task = _task(connection, execution)
+    execution.report("preparing", 0, 1, fraction=0.0)
+    made = _generate(encoder, vocabulary(), execution, task)
+    with writing(engine) as connection:
+        _finish(connection, execution, task, made)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What texts are wanted for, and what is there. It does not change meanwhile, for a busy model is not edited."""
+
+    model_id: int
+    traits: Sequence[traits.TraitRow]
+    descriptions: dict[str, str]
+    seed_ids: Sequence[int]
+    seeds: Sequence[Seed]
+    there: frozenset[tuple[int, str]]
+
+    @property
+    def trait_ids(self) -> dict[str, int]:
+        """By key."""
+        return {trait.key: trait.id for trait in self.traits}
+
+
+def _task(connection: Connection, execution: Execution) -> _Task:
+    model = models.find_by_id(connection, execution.run.model_id)
+    if model is None:
+        raise Fenced(execution.run.id)
+    defined = {row.id: row for row in traits.rows(connection, model.id) if row.kind == "extrinsic"}
+    labels = [label for label in samples.labels(connection, model.id) if label.trait_id in defined]
+    chosen = _chosen(labels, execution.run.options["synth_type"])
+    texts = samples.texts(connection, [label.id for label in chosen])
+    return _Task(
+        model_id=model.id,
+        traits=list(defined.values()),
+        descriptions={trait.key: trait.description for trait in traits.read(connection, model.id)},
+        seed_ids=[label.id for label in chosen],
+        seeds=[Seed(defined[label.trait_id].key, texts[label.id], label.quality) for label in chosen],
+        there=frozenset((label.trait_id, label.content_sha256) for label in labels),
+    )
+
+
+def _chosen(labels: Sequence[samples.Label], synth_type: str) -> list[samples.Label]:
+    """The texts to vary, of very many at a pole those with the lowest hashes; or those that must not come again."""
+    if synth_type != "diversify":
+        return [label for label in labels if label.provenance == "synthesized"]
+    poles: dict[tuple[int, bool], list[samples.Label]] = {}
+    for label in sorted(filter(is_seed, labels), key=lambda label: label.content_sha256):
+        poles.setdefault((label.trait_id, label.quality > 0.5), []).append(label)
+    return sorted((label for own in poles.values() for label in own[:_SEEDS_PER_POLE]), key=lambda label: label.id)
+
+
+def _generate(encoder: Encoder, vocabulary: Vocabulary, execution: Execution, task: _Task) -> Synthesis:
+    def report(done: int, total: int) -> None:
+        execution.report("writing", done, total, fraction=0.99 * done / max(1, total))
+
+    try:
+        return generate(
+            [_poles(trait, task.descriptions[trait.key]) for trait in task.traits],
+            synth_type=execution.run.options["synth_type"],
+            effort=execution.run.effort,
+            encode=encoder.encode,
+            words=vocabulary.words,
+            word_vectors=vocabulary.vectors,
+            seeds=task.seeds,
+            on_progress=report,
+        )
+    except CannotSynthesize as error:
+        raise NothingSynthesized(str(error)) from None
+
+
+def _poles(trait: traits.TraitRow, description: str) -> TraitPoles:
+    return TraitPoles(trait.key, trait.name, trait.positive_label, trait.negative_label, description)
+
+
+def _finish(connection: Connection, execution: Execution, task: _Task, made: Synthesis) -> None:
+    # The model first, then the run: the order in which a deletion takes them too.
+    model = models.hold_by_id(connection, task.model_id)
+    fields = _fields(execution, task, made.exemplars)
+    _check_count(samples.count(connection, task.model_id), len(fields), execution.run.options["max_samples"])
+    execution.succeed(connection, phase="writing", total=len(task.traits), notes=made.notes)
+    if model is None or model.state != "busy":
+        raise Fenced(execution.run.id)
+    samples.add(connection, model.id, fields)
+    models.move(connection, model, "draft", now=rules.now())
+
+
+def _fields(execution: Execution, task: _Task, exemplars: Sequence[Exemplar]) -> list[dict[str, Any]]:
+    """The new samples; a text that its trait has already is not added again."""
+    now, trait_ids = rules.now(), task.trait_ids
+    varied = execution.run.options["synth_type"] == "diversify"
+    told = [
+        {
+            "trait_id": trait_ids[each.trait_key],
+            "text": each.text,
+            "quality": each.quality,
+            "provenance": "synthesized",
+            "content_sha256": hashlib.sha256(each.text.encode()).hexdigest(),
+            "created_at": now,
+            "seed_sample_id": task.seed_ids[each.seed_index] if varied and each.seed_index is not None else None,
+            "generator": GENERATOR,
+            "origin_run_id": execution.run.id,
+        }
+        for each in exemplars
+        if len(each.text) <= _LONGEST_TEXT
+    ]
+    new = [each for each in told if (each["trait_id"], each["content_sha256"]) not in task.there]
+    if not new:
+        raise NothingSynthesized("Every text that could be made is there already; more effort makes more.")
+    return new
+
+
+def _check_count(there: int, made: int, most: int) -> None:
+    if there + made > most:
+        raise ValidationFailed(
+            f"{made} texts were made; the model has {there} samples and may have {most}. Nothing was added; less effort"
+            " makes fewer.",
+            details={"samples": there, "made": made, "most": most},
+        )

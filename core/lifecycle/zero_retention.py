@@ -1,0 +1,111 @@
+"""Zero data retention (CONTRACT 9): samples and all that holds words of them are gone before anybody is told so.
+
+A purge is two acts. `purge` deletes, in the caller's transaction; SQLite overwrites what it deletes (`secure_delete`).
+`settle` then empties the database's log, where the old pages still stand. A log that somebody is reading cannot be
+emptied: the model is marked until it could be, the caller is told the truth, and the worker tries again (`sweep`).
+On PostgreSQL deleted rows are overwritten in the server's own time, by VACUUM, and its log is its operator's.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Engine
+
+from core.errors import Unavailable
+from core.lifecycle import outcomes, rules
+from core.scoring.snapshot import Snapshot, param_hash
+from core.store import models, runs, samples, traits, versions
+from core.store.engine import empty_log, reading, writing
+from core.store.models import ModelRow
+
+_PATIENCE_SECONDS = 10.0
+_SWEEP_PATIENCE_SECONDS = 1.0
+_NEUTRAL = {"positive_label": "positive", "negative_label": "negative", "description": ""}
+
+_log = logging.getLogger(__name__)
+
+
+def cancel(connection: Connection, model: ModelRow) -> str | None:
+    """End what a held model is busy with, before its samples go: it will store nothing. The id of the run, if any."""
+    run = runs.read(connection, model.run_id) if model.state == "busy" and model.run_id else None
+    if run is None:
+        return None
+    outcomes.fail(connection, run, code="cancelled", message="Zero data retention was switched on.")
+    return run.id
+
+
+def purge(connection: Connection, model_id: int) -> None:
+    """Delete the samples of a held model and all that holds words of them; `settle` has to follow the commit."""
+    samples.purge(connection, model_id)
+    _forget_words(connection, model_id)
+    models.change(connection, model_id, now=rules.now(), unsettled_purge=rules.now())
+
+
+def settle(engine: Engine, model_id: int, *, patience_s: float = _PATIENCE_SECONDS) -> bool:
+    """Empty the database's log of what a purge deleted; False when readers did not let it happen in time."""
+    with reading(engine) as connection:
+        since = models.unsettled_purges(connection).get(model_id)
+    if since is None:
+        return True
+    if not empty_log(engine, patience_s=patience_s):
+        return False
+    with writing(engine) as connection:
+        # One that came later settles itself.
+        models.purge_settled(connection, model_id, since)
+    return True
+
+
+def settle_or_say(engine: Engine, model_id: int, *, patience_s: float = _PATIENCE_SECONDS) -> None:
+    """Raise `Unavailable` unless the purge is complete: a 200 is a promise."""
+    if not settle(engine, model_id, patience_s=patience_s):
+        raise Unavailable(
+            "Zero data retention is on and the samples are deleted, but somebody reads the database's log, which still"
+            " holds them. It is emptied as soon as that ends; send this again to be told so.",
+            headers={"Retry-After": "10"},
+        )
+
+
+def sweep(engine: Engine) -> None:
+    """Settle the purges that were not."""
+    with reading(engine) as connection:
+        unsettled = list(models.unsettled_purges(connection))
+    for model_id in unsettled:
+        if not settle(engine, model_id, patience_s=_SWEEP_PATIENCE_SECONDS):
+            _log.warning("somebody reads the database's log, which still holds samples that were purged")
+            return
+
+
+def _forget_words(connection: Connection, model_id: int) -> None:
+    """Names that discovery made of words of the samples give way to the traits' keys, in the versions too."""
+    found = traits.discovered(connection, model_id)
+    for trait in found:
+        neutral = {"name": _free_name(connection, model_id, trait), **_NEUTRAL}
+        fields = {name: neutral[name] for name, word in trait.words.items() if trait.given[name] == word}
+        numbers = {name: value for name, value in trait.discovery.items() if isinstance(value, int | float)}
+        nobody: dict[str, list[int]] = {"positive": [], "negative": []}
+        traits.change(connection, trait.id, {**fields, "discovery": numbers, "anchor_sample_ids": nobody})
+    if found:
+        _forget_in_versions(connection, model_id, {trait.key: trait.words for trait in found})
+
+
+def _forget_in_versions(connection: Connection, model_id: int, words: Mapping[str, Mapping[str, str]]) -> None:
+    for age in versions.ages(connection, model_id):
+        snapshot = versions.snapshot(connection, age.id)
+        told = [_without_words(trait, words.get(trait["key"], {})) for trait in snapshot["traits"]]
+        if told != snapshot["traits"]:
+            snapshot["traits"] = told
+            versions.rewrite(connection, age.id, snapshot, param_hash=param_hash(Snapshot.from_json(snapshot)))
+
+
+def _without_words(trait: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, Any]:
+    neutral = {"name": trait["key"], **_NEUTRAL}
+    return {**trait, **{name: neutral[name] for name, word in words.items() if trait.get(name) == word}}
+
+
+def _free_name(connection: Connection, model_id: int, trait: traits.Discovered) -> str:
+    taken = {row.name for row in traits.rows(connection, model_id) if row.id != trait.id}
+    name = trait.key
+    while name in taken:
+        name += "_"
+    return name

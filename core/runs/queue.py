@@ -1,0 +1,36 @@
+"""Where runs wait: queued in the caller's transaction, by the service and by the sweeps of the worker alike."""
+
+from dbos import DBOSClient, EnqueueOptions
+from sqlalchemy import URL, Connection
+
+from core.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
+
+
+class EngineQueue:
+    """The run engine's queue in a database that has its tables."""
+
+    def __init__(self, url: str | URL) -> None:
+        self._client = DBOSClient(
+            system_database_url=engine_url(url), serializer=SERIALIZER, application_name=APPLICATION, lazy=True
+        )
+
+    def enqueue(self, connection: Connection, run_id: str, kind: str, model_id: int) -> None:
+        """Queue a run inside the caller's transaction."""
+        options: EnqueueOptions = {
+            "workflow_name": WORKFLOW,
+            "queue_name": QUEUE,
+            "workflow_id": run_id,
+            "app_version": APPLICATION_VERSION,
+            "application_name": APPLICATION,
+            "queue_partition_key": str(model_id),
+            "attributes": {"kind": kind},
+        }
+        self._client.enqueue_in_transaction(connection, options, run_id)
+
+    def cancel(self, run_id: str) -> None:
+        """Keep a queued run from starting; one that runs finds its record closed."""
+        self._client.cancel_workflow(run_id)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._client.destroy()

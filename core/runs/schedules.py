@@ -1,0 +1,45 @@
+"""What a worker does again and again beside its runs, each in a thread of its own.
+
+A turn that fails is no reason to stop: the next one may succeed. Where there are several workers, all of them take
+their turns; a task asks under a lock what there is to do.
+"""
+
+import logging
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Thread
+from time import sleep
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A task, and the seconds between its turns."""
+
+    name: str
+    every_s: float
+    task: Callable[[], None]
+
+
+def keep(schedules: Sequence[Schedule]) -> None:
+    """Begin them; they end with the process."""
+    for schedule in schedules:
+        Thread(target=_repeat, args=(schedule,), name=schedule.name, daemon=True).start()
+
+
+def _repeat(schedule: Schedule) -> None:
+    while True:
+        turn(schedule)
+        sleep(schedule.every_s)
+
+
+def turn(schedule: Schedule) -> None:
+    """One turn, whatever becomes of it."""
+    try:
+        schedule.task()
+    except Exception as error:
+        # Not what the error says: it may hold a text.
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        _log.warning("a turn of %s failed with %s\n%s", schedule.name, type(error).__name__, frames)

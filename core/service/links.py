@@ -1,0 +1,48 @@
+"""What can be asked next, and with what of the answer: the links of the OpenAPI document.
+
+Read by programs, and by the fuzzing of the contract tests, which walks them.
+"""
+
+from collections.abc import Mapping
+
+Values = Mapping[str, str]  # of parameters by their names, and of BODY
+Targets = Mapping[str, Values]
+
+BODY = "requestBody"
+
+_MADE = {"handle": "$response.body#/handle"}
+_SAME = {"handle": "$request.path.handle"}
+
+_OF_MODEL = (
+    *("models.get", "models.update", "models.train", "models.export", "models.delete"),
+    *("traits.add", "traits.list", "traits.discover", "samples.add", "samples.list", "samples.synthesize"),
+    *("versions.list", "scores.score", "scores.compare"),
+)
+_TRAIT = ("traits.get", "traits.update", "traits.delete")
+
+
+def _all(targets: tuple[str, ...], values: Values) -> Targets:
+    return dict.fromkeys(targets, values)
+
+
+LINKS: Mapping[str, Targets] = {
+    "models.create": _all(_OF_MODEL, _MADE),
+    "models.import": _all(_OF_MODEL, _MADE),
+    "models.update": _all(("models.get",), _MADE),
+    "models.list": _all(("models.get",), {"handle": "$response.body#/items/0/handle"}),
+    "models.export": {"models.import": {BODY: "$response.body"}},
+    "models.train": _all(("models.get", "models.delete", "versions.list"), _SAME),
+    "traits.add": {
+        **_all(_TRAIT, {**_SAME, "key": "$response.body#/traits/0/key"}),
+        **_all(("traits.list", "samples.add", "samples.synthesize"), _SAME),
+    },
+    "traits.discover": _all(("models.get", "traits.list"), _SAME),
+    "samples.add": {
+        "samples.delete": {**_SAME, "sample_id": "$response.body#/ids/0"},
+        **_all(("samples.list", "traits.discover", "models.train"), _SAME),
+    },
+    "samples.synthesize": _all(("models.get", "samples.list"), _SAME),
+    "versions.list": _all(("versions.get",), {**_SAME, "name": "v{$response.body#/items/0/version_no}"}),
+    "versions.tag": _all(("versions.get", "versions.untag"), {**_SAME, "name": "$response.body#/tag"}),
+    "versions.activate": _all(("scores.score", "scores.compare"), _SAME),
+}

@@ -1,0 +1,175 @@
+"""A whole model out of the store, and into it, as the parts of a bundle.
+
+Ids stay behind: samples are told by their place in the bundle, which is their order.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, select, update
+
+from core.contract.bundles import Anchors, Bundle, BundledSample, BundledTrait, BundledVersion, Intrinsic
+from core.contract.models import ModelUpdate
+from core.store import models, samples, tables, traits, versions
+
+_SAMPLES = tables.samples.c
+_TRAITS = tables.traits.c
+_VERSIONS = tables.versions.c
+
+Places = Mapping[int, int]
+
+
+def read_model(connection: Connection, model_id: int) -> ModelUpdate:
+    """What can be set of a model."""
+    shown = models.read(connection, model_id)
+    return ModelUpdate.model_validate({name: getattr(shown, name) for name in ModelUpdate.model_fields})
+
+
+def places(connection: Connection, model_id: int) -> Places:
+    """The place of each sample of a model, by its id."""
+    return {sample_id: place for place, sample_id in enumerate(samples.ids(connection, model_id))}
+
+
+def read_traits(connection: Connection, model_id: int, places: Places) -> list[BundledTrait]:
+    """The traits of a model; anchors that are there no more, or are not told, are left out."""
+    statement = select(tables.traits).where(_TRAITS.model_id == model_id).order_by(_TRAITS.id)
+    return [_trait(row, places) for row in connection.execute(statement)]
+
+
+def read_samples(connection: Connection, model_id: int, places: Places) -> list[BundledSample]:
+    """The samples of a model, in their order."""
+    statement = (
+        select(tables.samples, _TRAITS.key.label("trait"))
+        .join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
+        .where(_SAMPLES.model_id == model_id)
+        .order_by(_SAMPLES.id)
+    )
+    return [_sample(row, places) for row in connection.execute(statement)]
+
+
+def read_versions(connection: Connection, model_id: int, active_version_id: int | None) -> list[BundledVersion]:
+    """The versions of a model with their snapshots, oldest first."""
+    ids = select(_VERSIONS.id).where(_VERSIONS.model_id == model_id).order_by(_VERSIONS.version_no)
+    return [
+        _version(connection, version_id, active=version_id == active_version_id)
+        for version_id in connection.execute(ids).scalars()
+    ]
+
+
+def write(connection: Connection, model_id: int, bundle: Bundle, *, now: datetime) -> int | None:
+    """Give a new model traits, samples and versions of a bundle that was checked; the id of the active version."""
+    traits.add(connection, model_id, [_trait_fields(trait) for trait in bundle.traits])
+    trait_ids = {row.key: row.id for row in traits.rows(connection, model_id)}
+    ids = _write_samples(connection, model_id, bundle.samples or [], trait_ids, now)
+    _write_anchors(connection, bundle.traits, trait_ids, ids)
+    return _write_versions(connection, model_id, bundle.versions)
+
+
+def _trait(row: Row[Any], places: Places) -> BundledTrait:
+    return BundledTrait(
+        name=row.name,
+        key=row.key,
+        description=row.description,
+        positive_label=row.positive_label,
+        negative_label=row.negative_label,
+        aggregation=row.aggregation,
+        intrinsic=None if row.axis is None else _intrinsic(row, places),
+    )
+
+
+def _intrinsic(row: Row[Any], places: Places) -> Intrinsic:
+    anchors = row.anchor_sample_ids and Anchors(
+        **{pole: [places[each] for each in ids if each in places] for pole, ids in row.anchor_sample_ids.items()}
+    )
+    return Intrinsic(
+        axis=base64.b64encode(row.axis).decode(),
+        encoder_digest=row.axis_encoder_digest,
+        discrimination=row.discrimination,
+        explained_variance=row.explained_variance,
+        anchors=anchors or None,
+        discovery=row.discovery or {},
+    )
+
+
+def _sample(row: Row[Any], places: Places) -> BundledSample:
+    return BundledSample(
+        trait=row.trait,
+        text=row.text,
+        quality=row.quality,
+        source_url=row.source_url,
+        content_sha256=row.content_sha256,
+        provenance=row.provenance,
+        seed=places.get(row.seed_sample_id),
+        generator=row.generator,
+        pending=row.pending,
+    )
+
+
+def _version(connection: Connection, version_id: int, *, active: bool) -> BundledVersion:
+    shown = versions.read(connection, version_id)
+    return BundledVersion(
+        **{name: getattr(shown, name) for name in BundledVersion.model_fields if name not in ("active", "snapshot")},
+        active=active,
+        snapshot=versions.snapshot(connection, version_id),
+    )
+
+
+def _trait_fields(trait: BundledTrait) -> dict[str, Any]:
+    found = trait.intrinsic
+    given = trait.model_dump(exclude={"intrinsic"})
+    return given | {
+        "kind": "extrinsic" if found is None else "intrinsic",
+        "axis": found and base64.b64decode(found.axis),
+        "axis_encoder_digest": found and found.encoder_digest,
+        "discrimination": found and found.discrimination,
+        "explained_variance": found and found.explained_variance,
+        "discovery": found and found.discovery,
+    }
+
+
+def _write_samples(
+    connection: Connection,
+    model_id: int,
+    told: Sequence[BundledSample],
+    trait_ids: Mapping[str, int],
+    now: datetime,
+) -> list[int]:
+    if not told:
+        return []
+    fields = [
+        each.model_dump(exclude={"trait", "seed"}) | {"trait_id": trait_ids[each.trait], "created_at": now}
+        for each in told
+    ]
+    ids = samples.add(connection, model_id, fields)
+    seeded = [
+        {"own_id": ids[place], "seed_id": ids[each.seed]} for place, each in enumerate(told) if each.seed is not None
+    ]
+    if seeded:
+        statement = update(tables.samples).where(_SAMPLES.id == bindparam("own_id"))
+        connection.execute(statement.values(seed_sample_id=bindparam("seed_id")), seeded)
+    return ids
+
+
+def _write_anchors(
+    connection: Connection, told: Sequence[BundledTrait], trait_ids: Mapping[str, int], ids: Sequence[int]
+) -> None:
+    for trait in told:
+        if trait.intrinsic and trait.intrinsic.anchors:
+            places = trait.intrinsic.anchors.model_dump()
+            anchors = {pole: [ids[place] for place in own] for pole, own in places.items()}
+            traits.change(connection, trait_ids[str(trait.key)], {"anchor_sample_ids": anchors})
+
+
+def _write_versions(connection: Connection, model_id: int, told: Sequence[BundledVersion]) -> int | None:
+    active = None
+    for each in told:
+        fields = each.model_dump(include={"version_no", "param_hash", "sample_count", "created_at", "metrics"})
+        version_id = versions.add(
+            connection, snapshot=each.snapshot, model_id=model_id, triggered_by="backfill", run_id=None, **fields
+        )
+        for tag in each.tags:
+            versions.tag(connection, model_id, tag, version_id)
+        active = version_id if each.active else active
+    return active

@@ -1,0 +1,92 @@
+"""Model: the model itself. Its card, what its author says of it, how programs call it, what is kept of it."""
+
+import streamlit as st
+
+from app.permission import why_read_only
+from app.service import client
+from app.widgets.archive import ARCHIVE, archive
+from app.widgets.bundle_export import export_model
+from app.widgets.confirm import ask
+from app.widgets.heading import heading
+from app.widgets.model_about import edit_about
+from app.widgets.model_calls import model_calls
+from app.widgets.model_card import model_card
+from app.widgets.model_picker import chosen_model
+from app.widgets.version_keeping import version_keeping
+from app.widgets.zero_retention import zero_retention
+
+PARTS = {"card": "Card", "about": "Describe", "calls": "Call it", "kept": "What is kept"}
+
+model = chosen_model()
+top = st.container()
+part = st.segmented_control(
+    "Part",
+    list(PARTS),
+    default="card",
+    required=True,
+    format_func=lambda each: PARTS[each],
+    key="part",
+    bind="query-params",
+    label_visibility="collapsed",
+)
+
+with top:
+    heading("model", model, part=PARTS[part])
+
+if part == "card":
+    model_card(model)
+    st.stop()
+
+if part == "calls":
+    model_calls(model)
+    st.stop()
+
+read_only = "This model was archived; it can be read, nothing more." if model.state == "archived" else ""
+read_only = why_read_only(model) or read_only
+
+if part == "about":
+    if read_only:
+        st.markdown(f":material/lock: **Read only.** {read_only} The card shows all that is said here.")
+    else:
+        edit_about(model)
+    st.stop()
+
+# ---- what is kept ----------------------------------------------------------------------------------------------------
+
+if why_read_only(model):
+    st.markdown(f":material/lock: **Nothing to decide here.** {why_read_only(model)}")
+    st.stop()
+
+traits = client().traits.list(model.handle)
+
+with st.container(border=True, key="model.export_box"):
+    st.subheader("Export", icon=":material/download:", anchor=False)
+    export_model(model, samples=sum(trait.sample_count for trait in traits))
+
+if model.state == "archived":
+    st.caption(read_only)
+    st.stop()
+
+with st.container(border=True, key="model.versions_box"):
+    st.subheader("Versions that stay", icon=":material/history:", anchor=False)
+    version_keeping(model)
+
+with st.container(border=True, key="model.retention_box"):
+    st.subheader("Zero data retention", icon=":material/shield:", anchor=False)
+    zero_retention(model, traits)
+
+with st.container(border=True, key="model.archive_box"):
+    st.subheader("Archive", icon=":material/inventory_2:", anchor=False)
+    st.markdown(
+        "The end of a model: it stops scoring, for every program that uses it. What it was can still be read, its name "
+        "stays taken, and it cannot be brought back; an export can."
+    )
+    st.button(
+        "Archive this model",
+        icon=":material/inventory_2:",
+        key="model.archive",
+        on_click=ask,
+        args=(ARCHIVE, model.handle),
+    )
+
+archive()

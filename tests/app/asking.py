@@ -1,0 +1,28 @@
+"""The command line inside a test's own process, asked of the test's service."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from app.cli import main
+from tests.conftest import Service
+
+Ask = Callable[..., tuple[int, str, str]]
+
+
+def asking(service: Service, home: Path, *namespaces: str) -> Ask:
+    """A command line with an authoring key for the namespaces: exit code, stdout and stderr of every call."""
+    environment = {
+        "TRAITBENCH_API_URL": service.base_url,
+        "TRAITBENCH_API_KEY": service.issue(namespaces=namespaces),
+        "TRAITBENCH_HOME": str(home),
+    }
+
+    def ask(*arguments: str, stdin: str | bytes = "") -> tuple[int, str, str]:
+        result = CliRunner().invoke(main, arguments, input=stdin, env=environment)
+        if not isinstance(result.exception, SystemExit | None):
+            raise result.exception
+        return result.exit_code, result.stdout, result.stderr
+
+    return ask

@@ -1,0 +1,351 @@
+"""The API's verbs on the command line, against a real service: tables and sentences for people, JSON for programs."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.client import Traitbench
+from core.contract.models import Model, VersionRetentionPolicy
+from tests.app.asking import Ask
+from tests.conftest import COLD, WARM, Trained, make_draft
+
+
+def cells(table: str) -> list[list[str]]:
+    return [line.split() for line in table.splitlines()]
+
+
+def test_a_model_goes_from_its_first_word_to_a_score_without_leaving_the_shell(ask: Ask, namespace: str) -> None:
+    handle = f"{namespace}.shell"
+    assert ask("models", "create", handle, "--description", "How warm")[:2] == (
+        0,
+        f"{handle} is a draft; give it traits and samples, then train it.\n",
+    )
+    assert ask("traits", "add", handle, "Warmth", "--positive", "warm", "--negative", "cold")[:2] == (
+        0,
+        f"{handle} has the trait warmth: cold … warm\n",
+    )
+    lines = [json.dumps({"text": text, "label": "warm"}) for text in WARM[1:]]
+    lines += [json.dumps({"text": text, "label": "cold"}) for text in COLD]
+    code, out, err = ask("samples", "import", handle, "-", stdin="\n".join(lines))
+    assert (code, out) == (0, f"{handle} has 19 samples more: 19 of warmth\n"), err
+    assert err == "texts from text, traits from warmth, qualities from label\n"
+    assert ask("samples", "add", handle, WARM[0], "--trait", "warmth", "--quality", "1")[0] == 0
+    code, out, err = ask("train", handle, "--effort", "low", "--wait")
+    assert (code, out) == (0, f"{handle} is ready: v1\n"), err
+    code, out, _ = ask("score", handle, WARM[0])
+    assert code == 0
+    assert out.startswith("warmth  █")
+    assert ask("versions", "tag", handle, "best")[:2] == (0, f"best is v1 of {handle}.\n")
+    assert ask("score", f"{handle}@best", "-", stdin=WARM[0])[1] == out
+    assert ask("models", "delete", handle, "--yes")[:2] == (0, f"{handle} is archived.\n")
+    code, _, err = ask("score", handle, WARM[0])
+    assert (code, "[req_" in err) == (1, True)
+
+
+def test_models_are_listed_and_shown(ask: Ask, client: Traitbench, namespace: str) -> None:
+    client.models.create(f"{namespace}.a", description="Ein schönes\nModell")
+    client.models.create(f"{namespace}.b")
+    _, out, _ = ask("models", "list", "--namespace", namespace)
+    assert cells(out) == [
+        ["HANDLE", "STATE", "VERSION", "TRAITS", "DESCRIPTION"],
+        [f"{namespace}.a", "draft", "-", "Ein", "schönes", "Modell"],
+        [f"{namespace}.b", "draft", "-"],
+    ]
+    _, out, _ = ask("models", "list", "--namespace", namespace, "--json")
+    assert [Model.model_validate_json(line).handle for line in out.splitlines()] == [f"{namespace}.a", f"{namespace}.b"]
+    _, out, _ = ask("models", "show", f"{namespace}.a", "--json")
+    assert Model.model_validate_json(out) == client.models.get(f"{namespace}.a")
+    _, out, _ = ask("models", "show", f"{namespace}.a")
+    assert "zero data retention  off" in out
+    assert "pruning              default: keeps 100 untagged and each month's first" in out
+
+
+def test_what_is_changed_is_what_was_given(ask: Ask, client: Traitbench, namespace: str, tmp_path: Path) -> None:
+    handle = f"{namespace}.changed"
+    client.models.create(handle, description="stays")
+    readme = tmp_path / "readme.md"
+    readme.write_text("\ufeff# Töne", "utf-8")
+    assert ask("models", "update", handle, "--max-depth", "2", "--readme", str(readme))[:2] == (
+        0,
+        f"{handle} is changed.\n",
+    )
+    model = client.models.get(handle)
+    assert (model.description, model.max_depth, model.readme_markdown) == ("stays", 2, "# Töne")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["models", "update", "{}"], "at least one thing"),
+        (["models", "update", "{}", "--keep-unnamed", "3", "--default-pruning"], "not both"),
+        (["models", "update", "{}", "--max-depth", "9"], "9 is not in the range"),
+        (["traits", "update", "{}", "warmth"], "at least one thing"),
+        (["samples", "add", "{}", "text", "--trait", "warmth"], "Missing option '--quality'"),
+        (["samples", "import", "{}", "no-such-file.csv"], "does not exist"),
+        (["samples", "import", "{}", "-", "--word", "fine"], "--word fine is not WORD=QUALITY"),
+        (["samples", "import", "{}", "-", "--word", "fine=7"], "--word fine=7 is not WORD=QUALITY"),
+        (["samples", "import", "{}", "-", "--text-column", "body"], "no column body; it has text, label"),
+        (["compare", "{}", "one"], "Give two texts"),
+        (["compare", "{}", "-", "-"], "Give two texts"),
+        (["compare", "{}", "one", "two", "--file-a", "-"], "Give two texts"),
+        (["score", "{}", "text", "--feedback", "good"], "--feedback good is not TRAIT=WORD"),
+        (["score", "{}", "text", "--batch", "-"], "With --batch there is no TEXT"),
+        (["score", "{}", "text", "--column", "body"], "go with --batch"),
+        (["score", "{}", "--file", "-"], "is not UTF-8 text"),
+        (["samples", "synthesize", "{}", "--type", "enrich"], "'enrich' is not one of"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told_and_exits_2(
+    ask: Ask, client: Traitbench, namespace: str, arguments: list[str], sentence: str
+) -> None:
+    handle = f"{namespace}.wrong"
+    client.models.create(handle)
+    stdin = b"\xff" if "--file" in arguments else b"text,label\na,b"
+    code, out, err = ask(*(argument.format(handle) for argument in arguments), stdin=stdin)
+    assert (code, out) == (2, "")
+    assert sentence in err
+
+
+def test_what_is_taken_away_for_good_is_asked_about(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.precious"
+    make_draft(client, handle)
+    for arguments in (
+        ["models", "delete", handle],
+        ["traits", "delete", handle, "warmth"],
+        ["models", "update", handle, "--zero-data-retention"],
+    ):
+        code, out, err = ask(*arguments, stdin="y\n")
+        assert (code, out) == (2, "")
+        assert "--yes" in err
+    assert "every sample of it is deleted" in err
+    model = client.models.get(handle)
+    assert (model.state, model.zero_data_retention, model.traits) == ("draft", False, ["Warmth"])
+    assert ask("traits", "delete", handle, "warmth", "--yes")[:2] == (0, f"{handle} has the trait warmth no more.\n")
+
+
+def test_traits_are_listed_changed_and_removed(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.traits"
+    client.models.create(handle)
+    code, out, _ = ask("traits", "add", handle, "Warm / kind", "--key", "warm", "--aggregation", "max", "--json")
+    assert (code, json.loads(out)["aggregation"]) == (0, "max")
+    assert ask("traits", "update", handle, "warm", "--positive", "kind")[0] == 0
+    _, out, _ = ask("traits", "list", handle)
+    assert cells(out)[1] == ["warm", "Warm", "/", "kind", "negative", "kind", "0", "0", "0", "extrinsic", "-", "max"]
+    _, out, _ = ask("traits", "list", handle, "--json")
+    assert [json.loads(line)["key"] for line in out.splitlines()] == ["warm"]
+    assert ask("traits", "delete", handle, "warm")[0] == 0
+    assert client.traits.list(handle) == []
+
+
+def test_samples_come_out_as_they_can_go_in_again(ask: Ask, client: Traitbench, namespace: str) -> None:
+    for name in ("a", "b"):
+        client.models.create(f"{namespace}.{name}")
+        ask("traits", "add", f"{namespace}.{name}", "Warmth")
+    text = 'two\nlines, a "quote" and = no formula'
+    assert ask("samples", "add", f"{namespace}.a", "-", "--trait", "warmth", "--quality", ".25", stdin=text)[0] == 0
+    _, out, _ = ask("samples", "list", f"{namespace}.a", "--json")
+    assert ask("samples", "import", f"{namespace}.b", "-", stdin=out)[0] == 0
+    [sample] = client.samples.list(f"{namespace}.b")
+    assert (sample.text, sample.quality) == (text, 0.25)
+    _, out, _ = ask("samples", "list", f"{namespace}.b", "--trait", "warmth")
+    assert cells(out)[1][1:5] == ["warmth", "0.25", "authored", "two"]
+    assert ask("samples", "delete", f"{namespace}.b", str(sample.id))[0] == 0
+    assert client.samples.list(f"{namespace}.b").first() is None
+
+
+def test_a_file_with_bad_rows_goes_in_only_when_that_is_said(
+    ask: Ask, client: Traitbench, namespace: str, tmp_path: Path
+) -> None:
+    handle = f"{namespace}.partly"
+    client.models.create(handle)
+    ask("traits", "add", handle, "Warmth", "--positive", "warm", "--negative", "cold")
+    file = tmp_path / "samples.csv"
+    file.write_text("text,label\nGood day,warm\nGo away,lukewarm\n,cold\nLeave,cold\n")
+    code, out, err = ask("samples", "import", handle, str(file))
+    assert (code, out) == (1, "")
+    assert err.splitlines()[1:3] == [
+        "line 3: label is neither a number from 0 to 1 nor a word that stands for a pole",
+        "line 4: text is empty",
+    ]
+    assert "Nothing was added, for 2 rows cannot be" in err
+    assert client.samples.list(handle).items == []
+    assert ask("samples", "import", handle, str(file), "--word", "lukewarm=0.5", "--skip-bad")[0] == 0
+    assert sorted(sample.quality for sample in client.samples.list(handle)) == [0.0, 0.5, 1.0]
+
+
+def test_columns_can_be_named_when_they_cannot_be_guessed(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.named"
+    client.models.create(handle)
+    ask("traits", "add", handle, "Warmth")
+    ask("traits", "add", handle, "Length")
+    given = ("--no-header", "--text-column", "Column 2", "--trait", "length", "--quality", "1")
+    assert ask("samples", "import", handle, "-", *given, stdin="1;kurz\n2;lang\n")[0] == 0
+    assert [(sample.trait, sample.text) for sample in client.samples.list(handle)] == [
+        ("length", "kurz"),
+        ("length", "lang"),
+    ]
+
+
+def test_what_the_service_refuses_is_told_field_by_field(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.refused"
+    client.models.create(handle)
+    code, _, err = ask("traits", "add", handle, "", "--key", "no key", "--description", "d" * 2_001)
+    assert code == 1
+    assert [line.split(":")[0] for line in err.splitlines()[1:]] == [
+        "  traits.0.name",
+        "  traits.0.key",
+        "  traits.0.description",
+    ]
+    code, _, err = ask("samples", "add", handle, "a text", "--trait", "none", "--quality", "1.5")
+    assert code == 1
+    assert "samples.0.quality" in err
+
+
+def test_a_training_that_is_not_waited_for_names_its_run(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.trained"
+    make_draft(client, handle)
+    code, out, _ = ask("train", handle, "--effort", "low", "--json")
+    assert (code, json.loads(out)["state"]) == (0, "busy")
+    client.models.wait(handle)
+    assert ask("train", handle)[:2] == (0, f"{handle} is ready; nothing to do\n")
+
+
+def test_versions_are_listed_shown_and_activated(ask: Ask, trained: Trained) -> None:
+    _, out, _ = ask("versions", "list", trained.handle)
+    assert cells(out)[1][:3] == ["v1", "active", "train"]
+    _, out, _ = ask("versions", "list", trained.handle, "--json")
+    assert [json.loads(line)["version_no"] for line in out.splitlines()] == [1]
+    _, out, _ = ask("versions", "show", trained.handle)
+    assert out.startswith("version  v1")
+    assert "out-of-fold" in out
+    _, out, _ = ask("versions", "show", trained.handle, "v1", "--json")
+    assert "snapshot" in json.loads(out)
+    assert ask("versions", "tag", trained.handle, "shown")[0] == 0
+    assert ask("versions", "activate", trained.handle, "shown")[1] == f"v1 of {trained.handle} serves scores.\n"
+    assert ask("versions", "activate", trained.handle, "v1", "--json")[0] == 0
+    assert ask("versions", "untag", trained.handle, "shown")[1] == f"{trained.handle} has the tag shown no more.\n"
+    code, _, err = ask("versions", "show", trained.handle, "shown")
+    assert (code, "[req_" in err) == (1, True)
+
+
+def test_a_score_is_a_chart_for_people_and_a_card_for_programs(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    file = tmp_path / "text.txt"
+    file.write_text(WARM[0])
+    _, chart, _ = ask("score", trained.handle, "--file", str(file), "--traits", "warmth")
+    assert chart == trained.client.scores.chart(trained.handle, WARM[0]).rstrip("\n") + "\n"
+    _, out, _ = ask("score", trained.handle, WARM[0], "--json")
+    card = trained.client.scores.score(trained.handle, WARM[0])
+    assert json.loads(out)["scores"] == card.scores
+    code, _, err = ask("score", trained.handle, "text", "--traits", "warmth,colour")
+    assert code == 1
+    assert "traits.1" in err
+
+
+def test_a_pruning_policy_is_changed_key_by_key(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.pruned"
+    client.models.create(handle)
+    assert ask("models", "update", handle, "--keep-unnamed", "3")[0] == 0
+    assert ask("models", "update", handle, "--drop-first-of-month")[0] == 0
+    policy = client.models.get(handle).version_retention_policy
+    assert policy == VersionRetentionPolicy(keep_unnamed=3, keep_first_of_month=False)
+    assert "keeps 3 untagged\n" in ask("models", "show", handle)[1]
+    assert ask("models", "update", handle, "--default-pruning")[0] == 0
+    assert client.models.get(handle).version_retention_policy is None
+
+
+def test_two_texts_are_compared(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    file = tmp_path / "cold.txt"
+    file.write_text(COLD[0])
+    _, chart, _ = ask("compare", trained.handle, "--file-a", str(file), "-", stdin=WARM[0])
+    assert chart == trained.client.scores.compare_chart(trained.handle, COLD[0], WARM[0]).rstrip("\n") + "\n"
+    _, out, _ = ask("compare", f"{trained.handle}@v1", COLD[0], WARM[0], "--json")
+    assert json.loads(out)["per_trait"]["warmth"]["delta"] > 0
+
+
+def test_the_model_card_is_printed(ask: Ask, trained: Trained) -> None:
+    code, out, _ = ask("models", "card", trained.handle)
+    assert (code, out.strip()) == (0, trained.client.models.card(trained.handle).strip())
+
+
+def test_an_address_that_is_not_public_is_refused(ask: Ask) -> None:
+    code, out, err = ask("extract", "http://127.0.0.1/secret")
+    assert (code, out) == (1, "")
+    assert "[req_" in err
+
+
+def test_traits_are_discovered_and_samples_synthesized(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.found"
+    make_draft(client, handle)
+    code, out, err = ask("traits", "discover", handle, "--effort", "low", "--wait")
+    assert (code, cells(out)[1][:4]) == (0, ["warmth", "Warmth", "cold", "warm"]), err
+    code, _, err = ask("traits", "discover", handle, "--effort", "low")
+    assert (code, "run_" in err) == (1, True)
+    code, out, err = ask("samples", "synthesize", handle, "--effort", "low", "--wait")
+    assert (code, cells(out)[0]) == (0, ["TRAIT", "+", "-"]), err
+    assert int(cells(out)[1][1]) > len(WARM)
+
+
+def test_feedback_is_given_with_a_score(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.fed"
+    make_draft(client, handle)
+    ask("train", handle, "--effort", "low", "--wait")
+    code, out, err = ask("score", handle, "Thanks a lot.", "--feedback", "warmth=0.75")
+    assert (code, out[:6]) == (0, "warmth")
+    assert "waits for the next retraining" in err
+    assert list(client.samples.list(handle))[-1].quality == 0.75
+    code, out, _ = ask("train", handle, "--effort", "low", "--reoptimize", "--wait", "--json")
+    assert (code, json.loads(out)["version_no"]) == (0, 2)
+
+
+def test_what_keeping_no_texts_means_is_carried_out_when_it_is_meant(
+    ask: Ask, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.forgetful"
+    make_draft(client, handle)
+    assert ask("models", "update", handle, "--zero-data-retention", "--yes")[:2] == (0, f"{handle} is changed.\n")
+    assert client.samples.list(handle).items == []
+    assert ask("models", "update", handle, "--zero-data-retention")[0] == 0
+    assert ask("models", "update", handle, "--data-retention")[0] == 0
+    assert client.models.get(handle).zero_data_retention is False
+
+
+def test_a_model_moves_as_one_file(ask: Ask, client: Traitbench, namespace: str, tmp_path: Path) -> None:
+    handle, file = f"{namespace}.moved", tmp_path / "model.json"
+    make_draft(client, handle)
+    ask("train", handle, "--effort", "low", "--wait")
+    assert ask("export", handle, "-o", str(file))[::2] == (0, f"{file}: 1 trait, 20 samples, 1 version\n")
+    code, out, err = ask("import", str(file), "--handle", f"{namespace}.copy")
+    assert (code, out) == (0, f"{namespace}.copy is ready: v1\n"), err
+    assert ask("score", f"{namespace}.copy", WARM[0]) == ask("score", handle, WARM[0])
+    _, piped, _ = ask("export", handle)
+    assert ask("import", "-", "--handle", f"{namespace}.piped", stdin=piped)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            lambda document: document.replace("Thank you so much", "Thank you so little"),
+            "changed since it was exported",
+        ),
+        (lambda document: document[:-100], "is not a model that was exported"),
+        (lambda document: "[]", "is not a model that was exported"),
+        (lambda document: document.replace("bundle-1", "bundle-9"), "is not a model that was exported"),
+    ],
+)
+def test_a_file_that_was_changed_is_refused(
+    ask: Ask, trained: Trained, namespace: str, change: Callable[[str], str], sentence: str
+) -> None:
+    _, document, _ = ask("export", trained.handle)
+    code, out, err = ask("import", "-", "--handle", f"{namespace}.tampered", stdin=change(document.rstrip("\n")))
+    assert (code, out) == (1, "")
+    assert sentence in err
+    assert "Thank you" not in err
+
+
+def test_an_export_that_cannot_be_written_leaves_what_was_there(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    code, _, err = ask("export", trained.handle, "-o", str(tmp_path / "none" / "model.json"))
+    assert (code, "cannot be written: No such file" in err) == (1, True)
+    assert list(tmp_path.iterdir()) == []

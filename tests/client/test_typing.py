@@ -1,0 +1,56 @@
+"""The client is typed for those who use it: a strict type checker knows every answer and refuses what is wrong."""
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import core
+
+PROGRAM = """\
+from core.client import Traitbench
+from core.contract.models import VersionRetentionPolicy
+from core.contract.traits import TraitInput
+
+with Traitbench() as client:
+    reveal_type(client.scores.score("a.b", "text", feedback={"warmth": "good", "clarity": 0.5}).scores)
+    reveal_type(client.scores.compare("a.b", "one", "two").improvement)
+    reveal_type([model.handle for model in client.models.list()])
+    reveal_type(client.traits.add("a.b", [TraitInput(name="Warmth")]))
+    reveal_type(client.models.export("a.b"))
+    client.models.update("a.b", zero_data_retention=True, version_retention_policy=VersionRetentionPolicy())
+    client.models.update("a.b", state="ready")
+    client.traits.discover("a.b", effort="heroic")
+    client.samples.synthesize("a.b", synth_type="enrich")
+"""
+SAID = """\
+6: note: Revealed type is "dict[str, int]"
+7: note: Revealed type is "int"
+8: note: Revealed type is "list[str]"
+9: note: Revealed type is "list[core.contract.traits.Trait]"
+10: note: Revealed type is "core.contract.bundles.Bundle"
+12: error: Unexpected keyword argument "state" for "update" of "Models"
+13: error: Argument "effort" to "discover" of "Traits" has incompatible type "Literal['heroic']"
+14: error: Argument "synth_type" to "synthesize" of "Samples" has incompatible type "Literal['enrich']"
+"""
+
+
+def test_a_users_program_is_checked_strictly_against_the_installed_client(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    said = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", f"--python-executable={installed(tmp_path)}",
+         f"--cache-dir={tmp_path / 'cache'}", "--no-error-summary", "--no-pretty", program],
+        cwd=tmp_path, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    lines = [line.removeprefix(f"{program.name}:") for line in said.splitlines() if 'note: "' not in line]
+    assert [line[: len(start)] for line, start in zip(lines, SAID.splitlines(), strict=True)] == SAID.splitlines()
+
+
+def installed(place: Path) -> Path:
+    """A Python that has our package as one that was built and installed: in its site-packages."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place / "venv"], check=True)
+    [site] = (place / "venv").glob("lib/python*/site-packages")
+    (site / "core").symlink_to(Path(next(iter(core.__path__))))
+    (site / "others.pth").write_text(sysconfig.get_path("purelib"))
+    return place / "venv" / "bin" / "python"

@@ -1,0 +1,62 @@
+"""What Schemathesis has to know beside the OpenAPI document; loaded by its own process.
+
+One check of ours; and the answers that it takes for faults because a schema cannot say what the service knows: which
+cursors it gave out, which traits a model has, which sums are right.
+"""
+
+import re
+
+import schemathesis
+from schemathesis import Case, CheckContext, HookContext, Response
+from schemathesis.core.failures import Failure
+
+# 4xx to what is valid by the schema: the error's code, or for `validation_failed` the type of each fault.
+KNOWN_TO_THE_SERVICE = {
+    "invalid_cursor",
+    "duplicate_trait",
+    "insufficient_samples",
+    "url_not_fetchable",
+    "body_too_large",
+    "unknown_trait",
+    "sha256_mismatch",
+    "empty_key",
+    "string_pattern_mismatch",  # of a trait's key: its letters may be of any script
+    "int_too_long",  # in free-form objects
+}
+
+
+@schemathesis.check
+def one_request_id(ctx: CheckContext, response: Response, case: Case) -> None:
+    """The header and, on an error, the envelope name the request, and the same one."""
+    (named,) = response.headers["x-request-id"]
+    assert re.fullmatch(r"req_[0-9A-HJKMNP-TV-Z]{26}", named)
+    if response.status_code >= 400 and case.method.upper() != "HEAD":
+        assert response.json()["error"]["request_id"] == named
+
+
+@schemathesis.hook
+def filter_failure(context: HookContext, failure: Failure, case: Case, response: Response) -> bool:
+    """Whether a failure is one."""
+    return not (
+        (failure.code == "ST202" and _reasons(response) <= KNOWN_TO_THE_SERVICE)
+        or (failure.code in ("ST204", "ST205") and _has_a_neighbour(case))
+        # Too large is refused before it is looked at, and Schemathesis does not count 413 as a refusal.
+        or (failure.code == "ST201" and response.status_code == 413)
+    )
+
+
+def _reasons(response: Response) -> set[str]:
+    error = response.json()["error"]
+    faults = {fault["type"] for fault in error["details"].get("errors", ())}
+    return faults if error["code"] == "validation_failed" else {error["code"]}
+
+
+def _has_a_neighbour(case: Case) -> bool:
+    """Whether another path, with a parameter at its end, has methods that answer at this one as well.
+
+    `/versions/active` is a version's name too, `/traits/discover` may be a trait's.
+    """
+    parent, _, last = case.operation.path.rpartition("/")
+    return "{" not in last and any(
+        re.fullmatch(re.escape(parent) + r"/\{\w+\}", path) for path in case.operation.schema.raw_schema["paths"]
+    )

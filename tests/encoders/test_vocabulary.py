@@ -1,0 +1,70 @@
+"""Words of an encoder, and where they lie."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.encoders import Vectors
+from core.encoders.ngrams import NGrams
+from core.encoders.registry import load_encoder
+from core.encoders.vocabulary import SIZE, load_vocabulary
+from tests.real_encoder import KEPT, minilm, vocabulary
+
+
+class Counting:
+    """An encoder of three words that counts what it encodes."""
+
+    id, dimension, digest = "counting-1", 2, "a" * 64
+
+    def __init__(self) -> None:
+        self.encoded = 0
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        self.encoded += len(texts)
+        return np.array([(1.0, len(text)) for text in texts], np.float32).reshape(-1, 2)
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    def words(self) -> Sequence[str]:
+        return ["the", "and", "wonderful"]
+
+
+@pytest.mark.parametrize("name", ["minilm", "static"])
+def test_words_are_whole_distinct_and_the_commonest_come_first(name: str) -> None:
+    words = load_encoder(name, cache=KEPT).words()
+    assert len(words) == len(set(words)) > SIZE
+    assert all(word.isalpha() and word.islower() and len(word) >= 3 for word in words)
+    assert list(words[:2]) == ["the", "and"]
+    assert {"good", "terrible", "customer"} <= set(words)
+
+
+def test_the_vectors_are_those_of_the_words() -> None:
+    found = vocabulary()
+    assert found.vectors.shape == (SIZE, minilm().dimension)
+    some = [0, 77, SIZE - 1]
+    np.testing.assert_allclose(found.vectors[some], minilm().encode([found.words[i] for i in some]), atol=1e-3)
+
+
+def test_they_are_encoded_once_and_the_same_from_then_on(tmp_path: Path) -> None:
+    encoder = Counting()
+    first, second = (load_vocabulary(encoder, cache=tmp_path) for _ in range(2))
+    assert encoder.encoded == 3
+    assert first.words == second.words == ("the", "and", "wonderful")
+    np.testing.assert_array_equal(first.vectors, second.vectors)
+
+
+def test_another_encoder_has_vectors_of_its_own(tmp_path: Path) -> None:
+    one, other = Counting(), Counting()
+    other.digest = "b" * 64
+    load_vocabulary(one, cache=tmp_path)
+    load_vocabulary(other, cache=tmp_path)
+    assert other.encoded == 3
+
+
+def test_an_encoder_without_words_has_an_empty_vocabulary(tmp_path: Path) -> None:
+    found = load_vocabulary(NGrams(), cache=tmp_path)
+    assert found.words == ()
+    assert found.vectors.shape == (0, NGrams.dimension)

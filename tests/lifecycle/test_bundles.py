@@ -1,0 +1,356 @@
+"""A model as one document: what goes out comes in again the same, and nothing else comes in."""
+
+import base64
+import copy
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic_core import to_json
+
+from core.contract.bundles import Bundle, digest
+from core.contract.models import ModelUpdate, TrainRequest
+from core.contract.scores import ScoreRequest
+from core.contract.versions import VersionActivate
+from core.errors import HandleTaken, InsufficientScope, InvalidHandle, NamespaceForbidden, ValidationFailed
+from core.lifecycle import bundles, models, samples, scores, training, traits, versions
+from core.lifecycle.bench import Bench
+from core.scoring.snapshot import Breaks, EncoderIdentity, Quartiles, Snapshot, TraitAxis, param_hash
+from tests.benches import AUTHOR, SCORER, STRANGER, draft, new_handle, settled
+
+Json = dict[str, Any]
+
+
+def _told(bundle: Bundle) -> Json:
+    """A bundle but for what must differ in a copy."""
+    told = bundle.model_dump(mode="json", exclude={"handle", "sha256"})
+    for version in told["versions"]:
+        del version["triggered_by"]
+    return told
+
+
+def _signed(told: Json) -> Bundle:
+    """A bundle of somebody who can count hashes."""
+    bundle = Bundle.model_validate_json(_json({**told, "sha256": ""}))
+    return bundle.model_copy(update={"sha256": digest(bundle)})
+
+
+def _json(told: Json) -> bytes:
+    return to_json(told)
+
+
+@pytest.fixture(scope="module")
+def exported(working: Bench, toned: str) -> Bundle:
+    return bundles.export(working, AUTHOR, toned)
+
+
+def test_a_model_comes_in_as_it_went_out(working: Bench, exported: Bundle) -> None:
+    handle = new_handle()
+    model = bundles.import_(working, AUTHOR, Bundle.model_validate_json(exported.model_dump_json()), handle)
+    assert (model.handle, model.state, model.version_no, model.version_tags) == (handle, "ready", 1, ["first"])
+    assert _told(bundles.export(working, AUTHOR, handle)) == _told(exported)
+    [version] = versions.list_versions(working, SCORER, handle).items
+    assert (version.triggered_by, version.run_id) == ("backfill", None)
+
+
+def test_what_came_in_scores_as_before(working: Bench, toned: str, exported: Bundle) -> None:
+    handle = new_handle()
+    bundles.import_(working, AUTHOR, exported, handle)
+    for text in ("thank you, how kind of you", "no reply is needed"):
+        cards = [
+            scores.score(working, SCORER, each, ScoreRequest(content=text), request_id="req_1")
+            for each in (toned, handle)
+        ]
+        assert cards[0] == cards[1]
+
+
+def test_versions_go_on_behind_those_that_came_in(working: Bench, exported: Bundle) -> None:
+    told = exported.model_dump(mode="json")
+    told["versions"][0]["version_no"] = 7
+    handle = new_handle()
+    bundles.import_(working, AUTHOR, _signed(told), handle)
+    training.start(working, AUTHOR, handle, TrainRequest(effort="low", reoptimize_params=True))
+    assert settled(working, handle).version_no == 8
+    versions.activate(working, AUTHOR, handle, VersionActivate(tag="first"))
+    assert models.get(working, AUTHOR, handle).version_no == 7
+
+
+def test_a_draft_comes_in_as_a_draft(bench: Bench) -> None:
+    bundle = bundles.export(bench, AUTHOR, draft(bench, warm=2, cold=2))
+    handle = new_handle()
+    assert bundles.import_(bench, AUTHOR, bundle, handle).state == "draft"
+    assert [trait.sample_count for trait in traits.list_traits(bench, AUTHOR, handle).traits] == [4]
+    assert _told(bundles.export(bench, AUTHOR, handle)) == _told(bundle)
+
+
+def test_under_zero_retention_no_sample_goes_out(bench: Bench) -> None:
+    handle, other = draft(bench, warm=1, cold=1), new_handle()
+    models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+    bundle = bundles.export(bench, AUTHOR, handle)
+    assert bundle.samples is None
+    assert bundles.import_(bench, AUTHOR, bundle, other).zero_data_retention
+    assert _told(bundles.export(bench, AUTHOR, other)) == _told(bundle)
+
+
+def test_a_handle_that_is_taken_is_refused(working: Bench, toned: str, exported: Bundle) -> None:
+    with pytest.raises(HandleTaken):
+        bundles.import_(working, AUTHOR, exported)
+    gone = draft(working)
+    models.delete(working, AUTHOR, gone)
+    with pytest.raises(HandleTaken):
+        bundles.import_(working, AUTHOR, exported, gone)
+
+
+def test_who_may_export_and_import(working: Bench, toned: str, exported: Bundle) -> None:
+    with pytest.raises(InsufficientScope):
+        bundles.export(working, SCORER, toned)
+    with pytest.raises(InsufficientScope):
+        bundles.import_(working, SCORER, exported, new_handle())
+    with pytest.raises(NamespaceForbidden):
+        bundles.import_(working, STRANGER, exported, new_handle())
+    with pytest.raises(InvalidHandle):
+        bundles.import_(working, AUTHOR, exported, "")
+
+
+@given(st.data())
+@settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_one_byte_that_was_changed_is_found(working: Bench, exported: Bundle, data: st.DataObject) -> None:
+    content = bytearray(exported.model_dump_json().encode())
+    place = data.draw(st.integers(0, len(content) - 1))
+    content[place] ^= data.draw(st.integers(1, 255))
+    try:
+        changed = Bundle.model_validate_json(bytes(content))
+    except ValueError:
+        return
+    # What says the same in other bytes (1e-5 and 1E-5) was not changed.
+    if changed != exported:
+        with pytest.raises(ValidationFailed):
+            bundles.import_(working, AUTHOR, changed, new_handle())
+
+
+def _at(*path: str | int) -> Callable[[Any], Callable[[Json], None]]:
+    def put(value: Any) -> Callable[[Json], None]:
+        def change(told: Json) -> None:
+            inner: Any = told
+            for step in path[:-1]:
+                inner = inner[step]
+            inner[path[-1]] = value(inner[path[-1]]) if callable(value) else value
+
+        return change
+
+    return put
+
+
+def _again(told: Json) -> None:
+    told["versions"].append(copy.deepcopy(told["versions"][0]))
+
+
+def _rehashed(**changes: Any) -> Callable[[Json], None]:
+    """A snapshot with other fields, under its own hash."""
+
+    def change(told: Json) -> None:
+        version = told["versions"][0]
+        snapshot = Snapshot.from_json({**version["snapshot"], **changes})
+        version["snapshot"], version["param_hash"] = snapshot.to_json(), param_hash(snapshot)
+
+    return change
+
+
+_LOST = {"id": "lost-1", "dimension": 1, "digest": "f" * 64}
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        (_at("sha256")("0" * 64), ["sha256"]),
+        (_at("traits", 1, "key")("warmth"), ["traits"]),
+        (_at("traits", 1, "name")("Warmth"), ["traits"]),
+        (_at("traits", 1, "key")(None), ["traits", 1, "key"]),
+        (_at("samples", 2, "trait")("zeal"), ["samples", 2, "trait"]),
+        (_at("samples", 2, "content_sha256")("0" * 64), ["samples", 2, "content_sha256"]),
+        (_at("samples", 2, "text")("another text"), ["samples", 2, "content_sha256"]),
+        (_at("samples", 2, "seed")(1), ["samples", 2, "seed"]),
+        (_at("samples", 2, "pending")(True), ["samples", 2, "pending"]),
+        (_at("samples")(None), ["samples"]),
+        (_at("model", "zero_data_retention")(True), ["samples"]),
+        (_at("versions", 0, "tags")(["v1"]), ["versions", 0, "tags"]),
+        (_at("versions", 0, "tags")(["a", "a"]), ["versions"]),
+        (_at("versions", 0, "active")(False), ["versions"]),
+        (_at("versions", 0, "param_hash")("sha256:" + "0" * 64), ["versions", 0, "param_hash"]),
+        (_at("versions", 0, "snapshot", "max_depth")(3), ["versions", 0, "param_hash"]),
+        (_at("versions", 0, "snapshot", "note")("hello"), ["versions", 0, "param_hash"]),
+        (_at("versions", 0, "snapshot", "format")(99), ["versions", 0, "snapshot"]),
+        (_at("versions", 0, "snapshot", "traits", 0, "vector")("AAAA"), ["versions", 0, "snapshot"]),
+        (_at("versions", 0, "snapshot")({}), ["versions", 0, "snapshot"]),
+        (_rehashed(scoring_method="magic"), ["versions", 0, "snapshot"]),
+        (_rehashed(traits=[]), ["versions", 0, "snapshot"]),
+        (_rehashed(encoder=_LOST, traits=[]), ["versions", 0, "snapshot"]),
+        (_at("versions", 0, "metrics", "traits")([]), ["versions", 0, "metrics"]),
+        (_at("versions", 0, "metrics", "traits", "warmth", "auroc")("high"), ["versions", 0, "metrics"]),
+        (_at("versions", 0, "metrics", "note")("a\x00b"), ["versions", 0, "metrics"]),
+        (_again, ["versions"]),
+    ],
+)
+def test_a_bundle_that_does_not_fit_together_is_refused_at_its_place(
+    working: Bench, exported: Bundle, change: Callable[[Json], None], path: list[str | int]
+) -> None:
+    told, handle = exported.model_dump(mode="json"), new_handle()
+    change(told)
+    bundle = Bundle.model_validate_json(_json(told)) if path == ["sha256"] else _signed(told)
+    with pytest.raises(ValidationFailed) as caught:
+        bundles.import_(working, AUTHOR, bundle, handle)
+    assert path in [error["loc"] for error in caught.value.details["errors"]]
+    page = models.list_models(working, AUTHOR, namespace="local", limit=250)
+    assert handle not in [model.handle for model in page.items]
+
+
+def test_a_bundle_of_another_encoder_says_which(working: Bench, exported: Bundle) -> None:
+    told = exported.model_dump(mode="json")
+    _rehashed(encoder=_LOST, traits=[])(told)
+    with pytest.raises(ValidationFailed) as caught:
+        bundles.import_(working, AUTHOR, _signed(told), new_handle())
+    said = " ".join(error["msg"] for error in caught.value.details["errors"])
+    assert "lost-1" in said
+    assert working.encoder.id in said
+
+
+def test_more_than_the_operator_allows_is_refused(working: Bench, exported: Bundle) -> None:
+    narrow = replace(working, settings=replace(working.settings, max_traits=1, max_samples=3))
+    with pytest.raises(ValidationFailed) as caught:
+        bundles.import_(narrow, AUTHOR, exported, new_handle())
+    assert [error["loc"] for error in caught.value.details["errors"]] == [["traits"], ["samples"]]
+
+
+@st.composite
+def _bundles(draw: st.DrawFn, encoder: EncoderIdentity) -> Bundle:
+    """Any bundle that an export could give."""
+    keys = [f"k{i}" for i in range(draw(st.integers(0, 3)))]
+    intrinsic = {key: draw(st.booleans()) for key in keys}
+    texts = draw(st.lists(_TEXT, max_size=6)) if keys else []
+    told = {
+        "format": "traitbench-bundle-1",
+        "handle": "local.source",
+        "model": _model(draw),
+        "samples": [_sample(draw, i, text, keys) for i, text in enumerate(texts)],
+        "traits": [_trait(draw, key, intrinsic[key], len(texts), encoder) for key in keys],
+        "versions": _versions(draw, keys, encoder) if keys else [],
+    }
+    return _signed(told)
+
+
+_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20).map(lambda text: f"{text}.")
+_UNIT = st.floats(0, 1)
+
+
+def _model(draw: st.DrawFn) -> Json:
+    policy = st.fixed_dictionaries({"keep_unnamed": st.integers(0, 9), "keep_first_of_month": st.booleans()})
+    return {
+        "description": draw(_TEXT),
+        "scoring_method": "balanced_cosine",
+        "max_depth": draw(st.integers(1, 3)),
+        "additional_terms": draw(st.none() | _TEXT),
+        "upstream_sources": draw(st.none() | st.lists(st.dictionaries(_TEXT, st.none() | _TEXT | _UNIT), max_size=2)),
+        "readme_markdown": draw(st.none() | _TEXT),
+        "zero_data_retention": False,
+        "version_retention_policy": draw(st.none() | policy),
+    }
+
+
+def _sample(draw: st.DrawFn, place: int, text: str, keys: list[str]) -> Json:
+    provenance = draw(st.sampled_from(["authored", "synthesized", "score_feedback"]))
+    seeded = provenance == "synthesized" and place > 0
+    return {
+        "trait": draw(st.sampled_from(keys)),
+        "text": text,
+        "quality": draw(_UNIT),
+        "source_url": draw(st.none() | _TEXT),
+        "content_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "provenance": provenance,
+        "seed": draw(st.none() | st.integers(0, place - 1)) if seeded else None,
+        "generator": "offline" if provenance == "synthesized" else None,
+        "pending": provenance == "score_feedback" and draw(st.booleans()),
+    }
+
+
+def _trait(draw: st.DrawFn, key: str, intrinsic: bool, count: int, encoder: EncoderIdentity) -> Json:
+    given = {"key": key, "name": f"{key} {draw(_TEXT)}", "description": draw(_TEXT)}
+    given |= {"positive_label": draw(_TEXT), "negative_label": draw(_TEXT)}
+    given |= {"aggregation": draw(st.sampled_from(["mean", "max", "min", "none"])), "intrinsic": None}
+    if not intrinsic:
+        return given
+    places = st.lists(st.integers(0, count - 1), max_size=3) if count else st.just([])
+    found = {
+        "axis": base64.b64encode(_vector(draw, encoder).tobytes()).decode(),
+        "encoder_digest": encoder.digest,
+        "discrimination": draw(st.none() | _UNIT),
+        "explained_variance": draw(st.none() | _UNIT),
+        "anchors": draw(st.none() | st.fixed_dictionaries({"positive": places, "negative": places})),
+        "discovery": draw(st.dictionaries(_TEXT, _TEXT | _UNIT, max_size=3)),
+    }
+    return given | {"intrinsic": found}
+
+
+def _versions(draw: st.DrawFn, keys: list[str], encoder: EncoderIdentity) -> list[Json]:
+    numbers = sorted(draw(st.sets(st.integers(1, 9), max_size=3)))
+    active = draw(st.sampled_from(numbers)) if numbers else None
+    return [_version(draw, number, keys, encoder, active=number == active) for number in numbers]
+
+
+def _version(draw: st.DrawFn, number: int, keys: list[str], encoder: EncoderIdentity, *, active: bool) -> Json:
+    snapshot = Snapshot(
+        encoder, "balanced_cosine", draw(st.integers(1, 3)), tuple(_axis(draw, key, encoder) for key in keys)
+    )
+    moments = st.datetimes(datetime(1971, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
+    return {
+        "version_no": number,
+        "triggered_by": draw(st.sampled_from(["train", "retune", "retrain_buffered", "backfill"])),
+        "param_hash": param_hash(snapshot),
+        "sample_count": draw(st.integers(0, 9)),
+        "created_at": draw(moments).isoformat().replace("+00:00", "Z"),
+        "metrics": draw(st.fixed_dictionaries({}, optional={"auroc": st.none() | _UNIT, "note": _TEXT})),
+        "tags": [f"tag-{number}"] if draw(st.booleans()) else [],
+        "active": active,
+        "snapshot": snapshot.to_json(),
+    }
+
+
+def _axis(draw: st.DrawFn, key: str, encoder: EncoderIdentity) -> TraitAxis:
+    quartiles = st.none() | st.builds(Quartiles, *(st.integers(0, 100) for _ in range(3)))
+    return TraitAxis(
+        key=key,
+        name=draw(_TEXT),
+        positive_label=draw(_TEXT),
+        negative_label=draw(_TEXT),
+        aggregation="mean",
+        vector=_vector(draw, encoder),
+        offset=float(np.float32(draw(_UNIT))),
+        positive=draw(quartiles),
+        negative=draw(quartiles),
+        breaks=Breaks(*(draw(st.integers(0, 100)) for _ in range(3))),
+    )
+
+
+def _vector(draw: st.DrawFn, encoder: EncoderIdentity) -> Any:
+    rng = np.random.default_rng(draw(st.integers(0, 9)))
+    return rng.normal(size=encoder.dimension).astype(np.float32)
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_was_exported_comes_in_and_goes_out_the_same(bench: Bench, data: st.DataObject) -> None:
+    encoder = EncoderIdentity(bench.encoder.id, bench.encoder.dimension, bench.encoder.digest)
+    bundle, handle = data.draw(_bundles(encoder)), new_handle()
+    model = bundles.import_(bench, AUTHOR, bundle, handle)
+    assert _told(bundles.export(bench, AUTHOR, handle)) == _told(bundle)
+    active = [version.version_no for version in bundle.versions if version.active]
+    assert (model.state, model.version_no) == (("ready", *active) if active else ("draft", None))
+    told = samples.list_samples(bench, AUTHOR, handle).items
+    assert [sample.provenance for sample in told] == [sample.provenance for sample in bundle.samples or []]

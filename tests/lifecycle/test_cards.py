@@ -1,0 +1,113 @@
+"""The card of a model, as a person reads it."""
+
+from typing import Any
+
+import pytest
+
+from core.contract.models import ModelCreate, ModelUpdate
+from core.contract.traits import TraitInput, TraitsCreate
+from core.errors import ModelNotFound
+from core.lifecycle import cards, models, traits, versions
+from core.lifecycle.bench import Bench
+from tests.benches import AUTHOR, SCORER, STRANGER, new_handle
+
+
+def _draft(bench: Bench, *told: TraitInput, **fields: Any) -> str:
+    handle = new_handle()
+    models.create(bench, AUTHOR, ModelCreate(handle=handle, **fields))
+    if told:
+        traits.add(bench, AUTHOR, handle, TraitsCreate(traits=list(told)))
+    return handle
+
+
+def _cells(card: str, begin: str) -> list[str]:
+    [row] = [line for line in card.splitlines() if line.startswith(f"| {begin} ")]
+    return [cell.strip() for cell in row.replace(r"\|", "¦").strip("|").split("|")]
+
+
+def test_a_card_says_everything_in_the_contracts_order(working: Bench, toned: str) -> None:
+    models.update(
+        working,
+        AUTHOR,
+        toned,
+        ModelUpdate(
+            additional_terms="Not for people.",
+            readme_markdown="# Why\n\nBecause *tone* matters.",
+            upstream_sources=[{"name": "Letters", "license": "CC0", "url": "https://example.org/a_b", "pages": 3}],
+        ),
+    )
+    card = cards.card(working, SCORER, toned)
+    landmarks = [
+        f"# {toned}",
+        "How a message sounds.",
+        "**State:** ready",
+        "**Version:** v1, tagged first, of ",
+        "## Traits",
+        "## Metrics",
+        "## Sources",
+        "- **Letters**; license: CC0; url: <https://example.org/a_b>; pages: 3",
+        "## Additional terms",
+        "Not for people.",
+        "---\n\n# Why\n\nBecause *tone* matters.\n",
+    ]
+    places = [card.index(landmark) for landmark in landmarks]
+    assert places == sorted(places)
+    assert card.endswith(landmarks[-1])
+
+
+def test_traits_stand_with_their_poles(working: Bench, toned: str) -> None:
+    card = cards.card(working, SCORER, toned)
+    assert _cells(card, "Warmth | warmth")[:4] == ["Warmth", "warmth", "warm", "cold"]
+    assert _cells(card, "Cool | coldness")[-1] == "Little feeling ¦ few words"
+
+
+def test_every_figure_stands_with_what_it_was_measured_on(working: Bench, toned: str) -> None:
+    figures = versions.get(working, SCORER, toned, "v1").metrics["traits"]["coldness"]
+    cells = _cells(cards.card(working, SCORER, toned), f"Cool | {figures['auroc']:.3f}")
+    assert cells[-1] == figures["measured_on"]
+    assert cells[3:5] == [f"{figures['brier']:.3f}", f"{figures['calibration_error']:.3f}"]
+
+
+def test_a_draft_has_a_card_too(bench: Bench) -> None:
+    card = cards.card(bench, SCORER, _draft(bench))
+    assert "**State:** draft" in card
+    assert "no trait yet" in card
+    assert "no version yet" in card
+    assert "Version:**" not in card
+
+
+def test_a_deleted_model_keeps_its_card(bench: Bench) -> None:
+    handle = _draft(bench)
+    models.delete(bench, AUTHOR, handle)
+    assert "**State:** archived" in cards.card(bench, SCORER, handle)
+
+
+def test_what_somebody_typed_cannot_leave_its_place(bench: Bench) -> None:
+    evil = "a | b\n| c \\| `d` <script>*e*[f](g)&lt;$h$"
+    trait = TraitInput(name=evil, key="evil", positive_label="x\n\n# Title", negative_label="~~y~~")
+    source = {"name": evil, "license": "\n## Metrics", "url": "https://example.org/<x>"}
+    terms = "# not a title\n---\n===\n- no list\n1. no number\n> no quote\n    no code\n```\nopen"
+    fields = {"description": f"{evil}\n# no title", "additional_terms": terms, "upstream_sources": [source]}
+    card = cards.card(bench, SCORER, _draft(bench, trait, **fields, readme_markdown="the end"))
+    assert [line for line in card.splitlines() if line.startswith("#")] == [
+        card.splitlines()[0],
+        *("## Traits", "## Metrics", "## Sources", "## Additional terms"),
+    ]
+    bare = r"\| b \| c \\\| \`d\` \<script\>\*e\*\[f\](g)\&lt;\$h\$"
+    assert card.count(bare) == 2
+    assert "\n---\n\nthe end\n" in card
+    assert card.count("\n---\n") == 1
+    assert not any(line.startswith(("===", "- no", "1. ", "> ", "    ", "```")) for line in card.splitlines())
+
+
+def test_a_table_row_has_a_cell_a_column_whatever_is_in_it(bench: Bench) -> None:
+    trait = TraitInput(name="| |", key="k", positive_label="\\", negative_label="\\|", description="|\\\\||")
+    card = cards.card(bench, SCORER, _draft(bench, trait))
+    head, rule, row = (line for line in card.splitlines() if line.startswith("|"))
+    plain = row.replace("\\\\", "").replace("\\|", "")
+    assert head.count("|") == rule.count("|") == plain.count("|")
+
+
+def test_the_card_is_for_who_may_read_the_model(bench: Bench) -> None:
+    with pytest.raises(ModelNotFound):
+        cards.card(bench, STRANGER, _draft(bench))

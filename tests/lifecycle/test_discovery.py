@@ -1,0 +1,225 @@
+"""Traits that nobody defined: from the click to the traits, and what is answered before a search begins."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.contract.models import ModelCreate, ModelUpdate, TrainRequest
+from core.contract.samples import SampleInput, SamplesCreate
+from core.contract.traits import DiscoverRequest, Trait, TraitInput, TraitsCreate, TraitUpdate
+from core.errors import DuplicateRun, InsufficientSamples, ModelArchived, ModelBusy, ModelNotDraft
+from core.lifecycle import discovery, models, outcomes, samples, training, traits, versions
+from core.lifecycle.bench import Bench
+from core.scoring.discover import FEWEST_TEXTS
+from core.scoring.snapshot import Snapshot
+from core.store import models as stored
+from core.store import runs
+from core.store import traits as stored_traits
+from core.store.engine import reading, writing
+from sample_data import demo_models
+from tests.benches import AUTHOR, draft, new_handle, settled
+
+LOW = DiscoverRequest(effort="low")
+HEADLINES = next(model for model in demo_models() if model.handle == "demo.headlines")
+
+
+def _headlines(bench: Bench, *, count: int = 120) -> str:
+    """A draft of two traits whose texts are about many things."""
+    handle = new_handle()
+    models.create(bench, AUTHOR, ModelCreate(handle=handle))
+    traits.add(bench, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Clickbait"), TraitInput(name="Mood")]))
+    told = [sample for sample in HEADLINES.samples if sample["trait"] in ("clickbait", "mood")]
+    chosen = told[:: max(1, len(told) // count)][:count]
+    samples.add(bench, AUTHOR, handle, SamplesCreate(samples=[SampleInput.model_validate(sample) for sample in chosen]))
+    return handle
+
+
+def _found(bench: Bench, handle: str) -> list[Trait]:
+    return [trait for trait in traits.list_traits(bench, AUTHOR, handle).traits if trait.kind == "intrinsic"]
+
+
+def _discover(bench: Bench, handle: str, body: DiscoverRequest = LOW) -> list[Trait]:
+    discovery.start(bench, AUTHOR, handle, body)
+    model = settled(bench, handle)
+    assert model.last_operation is not None
+    assert (model.state, model.last_operation.status) == ("draft", "succeeded"), model.last_operation.error
+    return _found(bench, handle)
+
+
+@pytest.fixture(scope="module")
+def handle(working: Bench) -> str:
+    handle = _headlines(working)
+    assert _discover(working, handle)
+    return handle
+
+
+def test_what_was_found_is_attached_and_the_model_is_a_draft_again(working: Bench, handle: str) -> None:
+    model = models.get(working, AUTHOR, handle)
+    done = model.last_operation
+    assert done is not None
+    assert (model.state, done.kind, done.status, done.error) == ("draft", "discover", "succeeded", None)
+    assert done.progress is not None
+    assert (done.progress.phase, done.progress.fraction) == ("discovering", 1.0)
+    assert model.traits[:2] == ["Clickbait", "Mood"]
+    assert model.traits[2:] == [trait.name for trait in _found(working, handle)]
+
+
+def test_a_found_trait_says_what_was_found_of_it(working: Bench, handle: str) -> None:
+    ids = {sample.id for sample in samples.list_samples(working, AUTHOR, handle, limit=500).items}
+    for number, trait in enumerate(_found(working, handle), start=1):
+        assert (trait.key, trait.sample_count) == (f"axis_{number}", 0)
+        assert trait.discrimination is not None
+        assert trait.explained_variance is not None
+        assert trait.anchor_sample_ids is not None
+        assert 0.5 < trait.discrimination <= 1
+        assert 0 < trait.explained_variance < 1
+        ends = [set(trait.anchor_sample_ids.positive), set(trait.anchor_sample_ids.negative)]
+        assert all(end and end <= ids for end in ends)
+        assert not ends[0] & ends[1]
+
+
+def test_a_trait_that_somebody_defined_stays_as_it_is(working: Bench, handle: str) -> None:
+    trait = traits.get(working, AUTHOR, handle, "mood")
+    assert (trait.kind, trait.discrimination, trait.explained_variance, trait.anchor_sample_ids) == (
+        *("extrinsic", None, None),
+        None,
+    )
+
+
+def test_training_keeps_the_axis_and_fits_its_calibration(working: Bench) -> None:
+    handle = _headlines(working, count=60)
+    found = _discover(working, handle)
+    with reading(working.engine) as connection:
+        model = stored.find(connection, handle)
+        assert model is not None
+        axes = stored_traits.axes(connection, model.id)
+        keys = {row.key: row.id for row in stored_traits.rows(connection, model.id)}
+    training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
+    assert settled(working, handle).state == "ready"
+    shown = versions.get(working, AUTHOR, handle, "v1").snapshot
+    assert shown is not None
+    learnt = {trait.key: trait for trait in Snapshot.from_json(shown).traits}
+    for trait in found:
+        vector, axis = learnt[trait.key].vector.astype(float), axes[keys[trait.key]].vector.astype(float)
+        assert vector @ axis / np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
+        assert learnt[trait.key].positive is not None
+
+
+def test_the_same_discovery_that_has_succeeded_is_named(working: Bench, handle: str) -> None:
+    done = models.get(working, AUTHOR, handle).last_operation
+    assert done is not None
+    with pytest.raises(DuplicateRun) as caught:
+        discovery.start(working, AUTHOR, handle, LOW)
+    assert caught.value.headers == {"X-Run-Id": done.run_id}
+    assert caught.value.details["status"] == "succeeded"
+
+
+def test_the_same_discovery_in_flight_is_named_and_another_finds_the_model_busy(bench: Bench) -> None:
+    handle = draft(bench, warm=10, cold=10)
+    started = discovery.start(bench, AUTHOR, handle, DiscoverRequest())
+    assert started.state == "busy"
+    same: tuple[DiscoverRequest, ...] = (DiscoverRequest(), DiscoverRequest(effort="high"))
+    for body, error in [*((each, DuplicateRun) for each in same), (LOW, ModelBusy)]:
+        with pytest.raises(error) as caught:
+            discovery.start(bench, AUTHOR, handle, body)
+        assert caught.value.headers == {"X-Run-Id": started.run_id}
+
+
+def test_a_discovery_finds_a_training_busy(bench: Bench) -> None:
+    handle = draft(bench, warm=10, cold=10)
+    started, _ = training.start(bench, AUTHOR, handle, TrainRequest())
+    with pytest.raises(ModelBusy) as caught:
+        discovery.start(bench, AUTHOR, handle, DiscoverRequest())
+    assert caught.value.headers == {"X-Run-Id": started.run_id}
+
+
+def test_a_failed_discovery_leaves_a_draft_and_may_be_repeated(bench: Bench) -> None:
+    handle = draft(bench, warm=10, cold=10)
+    first = discovery.start(bench, AUTHOR, handle, LOW)
+    with writing(bench.engine) as connection:
+        run = runs.read(connection, str(first.run_id))
+        assert run is not None
+        assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
+    model = models.get(bench, AUTHOR, handle)
+    assert model.last_operation is not None
+    assert (model.state, model.last_operation.status) == ("draft", "failed")
+    assert discovery.start(bench, AUTHOR, handle, LOW).run_id != first.run_id
+
+
+def test_too_few_different_texts_are_refused_with_the_counts(bench: Bench) -> None:
+    handle = draft(bench, warm=FEWEST_TEXTS - 1)
+    again = SampleInput(trait="warmth", text=samples.list_samples(bench, AUTHOR, handle).items[0].text, quality=0.0)
+    samples.add(bench, AUTHOR, handle, SamplesCreate(samples=[again]))
+    with pytest.raises(InsufficientSamples) as caught:
+        discovery.start(bench, AUTHOR, handle, DiscoverRequest())
+    assert caught.value.details == {
+        "distinct": FEWEST_TEXTS - 1,
+        "needed": FEWEST_TEXTS,
+        "samples": FEWEST_TEXTS,
+        "traits": {"warmth": FEWEST_TEXTS},
+    }
+    model = models.get(bench, AUTHOR, handle)
+    assert (model.state, model.last_operation) == ("draft", None)
+
+
+def test_texts_that_say_nothing_are_too_few_as_well(working: Bench) -> None:
+    handle = draft(working)
+    silent = [SampleInput(trait="warmth", text="\u200b" * number, quality=1.0) for number in range(1, 31)]
+    samples.add(working, AUTHOR, handle, SamplesCreate(samples=silent))
+    discovery.start(working, AUTHOR, handle, LOW)
+    model = settled(working, handle)
+    assert model.last_operation is not None
+    assert model.last_operation.error is not None
+    assert (model.state, model.last_operation.error.code) == ("draft", "insufficient_samples")
+
+
+def test_only_a_draft_is_searched(working: Bench, toned: str) -> None:
+    with pytest.raises(ModelNotDraft):
+        discovery.start(working, AUTHOR, toned, DiscoverRequest())
+    gone = draft(working, warm=10, cold=10)
+    models.delete(working, AUTHOR, gone)
+    with pytest.raises(ModelArchived):
+        discovery.start(working, AUTHOR, gone, DiscoverRequest())
+
+
+def test_a_later_discovery_adds_what_lies_beside_the_traits_that_are_there(working: Bench) -> None:
+    handle = _headlines(working)
+    first = _discover(working, handle)
+    traits.update(working, AUTHOR, handle, first[0].key, TraitUpdate(name="Taken up"))
+    both = _discover(working, handle, DiscoverRequest(effort="medium"))
+    assert [trait.key for trait in both[: len(first)]] == [trait.key for trait in first]
+    assert both[0].name == "Taken up"
+    assert len({trait.name for trait in both}) == len({trait.key for trait in both}) == len(both)
+    with reading(working.engine) as connection:
+        model = stored.find(connection, handle)
+        assert model is not None
+        axes = np.array([axis.vector for axis in stored_traits.axes(connection, model.id).values()])
+    alike = axes @ axes.T
+    assert np.abs(alike[len(first) :, : len(first)]).max(initial=0) < 1e-3
+
+
+def test_a_model_gets_no_more_traits_than_the_operator_allows(working: Bench) -> None:
+    handle = _headlines(working)
+    narrow = replace(working, settings=replace(working.settings, max_traits=3))
+    assert len(_discover(narrow, handle)) == 1
+    done = models.get(working, AUTHOR, handle).last_operation
+    assert done is not None
+    assert done.progress is not None
+    assert done.progress.notes is not None
+    assert "may not have more traits" in done.progress.notes[0]
+
+
+def test_under_zero_retention_nothing_is_named_after_words_of_the_texts(working: Bench) -> None:
+    handle = _headlines(working)
+    models.update(working, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+    told = [SampleInput.model_validate({**each, "trait": "mood"}) for each in HEADLINES.samples[:120]]
+    samples.add(working, AUTHOR, handle, SamplesCreate(samples=told))
+    said = " ".join(
+        f"{trait.key} {trait.name} {trait.positive_label} {trait.negative_label} {trait.description}"
+        for trait in _discover(working, handle)
+    )
+    assert said
+    ours = "axis high low end found by discovery in different texts rename it when you have read the at its ends"
+    assert set(re.findall("[a-z]+", said.lower())) <= set(ours.split())

@@ -1,0 +1,150 @@
+"""Feedback on a score: what it may say, what becomes of it, and who may give it."""
+
+from typing import Any
+
+import pytest
+
+from core.contract.models import ModelUpdate, TrainRequest
+from core.contract.scores import Card, ScoreRequest
+from core.contract.traits import TraitUpdate
+from core.errors import (
+    FeatureUnavailable,
+    InsufficientScope,
+    ModelNotTrained,
+    NamespaceForbidden,
+    TraitbenchError,
+    ValidationFailed,
+)
+from core.lifecycle import feedback, models, samples, scores, training, traits, versions
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.store import models as stored
+from core.store.engine import reading
+from tests.benches import AUTHOR, SCORER, STRANGER, draft, settled, trained_here
+
+TEXT = "what a lovely surprise"
+
+
+@pytest.fixture(scope="module")
+def handle(working: Bench) -> str:
+    handle = draft(working, warm=2, cold=2)
+    traits.update(
+        working, AUTHOR, handle, "warmth", TraitUpdate(positive_label="Herzlich", negative_label="no", name="Warmth")
+    )
+    training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
+    assert settled(working, handle).state == "ready"
+    return handle
+
+
+def _score(bench: Bench, handle: str, *, caller: Caller = AUTHOR, **fields: Any) -> Card:
+    return scores.score(bench, caller, handle, ScoreRequest(**{"content": TEXT, **fields}), request_id="req_1")
+
+
+def test_feedback_becomes_a_sample_that_waits(working: Bench, handle: str) -> None:
+    before = traits.get(working, AUTHOR, handle, "warmth").sample_count
+    card = _score(working, handle, feedback={"Warmth": 0.9})
+    [kept] = card.metadata.sample_ids
+    sample = samples.list_samples(working, AUTHOR, handle).items[-1]
+    assert (sample.id, sample.text, sample.quality, sample.provenance) == (kept, TEXT, 0.9, "score_feedback")
+    assert traits.get(working, AUTHOR, handle, "warmth").sample_count == before + 1
+    plain = _score(working, handle)
+    assert card.model_dump(exclude={"metadata"}) == plain.model_dump(exclude={"metadata"})
+    assert plain.metadata.sample_ids == []
+
+
+@pytest.mark.parametrize(
+    ("said", "quality"),
+    [
+        (0, 0.0),
+        (1, 1.0),
+        (0.25, 0.25),
+        *((word, 1.0) for word in ("good", "yes", "high", "strong", "excellent", "positive")),
+        *((word, 0.5) for word in ("fair", "moderate", "mixed", "medium")),
+        *((word, 0.0) for word in ("poor", "no", "low", "weak", "bad", "negative")),
+        (" HERZLICH ", 1.0),
+        ("Good", 1.0),
+    ],
+)
+def test_a_number_or_a_word_is_a_quality(working: Bench, handle: str, said: float | str, quality: float) -> None:
+    assert [verdict.quality for verdict in _understood(working, handle, {"warmth": said})] == [quality]
+
+
+def test_a_label_of_the_trait_wins_over_a_word_of_the_language(working: Bench) -> None:
+    other = draft(working)
+    traits.update(working, AUTHOR, other, "warmth", TraitUpdate(positive_label="low", negative_label="high"))
+    assert [v.quality for said in ("low", "high") for v in _understood(working, other, {"warmth": said})] == [1.0, 0.0]
+    traits.update(working, AUTHOR, other, "warmth", TraitUpdate(positive_label="same", negative_label="Same"))
+    with pytest.raises(ValidationFailed):
+        _understood(working, other, {"warmth": "same"})
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ({"warmth": 1, "zeal": 1}, ["zeal"]),
+        ({"warmth": 1.5}, ["warmth"]),
+        ({"warmth": -0.1}, ["warmth"]),
+        ({"warmth": True}, ["warmth"]),
+        ({"warmth": None}, ["warmth"]),
+        ({"warmth": "splendid"}, ["warmth"]),
+        ({"warmth": [1]}, ["warmth"]),
+        ({"warmth": 1, "Warmth": 0}, ["Warmth"]),
+    ],
+)
+def test_what_says_nothing_is_named_and_nothing_is_kept(
+    working: Bench, handle: str, said: dict[str, Any], wrong: list[str]
+) -> None:
+    before = samples.list_samples(working, AUTHOR, handle)
+    with pytest.raises(ValidationFailed) as caught:
+        scores.score(
+            working, AUTHOR, handle, ScoreRequest.model_construct(content=TEXT, feedback=said), request_id="req"
+        )
+    assert [error["loc"] for error in caught.value.details["errors"]] == [["feedback", name] for name in wrong]
+    assert "splendid" not in str(caught.value.details)
+    assert samples.list_samples(working, AUTHOR, handle) == before
+
+
+def test_a_text_too_long_for_a_sample_is_scored_and_not_kept(working: Bench, handle: str) -> None:
+    long = "word " * 10_001
+    assert _score(working, handle, content=long).scores
+    with pytest.raises(ValidationFailed) as caught:
+        _score(working, handle, content=long, feedback={"warmth": 1})
+    assert [error["loc"] for error in caught.value.details["errors"]] == [["content"]]
+
+
+def test_a_pinned_version_scores_and_the_model_keeps_the_feedback(working: Bench, handle: str) -> None:
+    versions.tag(working, AUTHOR, handle, "old")
+    card = _score(working, f"{handle}@old", feedback={"warmth": "good"})
+    assert card.metadata.version_id == "v1"
+    assert samples.list_samples(working, AUTHOR, handle).items[-1].id == card.metadata.sample_ids[0]
+
+
+@pytest.mark.parametrize(
+    ("caller", "error"),
+    [(SCORER, InsufficientScope), (STRANGER, NamespaceForbidden)],
+)
+def test_only_an_author_of_the_namespace_gives_feedback(
+    working: Bench, handle: str, caller: Caller, error: type[TraitbenchError]
+) -> None:
+    with pytest.raises(error):
+        _score(working, handle, caller=caller, feedback={"warmth": 1})
+
+
+def test_a_draft_takes_no_feedback(bench: Bench) -> None:
+    with pytest.raises(ModelNotTrained):
+        _score(bench, draft(bench, warm=1, cold=1), feedback={"warmth": 1})
+
+
+def test_under_zero_retention_feedback_is_refused(working: Bench) -> None:
+    handle = trained_here(working)
+    models.update(working, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+    with pytest.raises(FeatureUnavailable):
+        _score(working, handle, feedback={"warmth": 1})
+    assert _score(working, handle).scores
+
+
+def _understood(bench: Bench, handle: str, said: dict[str, Any]) -> list[feedback.Verdict]:
+    with reading(bench.engine) as connection:
+        model = stored.find(connection, handle)
+        assert model is not None
+        return feedback.understood(connection, model, said)

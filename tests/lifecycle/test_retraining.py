@@ -1,0 +1,238 @@
+"""The automatic retrain: when it begins, what it learns, and what keeps it from beginning."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sqlalchemy import select, update
+
+from core.contract.models import ModelUpdate, TrainRequest
+from core.contract.scores import ScoreRequest
+from core.contract.versions import VersionActivate
+from core.encoders import Encoder
+from core.errors import ModelBusy
+from core.lifecycle import learning, models, outcomes, retraining, rules, scores, training, versions
+from core.lifecycle.bench import Bench
+from core.runs.worker import Worker, execute
+from core.store import models as stored
+from core.store import runs, samples, tables
+from core.store.engine import reading, writing
+from core.store.models import ModelRow
+from tests.benches import AUTHOR, done_here, trained_here
+
+TEN = 10
+
+
+def _say(bench: Bench, handle: str, *, times: int = 1, first: int = 0) -> list[int]:
+    """Feedback on texts that differ, for either pole in turn."""
+    return [
+        scores.score(
+            bench,
+            AUTHOR,
+            handle,
+            ScoreRequest(content=f"said number {i}", feedback={"warmth": i % 2}),
+            request_id="req",
+        ).metadata.sample_ids[0]
+        for i in range(first, first + times)
+    ]
+
+
+def _row(bench: Bench, handle: str) -> ModelRow:
+    with reading(bench.engine) as connection:
+        model = stored.find(connection, handle)
+    assert model is not None
+    return model
+
+
+def _waiting(bench: Bench, handle: str) -> int:
+    with reading(bench.engine) as connection:
+        return samples.waiting(connection, _row(bench, handle).id).count
+
+
+def _retrains(bench: Bench, handle: str) -> list[str]:
+    with reading(bench.engine) as connection:
+        of_model = select(tables.runs.c.id).where(tables.runs.c.model_id == _row(bench, handle).id)
+        return list(connection.execute(of_model.where(tables.runs.c.kind == "retrain")).scalars())
+
+
+def _sweep(bench: Bench) -> None:
+    retraining.sweep(bench.engine, bench.runs, bench.settings)
+
+
+def _let_wait(bench: Bench, handle: str, seconds: float) -> None:
+    """Feedback that waits came so much earlier."""
+    with writing(bench.engine) as connection:
+        mine = (tables.samples.c.model_id == _row(bench, handle).id, tables.samples.c.pending)
+        then = rules.now() - timedelta(seconds=seconds)
+        connection.execute(update(tables.samples).where(*mine).values(created_at=then))
+
+
+def test_the_tenth_that_waits_begins_a_retrain_and_its_version_takes_over(bench: Bench) -> None:
+    handle = trained_here(bench, warm=6, cold=6)
+    _say(bench, handle, times=TEN - 1)
+    assert models.get(bench, AUTHOR, handle).state == "ready"
+    _say(bench, handle, first=TEN)
+    during = models.get(bench, AUTHOR, handle)
+    assert during.last_operation is not None
+    assert (during.state, during.last_operation.kind, during.version_no) == ("busy", "retrain", 1)
+    done_here(bench, during.last_operation.run_id)
+    after = models.get(bench, AUTHOR, handle)
+    assert (after.state, after.version_no, _waiting(bench, handle)) == ("ready", 2, 0)
+    second = versions.get(bench, AUTHOR, handle, "v2")
+    assert (second.triggered_by, second.run_id) == ("retrain_buffered", during.last_operation.run_id)
+    assert second.sample_count == 12 + TEN
+
+
+def test_a_retrain_searches_nothing_and_keeps_the_parameters(bench: Bench) -> None:
+    handle = trained_here(bench, warm=6, cold=6)
+    _say(bench, handle, times=TEN)
+    done_here(bench, _row(bench, handle).run_id)
+    first, second = (versions.get(bench, AUTHOR, handle, each).metrics for each in ("v1", "v2"))
+    assert first["traits"]["warmth"]["shares"] == second["traits"]["warmth"]["shares"]
+    assert first["effort"] == second["effort"]
+    assert first["search"] != second["search"]
+
+
+class Meanwhile:
+    """The encoder, which lets something happen before it encodes the first time."""
+
+    def __init__(self, encoder: Encoder, happens: Callable[[], object]) -> None:
+        self.id, self.dimension, self.digest = encoder.id, encoder.dimension, encoder.digest
+        self.count_tokens = encoder.count_tokens
+        self._encoder, self._happens = encoder, [happens]
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        while self._happens:
+            self._happens.pop()()
+        return self._encoder.encode(texts)
+
+
+def test_feedback_that_comes_during_a_retrain_waits_for_the_next(bench: Bench) -> None:
+    handle = trained_here(bench)
+    _say(bench, handle, times=TEN)
+    run_id = str(_row(bench, handle).run_id)
+    encoder = Meanwhile(bench.encoder, lambda: _say(bench, handle, times=TEN + 1, first=TEN))
+    bodies = {"retrain": partial(learning.train, bench.engine, encoder)}
+    execute(Worker(bench.engine, bench.settings.database_url, "here", bodies, outcomes.fail), run_id)
+    assert versions.get(bench, AUTHOR, handle, "v2").sample_count == 4 + TEN
+    assert _waiting(bench, handle) == TEN + 1
+    _sweep(bench)
+    done_here(bench, _row(bench, handle).run_id)
+    assert versions.get(bench, AUTHOR, handle, "v3").sample_count == 4 + TEN + TEN + 1
+    assert _waiting(bench, handle) == 0
+
+
+def test_what_has_waited_long_enough_is_learnt_however_little_it_is(bench: Bench) -> None:
+    handle = trained_here(bench)
+    _say(bench, handle, times=2)
+    _let_wait(bench, handle, bench.settings.retrain_after_seconds - 60)
+    _sweep(bench)
+    assert models.get(bench, AUTHOR, handle).state == "ready"
+    _let_wait(bench, handle, bench.settings.retrain_after_seconds + 1)
+    _sweep(bench)
+    done_here(bench, _row(bench, handle).run_id)
+    assert models.get(bench, AUTHOR, handle).version_no == 2
+    _sweep(bench)
+    assert models.get(bench, AUTHOR, handle).state == "ready"
+
+
+def test_nothing_said_is_nothing_to_learn(bench: Bench) -> None:
+    handle = trained_here(bench)
+    _sweep(bench)
+    assert _retrains(bench, handle) == []
+
+
+def test_a_busy_model_keeps_feedback_waiting_until_it_is_done(bench: Bench) -> None:
+    handle = trained_here(bench)
+    searched = training.start(bench, AUTHOR, handle, TrainRequest(effort="low", reoptimize_params=True))[0]
+    _say(bench, handle, times=TEN + 2)
+    _sweep(bench)
+    assert _row(bench, handle).run_id == searched.run_id
+    with pytest.raises(ModelBusy):
+        training.start(bench, AUTHOR, handle, TrainRequest())
+    with writing(bench.engine) as connection:
+        run = runs.read(connection, str(searched.run_id))
+        assert run is not None
+        outcomes.fail(connection, run, code="internal_error", message="It failed.")
+    _sweep(bench)
+    assert len(_retrains(bench, handle)) == 1
+
+
+def test_a_search_learns_what_waits_and_leaves_nothing_to_retrain(bench: Bench) -> None:
+    handle = trained_here(bench)
+    _say(bench, handle, times=3)
+    done_here(
+        bench, training.start(bench, AUTHOR, handle, TrainRequest(effort="low", reoptimize_params=True))[0].run_id
+    )
+    assert versions.get(bench, AUTHOR, handle, "v2").sample_count == 7
+    assert _waiting(bench, handle) == 0
+
+
+def test_a_retrain_that_failed_is_not_tried_again_at_once(bench: Bench) -> None:
+    handle = trained_here(bench)
+    _say(bench, handle, times=TEN)
+    with writing(bench.engine) as connection:
+        run = runs.read(connection, str(_row(bench, handle).run_id))
+        assert run is not None
+        outcomes.fail(connection, run, code="internal_error", message="It failed.")
+    after = models.get(bench, AUTHOR, handle)
+    assert (after.state, after.version_no, _waiting(bench, handle)) == ("ready", 1, TEN)
+    _sweep(bench)
+    _say(bench, handle, first=TEN)
+    assert len(_retrains(bench, handle)) == 1
+    long_ago = rules.now() - timedelta(seconds=bench.settings.retrain_after_seconds)
+    with writing(bench.engine) as connection:
+        connection.execute(update(tables.runs).where(tables.runs.c.id == run.id).values(finished_at=long_ago))
+    _sweep(bench)
+    assert len(_retrains(bench, handle)) == 2
+
+
+def test_a_model_whose_samples_were_purged_does_not_forget_them_by_learning_a_few(bench: Bench) -> None:
+    handle = trained_here(bench, warm=10, cold=10)
+    models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+    models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=False))
+    _say(bench, handle, times=19)
+    _sweep(bench)
+    assert _retrains(bench, handle) == []
+    _say(bench, handle, first=19)
+    assert len(_retrains(bench, handle)) == 1
+
+
+def test_a_retrain_goes_on_from_the_version_that_serves(bench: Bench) -> None:
+    handle = trained_here(bench, warm=6, cold=6)
+    done_here(
+        bench, training.start(bench, AUTHOR, handle, TrainRequest(effort="high", reoptimize_params=True))[0].run_id
+    )
+    versions.activate(bench, AUTHOR, handle, VersionActivate(version="v1"))
+    _say(bench, handle, times=TEN)
+    done_here(bench, _row(bench, handle).run_id)
+    first, third = (versions.get(bench, AUTHOR, handle, each).metrics for each in ("v1", "v3"))
+    assert third["effort"] == first["effort"] == "low"
+    assert models.get(bench, AUTHOR, handle).version_no == 3
+
+
+def test_twenty_threads_that_give_feedback_begin_one_retrain(bench: Bench) -> None:
+    handle = trained_here(bench)
+    with ThreadPoolExecutor(20) as pool:
+        given = [sample_id for [sample_id] in pool.map(lambda i: _say(bench, handle, first=i), range(20))]
+    assert len(set(given)) == 20
+    [run_id] = _retrains(bench, handle)
+    done_here(bench, run_id)
+    assert versions.get(bench, AUTHOR, handle, "v2").sample_count == 24
+    assert _waiting(bench, handle) == 0
+
+
+def test_many_workers_that_sweep_at_once_begin_one_retrain(bench: Bench) -> None:
+    handles = [trained_here(bench) for _ in range(3)]
+    patient = replace(bench, settings=replace(bench.settings, retrain_after_samples=100))
+    for handle in handles:
+        _say(patient, handle, times=TEN)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: _sweep(bench), range(16)))
+    assert Counter(len(_retrains(bench, handle)) for handle in handles) == {1: 3}

@@ -1,0 +1,224 @@
+"""Samples that nobody wrote: from the click to the samples, and what is answered before any is made."""
+
+import hashlib
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import select
+
+from core.contract.models import ModelCreate, TrainRequest
+from core.contract.samples import Sample, SampleInput, SamplesCreate, SynthesizeRequest
+from core.contract.traits import TraitInput, TraitsCreate, TraitUpdate
+from core.errors import (
+    DuplicateRun,
+    InsufficientSamples,
+    ModelBusy,
+    ModelNotDraft,
+    UnsupportedSynthType,
+    ValidationFailed,
+)
+from core.lifecycle import models, outcomes, samples, synthesis, training, traits, versions
+from core.lifecycle.bench import Bench
+from core.store import runs, tables
+from core.store.engine import reading, writing
+from tests.benches import AUTHOR, draft, new_handle, settled
+
+LOW = SynthesizeRequest(effort="low")
+VARY = SynthesizeRequest(effort="low", synth_type="diversify")
+LETTERS = (
+    ("Thank you so much. I will not forget it. It is lovely to hear from you.", 1.0),
+    ("We are happy to help. Maybe we can begin at 9 tomorrow. Do not worry.", 0.9),
+    ("The office is shut. It does not open until 8. Do not call again.", 0.0),
+    ("Your request was not approved. You have 3 days to reply. There is no appeal.", 0.1),
+    ("The meeting is at 10.", 0.5),
+)
+
+
+def _defined(bench: Bench, *told: TraitInput) -> str:
+    handle = new_handle()
+    models.create(bench, AUTHOR, ModelCreate(handle=handle))
+    if told:
+        traits.add(bench, AUTHOR, handle, TraitsCreate(traits=list(told)))
+    return handle
+
+
+def _warmth(bench: Bench) -> str:
+    return _defined(bench, TraitInput(name="Warmth", positive_label="warm, kind", negative_label="cold, harsh"))
+
+
+def _letters(bench: Bench) -> str:
+    handle = _warmth(bench)
+    told = [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in LETTERS]
+    samples.add(bench, AUTHOR, handle, SamplesCreate(samples=told))
+    return handle
+
+
+def _samples(bench: Bench, handle: str) -> list[Sample]:
+    return samples.list_samples(bench, AUTHOR, handle, limit=500).items
+
+
+def _synthesize(bench: Bench, handle: str, body: SynthesizeRequest = LOW) -> list[Sample]:
+    """The samples that a synthesis added."""
+    before = {sample.id for sample in _samples(bench, handle)}
+    synthesis.start(bench, AUTHOR, handle, body)
+    model = settled(bench, handle)
+    assert model.last_operation is not None
+    assert (model.state, model.last_operation.status) == ("draft", "succeeded"), model.last_operation.error
+    return [sample for sample in _samples(bench, handle) if sample.id not in before]
+
+
+def test_the_words_of_a_trait_become_samples_at_both_poles(working: Bench) -> None:
+    handle = _warmth(working)
+    made = _synthesize(working, handle)
+    assert {sample.provenance for sample in made} == {"synthesized"}
+    counts = [sum(sample.quality == quality for sample in made) for quality in (1.0, 0.0)]
+    assert counts[0] == counts[1] > 0
+    assert sum(counts) == len({sample.text for sample in made})
+    assert all(sample.content_sha256 == hashlib.sha256(sample.text.encode()).hexdigest() for sample in made)
+    done = models.get(working, AUTHOR, handle).last_operation
+    assert done is not None
+    assert done.progress is not None
+    assert (done.kind, done.progress.phase, done.progress.fraction) == ("synthesize", "writing", 1.0)
+
+
+def test_a_second_synthesis_gives_other_texts(working: Bench) -> None:
+    handle = _warmth(working)
+    first, second = _synthesize(working, handle), _synthesize(working, handle)
+    assert not {sample.text for sample in first} & {sample.text for sample in second}
+
+
+def test_what_a_person_should_know_of_the_texts_is_said(working: Bench) -> None:
+    handle = _defined(working, TraitInput(name="Sport", positive_label="sport", negative_label="not sport"))
+    synthesis.start(working, AUTHOR, handle, LOW)
+    done = settled(working, handle).last_operation
+    assert done is not None
+    assert done.progress is not None
+    assert any("negates" in note for note in done.progress.notes or [])
+
+
+def test_a_variation_keeps_quality_and_seed(working: Bench) -> None:
+    handle = _letters(working)
+    seeds = {sample.id: sample for sample in _samples(working, handle)}
+    made = _synthesize(working, handle, VARY)
+    with reading(working.engine) as connection:
+        columns = tables.samples.c
+        statement = select(columns.id, columns.seed_sample_id, columns.generator, columns.origin_run_id)
+        rows = {row.id: row for row in connection.execute(statement)}
+    run = models.get(working, AUTHOR, handle).last_operation
+    assert run is not None
+    assert made
+    for sample in made:
+        seed = seeds[rows[sample.id].seed_sample_id]
+        assert sample.text != seed.text
+        assert (sample.trait, sample.quality, sample.provenance) == (seed.trait, seed.quality, "synthesized")
+        assert (rows[sample.id].generator, rows[sample.id].origin_run_id) == ("offline", run.run_id)
+    assert len({(sample.trait, sample.text) for sample in _samples(working, handle)}) == len(made) + len(seeds)
+
+
+def test_synthesized_samples_teach_but_do_not_judge(working: Bench) -> None:
+    handle = _letters(working)
+    made = _synthesize(working, handle)
+    training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
+    assert settled(working, handle).state == "ready"
+    version = versions.get(working, AUTHOR, handle, "v1")
+    assert version.sample_count == len(made) + len(LETTERS)
+    figures = version.metrics["traits"]["warmth"]
+    assert figures["counts"]["synthesized"] == len(made)
+    assert "4 distinct" in figures["measured_on"] or "5 distinct" in figures["measured_on"]
+
+
+@pytest.mark.parametrize("synth_type", ["enrich", "", "From_traits"])
+def test_another_type_is_refused_whatever_the_model_does(bench: Bench, synth_type: str) -> None:
+    handle = draft(bench, warm=1, cold=1)
+    for _ in range(2):
+        with pytest.raises(UnsupportedSynthType) as caught:
+            synthesis.start(bench, AUTHOR, handle, SynthesizeRequest(synth_type=synth_type))
+        assert caught.value.details["choices"] == ["from_traits", "diversify"]
+        models.delete(bench, AUTHOR, handle)
+
+
+def test_without_a_text_there_is_nothing_to_vary(bench: Bench) -> None:
+    handle = draft(bench)
+    neutral = SamplesCreate(samples=[SampleInput(trait="warmth", text="So so.", quality=0.5)])
+    samples.add(bench, AUTHOR, handle, neutral)
+    with pytest.raises(InsufficientSamples) as caught:
+        synthesis.start(bench, AUTHOR, handle, VARY)
+    assert caught.value.details["traits"] == {"warmth": 0}
+    model = models.get(bench, AUTHOR, handle)
+    assert (model.state, model.last_operation) == ("draft", None)
+
+
+def test_without_a_trait_there_is_nothing_to_write(bench: Bench) -> None:
+    with pytest.raises(InsufficientSamples):
+        synthesis.start(bench, AUTHOR, _defined(bench), SynthesizeRequest())
+
+
+def test_the_same_synthesis_in_flight_is_named_and_another_finds_the_model_busy(bench: Bench) -> None:
+    handle = draft(bench, warm=1, cold=1)
+    started = synthesis.start(bench, AUTHOR, handle, SynthesizeRequest())
+    assert started.state == "busy"
+    for body, error in [
+        (SynthesizeRequest(), DuplicateRun),
+        (SynthesizeRequest(effort="high"), DuplicateRun),
+        (LOW, ModelBusy),
+        (SynthesizeRequest(synth_type="diversify"), ModelBusy),
+    ]:
+        with pytest.raises(error) as caught:
+            synthesis.start(bench, AUTHOR, handle, body)
+        assert caught.value.headers == {"X-Run-Id": started.run_id}
+
+
+def test_the_same_synthesis_that_has_succeeded_is_named(working: Bench) -> None:
+    handle = _warmth(working)
+    first = synthesis.start(working, AUTHOR, handle, LOW)
+    settled(working, handle)
+    for sample in _samples(working, handle):
+        samples.delete(working, AUTHOR, handle, sample.id)
+    with pytest.raises(DuplicateRun) as caught:
+        synthesis.start(working, AUTHOR, handle, LOW)
+    assert caught.value.headers == {"X-Run-Id": first.run_id}
+    traits.update(working, AUTHOR, handle, "warmth", TraitUpdate(positive_label="friendly"))
+    assert _synthesize(working, handle)
+
+
+def test_a_failed_synthesis_leaves_a_draft_and_may_be_repeated(bench: Bench) -> None:
+    handle = draft(bench)
+    first = synthesis.start(bench, AUTHOR, handle, LOW)
+    with writing(bench.engine) as connection:
+        run = runs.read(connection, str(first.run_id))
+        assert run is not None
+        assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
+    assert models.get(bench, AUTHOR, handle).state == "draft"
+    assert synthesis.start(bench, AUTHOR, handle, LOW).run_id != first.run_id
+
+
+def test_texts_that_do_not_all_have_room_are_not_added_at_all(working: Bench) -> None:
+    handle = _letters(working)
+    narrow = replace(working, settings=replace(working.settings, max_samples=len(LETTERS) + 1))
+    synthesis.start(narrow, AUTHOR, handle, LOW)
+    model = settled(working, handle)
+    assert model.last_operation is not None
+    assert model.last_operation.error is not None
+    assert (model.state, model.last_operation.error.code) == ("draft", "validation_failed")
+    assert len(_samples(working, handle)) == len(LETTERS)
+    full = replace(working, settings=replace(working.settings, max_samples=len(LETTERS)))
+    with pytest.raises(ValidationFailed):
+        synthesis.start(full, AUTHOR, handle, LOW)
+
+
+def test_a_text_that_cannot_be_varied_ends_the_run_with_the_reason(working: Bench) -> None:
+    handle = draft(working)
+    samples.add(
+        working, AUTHOR, handle, SamplesCreate(samples=[SampleInput(trait="warmth", text="Hello", quality=1.0)])
+    )
+    synthesis.start(working, AUTHOR, handle, VARY)
+    model = settled(working, handle)
+    assert model.last_operation is not None
+    assert model.last_operation.error is not None
+    assert (model.state, model.last_operation.error.code) == ("draft", "nothing_synthesized")
+    assert "Hello" not in model.last_operation.error.message
+
+
+def test_only_a_draft_gets_samples(working: Bench, toned: str) -> None:
+    with pytest.raises(ModelNotDraft):
+        synthesis.start(working, AUTHOR, toned, SynthesizeRequest())

@@ -1,0 +1,197 @@
+"""Feedback on a score: chosen, asked about, sent, waiting and learnt; and where there is none, why."""
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.client import Traitbench
+from core.contract.models import Progress
+from core.contract.samples import Sample
+from tests.conftest import Service, Trained, free_port, make_draft
+from tests.pages.drive import Workbench, end_badly, hold_busy, links, words
+
+KIND = "Thank you so much, it was lovely to hear from you."
+UNKIND = "Your request is denied. Do not write again."
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
+    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
+
+
+@pytest.fixture
+def handle(client: Traitbench, namespace: str) -> str:
+    """A model with one version, to be taught."""
+    return taught(client, f"{namespace}.tone")
+
+
+@pytest.fixture
+def public(service: Service) -> Iterator[str]:
+    """A model that everybody may read."""
+    with Traitbench(service.base_url, service.issue(namespaces=("demo",))) as owner:
+        yield taught(owner, "demo.for-feedback")
+        owner.models.delete("demo.for-feedback")
+
+
+# ---- sending ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_chosen_by_the_names_of_the_poles_is_asked_about_sent_and_waits(
+    workbench: Workbench, client: Traitbench, handle: str
+) -> None:
+    at = workbench.open("score", model=handle, text=UNKIND)
+    assert choices(at).options == ["▼ cold", "■ in between", "warm ▲", "exactly …"]
+    assert at.button(key="score.feedback.send").disabled
+    choices(at).set_value("positive").run()
+    at.button(key="score.feedback.send").click().run()
+    assert "This cannot be taken back" in words(at)
+    assert "Warmth **100**, warm; it scored" in words(at)
+    assert fed_back(client, handle) == [], "nothing goes before the question is answered"
+    at.button(key="score.send.yes").click().run()
+    (sample,) = fed_back(client, handle)
+    assert (sample.trait, sample.quality, sample.text) == ("warmth", 1.0, UNKIND)
+    assert "Sent for this text: Warmth **100**, warm. Request `req_" in words(at)
+    assert at.progress[0].proto.text == "1 sample of feedback, 10 start a retraining"
+    assert "when 10 wait or the oldest has waited 5 min" in words(at)
+    assert choices(at).value is None
+
+
+def test_a_number_can_be_given_exactly_and_nothing_is_sent_on_second_thoughts(
+    workbench: Workbench, client: Traitbench, handle: str
+) -> None:
+    at = workbench.open("score", model=handle, text=UNKIND)
+    choices(at).set_value("exact").run()
+    assert at.slider[0].value == client.scores.score(handle, UNKIND).scores["warmth"]
+    at.slider[0].set_value(31).run()
+    at.button(key="score.feedback.send").click().run()
+    at.button(key="score.send.no").click().run()
+    assert fed_back(client, handle) == []
+    at.button(key="score.feedback.send").click().run()
+    at.button(key="score.send.yes").click().run()
+    assert [sample.quality for sample in fed_back(client, handle)] == [0.31]
+
+
+def test_a_choice_belongs_to_its_text(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("score", model=trained.handle, text=UNKIND)
+    choices(at).set_value("negative").run()
+    at.text_area(key="score.text").set_value(KIND).run()
+    assert choices(at).value is None
+    at.text_area(key="score.text").set_value(UNKIND).run()
+    assert choices(at).value == "negative"
+
+
+def test_a_choice_is_still_there_when_the_service_is_back(
+    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, handle: str, namespace: str
+) -> None:
+    key = service.issue(namespaces=(namespace,))
+    at = Workbench(monkeypatch, service, key).open("score", model=handle, text=UNKIND)
+    choices(at).set_value("negative").run()
+    at.button(key="score.feedback.send").click().run()
+    Workbench(monkeypatch, service, key, base_url=f"http://127.0.0.1:{free_port()}")
+    at.button(key="score.send.yes").click().run()
+    assert "The service does not answer" in words(at)
+    Workbench(monkeypatch, service, key)
+    at.run()
+    assert choices(at).value == "negative"
+    assert fed_back(client, handle) == []
+
+
+# ---- learning --------------------------------------------------------------------------------------------------------
+
+
+def test_the_tenth_starts_a_retraining_and_the_page_says_which_version_scores_then(
+    workbench: Workbench, client: Traitbench, handle: str
+) -> None:
+    for number in range(9):
+        client.scores.score(handle, f"{UNKIND} This is notice {number}.", feedback={"warmth": 0})
+    at = workbench.open("score", model=handle, text=UNKIND)
+    assert at.progress[0].value == 90
+    choices(at).set_value("negative").run()
+    at.button(key="score.feedback.send").click().run()
+    at.button(key="score.send.yes").click().run()
+    assert client.models.wait(handle).version_no == 2
+    at.run()
+    assert not at.exception
+    assert "**v2 scores now.** It has learnt from the feedback; v1 stays" in words(at)
+    assert "See v1 and v2 side by side" in links(at)
+    assert not at.progress, "nothing waits any more"
+    assert "Preview by v2" in words(at)
+
+
+def test_a_running_retraining_is_shown_while_the_old_version_scores(
+    workbench: Workbench, service: Service, client: Traitbench, handle: str
+) -> None:
+    progress = Progress(phase="learning", done=0, total=1, fraction=0.5, elapsed_s=3.0, eta_s=3.0)
+    run_id = hold_busy(service.bench, handle, progress, kind="retrain")
+    at = workbench.open("score", model=handle, text=UNKIND)
+    assert "Learning from feedback" in words(at)
+    assert (at.progress[0].value, "Preview by v1" in words(at)) == (50, True)
+    end_badly(service.bench, run_id, "The disk is full.")
+    at.run()
+    assert "**Learning from feedback failed.** The disk is full\\. v1 goes on scoring" in words(at)
+
+
+def test_after_a_purge_nothing_is_learnt_by_itself_and_the_page_says_why(
+    workbench: Workbench, client: Traitbench, handle: str
+) -> None:
+    client.models.update(handle, zero_data_retention=True)
+    client.models.update(handle, zero_data_retention=False)
+    client.scores.score(handle, UNKIND, feedback={"warmth": 0})
+    at = workbench.open("score", model=handle, text=UNKIND)
+    assert at.progress[0].proto.text == "1 sample of feedback, 10 start a retraining"
+    assert "it would forget what they taught" in words(at)
+
+
+# ---- none ------------------------------------------------------------------------------------------------------------
+
+
+def test_under_zero_retention_there_is_none(workbench: Workbench, client: Traitbench, handle: str) -> None:
+    client.models.update(handle, zero_data_retention=True)
+    assert "zero data retention" in no_feedback(workbench.open("score", model=handle, text=KIND))
+
+
+def test_with_a_scoring_key_there_is_none(monkeypatch: pytest.MonkeyPatch, service: Service, trained: Trained) -> None:
+    scorer = Workbench(monkeypatch, service, service.issue("scoring", ("trained",)))
+    assert "takes the scope `authoring`" in no_feedback(scorer.open("score", model=trained.handle, text=KIND))
+
+
+def test_on_a_model_of_others_there_is_none(workbench: Workbench, public: str) -> None:
+    assert "does not own the namespace *demo*" in no_feedback(workbench.open("score", model=public, text=KIND))
+
+
+def test_on_a_text_that_no_sample_can_hold_there_is_none(workbench: Workbench, trained: Trained) -> None:
+    assert "at most 50,000 characters" in no_feedback(
+        workbench.open("score", model=trained.handle, text="Hi. " * 12_501)
+    )
+
+
+def test_a_draft_is_taught_by_samples_instead(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    make_draft(client, f"{namespace}.new")
+    at = workbench.open("score", model=f"{namespace}.new", text=KIND)
+    assert "A draft is taught by its samples." in words(at)
+    assert not at.get("segmented_control")
+
+
+def taught(client: Traitbench, handle: str) -> str:
+    make_draft(client, handle)
+    client.models.train(handle)
+    client.models.wait(handle)
+    return handle
+
+
+def choices(at: AppTest) -> object:
+    (found,) = [group for group in at.get("segmented_control") if group.key.startswith("score.feedback:")]
+    return found
+
+
+def no_feedback(at: AppTest) -> str:
+    """Why there is none."""
+    assert not at.exception
+    assert not at.get("segmented_control")
+    (reason,) = [caption.value for caption in at.caption if "**No feedback here.**" in caption.value]
+    return str(reason)
+
+
+def fed_back(client: Traitbench, handle: str) -> list[Sample]:
+    return [sample for sample in client.samples.list(handle) if sample.provenance == "score_feedback"]

@@ -1,0 +1,20 @@
+"""The encoder that serves, for tests that want real vectors: loaded once, its files kept between runs."""
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from core.encoders import Encoder
+from core.encoders.registry import load_encoder
+from core.encoders.vocabulary import Vocabulary, load_vocabulary
+
+KEPT = Path(tempfile.gettempdir()) / "traitbench-tests-cache"
+
+
+def minilm() -> Encoder:
+    return load_encoder("minilm", cache=KEPT)
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    return load_vocabulary(minilm(), cache=KEPT)

@@ -1,0 +1,13 @@
+from collections.abc import Iterator
+
+import pytest
+
+from core.lifecycle.bench import Bench
+from tests.benches import fresh_settings, opened
+
+
+@pytest.fixture(scope="package")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """Runs are queued here, and executed by nobody: a model that is busy stays so."""
+    with fresh_settings(tmp_path_factory.mktemp("retention")) as settings, opened(settings, runs=False) as bench:
+        yield bench

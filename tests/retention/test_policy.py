@@ -1,0 +1,190 @@
+"""Old versions: which ones the policy of a model keeps, through the operations and the store."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
+from core.contract.scores import ScoreRequest
+from core.contract.versions import VersionActivate
+from core.errors import VersionNotFound
+from core.lifecycle import models, retention, rules, scores, training, versions
+from core.lifecycle.bench import Bench
+from core.store import models as stored
+from core.store import versions as stored_versions
+from core.store.engine import writing
+from tests.benches import AUTHOR, SCORER, done_here, draft, trained_here
+
+
+def _add_version(bench: Bench, handle: str, created_at: datetime) -> int:
+    """A version made then, as the end of a training makes it; its number."""
+    with writing(bench.engine) as connection:
+        model = stored.hold(connection, handle)
+        assert model is not None
+        number = stored.next_version_no(connection, model.id)
+        version_id = stored_versions.add(
+            connection,
+            snapshot={"traits": []},
+            model_id=model.id,
+            version_no=number,
+            triggered_by="train",
+            param_hash="sha256:0",
+            sample_count=2,
+            run_id=None,
+            metrics={},
+            created_at=created_at,
+        )
+        stored.change(connection, model.id, now=rules.now(), state="ready", active_version_id=version_id)
+        retention.prune(connection, model, active_version_id=version_id)
+    return number
+
+
+def _numbers(bench: Bench, handle: str) -> list[int]:
+    return [version.version_no for version in versions.list_versions(bench, AUTHOR, handle, limit=250).items]
+
+
+def _policy(**fields: Any) -> ModelUpdate:
+    return ModelUpdate(version_retention_policy=VersionRetentionPolicy(**fields))
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ({}, {"keep_unnamed": 100, "keep_first_of_month": True}),
+        ({"keep_unnamed": 3}, {"keep_unnamed": 3, "keep_first_of_month": True}),
+        ({"keep_first_of_month": False}, {"keep_unnamed": 100, "keep_first_of_month": False}),
+    ],
+)
+def test_a_key_that_is_missing_takes_its_default_and_null_clears(
+    bench: Bench, sent: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    handle = draft(bench)
+    changed = models.update(bench, AUTHOR, handle, _policy(keep_unnamed=7, keep_first_of_month=False))
+    changed = models.update(bench, AUTHOR, handle, _policy(**sent))
+    assert changed.version_retention_policy is not None
+    assert changed.version_retention_policy.model_dump() == shown
+    assert models.update(bench, AUTHOR, handle, ModelUpdate(description="x")) == changed.model_copy(
+        update={"description": "x"}
+    )
+    assert models.get(bench, SCORER, handle).version_retention_policy is not None
+    cleared = models.update(bench, AUTHOR, handle, ModelUpdate(version_retention_policy=None))
+    assert cleared.version_retention_policy is None
+
+
+def test_versions_that_a_new_policy_does_not_keep_are_gone_by_the_answer(bench: Bench) -> None:
+    handle = draft(bench)
+    for month in (1, 1, 1, 2, 2, 3):
+        _add_version(bench, handle, datetime(2026, month, 5, tzinfo=UTC))
+    models.update(bench, AUTHOR, handle, _policy(keep_unnamed=1))
+    assert _numbers(bench, handle) == [6, 4, 1]
+    models.update(bench, AUTHOR, handle, _policy(keep_unnamed=0, keep_first_of_month=False))
+    assert _numbers(bench, handle) == [6]
+
+
+def test_without_a_policy_a_hundred_stay(bench: Bench) -> None:
+    handle = draft(bench)
+    for _ in range(103):
+        _add_version(bench, handle, datetime(2026, 1, 5, tzinfo=UTC))
+    assert _numbers(bench, handle) == [*range(103, 3, -1), 1]
+
+
+def test_training_prunes_and_what_is_pruned_is_gone_with_its_snapshot(bench: Bench) -> None:
+    handle = trained_here(bench)
+    models.update(bench, AUTHOR, handle, _policy(keep_unnamed=1, keep_first_of_month=False))
+    assert scores.score(bench, SCORER, f"{handle}@v1", ScoreRequest(content="hello"), request_id="req").scores
+    again = TrainRequest(effort="low", reoptimize_params=True)
+    versions.tag(bench, AUTHOR, handle, "first")
+    done_here(bench, training.start(bench, AUTHOR, handle, again)[0].run_id)
+    assert _numbers(bench, handle) == [2, 1]
+    versions.untag(bench, AUTHOR, handle, "first")
+    done_here(bench, training.start(bench, AUTHOR, handle, again)[0].run_id)
+    assert _numbers(bench, handle) == [3]
+    for gone in ("v1", "v2"):
+        with pytest.raises(VersionNotFound):
+            versions.get(bench, AUTHOR, handle, gone)
+        with pytest.raises(VersionNotFound):
+            scores.score(bench, SCORER, f"{handle}@{gone}", ScoreRequest(content="hello"), request_id="req")
+
+
+def test_the_policy_of_a_draft_is_there_for_its_first_version(bench: Bench) -> None:
+    handle = draft(bench, warm=2, cold=2)
+    models.update(bench, AUTHOR, handle, _policy(keep_unnamed=0, keep_first_of_month=False))
+    done_here(bench, training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
+    assert _numbers(bench, handle) == [1]
+
+
+# ---- any history -----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class History:
+    """What should be there, by the rule in other words."""
+
+    created: dict[int, datetime] = field(default_factory=dict)
+    tags: dict[str, int] = field(default_factory=dict)
+    active: int = 0
+    keep_unnamed: int = 100
+    keep_first_of_month: bool = True
+
+    def prune(self) -> None:
+        named = set(self.tags.values())
+        for number in [number for number in self.created if not self._stays(number, named)]:
+            del self.created[number]
+
+    def _stays(self, number: int, named: set[int]) -> bool:
+        if number in named or number == self.active:
+            return True
+        newer = sum(other > number and other not in named for other in self.created)
+        return newer < self.keep_unnamed or (self.keep_first_of_month and self._is_first_of_month(number))
+
+    def _is_first_of_month(self, number: int) -> bool:
+        month = f"{self.created[number]:%Y-%m}"
+        return all(other >= number for other, made in self.created.items() if f"{made:%Y-%m}" == month)
+
+
+_DAYS = st.integers(0, 90).map(lambda day: datetime.fromtimestamp(1_790_000_000 + day * 86_400, UTC))
+_EVENTS = st.one_of(
+    st.tuples(st.just("version"), _DAYS),
+    st.tuples(st.just("version"), _DAYS),
+    st.tuples(st.just("activate"), st.integers(0, 30)),
+    st.tuples(st.just("tag"), st.sampled_from("ab")),
+    st.tuples(st.just("untag"), st.sampled_from("ab")),
+    st.tuples(st.just("policy"), st.tuples(st.integers(0, 4), st.booleans())),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(first=_DAYS, events=st.lists(_EVENTS, min_size=4, max_size=25))
+def test_whatever_happens_the_versions_that_stay_are_those_of_the_rule(
+    bench: Bench, first: datetime, events: list[tuple[str, Any]]
+) -> None:
+    handle, history = draft(bench), History()
+    for _ in _told(bench, handle, history, [("version", first), *events]):
+        assert _numbers(bench, handle) == sorted(history.created, reverse=True)
+        assert models.get(bench, AUTHOR, handle).version_no == history.active
+
+
+def _told(bench: Bench, handle: str, history: History, events: list[tuple[str, Any]]) -> Iterator[None]:
+    for event, value in events:
+        if event == "version":
+            history.active = _add_version(bench, handle, value)
+            history.created[history.active] = value
+            history.prune()
+        elif event == "activate":
+            history.active = sorted(history.created)[value % len(history.created)]
+            versions.activate(bench, AUTHOR, handle, VersionActivate(version=f"v{history.active}"))
+        elif event == "tag":
+            history.tags[value] = versions.tag(bench, AUTHOR, handle, value).version_no
+        elif event == "untag" and value in history.tags:
+            versions.untag(bench, AUTHOR, handle, value)
+            del history.tags[value]
+        elif event == "policy":
+            history.keep_unnamed, history.keep_first_of_month = value
+            models.update(bench, AUTHOR, handle, _policy(keep_unnamed=value[0], keep_first_of_month=value[1]))
+            history.prune()
+        yield

@@ -1,0 +1,226 @@
+"""Axes that nobody defined: planted ones are found, and what is not there is not."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from core.scoring.discover import (
+    EFFORTS,
+    FEWEST_TEXTS,
+    DiscoveredTrait,
+    InsufficientTexts,
+    discover,
+    pole_difference,
+)
+from core.scoring.evaluate import auroc
+from core.scoring.segments import embed
+from sample_data import demo_models
+from tests.real_encoder import minilm
+
+TOPICS = (("garden", "roses", "spade"), ("engine", "brakes", "wheel"))
+MOODS = (("joyful", "cheerful", "sunny"), ("gloomy", "dreary", "bitter"))
+
+
+class Town:
+    """Texts on one of two topics in one of two moods: the topic lies along the first number, the mood the second."""
+
+    def __init__(self, n: int = 120, d: int = 12, *, moods: float = 0.6) -> None:
+        rng = np.random.default_rng(3)
+        self.topic, self.mood = np.arange(n) % 2, np.arange(n) // 2 % 2
+        X = rng.normal(size=(n, d)) * 0.25
+        X[:, 0] += np.where(self.topic, -1.0, 1.0)
+        X[:, 1] += np.where(self.mood, -moods, moods)
+        self.X = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+        self.texts = [
+            f"The {TOPICS[topic][i % 3]} and a {TOPICS[topic][i % 2]}, {MOODS[mood][i % 3]} part{chr(97 + i % 26)} {i}"
+            for i, (topic, mood) in enumerate(zip(self.topic, self.mood, strict=True))
+        ]
+        self.quality = np.full(n, np.nan)
+
+    def find(
+        self, effort: str = "high", *, known: NDArray[np.floating] | None = None, **more: object
+    ) -> tuple[DiscoveredTrait, ...]:
+        return discover(
+            self.X,
+            self.texts,
+            ids=range(1_000, 1_000 + len(self.texts)),
+            quality=self.quality,
+            known=np.zeros((0, self.X.shape[1])) if known is None else known,
+            effort=effort,
+            **more,  # type: ignore[arg-type]
+        )
+
+
+def along(trait: DiscoveredTrait, number: int) -> float:
+    return abs(float(trait.axis[number]))
+
+
+def test_what_was_planted_is_found_in_the_order_of_its_strength() -> None:
+    topic, mood = Town().find()
+    assert along(topic, 0) > 0.95
+    assert along(mood, 1) > 0.9
+    assert topic.explained_variance > mood.explained_variance > 0
+    assert topic.discrimination > 0.95
+    assert min(topic.stability, mood.stability) > 0.9
+
+
+def test_it_is_named_by_the_words_at_its_ends() -> None:
+    topic = Town().find()[0]
+    labels = {topic.positive_label, topic.negative_label}
+    assert {word for label in labels for word in label.split(", ")} <= {word for words in TOPICS for word in words}
+    assert topic.name == f"{topic.positive_label} vs {topic.negative_label}"
+    assert "120 texts" in topic.description
+
+
+def test_anchors_are_the_texts_at_the_ends() -> None:
+    town = Town()
+    topic = town.find()[0]
+    places = town.X @ topic.axis + topic.offset
+    assert np.mean(places) == pytest.approx(0, abs=1e-5)
+    highest, lowest = ([i - 1_000 for i in anchors] for anchors in (topic.anchor_positive, topic.anchor_negative))
+    assert len(highest) == len(lowest) == 5
+    assert places[highest].min() >= np.quantile(places, 0.9)
+    assert places[lowest].max() <= np.quantile(places, 0.1)
+
+
+def test_the_axis_is_a_unit_vector_and_the_offset_a_number() -> None:
+    for trait in Town().find():
+        assert trait.axis.dtype == np.float32
+        assert np.linalg.norm(trait.axis) == pytest.approx(1, abs=1e-6)
+        assert isinstance(trait.offset, float)
+
+
+def test_the_order_of_the_texts_changes_nothing() -> None:
+    town = Town()
+    order = np.random.default_rng(1).permutation(len(town.texts))
+    again = discover(
+        town.X[order],
+        [town.texts[i] for i in order],
+        ids=(order + 1_000).tolist(),
+        quality=town.quality[order],
+        known=np.zeros((0, 12)),
+        effort="high",
+    )
+    assert facts(again) == facts(town.find())
+
+
+def facts(found: Sequence[DiscoveredTrait]) -> list[dict[str, object]]:
+    return [{**vars(trait), "axis": trait.axis.tobytes()} for trait in found]
+
+
+def test_what_has_a_name_already_is_not_found_again() -> None:
+    town = Town()
+    topic = pole_difference(town.X, town.topic.astype(np.float64))
+    (mood,) = town.find(known=topic[None])
+    assert along(mood, 1) > 0.9
+    both = np.stack([topic, pole_difference(town.X, town.mood.astype(np.float64))])
+    assert town.find(known=both) == ()
+
+
+def test_a_known_direction_that_is_no_direction_takes_nothing_away() -> None:
+    assert facts(Town().find(known=np.zeros((2, 12)))) == facts(Town().find())
+
+
+@pytest.mark.parametrize("better", [0, 1])
+def test_the_positive_end_is_the_better_one(better: int) -> None:
+    town = Town()
+    town.quality = (town.topic == better).astype(np.float64)
+    topic = town.find()[0]
+    assert auroc(town.X.astype(np.float64) @ topic.axis, town.quality) > 0.95
+
+
+def test_noise_has_no_axis() -> None:
+    town = Town(n=200)
+    town.X = np.random.default_rng(9).normal(size=(200, 40)).astype(np.float32)
+    assert town.find("max", known=np.zeros((0, 40))) == ()
+
+
+def test_an_axis_that_words_do_not_explain_is_not_shown() -> None:
+    town = Town()
+    town.texts = [f"entry {i} {'abcdefg'[i % 7]}" for i in np.random.default_rng(4).permutation(120).tolist()]
+    assert town.find("max") == ()
+
+
+@pytest.mark.parametrize("distinct", [0, 1, FEWEST_TEXTS - 1])
+def test_too_few_different_texts_are_refused_with_the_count(distinct: int) -> None:
+    town = Town(n=60)
+    town.texts = [f"text {i % distinct}" if distinct else f"text {i}" for i in range(60)]
+    if distinct == 0:
+        town.X[:] = 0
+    with pytest.raises(InsufficientTexts, match=f"needs {FEWEST_TEXTS} different texts; the model has {distinct}") as e:
+        town.find()
+    assert (e.value.distinct, e.value.needed) == (distinct, FEWEST_TEXTS)
+
+
+def test_a_text_that_stands_twice_is_one_text_with_its_lowest_id() -> None:
+    town = Town()
+    once = town.find()
+    town.X, town.texts = np.vstack([town.X, town.X]), [*town.texts, *town.texts]
+    town.quality = np.full(240, np.nan)
+    assert facts(town.find()) == facts(once)
+
+
+def test_near_duplicates_are_never_anchors_together() -> None:
+    town = Town()
+    first = Town().find()[0].anchor_positive[0] - 1_000
+    town.X[[4, 8, 12]] = town.X[first]
+    twins = {4, 8, 12, first}
+    for trait in town.find():
+        assert len(twins & {i - 1_000 for i in (*trait.anchor_positive, *trait.anchor_negative)}) <= 1
+
+
+def test_names_differ_from_each_other_and_from_those_taken() -> None:
+    names = [trait.name for trait in Town().find()]
+    again = [trait.name for trait in Town().find(taken=names)]
+    assert len({*names, *again}) == 4
+    assert again[0] == f"{names[0]} (2)"
+
+
+def test_without_words_nothing_of_the_texts_is_in_the_names() -> None:
+    topic, mood = Town().find(words=False)
+    assert (topic.name, mood.name) == ("Axis 1", "Axis 2")
+    assert (topic.positive_label, topic.negative_label) == ("high end", "low end")
+    said = f"{topic.description} {mood.description}"
+    assert not any(word in said for words in (*TOPICS, *MOODS) for word in words)
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_an_effort_shows_no_more_than_it_may(effort: str) -> None:
+    assert 1 <= len(Town().find(effort)) <= EFFORTS[effort].shown
+
+
+def test_a_trait_without_two_poles_has_no_direction() -> None:
+    town = Town(n=20)
+    assert not pole_difference(town.X, np.ones(20)).any()
+    assert not pole_difference(town.X, np.full(20, 0.5)).any()
+    assert pole_difference(np.vstack([town.X, np.zeros((1, 12), np.float32)]), np.r_[town.topic, 1.0]).any()
+
+
+@pytest.mark.parametrize(
+    ("handle", "hidden"),
+    [
+        ("demo.support-tone", ("warmth", "ownership")),
+        ("demo.product-reviews", ("satisfaction", "experience")),
+        ("demo.headlines", ("clickbait", "mood")),
+    ],
+)
+def test_in_real_texts_it_finds_what_people_had_labelled(handle: str, hidden: tuple[str, str]) -> None:
+    """Two traits mixed, labels hidden: for each, some axis orders its samples far better than chance."""
+    model = next(model for model in demo_models() if model.handle == handle)
+    told = [sample for sample in model.samples if sample["trait"] in hidden]
+    X = embed(minilm().encode, [sample["text"] for sample in told])
+    found = discover(
+        X,
+        [sample["text"] for sample in told],
+        ids=range(len(told)),
+        quality=np.full(len(told), np.nan),
+        known=np.zeros((0, X.shape[1])),
+        effort="high",
+    )
+    for key in hidden:
+        own = [i for i, sample in enumerate(told) if sample["trait"] == key]
+        y = np.array([told[i]["quality"] for i in own], np.float64)
+        recovered = [abs(2 * auroc(X[own].astype(np.float64) @ trait.axis, y) - 1) for trait in found]
+        assert max(recovered) >= 0.5

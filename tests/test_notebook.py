@@ -1,0 +1,267 @@
+"""How answers look in a notebook: what is in them is shown, escaped, and nothing is asked of anybody else."""
+
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from core import notebook
+from core.client.pages import Listed, Pages
+from core.contract.bundles import Bundle
+from core.contract.errors import Health
+from core.contract.extracts import Extracted
+from core.contract.fields import Wire
+from core.contract.models import LastOperation, Model, RunStarted, VersionRetentionPolicy
+from core.contract.page import ModelPage
+from core.contract.samples import Sample, SampleInput
+from core.contract.scores import Card, Comparison
+from core.contract.traits import Trait, TraitList
+from core.contract.versions import Version
+
+EVIL = "<script src='https://evil.test'>alert(\"1\")</script> &amp; <img onerror=x>"
+NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
+PAIRED = {"table", "thead", "tbody", "tr", "td", "th", "div", "b"}
+
+
+def trait_score(score: int) -> dict[str, Any]:
+    return {
+        "score": score,
+        "label": "Solid",
+        "confidence": "moderate",
+        "band": [40, 60],
+        "headroom": 7,
+        "breaks": {"developing": 30, "solid": 50, "strong": 70},
+        "native": {"polarity": 0.2},
+    }
+
+
+def card(**scores: int) -> Card:
+    return Card.model_validate(
+        {
+            "scores": scores,
+            "composite": 61,
+            "confidence": "low",
+            "headroom": None,
+            "detail": {key: trait_score(score) for key, score in scores.items()},
+            "input_tokens": 12,
+            "metadata": {"request_id": "req_1", "version_id": "v3", "sample_ids": [8, 9]},
+        }
+    )
+
+
+def model(text: str) -> Model:
+    return Model(
+        handle="a.b",
+        scoring_method="balanced_cosine",
+        description=text,
+        state="ready",
+        kind="scoring",
+        traits=[text],
+        current_version_id=7,
+        version_no=3,
+        version_tags=["best"],
+        zero_data_retention=False,
+        last_operation=LastOperation.model_validate(
+            {
+                "kind": "discover",
+                "status": "failed",
+                "started_at": NOW,
+                "run_id": "run_1",
+                "progress": None,
+                "error": {"code": "x", "message": text},
+            }
+        ),
+        max_depth=1,
+        additional_terms=text,
+        upstream_sources=None,
+        readme_markdown=text,
+        version_retention_policy=None,
+    )
+
+
+def trait(text: str) -> Trait:
+    return Trait(
+        key="warmth",
+        name=text,
+        positive_label=text,
+        negative_label=text,
+        sample_count=3,
+        positive_samples=2,
+        negative_samples=1,
+        description=text,
+        kind="intrinsic",
+        aggregation="mean",
+        discrimination=0.9,
+        explained_variance=0.1,
+        anchor_sample_ids=None,
+    )
+
+
+def sample(text: str) -> Sample:
+    return Sample(
+        id=4,
+        trait="warmth",
+        text=text,
+        quality=0.5,
+        provenance="authored",
+        source_url=None,
+        content_sha256="0" * 64,
+        created_at=NOW,
+    )
+
+
+def version(metrics: dict[str, Any], tag: str = "best") -> Version:
+    return Version(
+        version_id=7,
+        version_no=3,
+        triggered_by="train",
+        param_hash="sha256:abc",
+        sample_count=20,
+        created_at=NOW,
+        run_id=None,
+        metrics=metrics,
+        tags=[tag],
+    )
+
+
+MEASURED = {
+    "auroc": 0.91,
+    "traits": {"warmth": {"auroc": 0.912, "auroc_interval": [0.8, 0.99], "brier": None, "measured_on": EVIL}},
+}
+COMPARISON = Comparison.model_validate(
+    {
+        "a": card(warmth=40).model_dump(),
+        "b": card(warmth=55).model_dump(),
+        "improvement": -9,
+        "per_trait": {"warmth": {"a": 40, "b": 55, "delta": 15}},
+    }
+)
+BUNDLE = Bundle.model_validate(
+    {
+        "format": "traitbench-bundle-1",
+        "sha256": EVIL,
+        "handle": EVIL,
+        "model": {},
+        "traits": [],
+        "samples": None,
+        "versions": [],
+    }
+)
+ANSWERS: dict[str, Wire] = {
+    "model": model(EVIL),
+    "page of models": ModelPage(items=[model(EVIL)], limit=1, next_cursor="more"),
+    "card": card(warmth=77, clarity=40),
+    "card of one trait": card(**{EVIL: 50}),
+    "comparison": COMPARISON,
+    "trait": trait(EVIL),
+    "traits": TraitList(traits=[trait(EVIL)]),
+    "sample": sample(EVIL),
+    "version": version(MEASURED, EVIL),
+    "version of another release": version({"traits": [EVIL], "auroc": EVIL}),
+    "version with odd figures": version({"traits": {EVIL: {"auroc": EVIL, "auroc_interval": [EVIL]}, "b": 1}}),
+    "extracted": Extracted(url=EVIL, content=EVIL * 50, content_sha256=EVIL, fetched_at=NOW),
+    "bundle": BUNDLE,
+    "any other answer": RunStarted(state="busy", run_id=EVIL),
+    "a body": SampleInput(trait=EVIL, text=EVIL, quality=1.0),
+}
+
+
+class Page(HTMLParser):
+    """The tags of a piece of HTML, their attributes, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self._open.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += f"{data} "
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
+def test_whatever_is_in_an_answer_is_shown_and_does_nothing(answer: Wire) -> None:
+    html = answer._repr_html_()
+    page = Page(html)
+    assert set(page.tags) <= PAIRED
+    assert page.attributes <= {"style"}
+    assert "url(" not in html
+    assert "<script" not in html
+
+
+@pytest.mark.parametrize("name", ["model", "trait", "sample", "extracted", "any other answer"])
+def test_text_is_shown_as_it_is(name: str) -> None:
+    assert EVIL in Page(ANSWERS[name]._repr_html_()).text
+
+
+def test_no_text_has_a_colour_of_its_own() -> None:
+    html = "".join(answer._repr_html_() for answer in ANSWERS.values())
+    assert html.replace("color:inherit", "").count("color:") == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("model", ["a.b", "ready, v3", "#best", "discover failed", "depth 1"]),
+        ("card", ["warmth", "77", "●●○", "Solid", "Composite", "61", "●○○", "v3 · 12 tokens", "kept as 8, 9"]),
+        ("comparison", ["warmth", "40", "55", "▲ +15", "▼ -9"]),
+        ("sample", ["#4", "warmth", "0.5", "authored"]),
+        ("version", ["v3", "train", "2026-03-04 05:06", "20 samples", "0.912", "0.800 – 0.990", "–"]),
+        ("bundle", ["no samples", "0 versions"]),
+    ],
+)
+def test_an_answer_shows_what_matters(answer: str, words: list[str]) -> None:
+    text = Page(ANSWERS[answer]._repr_html_()).text
+    assert [word for word in words if word not in text] == []
+
+
+def test_a_bar_is_as_long_as_its_score() -> None:
+    assert "width:77%" in card(warmth=77)._repr_html_()
+
+
+def test_a_card_of_one_trait_has_no_composite() -> None:
+    assert "Composite" not in card(warmth=77)._repr_html_()
+
+
+def test_a_listing_shows_the_page_in_hand_and_says_that_there_is_more() -> None:
+    pages = Pages(lambda _: ModelPage(items=[model("Letters")], limit=1, next_cursor="b"))
+    text = Page(pages._repr_html_()).text
+    assert "Letters" in text
+    assert "more to fetch" in text
+
+
+def test_a_long_list_is_cut_with_its_length_told() -> None:
+    text = Page(Listed([sample(f"text {number}") for number in range(250)])._repr_html_()).text
+    assert "text 99" in text
+    assert "text 100" not in text
+    assert "150 more in hand" in text
+
+
+@pytest.mark.parametrize(
+    ("items", "words"), [([], "nothing here"), ([1, 2], "2"), (["<b>"], "<b>"), ([Health(status="ok")], "ok")]
+)
+def test_any_list_can_be_shown(items: list[object], words: str) -> None:
+    page = Page(notebook.listing(items))
+    assert words in page.text
+    assert "b" not in page.tags
+
+
+def test_a_listed_answer_is_a_plain_list_otherwise() -> None:
+    assert Listed([1, 2]) == [1, 2]
+
+
+def test_a_policy_in_hand_is_shown_too() -> None:
+    assert "keep_unnamed" in Page(VersionRetentionPolicy()._repr_html_()).text

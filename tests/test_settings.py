@@ -1,0 +1,46 @@
+"""The operator's settings: what the environment says, what holds when it says nothing, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from core.settings import SettingInvalid, Settings, read_settings
+
+
+def test_an_empty_environment_gives_the_defaults_of_the_contract() -> None:
+    settings = read_settings({"TRAITBENCH_HOME": "/tmp/home"})
+    assert settings == Settings(home=Path("/tmp/home"), database_url="sqlite:////tmp/home/traitbench.db")
+    assert (settings.host, settings.port, settings.public_namespaces) == ("127.0.0.1", 8501, ("demo",))
+    assert (settings.max_traits, settings.max_samples, settings.max_body_bytes) == (64, 200_000, 10 * 2**20)
+    assert (settings.retrain_after_samples, settings.retrain_after_seconds) == (10, 300)
+    assert settings.max_import_bytes == 256 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "text", "value"),
+    [
+        ("TRAITBENCH_RETRAIN_AFTER_SAMPLES", "retrain_after_samples", "3", 3),
+        ("TRAITBENCH_RETRAIN_AFTER_SECONDS", "retrain_after_seconds", " 60 ", 60),
+        ("TRAITBENCH_MAX_IMPORT_BYTES", "max_import_bytes", "1048576", 2**20),
+        ("TRAITBENCH_PORT", "port", "0", 0),
+        ("TRAITBENCH_PUBLIC_NAMESPACES", "public_namespaces", "a, b", ("a", "b")),
+        ("TRAITBENCH_PUBLIC_NAMESPACES", "public_namespaces", "", ()),
+    ],
+)
+def test_a_variable_sets_its_field(name: str, field: str, text: str, value: object) -> None:
+    assert getattr(read_settings({name: text}), field) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("TRAITBENCH_RETRAIN_AFTER_SAMPLES", "0"),
+        ("TRAITBENCH_RETRAIN_AFTER_SECONDS", "soon"),
+        ("TRAITBENCH_MAX_IMPORT_BYTES", "-1"),
+        ("TRAITBENCH_PORT", "65536"),
+        ("TRAITBENCH_PUBLIC_NAMESPACES", "Demo"),
+    ],
+)
+def test_a_value_that_cannot_be_used_stops_the_start_and_names_its_variable(name: str, text: str) -> None:
+    with pytest.raises(SettingInvalid, match=name):
+        read_settings({name: text})
