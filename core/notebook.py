@@ -69,11 +69,11 @@ def _card(card: Card) -> str:
         for key, trait in card.detail.items()
     ]
     if len(rows) > 1:
-        total = (_bold(card.composite), DOTS[card.confidence], "", _or_dash(card.headroom))
+        total = (card.composite, DOTS[card.confidence], "", _or_dash(card.headroom))
         rows.append((_bold("Composite"), _bar(card.composite), *total))
-    about = [card.metadata.version_id, f"{card.input_tokens} tokens"]
+    about = [card.metadata.version_id, _count(card.input_tokens, "token")]
     about += [f"feedback kept as {', '.join(map(str, card.metadata.sample_ids))}"] if card.metadata.sample_ids else []
-    return _table(("trait", "", "score", "confidence", "tier", "to the next"), rows) + _small(" · ".join(about))
+    return _table(("trait", "", "score", "confidence", "tier", "to next tier"), rows) + _small(" · ".join(about))
 
 
 def _comparison(comparison: Comparison) -> str:
@@ -82,7 +82,7 @@ def _comparison(comparison: Comparison) -> str:
         for key, each in comparison.per_trait.items()
     ]
     a, b = comparison.a.composite, comparison.b.composite
-    rows.append((_bold("Composite"), _bar(a), _bold(a), _bar(b), _bold(b), _bold(_signed(comparison.improvement))))
+    rows.append((_bold("Composite"), _bar(a), a, _bar(b), b, _signed(comparison.improvement)))
     return _table(("trait", "", "a", "", "b", "change"), rows) + _small(comparison.a.metadata.version_id)
 
 
@@ -100,7 +100,7 @@ def _sample(sample: Sample) -> str:
 
 def _version(version: Version) -> str:
     title = _line(_bold(f"v{version.version_no}"), version.triggered_by, _when(version.created_at), *_tags(version))
-    facts = _line(f"{version.sample_count} samples", _short(version.param_hash, 19))
+    facts = _line(_count(version.sample_count, "sample"), _short(version.param_hash, 19))
     rows: list[Row] = [
         (key, _figure(each.get("auroc")), _interval(each.get("auroc_interval")), _figure(each.get("brier")),
          _figure(each.get("calibration_error")), each.get("measured_on", ""))
@@ -115,9 +115,9 @@ def _extracted(extracted: Extracted) -> str:
 
 
 def _bundle(bundle: Bundle) -> str:
-    samples = "no samples" if bundle.samples is None else f"{len(bundle.samples)} samples"
-    about = (f"{len(bundle.traits)} traits", samples, f"{len(bundle.versions)} versions", _short(bundle.sha256, 19))
-    return _line(_bold(bundle.handle), "bundle", *about)
+    samples = "no samples" if bundle.samples is None else _count(len(bundle.samples), "sample")
+    about = (_count(len(bundle.traits), "trait"), samples, _count(len(bundle.versions), "version"))
+    return _line(_bold(bundle.handle), "bundle", *about, _short(bundle.sha256, 19))
 
 
 def _page(page: Page[Any]) -> str:
@@ -167,7 +167,7 @@ _ANYTHING: tuple[Sequence[str], Callable[[Any], Row]] = ((), lambda item: (_shor
 
 _TABLES: Mapping[type[Wire], tuple[Sequence[str], Callable[[Any], Row]]] = {
     Model: (("handle", "state", "traits", "description"), _model_row),
-    Trait: (("key", "name", "negative pole", "positive pole", "samples + and -", "kind"), _trait_row),
+    Trait: (("key", "name", "negative pole", "positive pole", "samples (+ and -)", "kind"), _trait_row),
     Sample: (("id", "trait", "quality", "from", "text"), _sample_row),
     Version: (("version", "tags", "by", "samples", "AUROC", "made"), _version_row),
 }
@@ -253,6 +253,10 @@ def _signed(number: int) -> str:
 
 def _or_dash(value: object) -> object:
     return "–" if value is None else value
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _when(time: datetime) -> str:

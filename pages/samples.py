@@ -14,16 +14,8 @@ from app.widgets.heading import heading
 from app.widgets.model_picker import chosen_model
 from app.widgets.sample_add import add_by_hand
 from app.widgets.sample_import import VIEW, import_file
-from app.widgets.sample_table import (
-    delete_later,
-    edit_table,
-    fitting,
-    forget_changes,
-    keep_after_all,
-    show_table,
-    waiting,
-)
-from app.widgets.synthesis import draw_outcome, synthesize
+from app.widgets.sample_table import edit_table, fitting, forget_changes, show_table
+from app.widgets.synthesis import delete_synthesized, draw_outcome, synthesize
 from core.contract.samples import Provenance, Sample
 
 VIEWS = {"table": "Table", "add": "Add by hand", "import": "Import a file", "synthesize": "Synthesize"}
@@ -177,7 +169,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.sai
     st.caption(f"{said}, newest first" if shown else said, width="content")
     undo = session.kept(UNDO)
     if undo and undo.handle == model.handle and can_edit:
-        st.caption(f"Just now: {undo.what}", width="content")
+        st.caption(f"Just now: {undo.what}" + ("" if undo.possible else ", for good"), width="content")
         if undo.possible and st.button("Undo", icon=":material/undo:", type="tertiary", key="samples.undo_button"):
             with attempt() as undoing:
                 left = take_back(undo)
@@ -185,34 +177,8 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.sai
                 session.keep(UNDO, None)
                 session.flash(undone(undo, left))
                 st.rerun()
-
-synthesized = {sample.id for sample in samples if sample.provenance == "synthesized"}
-marked = synthesized & waiting(model.handle).deletions
-if can_edit and synthesized:
-    with st.container(horizontal=True, vertical_alignment="center", key="samples.synthesized"):
-        if synthesized > marked:
-            st.button(
-                f"Delete all synthesized ({len(synthesized):,})",
-                icon=":material/delete_sweep:",
-                type="tertiary",
-                key="samples.delete_synthesized",
-                on_click=delete_later,
-                args=(model.handle, synthesized),
-            )
-        if marked:
-            st.markdown(
-                f":small[:orange[:material/delete_sweep: {count(len(marked), 'synthesized sample')} will be deleted "
-                "when you save, for good.]]",
-                width="content",
-            )
-            st.button(
-                "Undo",
-                icon=":material/undo:",
-                type="tertiary",
-                key="samples.keep_synthesized",
-                on_click=keep_after_all,
-                args=(model.handle, synthesized),
-            )
+    if can_edit:
+        delete_synthesized(model.handle, samples)
 
 if not samples:
     with st.container(border=True, key="samples.empty"):

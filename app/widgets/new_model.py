@@ -1,10 +1,9 @@
 """The dialog that starts a model: namespace, name, description, each with its own refusal below it.
 
-A model may start as a copy: the traits and samples of another, as a draft of their own.
+A model may start as a copy: everything of another but its versions, as a draft of its own.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -12,10 +11,9 @@ from app import session
 from app.navigation import open_page
 from app.service import attempt, client, field_error, namespaces
 from app.text import plain
+from core.contract.bundles import Bundle, digest
 from core.contract.models import Model
 from core.contract.names import NAMESPACE
-from core.contract.samples import Sample, SampleInput
-from core.contract.traits import Trait, TraitInput
 
 _OPEN, _FORM, _NOTHING = "catalog.new", "catalog.new_model", "\n"
 GRAMMAR = "Small letters a-z, digits, - and _; begins with a letter or digit; at most 64."
@@ -65,7 +63,7 @@ def _ask(copy_of: str | None) -> None:
         field_error(name_slot, no_name(name))
         return
     with refusal, attempt(slots) as creating:
-        model = _create(f"{namespace}.{name}", description.strip(), _contents(copy_of))
+        model = _create(f"{namespace}.{name}", description.strip(), copy_of)
     if creating.done:
         _close()
         session.next_round(form.rpartition(":")[0])
@@ -78,37 +76,18 @@ def _ask(copy_of: str | None) -> None:
         st.rerun()
 
 
-@dataclass(frozen=True)
-class _Contents:
-    traits: list[TraitInput]
-    samples: list[SampleInput]
+def _create(handle: str, description: str, copy_of: str | None) -> Model:
+    if copy_of is None:
+        return client().models.create(handle, description=description)
+    return client().models.import_(_as_draft(client().models.export(copy_of), description), handle=handle)
 
 
-def _contents(source: str | None) -> _Contents:
-    """All traits with their keys and all samples; read before anything is made."""
-    if source is None:
-        return _Contents([], [])
-    return _Contents(
-        [_trait_input(trait) for trait in client().traits.list(source)],
-        [_sample_input(sample) for sample in client().samples.list(source, limit=500)],
-    )
-
-
-def _create(handle: str, description: str, contents: _Contents) -> Model:
-    model = client().models.create(handle, description=description)
-    if contents.traits:
-        client().traits.add(handle, contents.traits)
-    if contents.samples:
-        client().samples.add(handle, contents.samples)
-    return model
-
-
-def _trait_input(trait: Trait) -> TraitInput:
-    return TraitInput(**trait.model_dump(include=set(TraitInput.model_fields)))
-
-
-def _sample_input(sample: Sample) -> SampleInput:
-    return SampleInput(trait=sample.trait, text=sample.text, quality=sample.quality, source_url=sample.source_url)
+def _as_draft(bundle: Bundle, description: str) -> Bundle:
+    """The model without its versions: what discovery found and where each sample came from go with it."""
+    samples = bundle.samples and [sample.model_copy(update={"pending": False}) for sample in bundle.samples]
+    about = bundle.model.model_copy(update={"description": description})
+    draft = bundle.model_copy(update={"model": about, "samples": samples, "versions": []})
+    return draft.model_copy(update={"sha256": digest(draft)})
 
 
 def no_name(typed: str) -> str:

@@ -93,14 +93,15 @@ def edit_table(handle: str, samples: Sequence[Sample], traits: Sequence[Trait]) 
         carried = (key, waiting(handle))
         session.keep(_CARRIED, carried)
     _only_our_downloads()
+    frame = _frame(samples, traits, carried[1])
     edited = st.data_editor(
-        _frame(samples, traits, carried[1]),
+        frame,
         column_config=_columns(samples, traits),
         disabled=["pole", "provenance", "created_at"],
         num_rows="delete",
         column_order=_ORDER,
         hide_index=True,
-        height=table_height(len(samples), most=15),
+        height=table_height(len(frame), most=15),
         row_height=ROW_HEIGHT,
         key=key,
         alt="Samples of the model, to be edited",

@@ -10,6 +10,7 @@ from app.service import client
 from app.text import ago, count
 from app.widgets.derive import begin, draw_failure, notes, pick_effort
 from app.widgets.sample_import import VIEW
+from app.widgets.sample_table import delete_later, keep_after_all, waiting
 from core.client.samples import SynthType
 from core.contract.models import Effort, Model
 from core.contract.samples import Sample
@@ -80,6 +81,33 @@ def draw_outcome(model: Model, samples: Sequence[Sample]) -> None:
             f"**Synthesis was run {ago(last.started_at)}.** {count(made, 'synthesized sample')} "
             f"{'is' if made == 1 else 'are'} here now; read some before you train on them. {notes(model)}",
             icon=":material/auto_awesome:",
+        )
+
+
+def delete_synthesized(handle: str, samples: Sequence[Sample]) -> None:
+    """Mark all synthesized samples to be deleted, in one go, and take it back until it is saved."""
+    made = {sample.id for sample in samples if sample.provenance == "synthesized"}
+    marked = made & waiting(handle).deletions
+    if made > marked:
+        st.button(
+            f"Delete all synthesized ({len(made):,})",
+            icon=":material/delete_sweep:",
+            type="tertiary",
+            key="samples.delete_synthesized",
+            on_click=delete_later,
+            args=(handle, made),
+        )
+    if marked:
+        number = count(len(marked), "synthesized sample")
+        said = f":material/delete_sweep: {number} will be deleted when you save, for good."
+        st.markdown(f":small[:orange[{said}]]", width="content")
+        st.button(
+            "Undo",
+            icon=":material/undo:",
+            type="tertiary",
+            key="samples.keep_synthesized",
+            on_click=keep_after_all,
+            args=(handle, made),
         )
 
 

@@ -43,7 +43,10 @@ _log = logging.getLogger(__name__)
 def main() -> None:
     """Execute runs until the parent ends."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    told = json.loads(sys.stdin.buffer.readline())
+    line = sys.stdin.buffer.readline()
+    if not line:
+        return  # the parent ended before it had said anything
+    told = json.loads(line)
     settings, executor_id = _settings(told["settings"]), str(told["executor_id"])
     engine = open_engine(settings.database_url)
     _end_with_parent(int(told["parent"]), engine, executor_id)

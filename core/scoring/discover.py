@@ -242,6 +242,8 @@ def _found_again(pool: _Pool, rest: Floats, axes: Floats, splits: int) -> tuple[
 def _matched(rest: Floats, axes: Floats, part: NDArray[np.bool_], *, among: int) -> tuple[Floats, Floats]:
     """For each axis the most similar one, turned its way, that a part of the texts gives; and how similar it is."""
     again = _principal(rest[part], among + _SPARE)
+    if not len(again):
+        return np.zeros_like(axes), np.zeros(len(axes))
     likeness = _correlations(rest @ axes.T, rest @ again.T)
     best = np.abs(likeness).argmax(axis=1)
     found = likeness[np.arange(len(axes)), best]

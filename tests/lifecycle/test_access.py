@@ -15,24 +15,29 @@ from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from tests.benches import AUTHOR, SCORER, STRANGER, draft
 
-READS = ("models.get", "traits.list", "traits.get", "versions.list", "versions.get", "scores.score")
+READS = (
+    *("models.get", "models.card", "traits.list", "traits.get", "versions.list", "versions.get"),
+    *("scores.score", "scores.compare"),
+)
 WRITES = (
     *("models.update", "models.delete", "models.train", "traits.add", "traits.update", "traits.delete"),
-    *("samples.add", "samples.delete", "versions.tag", "versions.untag", "versions.activate", "scores.feedback"),
+    *("traits.discover", "samples.add", "samples.delete", "samples.synthesize", "versions.tag", "versions.untag"),
+    *("versions.activate", "scores.feedback"),
 )
+WITHOUT_A_MODEL = ("models.create", "models.list", "models.import", "extract")
 
 # Per kind of operation: an authoring key that owns the namespace, a scoring key that owns it, an authoring key that
 # does not; and the latter, and the scoring key, on a public namespace that neither owns.
 TABLE = {
     READS: (None, None, ModelNotFound, None, None),
-    ("samples.list",): (None, InsufficientScope, ModelNotFound, NamespaceForbidden, InsufficientScope),
+    ("samples.list", "models.export"): (None, InsufficientScope, ModelNotFound, NamespaceForbidden, InsufficientScope),
     WRITES: (None, InsufficientScope, NamespaceForbidden, NamespaceForbidden, InsufficientScope),
 }
 
 
 def test_every_operation_stands_in_the_table() -> None:
     listed = [operation for operations in TABLE for operation in operations]
-    assert sorted([*listed, "models.create", "models.list"]) == sorted(access.RULES)
+    assert sorted([*listed, *WITHOUT_A_MODEL]) == sorted(access.RULES)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +72,10 @@ def test_a_trait_of_the_path_must_exist_before_the_body_is_read(bench: Bench) ->
         access.check(bench, AUTHOR, "traits.update", handle, trait="cold")
 
 
-def test_creating_needs_an_authoring_key_and_listing_any() -> None:
+def test_making_a_model_needs_an_authoring_key_and_listing_and_extracting_any() -> None:
     for caller, refused in ((AUTHOR, False), (SCORER, True)):
-        assert (_scope_refused(caller, "models.create"), _scope_refused(caller, "models.list")) == (refused, False)
+        found = tuple(_scope_refused(caller, operation) for operation in WITHOUT_A_MODEL)
+        assert found == (refused, False, refused, False)
 
 
 def _refusal(bench: Bench, caller: Caller, operation: access.Operation, handle: str) -> type[TraitbenchError] | None:

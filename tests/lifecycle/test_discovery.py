@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from core.contract.models import ModelCreate, ModelUpdate, TrainRequest
-from core.contract.samples import SampleInput, SamplesCreate
+from core.contract.samples import SampleInput, SamplesCreate, SynthesizeRequest
 from core.contract.traits import DiscoverRequest, Trait, TraitInput, TraitsCreate, TraitUpdate
 from core.errors import DuplicateRun, InsufficientSamples, ModelArchived, ModelBusy, ModelNotDraft
-from core.lifecycle import discovery, models, outcomes, samples, training, traits, versions
+from core.lifecycle import discovery, models, outcomes, samples, synthesis, training, traits, versions
 from core.lifecycle.bench import Bench
 from core.scoring.discover import FEWEST_TEXTS
 from core.scoring.snapshot import Snapshot
@@ -223,3 +223,15 @@ def test_under_zero_retention_nothing_is_named_after_words_of_the_texts(working:
     assert said
     ours = "axis high low end found by discovery in different texts rename it when you have read the at its ends"
     assert set(re.findall("[a-z]+", said.lower())) <= set(ours.split())
+
+
+def test_the_frames_of_synthesized_texts_are_not_looked_at(working: Bench) -> None:
+    handle = _headlines(working, count=60)
+    synthesis.start(working, AUTHOR, handle, SynthesizeRequest(effort="low"))
+    assert settled(working, handle).state == "draft"
+    told = samples.list_samples(working, AUTHOR, handle, limit=500).items
+    made = {sample.id for sample in told if sample.provenance == "synthesized"}
+    assert made
+    for trait in _discover(working, handle):
+        assert trait.anchor_sample_ids is not None
+        assert not made & {*trait.anchor_sample_ids.positive, *trait.anchor_sample_ids.negative}

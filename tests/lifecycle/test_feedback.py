@@ -135,12 +135,12 @@ def test_a_draft_takes_no_feedback(bench: Bench) -> None:
         _score(bench, draft(bench, warm=1, cold=1), feedback={"warmth": 1})
 
 
-def test_under_zero_retention_feedback_is_refused(working: Bench) -> None:
-    handle = trained_here(working)
-    models.update(working, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+def test_under_zero_retention_feedback_is_refused(bench: Bench) -> None:
+    handle = trained_here(bench)
+    models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
     with pytest.raises(FeatureUnavailable):
-        _score(working, handle, feedback={"warmth": 1})
-    assert _score(working, handle).scores
+        _score(bench, handle, feedback={"warmth": 1})
+    assert _score(bench, handle).scores
 
 
 def _understood(bench: Bench, handle: str, said: dict[str, Any]) -> list[feedback.Verdict]:

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.client import Traitbench
+from core.contract.models import VersionRetentionPolicy
 from tests.conftest import Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, add_version, charts, copied_link, links, words
 
@@ -68,10 +69,14 @@ def test_the_list_says_which_ones_the_next_version_pushes_out_and_that_a_tag_kee
     assert at.dataframe[0].value["Next"].tolist() == ["stays, among the newest 100"] * 3
     assert "The next version pushes none of these out" in words(at)
     assert "See or change this rule" in links(at)
-    client.models.update(handle, version_retention_policy={"keep_unnamed": 2, "keep_first_of_month": False})
+    client.models.update(
+        handle, version_retention_policy=VersionRetentionPolicy(keep_unnamed=2, keep_first_of_month=False)
+    )
     client.versions.tag(handle, "good")
     assert client.versions.list(handle).items[0].tags == ["good"]
-    client.models.update(handle, version_retention_policy={"keep_unnamed": 1, "keep_first_of_month": False})
+    client.models.update(
+        handle, version_retention_policy=VersionRetentionPolicy(keep_unnamed=1, keep_first_of_month=False)
+    )
     at.run()
     assert at.dataframe[0].value["Next"].to_list() == ["stays, tagged", "goes, unless it is tagged"]
     assert "**The next version pushes out 1 version: v2.**" in words(at)

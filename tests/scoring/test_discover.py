@@ -137,6 +137,16 @@ def test_noise_has_no_axis() -> None:
     assert town.find("max", known=np.zeros((0, 40))) == ()
 
 
+@pytest.mark.parametrize("alike", [0.5, 0.99, 1.0])
+def test_texts_that_hardly_differ_have_no_axis(alike: float) -> None:
+    town = Town()
+    town.X[: int(alike * 120)] = town.X[0]
+    town.texts = [f"{text} {i}" for i, text in enumerate(town.texts)]
+    assert all(np.isfinite(trait.axis).all() for trait in town.find("max"))
+    if alike > 0.9:
+        assert town.find("max") == ()
+
+
 def test_an_axis_that_words_do_not_explain_is_not_shown() -> None:
     town = Town()
     town.texts = [f"entry {i} {'abcdefg'[i % 7]}" for i in np.random.default_rng(4).permutation(120).tolist()]

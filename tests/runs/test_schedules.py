@@ -1,0 +1,29 @@
+import logging
+from threading import Event
+
+import pytest
+
+from core.runs.schedules import Schedule, keep, turn
+
+
+def test_a_task_has_its_turn_again_and_again_even_if_one_fails() -> None:
+    turns, enough = [], Event()
+
+    def task() -> None:
+        turns.append(len(turns))
+        if len(turns) == 3:
+            enough.set()
+        raise RuntimeError
+
+    keep([Schedule("tests", 0.01, task)])
+    assert enough.wait(10)
+
+
+def test_what_went_wrong_is_said_without_what_the_error_says(caplog: pytest.LogCaptureFixture) -> None:
+    def task() -> None:
+        raise RuntimeError("a very private text")
+
+    with caplog.at_level(logging.WARNING):
+        turn(Schedule("tests", 1.0, task))
+    assert "tests failed with RuntimeError" in caplog.text
+    assert "private" not in caplog.text

@@ -1,0 +1,215 @@
+"""What a training does besides: keeps what it was, repeats an earlier choice, learns from texts that nobody wrote."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.scoring.fit import Trained, TraitSamples, fit
+from core.scoring.search import evidence
+from core.scoring.snapshot import Breaks, EncoderIdentity, param_hash
+from tests.scoring.hand import directions, fitted, samples
+from tests.scoring.test_axis import cloud
+
+
+@pytest.mark.parametrize(
+    ("trait", "effort", "vector", "offset", "breaks"),
+    [
+        (
+            samples(directions(0, 20, 40, 95, 150, 180, 200, 230), [1, 0.8, 1, 0.5, 0.2, 0, 0, 0.4]),
+            "high",
+            [0.9100265, 0.1112481],
+            0.1295151,
+            Breaks(56, 65, 77),
+        ),
+        (
+            samples(*cloud(80, 6)),
+            "high",
+            [4.0022573, -0.4391145, -0.0894755, 0.2476141, 0.2019668, 0.2195404],
+            -0.8476059,
+            Breaks(42, 61, 91),
+        ),
+        (
+            samples(*cloud(12, 5)),
+            "low",
+            [2.0046656, 0.3753366, 0.2806944, 1.3018786, 1.8616453],
+            -0.0065284,
+            Breaks(54, 54, 76),
+        ),
+    ],
+)
+def test_what_the_first_release_learnt_is_learnt_still(
+    trait: TraitSamples, effort: str, vector: Sequence[float], offset: float, breaks: Breaks
+) -> None:
+    found = fitted(trait, effort=effort).snapshot.traits[0]
+    np.testing.assert_allclose(found.vector, vector, rtol=1e-5, atol=1e-6)
+    assert found.offset == pytest.approx(offset, rel=1e-5)
+    assert found.breaks == breaks
+
+
+@pytest.mark.parametrize(("n", "d"), [(12, 5), (40, 300), (100, 16)])
+def test_to_say_that_nothing_is_special_changes_nothing(n: int, d: int) -> None:
+    plain = samples(*cloud(n, d))
+    told = replace(plain, synthesized=np.zeros(n, bool))
+    assert param_hash(fitted(told).snapshot) == param_hash(fitted(plain).snapshot)
+    assert fitted(told).metrics == fitted(plain).metrics
+
+
+def again(trait: TraitSamples, fixed: Mapping[str, Any] | None, *, effort: str = "high") -> Trained:
+    encoder = EncoderIdentity("plane-1", trait.X.shape[1], "0" * 64)
+    return fit([trait], encoder=encoder, scoring_method="balanced_cosine", max_depth=1, effort=effort, fixed=fixed)
+
+
+@pytest.mark.parametrize(("n", "d"), [(12, 5), (40, 30), (100, 16)])
+@pytest.mark.parametrize("effort", ["low", "high"])
+def test_the_same_parameters_and_samples_give_the_same_bytes(n: int, d: int, effort: str) -> None:
+    trait = samples(*cloud(n, d))
+    before = fitted(trait, effort=effort)
+    kept = json.loads(json.dumps(before.metrics))["traits"]
+    after = again(trait, kept)
+    assert param_hash(after.snapshot) == param_hash(before.snapshot)
+    assert after.metrics["traits"]["warmth"]["shares"] == before.metrics["traits"]["warmth"]["shares"]
+    assert after.metrics["search"].startswith("no search")
+
+
+def test_new_samples_are_learnt_with_the_parameters_of_before() -> None:
+    X, y = cloud(100, 16)
+    before = fitted(samples(X[20:80], y[20:80])).metrics["traits"]
+    whole = samples(X, y)
+    after = again(whole, before)
+    assert after.metrics["traits"]["warmth"]["shares"] == before["warmth"]["shares"]
+    assert param_hash(after.snapshot) != param_hash(fitted(whole).snapshot)
+    assert after.metrics["traits"]["warmth"]["measured_on"] == "leave-one-out, 100 distinct samples"
+
+
+def test_a_version_that_says_less_is_repeated_at_its_mean_shrinkage() -> None:
+    trait = samples(*cloud(40, 30))
+    found = again(trait, {"warmth": {"parameters": {"log10_shrinkage": 0.75, "slope": 1.0, "offset": 0.0}}})
+    vector = fitted(trait, effort="low").snapshot.traits[0].vector
+    np.testing.assert_allclose(found.snapshot.traits[0].vector, vector, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "fixed",
+    [
+        {},
+        {"other": {"shares": {"1": 1.0}}},
+        {"warmth": None},
+        {"warmth": []},
+        {"warmth": {"shares": {}}},
+        {"warmth": {"shares": {"wide": 1.0}}},
+        {"warmth": {"shares": {"1": None}}},
+        {"warmth": {"shares": {"1": 0.2}}},
+        {"warmth": {"shares": {"1": 2.0, "2": -1.0}}},
+        {"warmth": {"shares": {"400": 1.0}}},
+        {"warmth": {"shares": {"nan": 1.0}}},
+        {"warmth": {"shares": [1.0]}},
+        {"warmth": {"parameters": {"log10_shrinkage": None}}},
+        {"warmth": {"parameters": {"log10_shrinkage": 3.0}}},
+        {"warmth": {"parameters": {}}},
+    ],
+)
+def test_where_nothing_was_chosen_it_is_searched(fixed: Mapping[str, Any]) -> None:
+    trait = samples(*cloud(40, 30))
+    assert param_hash(again(trait, fixed).snapshot) == param_hash(fitted(trait).snapshot)
+
+
+def test_what_could_not_be_searched_is_searched_once_it_can_be() -> None:
+    poor = fitted(samples(directions(0, 180), [1, 0])).metrics["traits"]
+    rich = samples(directions(0, 10, 20, 180, 190, 200), [1, 1, 1, 0, 0, 0])
+    assert param_hash(again(rich, poor).snapshot) == param_hash(fitted(rich).snapshot)
+
+
+def with_synthesised(
+    real: tuple[Any, Sequence[float]], made: tuple[Any, Sequence[float]], *, groups: Sequence[object] | None = None
+) -> TraitSamples:
+    X, y = np.vstack([real[0], made[0]]), [*real[1], *made[1]]
+    marks = np.arange(len(y)) >= len(real[1])
+    return replace(samples(X, y, groups=groups), synthesized=marks)
+
+
+WARM, COLD = (0, 10, 20, -10), (180, 190, 200, 170)
+REAL = (directions(*WARM, *COLD), [1.0] * 4 + [0.0] * 4)
+
+
+def test_nothing_is_judged_by_what_nobody_wrote() -> None:
+    """Synthesised texts at the wrong poles: they cannot be told right, and no figure hears of it."""
+    rng = np.random.default_rng(1)
+    made = (directions(*rng.uniform(0, 360, 40).tolist()), [1.0, 0.0] * 20)
+    found = fitted(with_synthesised(REAL, made)).metrics["traits"]["warmth"]
+    assert found["measured_on"] == "out-of-fold, 4 folds, 8 distinct samples"
+    assert found["auroc"] == 1.0
+    assert found["counts"] == {"positive": 24, "negative": 24, "neutral": 0, "distinct": 48, "synthesized": 40}
+
+
+def test_however_many_there_are_they_weigh_as_four_real_ones_a_pole() -> None:
+    def turned(made: int) -> float:
+        mild = (
+            directions(*[50.0] * 0, *np.linspace(40, 60, made), *np.linspace(220, 240, made)),
+            [1.0] * made + [0.0] * made,
+        )
+        vector = fitted(with_synthesised(REAL, mild), effort="low").snapshot.traits[0].vector
+        return float(np.degrees(np.arctan2(vector[1], vector[0])))
+
+    alone = fitted(samples(*REAL), effort="low").snapshot.traits[0].vector
+    assert turned(4) > np.degrees(np.arctan2(alone[1], alone[0])) + 2
+    assert turned(200) == pytest.approx(turned(20), abs=3)
+
+
+def test_a_pole_without_real_texts_is_taught_by_synthesised_ones_and_the_figures_say_so() -> None:
+    made = (directions(-5, 5, 15, 175, 185, 195), [1.0, 1, 1, 0, 0, 0])
+    nothing = (np.zeros((0, 2), np.float32), [])
+    trained = fitted(with_synthesised(nothing, made))
+    found, axis = trained.metrics["traits"]["warmth"], trained.snapshot.traits[0]
+    assert axis.vector[0] > 0.5
+    assert axis.breaks != Breaks(50, 50, 50)
+    assert found["auroc"] is found["brier"] is None
+    assert found["measured_on"] == "not measured: only synthesised samples"
+
+
+def test_one_real_text_at_a_pole_is_too_few_to_measure_and_enough_to_learn() -> None:
+    made = (directions(-5, 5, 15, 175, 185, 195), [1.0, 1, 1, 0, 0, 0])
+    trained = fitted(with_synthesised((directions(0, 10, 20, 180), [1.0, 1, 1, 0]), made))
+    found = trained.metrics["traits"]["warmth"]
+    assert found["auroc"] is None
+    assert found["measured_on"] == (
+        "not measured: one distinct text at the negative pole, synthesised samples aside, two are needed to hold one out"
+    )
+    assert trained.snapshot.traits[0].negative is not None
+
+
+def test_a_variation_does_not_give_its_seed_away() -> None:
+    """Noise, every text with a variation of the same label: judged in its seed's group it tells nothing of the seed."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(28, 200))
+    both = np.vstack([X, X + 0.1 * rng.normal(size=X.shape)])
+    both = (both / np.linalg.norm(both, axis=1, keepdims=True)).astype(np.float32)
+    y = np.tile([1.0, 0.0], 14)
+    grouped = with_synthesised((both[:28], y.tolist()), (both[28:], y.tolist()), groups=[*range(28), *range(28)])
+    apart = replace(grouped, groups=range(56))
+    assert fitted(grouped).metrics["auroc"] < 0.75
+    assert fitted(apart).metrics["auroc"] > 0.9
+
+
+def test_where_a_real_and_a_synthesised_text_are_the_same_the_real_one_speaks() -> None:
+    found = evidence(
+        directions(0, 0, 180, 180), np.array([1.0, 0.0, 0.0, 0.0]), range(4), np.array([False, True, False, True])
+    )
+    assert sorted(found.y) == [0.0, 1.0]
+    assert not found.synthesized.any()
+
+
+def test_the_order_of_samples_changes_nothing() -> None:
+    made = (directions(*range(-40, 45, 10), *range(140, 225, 10)), [1.0] * 9 + [0.0] * 9)
+    trait = with_synthesised(REAL, made)
+    order = np.random.default_rng(5).permutation(len(trait.y))
+    turned = replace(trait, X=trait.X[order], y=trait.y[order], groups=order.tolist(), synthesized=trait.made[order])
+    assert param_hash(fitted(trait).snapshot) == param_hash(fitted(turned).snapshot)
+
+
+def test_marks_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 marks for 8 samples"):
+        fitted(replace(samples(*REAL), synthesized=np.zeros(3, bool)))

@@ -1,0 +1,120 @@
+"""An axis that discovery found: it stays, and learns what is much and what is little on it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from core.scoring.fit import Trained, TraitSamples
+from core.scoring.snapshot import Breaks, TraitAxis, param_hash
+from tests.scoring.hand import fitted, samples
+from tests.scoring.test_axis import cloud
+
+AXIS = np.array([0.6, 0.8, 0.0, 0.0], np.float32)
+
+
+def pool(n: int = 90, **more: object) -> TraitSamples:
+    X, _ = cloud(n, 4)
+    return replace(samples(X, [np.nan] * n), intrinsic_axis=AXIS, **more)  # type: ignore[arg-type]
+
+
+def learnt(trait: TraitSamples) -> tuple[TraitAxis, dict[str, object]]:
+    trained: Trained = fitted(trait)
+    return trained.snapshot.traits[0], trained.metrics["traits"]["warmth"]
+
+
+def scores(trait: TraitAxis, X: NDArray[np.float32]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = 100 * expit(X.astype(np.float64) @ trait.vector + trait.offset)
+    return found
+
+
+def test_the_axis_stays_what_it_was() -> None:
+    trait, _ = learnt(pool())
+    np.testing.assert_allclose(trait.vector / np.linalg.norm(trait.vector), AXIS, atol=1e-6)
+
+
+def test_a_score_is_about_the_share_of_texts_below() -> None:
+    X, _ = cloud(90, 4)
+    trait, _ = learnt(pool())
+    places = X @ AXIS
+    shares = 100 * (np.argsort(np.argsort(places)) + 0.5) / 90
+    assert np.abs(scores(trait, X) - shares).max() < 8
+
+
+def test_the_outer_thirds_are_the_clusters() -> None:
+    X, _ = cloud(90, 4)
+    trait, figures = learnt(pool())
+    assert trait.positive is not None
+    assert trait.negative is not None
+    upper = np.sort(scores(trait, X))[-30:]
+    assert trait.positive.p50 == pytest.approx(np.median(upper), abs=3)
+    assert trait.negative.p75 < 40 < 60 < trait.positive.p25
+    assert trait.breaks == Breaks(trait.negative.p75, trait.positive.p25, trait.positive.p75)
+    assert set(figures["parameters"]) == {"slope", "offset"}
+
+
+def test_without_labels_there_is_no_figure_and_it_says_so() -> None:
+    _, figures = learnt(pool())
+    assert figures["auroc"] is None
+    assert str(figures["measured_on"]).startswith("not measured: nobody labelled these texts")
+    assert figures["counts"] == {"positive": 0, "negative": 0, "neutral": 0, "distinct": 90, "synthesized": 0}
+
+
+def test_labels_given_since_measure_the_axis_and_do_not_move_it() -> None:
+    plain = pool()
+    y = np.full(90, np.nan)
+    places = plain.X @ AXIS
+    y[np.argsort(places)[-8:]], y[np.argsort(places)[:8]] = 1, 0
+    labelled, figures = learnt(replace(plain, y=y))
+    assert labelled.vector.tobytes() == learnt(plain)[0].vector.tobytes()
+    assert labelled.breaks == learnt(plain)[0].breaks
+    assert figures["auroc"] == 1.0
+    assert figures["measured_on"] == "16 distinct labelled samples, of an axis found without labels"
+
+
+def test_turning_the_axis_turns_the_scores() -> None:
+    X, _ = cloud(90, 4)
+    one, other = learnt(pool())[0], learnt(replace(pool(), intrinsic_axis=-AXIS))[0]
+    np.testing.assert_allclose(scores(one, X), 100 - scores(other, X), atol=1e-3)
+
+
+def test_the_order_of_the_pool_changes_nothing() -> None:
+    order = np.random.default_rng(2).permutation(90)
+    plain = pool()
+    turned = replace(plain, X=plain.X[order], groups=order.tolist())
+    assert param_hash(fitted(plain).snapshot) == param_hash(fitted(turned).snapshot)
+
+
+def test_texts_that_nobody_wrote_are_no_part_of_the_pool() -> None:
+    plain, (strange, _) = pool(), cloud(30, 4, apart=2.0)
+    more = replace(
+        plain,
+        X=np.vstack([plain.X, strange]),
+        y=np.full(120, np.nan),
+        groups=range(120),
+        synthesized=np.arange(120) >= 90,
+    )
+    assert param_hash(fitted(more).snapshot) == param_hash(fitted(plain).snapshot)
+    alone = replace(plain, synthesized=np.ones(90, bool))
+    assert param_hash(fitted(alone).snapshot) == param_hash(fitted(plain).snapshot)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_in_a_pool_of_few_texts_everything_stands_in_the_middle(n: int) -> None:
+    trait, figures = learnt(pool(n))
+    assert not trait.vector.any()
+    assert trait.breaks == Breaks(50, 50, 50)
+    assert figures["auroc"] is None
+
+
+def test_an_empty_pool_or_one_of_equal_texts_does_no_harm() -> None:
+    X = np.tile(np.array([0.5, 0.5, 0.5, 0.5], np.float32), (40, 1))
+    for trait in (replace(pool(40), X=X), replace(pool(2), X=np.zeros((2, 4), np.float32)), pool(0)):
+        assert not learnt(trait)[0].vector.any()
+
+
+def test_an_axis_of_another_dimension_is_refused() -> None:
+    with pytest.raises(ValueError, match="its axis needs 4 numbers"):
+        fitted(replace(pool(), intrinsic_axis=np.ones(3, np.float32)))
