@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -16,7 +17,9 @@ SETTINGS = (ROOT / "core" / "settings.py").read_text(encoding="utf-8")
 
 def test_the_session_in_python_runs(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
     (session,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    exec(session.replace("http://127.0.0.1:8501", service.base_url), {"key": service.issue()})
+    names: dict[str, Any] = {"key": service.issue()}
+    exec(session.replace("http://127.0.0.1:8501", service.base_url), names)
+    names["client"].close()
     assert re.search(r"^warmth  [█░]{20}  [ 0-9]{3}  [●○]{3}", capsys.readouterr().out)
 
 

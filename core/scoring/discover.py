@@ -33,7 +33,7 @@ _SAME_AXIS = 0.7
 _STABLE = 0.5
 _WORTH_SHOWING = 0.6
 _DEVIATIONS = 3.0
-_NEAR_DUPLICATE = 0.95
+_NEAR_DUPLICATE = 0.98
 _ANCHORS = 5
 _TELLING_QUALITY = 0.1
 
@@ -57,7 +57,7 @@ EFFORTS: Mapping[str, Effort] = {
 
 
 class InsufficientTexts(ValueError):
-    """Too few different texts to find an axis in."""
+    """Too few different texts to find an axis in; those that are nearly the same count as one."""
 
     def __init__(self, distinct: int) -> None:
         super().__init__(f"Discovery needs {FEWEST_TEXTS} different texts; the model has {distinct}. Add samples.")
@@ -104,8 +104,8 @@ def discover(
     """
     with threadpool_limits(limits=1):
         pool = _pool(X, texts, ids, quality)
-        if len(pool.texts) < FEWEST_TEXTS:
-            raise InsufficientTexts(len(pool.texts))
+        if (distinct := len(np.unique(pool.kin))) < FEWEST_TEXTS:
+            raise InsufficientTexts(distinct)
         judged = _judged(pool, _directions(known, X.shape[1]), EFFORTS[effort])
     return tuple(_named(pool, judged, set(taken), words))
 
@@ -216,7 +216,7 @@ def _principal(X: Floats, count: int) -> Floats:
     square = centred @ centred.T if n <= d else centred.T @ centred
     top = (max(0, size - count), size - 1)
     values, vectors = scipy.linalg.eigh(square, subset_by_index=top, check_finite=False)
-    vectors = vectors[:, values > 1e-9 * max(values[-1], 1e-12)][:, ::-1]
+    vectors = vectors[:, values > 1e-9 * np.square(X).sum()][:, ::-1]
     axes = (vectors.T @ centred) if n <= d else vectors.T
     axes = axes / np.sqrt(np.square(axes).sum(axis=1, keepdims=True))
     largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]

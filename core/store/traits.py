@@ -25,6 +25,7 @@ class TraitRow:
     id: int
     key: str
     name: str
+    description: str
     kind: str
     positive_label: str
     negative_label: str

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from core.lifecycle import outcomes
+from core.extract import Extracted, extract
 from core.lifecycle.bench import Bench
 from core.service.app import create_app
-from core.store import runs
-from core.store.engine import writing
 from tests.benches import fresh_settings, opened
+from tests.contract.stage import FAILED, Stage
 from tests.contract.world import World, served
 
 MAX_BODY = 96 * 1024
-OWNED = ("mine", "paging")
+OWNED = ("mine", "paging", "stage")
+RETRAIN_AFTER = 3
 
 
 @pytest.fixture(scope="session")
@@ -25,17 +25,24 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         fresh_settings(tmp_path_factory.mktemp("world")) as settings,
         served(create_app(lambda: benches[-1] if benches else None)) as base_url,
     ):
-        settings = replace(settings, max_body_bytes=MAX_BODY)
+        settings = replace(settings, max_body_bytes=MAX_BODY, retrain_after_samples=RETRAIN_AFTER)
         world = World(base_url)
         with opened(settings, runs=True) as world.bench:
             benches.append(world.bench)
             _people(world)
             _models(world)
-        with opened(settings, runs=False) as world.bench:
+        with opened(settings, runs=False) as bench:
+            world.bench = replace(bench, extract=_read)
             benches.append(world.bench)
-            _still(world, world.bench)
+            world.make("mine.busy", train=True)
             yield world
         world.http.close()
+
+
+@pytest.fixture(scope="session")
+def stage(world: World) -> Stage:
+    """Models in every state, as many as wanted."""
+    return Stage(world)
 
 
 def _people(world: World) -> None:
@@ -45,20 +52,32 @@ def _people(world: World) -> None:
 
 
 def _models(world: World) -> None:
-    for handle in [world.make(f"{namespace}.ready", train=True) for namespace in ("mine", "demo", "other")]:
+    trained = [world.make(f"{name}.ready", train=True) for name in ("mine", "demo", "other")]
+    trained.append(world.make("mine.silent", train=True))
+    for handle in trained:
         world.wait(handle)
-    world.make("mine.draft")
+    assert world.call("PATCH", "/v1/models/mine.silent", json={"zero_data_retention": True}).status == 200
+    for name in ("draft", "archived", "discovered", "synthesized"):
+        world.make(f"mine.{name}")
     world.make("mine.empty", samples=False)
-    world.make("mine.archived")
     assert world.call("DELETE", "/v1/models/mine.archived").status == 200
+    _runs(world)
 
 
-def _still(world: World, bench: Bench) -> None:
-    """What only a worker that does not work shows: a model busy for ever. And one whose training has failed."""
-    world.make("mine.busy", train=True)
-    world.make("mine.failed", train=True)
-    run_id = world.call("GET", "/v1/models/mine.failed").body["last_operation"]["run_id"]
-    with writing(bench.engine) as connection:
-        run = runs.read(connection, run_id)
-        assert run is not None
-        assert outcomes.fail(connection, run, code="internal_error", message="It was told to.")
+def _runs(world: World) -> None:
+    """What only a worker can do: runs that succeed on drafts, trainings that fail."""
+    assert world.call("POST", "/v1/models/mine.discovered/traits/discover", json={"effort": "low"}).status == 202
+    assert world.call("POST", "/v1/models/mine.synthesized/samples/synthesize", json={"effort": "low"}).status == 202
+    for handle in ("mine.discovered", "mine.synthesized"):
+        world.wait(handle, "draft")
+    Stage.prepare_failures(world)
+    world.bring_in("mine.failed", world.call("GET", f"/v1/models/{FAILED[0]}/export").body)
+    assert world.call("POST", "/v1/models/mine.failed/train", json={"effort": "low"}).status == 202
+    world.wait("mine.failed", "failed")
+
+
+def _read(url: str) -> Extracted:
+    """No name leads anywhere, so that nothing leaves the machine; and one address is a fault of the service."""
+    if url == "https://fault.example/":
+        raise ZeroDivisionError
+    return extract(url, resolve=lambda host: ())

@@ -19,6 +19,7 @@ import uvicorn
 from jsonschema import Draft202012Validator
 from starlette.types import ASGIApp
 
+from core.contract.bundles import Bundle, digest
 from core.lifecycle import keys
 from core.lifecycle.bench import Bench
 from core.store.keys import Scope
@@ -92,14 +93,20 @@ class World:
             assert self.call("POST", f"{path}/train", key=key, json={"effort": "low"}).status == 202
         return handle
 
-    def wait(self, handle: str) -> None:
-        """Until the model is ready."""
-        for _ in range(600):
+    def wait(self, handle: str, state: str = "ready") -> None:
+        """Until the model is busy no more, but in this state."""
+        for _ in range(1_200):
             model = self.call("GET", f"/v1/models/{handle}", key="maker").body
             if model["state"] != "busy":
                 break
-            time.sleep(0.1)
-        assert model["state"] == "ready", model
+            time.sleep(0.05)
+        assert model["state"] == state, model
+
+    def bring_in(self, handle: str, bundle: Mapping[str, Any]) -> str:
+        """A model made of a bundle that was taken from a service, and perhaps changed."""
+        answer = self.call("POST", "/v1/models/import", key="maker", params={"handle": handle}, json=signed(bundle))
+        assert answer.status == 201, answer.text
+        return handle
 
     def operation(self, method: str, path: str) -> dict[str, Any] | None:
         """The declared operation that a request meets; a path without braces goes before one with."""
@@ -163,6 +170,11 @@ def served(app: ASGIApp) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join()
+
+
+def signed(bundle: Mapping[str, Any]) -> dict[str, Any]:
+    """A bundle, its sum made right again."""
+    return {**bundle, "sha256": digest(Bundle.model_validate(bundle))}
 
 
 def as_json(value: Any) -> bytes:
