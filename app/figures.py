@@ -25,7 +25,7 @@ TRIGGERS = {
 
 def names_of(traits: Sequence[Trait]) -> Names:
     """The names by key; those of traits that discovery found bear its sign."""
-    return {trait.key: trait.name + (f" {FOUND_SIGN}" if trait.kind == "intrinsic" else "") for trait in traits}
+    return {trait.key: (f"{FOUND_SIGN} " if trait.kind == "intrinsic" else "") + trait.name for trait in traits}
 
 
 def label(version: Version) -> str:

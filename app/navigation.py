@@ -88,6 +88,15 @@ def page_link(name: PageName, label: str | None = None, *, icon: str | None = No
     st.page_link(page(name), label=label or row.title, icon=icon or row.icon, query_params=query)
 
 
-def model_link(name: PageName, label: str, *, model: str, icon: str | None = ":material/arrow_forward:") -> None:
+def model_link(name: PageName, label: str, *, model: str) -> None:
     """A link to a model, from the same pages as `open_page`."""
-    st.page_link(page(name), label=label, icon=icon, icon_position="right", query_params={session.MODEL: model})
+    query = {session.MODEL: model}
+    st.page_link(page(name), label=label, icon=":material/arrow_forward:", icon_position="right", query_params=query)
+
+
+def name_link(model: str, label: str) -> None:
+    """A model's name as the link to all about it, from the same pages as `open_page`."""
+    row = entry("model")
+    # A link to a page with an icon has that icon too.
+    plain_page = st.Page(row.file, title=row.title, url_path=row.name)
+    st.page_link(plain_page, label=label, help="All about this model", query_params={session.MODEL: model})

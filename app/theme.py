@@ -81,7 +81,7 @@ CONFIDENCE_DOTS: Mapping[Confidence, str] = {"high": "●●●", "moderate": "�
 POSITIVE_SIGN, NEGATIVE_SIGN, NEUTRAL_SIGN = "▲", "▼", "■"
 
 FOUND_SIGN = "◇"
-"""Behind the name of a trait that discovery found."""
+"""Before the name of a trait that discovery found."""
 
 
 def pole_sign(quality: float) -> str:

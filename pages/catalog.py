@@ -10,7 +10,7 @@ from app.widgets import bundle_import
 from app.widgets.archive import archive
 from app.widgets.bundle_import import import_model
 from app.widgets.heading import heading
-from app.widgets.model_row import model_row
+from app.widgets.model_row import NAME_STYLE, model_row
 from app.widgets.new_model import new_model, start
 
 ROWS = 25
@@ -92,6 +92,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
 page = 1
 if len(shown) > ROWS:
     page = st.pagination(-(-len(shown) // ROWS), key="catalog.page")
+st.html(f"<style>{NAME_STYLE}</style>")
 for model in shown[(page - 1) * ROWS : page * ROWS]:
     model_row(model, owned=model.handle.split(".")[0] in owned)
 

@@ -14,8 +14,8 @@ from app.widgets.heading import heading
 from app.widgets.learning import draw_learning
 from app.widgets.live import read_while_typing
 from app.widgets.model_picker import chosen_model
-from app.widgets.notes import found_note
 from app.widgets.official import compared, draw_official, draw_official_pair, draw_text, draw_text_pair
+from app.widgets.quality import found_note
 from app.widgets.rehearsal import rehearsed
 from app.widgets.texts import (
     AGAINST,

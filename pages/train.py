@@ -3,20 +3,17 @@
 import streamlit as st
 
 from app import session
-from app.charts import intervals
-from app.figures import label, made_how, measured_on, names_of, outcome, series
+from app.figures import label, made_how, names_of, outcome, series
 from app.navigation import page_link
 from app.permission import why_read_only
 from app.service import attempt, client
 from app.text import ago, count, plain
-from app.theme import PALETTE
 from app.waiting import waiting
-from app.widgets.chart import chart
 from app.widgets.heading import heading
 from app.widgets.learning import draw_learning
 from app.widgets.model_picker import chosen_model
-from app.widgets.notes import found_note, missing_note
-from app.widgets.retune import draw_retune
+from app.widgets.quality import draw_quality, found_note
+from app.widgets.retune import draw_retune, why_no_search
 from app.widgets.training import draw_readiness, missing, pick_effort
 from app.widgets.watch import watch
 
@@ -81,32 +78,21 @@ if model.state == "ready":
             page_link("versions", "See and compare versions")
     st.markdown("**How well it tells the two poles of each trait apart**")
     figures = [series(each, names) for each in (before, version) if each]
-    chart(
-        intervals.figure(figures, PALETTE),
-        alt=intervals.alt(figures),
-        table=intervals.table(figures),
-        key="train.figures",
-        file_name=f"{model.handle}-{label(version)}-figures",
-    )
-    st.caption(
-        "AUROC: how often a sample of the positive pole scores above one of the negative pole. 0.5 is chance, 1 is "
-        f"perfect; the line is the 95 % interval. No sample was scored by parameters that had seen it. "
-        f"{measured_on(figures[-1])}"
-    )
-    missing_note(figures[-1:])
-    found_note(traits)
+    draw_quality(figures, traits, key="train.figures", file_name=f"{model.handle}-{label(version)}-figures")
     draw_retune(model, traits, versions, waiting(model, traits, versions[0]))
     with st.container(border=True, key="train.nothing"):
         st.markdown(
             "**To teach it something else**", help="A plain train call of a ready model is answered with no run."
         )
+        learns = not why_no_search(model)
         st.markdown(
             "Traits and samples of a trained model are frozen into its versions, so training again as before does "
-            "nothing. It learns from feedback on its scores, by itself. For other traits, or samples of your own, "
-            "start a new model."
+            f"nothing. {'It learns from feedback on its scores, by itself. ' if learns else ''}For other traits, or "
+            "samples of your own, start a new model."
         )
         with st.container(horizontal=True):
-            page_link("score", "Give feedback on a score")
+            if learns:
+                page_link("score", "Give feedback on a score")
             page_link("catalog", "Create a new model")
     st.stop()
 

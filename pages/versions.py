@@ -6,14 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from app import retention, session
-from app.charts import intervals
 from app.figures import (
     TRIGGERS,
     auroc,
     figures_table,
     label,
     made_how,
-    measured_on,
     names_of,
     outcome,
     parameters_table,
@@ -23,13 +21,12 @@ from app.figures import (
 from app.navigation import page_link
 from app.permission import why_read_only
 from app.service import attempt, client, version
-from app.text import ago, count, plain
-from app.theme import PALETTE
-from app.widgets.chart import chart, download_table, only_our_csv
+from app.text import count, plain
+from app.widgets.chart import download_table, only_our_csv
 from app.widgets.heading import heading
 from app.widgets.keeping import draw_keeping
 from app.widgets.model_picker import chosen_model
-from app.widgets.notes import found_note, missing_note
+from app.widgets.quality import draw_quality, found_note
 from app.widgets.side_by_side import draw_both, in_link, pair_of, pick_texts, score_both
 from app.widgets.tags import draw_tags
 
@@ -138,16 +135,13 @@ if view == "Details":
 
     st.subheader("How well it tells the poles apart", anchor=False)
     figures = series(shown, names)
-    chart(
-        intervals.figure([figures], PALETTE),
-        alt=intervals.alt([figures]),
-        table=figures_table(shown, names),
+    draw_quality(
+        [figures],
+        traits,
         key="versions.figures",
         file_name=f"{model.handle}-{label(shown)}-figures",
+        table=figures_table(shown, names),
     )
-    st.caption(measured_on(figures))
-    missing_note([figures])
-    found_note(traits)
     with st.expander("Parameters", icon=":material/tune:"):
         st.dataframe(parameters_table(shown, names), hide_index=True, width="stretch", key="versions.parameters")
         st.caption(f"What the search chose for each trait. Searched: {plain(search_of(shown))}.")
@@ -199,16 +193,7 @@ if view == "Compare":
 
     st.subheader("Figures", anchor=False)
     both = [series(before, names), series(after, names)]
-    chart(
-        intervals.figure(both, PALETTE),
-        alt=intervals.alt(both),
-        table=intervals.table(both),
-        key="versions.both_figures",
-        file_name=f"{model.handle}-{a}-{b}-figures",
-    )
-    st.caption("AUROC with its 95 % interval. Intervals that overlap say: the difference may be chance.")
-    missing_note(both)
-    found_note(traits)
+    draw_quality(both, traits, key="versions.both_figures", file_name=f"{model.handle}-{a}-{b}-figures")
 
     st.subheader("The same texts through both", anchor=False)
     texts = pick_texts(model.handle)

@@ -59,8 +59,8 @@ def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: 
     with st.container(border=True, key=_FORM):
         st.markdown(
             "**Is a score wrong? Say what it should have been.**",
-            help="The text becomes a sample of each trait that you judge, and the next retraining learns from it. Of two "
-            "texts that are compared it is the first.",
+            help="The text becomes a sample of each trait that you judge, and the next retraining learns from it. "
+            "Of two texts that are compared it is the first.",
         )
         said = {trait.key: quality for trait in known if (quality := _judged(form, trait, card)) is not None}
         _draw_sending(this, len(said))

@@ -164,7 +164,7 @@ def _sources(form: str, begun: Mapping[str, Any], model: Model) -> list[Cells]:
     if key not in st.session_state:
         session.keep(f"{held}.first", session.kept(held, begun["upstream_sources"]))
     names = columns(model.upstream_sources or [])
-    first = pd.DataFrame(session.kept(f"{held}.first", []), columns=names, dtype="str")
+    first = pd.DataFrame(session.kept(f"{held}.first", []), columns=names, dtype="object")
     st.markdown(f":small[{_TITLES['upstream_sources']}]", help="What this model builds on, and on which terms.")
     edited = st.data_editor(
         first,

@@ -7,11 +7,19 @@ from app.service import client
 from core.contract.models import Model
 
 
+_WIDE_TABLES = (
+    ".st-key-model-card table { display: block; overflow-x: auto; border: none; }"
+    ".st-key-model-card td:last-child { min-width: 14rem; }"
+)
+"""On a narrow screen a table moves in its place, not the page."""
+
+
 def model_card(model: Model) -> None:
     """Draw it, with its file below."""
     card = client().models.card(model.handle)
     with st.container(border=True, key="model.card"):
         st.markdown(shown(card))
+        st.html(f"<style>{_WIDE_TABLES}</style>")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
             "Card as Markdown",

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.figures import auroc
-from app.navigation import PageName, model_link
+from app.navigation import PageName, model_link, name_link
 from app.service import active_version
 from app.text import ago, plain, shortened
 from app.widgets.archive import ARCHIVE
@@ -11,6 +11,12 @@ from app.widgets.confirm import ask
 from app.widgets.heading import retention_badge, state_badge
 from core.contract.models import Model, State
 from core.contract.versions import Version
+
+NAME_STYLE = (
+    "[class*='st-key-catalog-name'] a { padding-left: 0; padding-right: 0; }"
+    "[class*='st-key-catalog-name'] a p { font-size: 1rem; }"
+)
+"""For the page: a name that is a link stands where a name without one would."""
 
 _NEXT: dict[State, tuple[PageName, str]] = {
     "draft": ("traits", "Edit"),
@@ -39,7 +45,8 @@ def model_row(model: Model, *, owned: bool) -> None:
 def _what(model: Model) -> None:
     namespace, name = model.handle.split(".", 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        model_link("model", f":gray[{plain(namespace)}.]**{plain(name)}**", model=model.handle, icon=None)
+        with st.container(key=f"catalog-name-{model.handle}", width="content"):
+            name_link(model.handle, f":gray[{plain(namespace)}.]**{plain(name)}**")
         state_badge(model.state)
         retention_badge(model)
     st.caption(plain(shortened(model.description, 160)) or "No description.")

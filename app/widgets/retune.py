@@ -21,7 +21,7 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
     newest = versions[0]
     with st.container(border=True, key="train.retune"):
         st.subheader("Search parameters afresh", icon=":material/manage_search:", anchor=False)
-        if reason := why_not(model):
+        if reason := why_no_search(model):
             st.markdown(f":material/lock: {reason}")
             return
         plan, choice = st.columns([3, 2], gap="large")
@@ -42,7 +42,7 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
                 )
 
 
-def why_not(model: Model) -> str:
+def why_no_search(model: Model) -> str:
     """Why no search can be started, in markdown; empty when it can."""
     if model.zero_data_retention:
         return (

@@ -70,7 +70,10 @@ def losses(model: Model, traits: Sequence[Trait]) -> list[str]:
     if unlearnt := _waiting(model, traits):
         lines.append(f"among them **{count(unlearnt, 'sample')} of feedback** that no version has learnt from yet")
     if any(trait.anchor_sample_ids for trait in traits):
-        lines.append("the typical texts of discovered traits; the traits stay")
+        lines.append(
+            "of discovered traits the typical texts, and names that were made of words in the texts: where nobody has "
+            "given another name, the key takes its place, in every version"
+        )
     if model.state == "busy":
         lines.append("**the run that is going on**: it is stopped and leaves nothing")
     return lines
@@ -87,7 +90,8 @@ def _ask_for_the_name(model: Model, traits: Sequence[Trait]) -> None:
             st.markdown("\n".join(f"- {line}" for line in lines))
         else:
             st.markdown("There is no sample now, so nothing is removed.")
-        st.markdown("It stays: the traits, and every version with its figures; they score as before.")
+        versions = ", and every version with its figures; they score as before" if model.version_no is not None else ""
+        st.markdown(f"The traits stay{versions}.")
         st.caption("A file of the whole model, samples included, can be downloaded above before.")
         typed = st.text_input(f"Type {model.handle} to agree", key="model.purge_name", placeholder=model.handle)
         slot, refusal = st.empty(), st.container()

@@ -21,11 +21,10 @@ def distinct(vectors: Vectors) -> NDArray[np.bool_]:
 
 
 def on_side(positive: Vectors, negative: Vectors, axis: NDArray[np.float64]) -> tuple[NDArray[np.bool_], ...]:
-    """For either pole (n,): whether a text lies less than one deviation beyond the middle, on the wrong side."""
-    places = [vectors.astype(np.float64) @ axis for vectors in (positive, negative)]
-    both = np.concatenate(places)
-    middle, deviation = both.mean(), both.std()
-    return places[0] >= middle - deviation, places[1] <= middle + deviation
+    """For either pole (n,): whether a text lies at most one deviation of its pole beyond the middle."""
+    one, other = (vectors.astype(np.float64) @ axis for vectors in (positive, negative))
+    middle = (one.mean() + other.mean()) / 2
+    return one >= middle - one.std(), other <= middle + other.std()
 
 
 def agreeing(vectors: Vectors, seeds: Sequence[int], seed_vectors: Vectors, *, least: float) -> NDArray[np.bool_]:

@@ -39,12 +39,11 @@ _FRAMES = (
     "You can tell by the {0}, the {1} and the {2}.",
 )
 _FEWEST_WORDS, _MOST_WORDS = 24, 40
-_STEPS = (3, 13, 27)
 _SURPLUS = 2
 
 _PARTS = re.compile(r"\s*(?:,|;|/|\bor\b|\band\b)\s*", re.IGNORECASE)
 _NEGATION = re.compile(
-    r"^(?:not?|non|un|never|neither|without|lack(?:ing|s)?|absence|anything|everything|something|none|other|others|rest)"
+    r"^(?:not?|non|un|never|neither|without|lack(?:ing|s)?|absence|anything|everything|something|none|others?|less|hardly|barely)"
     r"(?:\b|-)|\b(?:else|otherwise)\b",
     re.IGNORECASE,
 )
@@ -127,12 +126,11 @@ def _doubts(trait: TraitPoles) -> list[str]:
             f"{trait.name}: its labels are the general ones, so the texts know no more of it than its name. Say in a"
             " word or two what a text at either pole is, and synthesise again."
         ]
-    own = positive.casefold()
     return [
         f"{trait.name}: the label of one pole only negates ({label}), and words cannot show what is missing. Say what"
         " such a text is instead, and synthesise again."
         for label in (negative, positive)
-        if _NEGATION.search(label.strip()) or (label == negative and re.fullmatch(rf"\w+\W+{re.escape(own)}", label))
+        if _NEGATION.search(label.strip())
     ]
 
 
@@ -178,7 +176,8 @@ def _pairs(labels: tuple[str, str], lexicons: tuple[list[str], list[str]], count
     size = len(lexicons[0])
     for turn in range(size):
         for number, frame in enumerate(_FRAMES):
-            places = [(number + turn * len(_FRAMES) + step * (i + turn)) % size for i, step in enumerate((0, *_STEPS))]
+            first, apart = 5 * number + 11 * turn, 1 + turn % max(1, size // 2 - 1)
+            places = [place % size for place in (first, first + apart, first + apart + size // 2)]
             one, other = (_sentence(frame, [lexicon[place] for place in places]) for lexicon in lexicons)
             yield one, other
         if turn * len(_FRAMES) > _SURPLUS * count:
@@ -216,7 +215,7 @@ def _from_seeds(
         if len(found) < count:
             notes.append(
                 f"{trait.name}: {len(found)} variations at the {side} pole, not {count}; {len(own)} texts are there to"
-                " be varied, and short ones without a number or a contraction cannot be."
+                " be varied, and one without a second sentence, a number or a contraction cannot be."
             )
     return made, notes
 

@@ -71,13 +71,14 @@ _ONE_WAY = {
 _BOTH_WAYS = {**_NEGATIONS, **_CONTRACTIONS, **_SAME_REGISTER}
 _SWAPS = {**_ONE_WAY, **_BOTH_WAYS, **{other: one for one, other in _BOTH_WAYS.items()}}
 _FOLDED = {one.casefold(): other for one, other in _SWAPS.items()}
-# What is drawn together stands before a word ("that is what it's." is no English), and what is written out before none
-# that turns it into a question ("do not you think").
+# What is drawn together stands before a word: "that is what it's." is no English.
 _SWAPPED = re.compile(
-    r"\b("
-    + "|".join(sorted(map(re.escape, _SWAPS), key=len, reverse=True))
-    + r")\b(?=\s+\w)(?!\s+(?:i|you|he|she|it|we|they|this|that|there|the|a|an|my|your|our|their|anyone|everyone)\b)",
-    re.IGNORECASE,
+    r"\b(" + "|".join(sorted(map(re.escape, _SWAPS), key=len, reverse=True)) + r")\b(?=\s+\w)", re.IGNORECASE
+)
+_SHORT = {short.casefold() for short in _NEGATIONS.values()}
+# Written out before one of these, a question would read "do not you think".
+_ASKED = re.compile(
+    r"\s+(?:i|you|he|she|it|we|they|this|that|there|the|a|an|my|your|our|their|anyone|everyone)\b", re.IGNORECASE
 )
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _NUMBER = re.compile(
@@ -112,7 +113,10 @@ def _edited(text: str) -> Iterator[str]:
 
 def _swapped(text: str) -> Iterator[str]:
     for match in _SWAPPED.finditer(text):
-        other = _FOLDED[match[0].casefold()]
+        found = match[0].casefold()
+        if found in _SHORT and _ASKED.match(text, match.end()):
+            continue
+        other = _FOLDED[found]
         first = other[0].upper() if match[0][0].isupper() else other[0].lower()
         yield text[: match.start()] + first + other[1:] + text[match.end() :]
 
@@ -144,8 +148,9 @@ def _moved(text: str) -> Iterator[str]:
 
 
 def _shortened(text: str) -> Iterator[str]:
-    """One sentence of at least three is left out."""
+    """One sentence of at least three is left out, unless it is half of the text."""
     sentences = parts(text, 3)
     if len(sentences) >= 3:
         for sentence in sentences:
-            yield (text[: sentence.start].rstrip(" ") + " " + text[sentence.end :].lstrip(" ")).strip()
+            if 2 * (sentence.end - sentence.start) < len(text):
+                yield (text[: sentence.start].rstrip(" ") + " " + text[sentence.end :].lstrip(" ")).strip()

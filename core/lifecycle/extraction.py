@@ -1,10 +1,15 @@
-"""The readable text behind an address: on its own, or as the content of a score. Nothing of it is kept anywhere."""
+"""The readable text behind an address: on its own, or as the content of a score.
+
+Nothing of it is kept, unless feedback makes it a sample.
+"""
 
 from core.contract.extracts import Extracted, ExtractRequest
 from core.extract import is_url
 from core.lifecycle import access
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
+
+LONGEST_SOURCE = 2_000
 
 
 def extract(bench: Bench, caller: Caller, body: ExtractRequest) -> Extracted:
@@ -19,3 +24,9 @@ def extract(bench: Bench, caller: Caller, body: ExtractRequest) -> Extracted:
 def text_of(bench: Bench, content: str) -> str:
     """What a content says: itself or, when it is exactly one http or https address, the text that is read there."""
     return bench.extract(content).content if is_url(content) else content
+
+
+def source_of(content: str) -> str | None:
+    """Where a sample made of it says that it comes from; None when the content speaks for itself."""
+    address = content.strip()
+    return address if is_url(content) and len(address) <= LONGEST_SOURCE else None

@@ -43,8 +43,7 @@ def score(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, requ
     scored = _card(bench, served, text, body.traits, request_id=request_id)
     if not verdicts:
         return scored
-    url = None if text is body.content else body.content.strip()
-    ids = feedback.keep(bench, name, text, verdicts, source_url=url)
+    ids = feedback.keep(bench, name, text, verdicts, source_url=extraction.source_of(body.content))
     return scored.model_copy(update={"metadata": scored.metadata.model_copy(update={"sample_ids": ids})})
 
 

@@ -4,8 +4,9 @@ Read by programs, and by the fuzzing of the contract tests, which walks them.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
-Values = Mapping[str, str]  # of parameters by their names, and of BODY
+Values = Mapping[str, Any]  # of parameters by their names, and of BODY
 Targets = Mapping[str, Values]
 
 BODY = "requestBody"
@@ -42,7 +43,13 @@ LINKS: Mapping[str, Targets] = {
         **_all(("samples.list", "traits.discover", "models.train"), _SAME),
     },
     "samples.synthesize": _all(("models.get", "samples.list"), _SAME),
-    "versions.list": _all(("versions.get",), {**_SAME, "name": "v{$response.body#/items/0/version_no}"}),
-    "versions.tag": _all(("versions.get", "versions.untag"), {**_SAME, "name": "$response.body#/tag"}),
+    "versions.list": {
+        "versions.get": {**_SAME, "name": "v{$response.body#/items/0/version_no}"},
+        "versions.tag": _SAME,
+    },
+    "versions.tag": {
+        **_all(("versions.get", "versions.untag"), {**_SAME, "name": "$response.body#/tag"}),
+        "versions.activate": {**_SAME, BODY: {"tag": "$response.body#/tag"}},
+    },
     "versions.activate": _all(("scores.score", "scores.compare"), _SAME),
 }

@@ -83,9 +83,13 @@ ABOUT = """\
 Scoring models, taught by labelled samples: create a model, add traits and samples, train it, score texts.
 
 Every operation but health and these descriptions needs an API key: `Authorization: Bearer <key>`. Bodies are JSON in
-UTF-8; no key stands twice in an object, numbers are finite, whole numbers fit into 64 bits, and no text has U+0000. Every answer bears `X-Request-Id`; every answer other than 2xx is the error envelope, and its `code` says what
-was wrong: `route_not_found` for a path that is not listed. What answers `GET` answers `HEAD` too. Pages are followed
-by `next_cursor` until it is null."""
+UTF-8: no key stands twice in an object, numbers are finite, whole numbers fit into 64 bits, no text has U+0000, and
+unknown fields are refused. Every answer bears `X-Request-Id`; every answer other than 2xx is the error envelope, and
+its `code` says what was wrong: `route_not_found` for a path that is not listed. What answers `GET` answers `HEAD` too.
+Pages are followed by `next_cursor` until it is null.
+
+What takes long answers 202 with the id of a run; `GET /v1/models/{handle}` says how far it is. One operation at a time
+per model: what meets another one is a 409 that names the run in `X-Run-Id`."""
 
 
 def document(app: FastAPI) -> Json:

@@ -7,7 +7,7 @@ an error message: they hold texts.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.elements import ColumnElement
 
 _READ = "traitbench_read"
+_OF_READERS: Mapping[str, Mapping[str, Any]] = {
+    "sqlite": {_READ: True},
+    "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
+}
 _PATIENCE = "PRAGMA busy_timeout=10000"
 _PAUSE_SECONDS = 0.05
 _PRAGMAS = (
@@ -56,7 +60,8 @@ def writing(engine: Engine) -> Iterator[Connection]:
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """A transaction that sees one moment of the database and changes nothing."""
-    with _reader(engine).begin() as connection:
+    # Options of the connection, not of the engine: that would be a new engine every time.
+    with engine.connect() as connection, connection.execution_options(**_OF_READERS[engine.dialect.name]).begin():
         yield connection
 
 
@@ -105,12 +110,6 @@ def _cut_off_log(connection: Any) -> bool:
     finally:
         cursor.execute(_PATIENCE)
         cursor.close()
-
-
-def _reader(engine: Engine) -> Engine:
-    if engine.dialect.name == "sqlite":
-        return engine.execution_options(**{_READ: True})
-    return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
 
 def _sqlite(url: URL) -> Engine:

@@ -1,11 +1,10 @@
 """Questions about API keys, of which only a hash is kept."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, Select, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, or_, select, update
 from sqlalchemy import insert as insert_into
 
 from core.store import tables
@@ -29,6 +28,11 @@ class ApiKey:
     revoked_at: datetime | None
 
 
+# Built once, see `store.models`: every call asks who makes it.
+_ROWS = select(*(tables.keys.c[name] for name in ApiKey.__dataclass_fields__))
+_BY_DIGEST = _ROWS.add_columns(_KEYS.hash).where(_KEYS.hash == bindparam("digest"))
+
+
 def add(connection: Connection, key: ApiKey, *, digest: str) -> None:
     """A new key."""
     values = {name: getattr(key, name) for name in ApiKey.__dataclass_fields__}
@@ -37,19 +41,19 @@ def add(connection: Connection, key: ApiKey, *, digest: str) -> None:
 
 def by_digest(connection: Connection, digest: str) -> tuple[ApiKey, str] | None:
     """The key of a secret's hash, and the hash that is stored."""
-    row = connection.execute(_rows(_KEYS.hash).where(_KEYS.hash == digest)).one_or_none()
+    row = connection.execute(_BY_DIGEST, {"digest": digest}).one_or_none()
     return None if row is None else (_key(row), row.hash)
 
 
 def read(connection: Connection, key_id: str) -> ApiKey | None:
     """The key of an id."""
-    row = connection.execute(_rows().where(_KEYS.id == key_id)).one_or_none()
+    row = connection.execute(_ROWS.where(_KEYS.id == key_id)).one_or_none()
     return None if row is None else _key(row)
 
 
 def all_keys(connection: Connection) -> list[ApiKey]:
     """Every key, oldest first, the revoked ones too."""
-    return [_key(row) for row in connection.execute(_rows().order_by(_KEYS.created_at, _KEYS.id))]
+    return [_key(row) for row in connection.execute(_ROWS.order_by(_KEYS.created_at, _KEYS.id))]
 
 
 def revoke(connection: Connection, key_id: str, *, now: datetime) -> None:
@@ -61,11 +65,6 @@ def used(connection: Connection, key_id: str, *, now: datetime, every: timedelta
     """Note the use of a key, unless one was noted lately."""
     stale = or_(_KEYS.last_used_at.is_(None), _KEYS.last_used_at < now - every)
     connection.execute(update(tables.keys).where(_KEYS.id == key_id, stale).values(last_used_at=now))
-
-
-def _rows(*more: Any) -> Select[Any]:
-    columns: Sequence[Any] = [_KEYS[name] for name in ApiKey.__dataclass_fields__]
-    return select(*columns, *more)
 
 
 def _key(row: Row[Any]) -> ApiKey:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, delete, select, update
 from sqlalchemy import insert as insert_into
 
 from core.contract.versions import Version
@@ -37,20 +37,28 @@ class VersionAge:
     tagged: bool
 
 
+# Built once, see `store.models`.
+_ROWS = select(_VERSIONS.id, _VERSIONS.version_no)
+_BY_ID = _ROWS.where(_VERSIONS.id == bindparam("id"))
+_BY_NUMBER = _ROWS.where(_VERSIONS.model_id == bindparam("model_id"), _VERSIONS.version_no == bindparam("version_no"))
+_BY_TAG = _ROWS.join(tables.tags, _TAGS.version_id == _VERSIONS.id).where(
+    _TAGS.model_id == bindparam("model_id"), _TAGS.name == bindparam("tag")
+)
+
+
 def by_id(connection: Connection, version_id: int) -> VersionRow | None:
     """The version of an id."""
-    return _row(connection, _rows().where(_VERSIONS.id == version_id))
+    return _row(connection, _BY_ID, id=version_id)
 
 
 def by_number(connection: Connection, model_id: int, version_no: int) -> VersionRow | None:
     """The version `vN` of a model."""
-    return _row(connection, _rows().where(_VERSIONS.model_id == model_id, _VERSIONS.version_no == version_no))
+    return _row(connection, _BY_NUMBER, model_id=model_id, version_no=version_no)
 
 
 def by_tag(connection: Connection, model_id: int, tag: str) -> VersionRow | None:
     """The version that a tag of a model points at."""
-    tagged = _rows().join(tables.tags, _TAGS.version_id == _VERSIONS.id)
-    return _row(connection, tagged.where(_TAGS.model_id == model_id, _TAGS.name == tag))
+    return _row(connection, _BY_TAG, model_id=model_id, tag=tag)
 
 
 def add(connection: Connection, *, snapshot: Mapping[str, Any], **fields: Any) -> int:
@@ -123,12 +131,8 @@ def _packed(snapshot: Mapping[str, Any]) -> bytes:
     return json.dumps(snapshot, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _rows() -> Select[Any]:
-    return select(_VERSIONS.id, _VERSIONS.version_no)
-
-
-def _row(connection: Connection, statement: Select[Any]) -> VersionRow | None:
-    row = connection.execute(statement).one_or_none()
+def _row(connection: Connection, statement: Select[Any], **asked: Any) -> VersionRow | None:
+    row = connection.execute(statement, asked).one_or_none()
     return None if row is None else VersionRow(*row)
 
 

@@ -9,12 +9,13 @@ from core.extract import Extracted, extract
 from core.lifecycle.bench import Bench
 from core.service.app import create_app
 from tests.benches import fresh_settings, opened
-from tests.contract.stage import FAILED, Stage
+from tests.contract.stage import FAILED, Stage, fail_first_trainings
 from tests.contract.world import World, served
 
 MAX_BODY = 96 * 1024
 OWNED = ("mine", "paging", "stage")
 RETRAIN_AFTER = 3
+FAULT = "https://fault.example/"
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +62,8 @@ def _models(world: World) -> None:
         world.make(f"mine.{name}")
     world.make("mine.empty", samples=False)
     assert world.call("DELETE", "/v1/models/mine.archived").status == 200
+    world.bundles = {name: world.call("GET", f"/v1/models/mine.{name}/export").body for name in ("draft", "ready")}
+    world.bundles["ready"]["versions"][0]["tags"] = ["best"]
     _runs(world)
 
 
@@ -70,14 +73,11 @@ def _runs(world: World) -> None:
     assert world.call("POST", "/v1/models/mine.synthesized/samples/synthesize", json={"effort": "low"}).status == 202
     for handle in ("mine.discovered", "mine.synthesized"):
         world.wait(handle, "draft")
-    Stage.prepare_failures(world)
-    world.bring_in("mine.failed", world.call("GET", f"/v1/models/{FAILED[0]}/export").body)
-    assert world.call("POST", "/v1/models/mine.failed/train", json={"effort": "low"}).status == 202
-    world.wait("mine.failed", "failed")
+    fail_first_trainings(world, ["mine.failed", *FAILED])
 
 
 def _read(url: str) -> Extracted:
     """No name leads anywhere, so that nothing leaves the machine; and one address is a fault of the service."""
-    if url == "https://fault.example/":
+    if url == FAULT:
         raise ZeroDivisionError
     return extract(url, resolve=lambda host: ())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.contract.world import World, as_json
+from tests.contract.world import World, as_json, signed
 
 MARK = "Zyzzyva-quux"
 
@@ -15,6 +15,9 @@ OPERATIONS: dict[str, tuple[str, str, Any]] = {
     "models.create": ("POST", "/v1/models", {"handle": "mine.bodies"}),
     "models.update": ("PATCH", "/v1/models/mine.draft", {"description": ""}),
     "models.train": ("POST", "/v1/models/mine.draft/train", {"effort": "low"}),
+    "models.import": ("POST", "/v1/models/import", {"format": "traitbench-bundle-1"}),
+    "traits.discover": ("POST", "/v1/models/mine.empty/traits/discover", {"effort": "low"}),
+    "samples.synthesize": ("POST", "/v1/models/mine.archived/samples/synthesize", {"effort": "low"}),
     "traits.add": ("POST", "/v1/models/mine.draft/traits", {"traits": [{"name": "Tone"}]}),
     "traits.update": ("PATCH", "/v1/models/mine.draft/traits/tone", {"description": ""}),
     "samples.add": (
@@ -24,7 +27,11 @@ OPERATIONS: dict[str, tuple[str, str, Any]] = {
     ),
     "versions.activate": ("PUT", "/v1/models/mine.ready/versions/active", {"version": "v1"}),
     "scores.score": ("POST", "/v1/models/mine.ready/score", {"content": "x"}),
+    "scores.compare": ("POST", "/v1/models/mine.ready/compare", {"a": "x", "b": "y"}),
+    "extract": ("POST", "/v1/extract", {"url": "https://nowhere.example"}),
 }
+WITHOUT_BODY = ("models.train", "traits.discover", "samples.synthesize")  # an empty one is {}
+WITH_BODY = [name for name in OPERATIONS if name not in WITHOUT_BODY]
 MALFORMED: dict[str, bytes] = {
     "broken off": b'{"description": "',
     "two values": b"{}{}",
@@ -50,7 +57,7 @@ def test_malformed_json_is_invalid_json(world: World, operation: str, raw: bytes
     assert (answer.status, answer.code) == (400, "invalid_json")
 
 
-@pytest.mark.parametrize("operation", [name for name in OPERATIONS if name != "models.train"])
+@pytest.mark.parametrize("operation", WITH_BODY)
 @pytest.mark.parametrize("headers", [{}, {"Content-Type": "application/json"}, {"Content-Type": "text/csv"}])
 def test_an_empty_body_where_one_is_needed(world: World, operation: str, headers: dict[str, str]) -> None:
     method, path, _ = OPERATIONS[operation]
@@ -92,7 +99,7 @@ def test_another_media_type_is_not_read(world: World, operation: str, content_ty
     assert answer.details["media_types"][0] == "application/json"
 
 
-@pytest.mark.parametrize("operation", [name for name in OPERATIONS if name != "models.train"])
+@pytest.mark.parametrize("operation", WITH_BODY)
 @pytest.mark.parametrize(
     "content_type", ["application/json;charset=UTF-8", "Application/JSON", 'application/json; charset="utf-8"; a=b']
 )
@@ -121,7 +128,8 @@ def test_a_compressed_body_is_not_read(world: World, encoding: str) -> None:
         (b"\xff", (400, "invalid_json")),
         (b" \n\t", (422, "validation_failed")),
         (b"a\x00b", (422, "validation_failed")),
-        (b"https://example.org/page", (409, "feature_unavailable")),
+        (b" https://example.org/page\n", (422, "url_not_fetchable")),
+        (b"see https://example.org/page", (200, "")),
         (b"x", (200, "")),
         ("\U0001f600".encode(), (200, "")),
     ],
@@ -131,7 +139,7 @@ def test_plain_text_has_its_bounds_too(world: World, content: bytes, expected: t
     assert (answer.status, answer.code) == expected
 
 
-@pytest.mark.parametrize("operation", [name for name, row in OPERATIONS.items() if name != "models.train"])
+@pytest.mark.parametrize("operation", WITH_BODY)
 @pytest.mark.parametrize(
     ("literal", "kind"),
     [
@@ -226,6 +234,24 @@ def test_a_refused_batch_changes_nothing(world: World) -> None:
     samples = [{"trait": "tone", "text": "new", "quality": 1}, {"trait": "absent", "text": "new", "quality": 1}]
     assert world.call("POST", "/v1/models/mine.draft/samples", json={"samples": samples}).status == 422
     assert world.call("GET", "/v1/models/mine.draft/samples").body == before
+
+
+def test_an_empty_body_is_an_empty_object_where_none_is_needed(world: World) -> None:
+    for path in ("traits/discover", "samples/synthesize", "train"):
+        answers = [
+            world.call("POST", f"/v1/models/mine.archived/{path}", **body)
+            for body in ({}, {"json": {}}, {"raw": b""}, {"json": {"effort": None}})
+        ]
+        assert {answer.code for answer in answers} == {"model_archived"}
+
+
+def test_a_bundle_has_a_limit_of_its_own(world: World) -> None:
+    """Larger than any other body may be, and still looked at."""
+    large = signed({**world.bundles["draft"], "handle": "mine.large-bundle"})
+    large["model"]["readme_markdown"] = "x" * 99_000
+    answer = world.call("POST", "/v1/models/import", json=signed(large))
+    assert (answer.status, len(answer.body["readme_markdown"])) == (201, 99_000)
+    assert world.call("PATCH", "/v1/models/mine.draft", json=large["model"]).code == "body_too_large"
 
 
 @pytest.mark.parametrize("size", [96 * 1024, 96 * 1024 + 1])

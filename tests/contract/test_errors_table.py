@@ -1,10 +1,13 @@
 """The table of error codes (CONTRACT 1): each code by a request that earns it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from core.errors import TraitbenchError
 from core.lifecycle import keys
+from tests.contract.conftest import FAULT
 from tests.contract.world import World
 
 ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
@@ -32,7 +35,9 @@ ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
     ("route_not_found", 404, "GET", "/v1/nothing", {}),
     ("method_not_allowed", 405, "PUT", "/v1/models", {}),
     ("not_acceptable", 406, "GET", "/v1/models", {"headers": {"Accept": "text/html"}}),
+    ("not_acceptable", 406, "GET", "/v1/models/mine.ready", {"headers": {"Accept": "text/plain"}}),
     ("not_acceptable", 406, "POST", "/v1/models/mine.ready/score", {"headers": {"Accept": "image/png"}}),
+    ("not_acceptable", 406, "POST", "/v1/models/mine.ready/compare", {"headers": {"Accept": "text/markdown"}}),
     ("handle_taken", 409, "POST", "/v1/models", {"json": {"handle": "mine.draft"}}),
     ("handle_taken", 409, "POST", "/v1/models", {"json": {"handle": "mine.archived"}}),
     ("model_not_draft", 409, "DELETE", "/v1/models/mine.ready/traits/tone", {}),
@@ -40,18 +45,16 @@ ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
     ("model_archived", 409, "PATCH", "/v1/models/mine.archived", {"json": {"description": "x"}}),
     ("model_not_trained", 409, "POST", "/v1/models/mine.draft/score", {"json": {"content": "x"}}),
     ("model_not_trained", 409, "POST", "/v1/models/mine.draft/versions/best", {}),
-    ("feature_unavailable", 409, "POST", "/v1/models", {"json": {"handle": "mine.z", "zero_data_retention": True}}),
-    ("feature_unavailable", 409, "PATCH", "/v1/models/mine.draft", {"json": {"zero_data_retention": True}}),
-    ("feature_unavailable", 409, "PATCH", "/v1/models/mine.draft", {"json": {"version_retention_policy": {}}}),
-    ("feature_unavailable", 409, "POST", "/v1/models/mine.draft/train", {"json": {"reoptimize_params": True}}),
+    ("model_not_trained", 409, "POST", "/v1/models/mine.draft/compare", {"json": {"a": "x", "b": "y"}}),
+    ("duplicate_run", 409, "POST", "/v1/models/mine.discovered/traits/discover", {"json": {"effort": "low"}}),
+    ("samples_purged", 409, "POST", "/v1/models/mine.silent/train", {"json": {"reoptimize_params": True}}),
     (
         "feature_unavailable",
         409,
         "POST",
-        "/v1/models/mine.ready/score",
+        "/v1/models/mine.silent/score",
         {"json": {"content": "x", "feedback": {"tone": "good"}}},
     ),
-    ("feature_unavailable", 409, "POST", "/v1/models/mine.ready/score", {"json": {"content": "https://example.org/a"}}),
     ("body_too_large", 413, "POST", "/v1/models", {"raw": b" " * 100_000}),
     ("unsupported_media_type", 415, "POST", "/v1/models", {"data": {"handle": "mine.z"}}),
     ("validation_failed", 422, "POST", "/v1/models", {"json": {"handle": "mine.z", "max_depth": 4}}),
@@ -64,6 +67,31 @@ ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
         "/v1/models/mine.ready/score",
         {"json": {"content": "x", "traits": ["absent"]}},
     ),
+    (
+        "validation_failed",
+        422,
+        "POST",
+        "/v1/models/mine.ready/compare",
+        {"json": {"a": "x", "b": "y", "traits": ["absent"]}},
+    ),
+    (
+        "validation_failed",
+        422,
+        "POST",
+        "/v1/models/mine.ready/score",
+        {"json": {"content": "x", "feedback": {"tone": "so so"}}},
+    ),
+    (
+        "validation_failed",
+        422,
+        "PATCH",
+        "/v1/models/mine.draft",
+        {"json": {"version_retention_policy": {"keep_unnamed": -1}}},
+    ),
+    ("validation_failed", 422, "POST", "/v1/models/mine.draft/traits/discover", {"json": {"effort": "huge"}}),
+    ("validation_failed", 422, "POST", "/v1/models/mine.draft/samples/synthesize", {"json": {"effort": "huge"}}),
+    ("validation_failed", 422, "POST", "/v1/models/import", {"json": {}}),
+    ("validation_failed", 422, "POST", "/v1/extract", {"json": {"url": " "}}),
     ("invalid_handle", 422, "POST", "/v1/models", {"json": {"handle": "Mine.z"}}),
     ("invalid_handle", 422, "GET", "/v1/models/mine", {}),
     ("invalid_tag", 422, "POST", "/v1/models/mine.ready/versions/v7", {}),
@@ -77,7 +105,32 @@ ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
         {"json": {"handle": "mine.z", "scoring_method": "cosine"}},
     ),
     ("unsupported_scoring_method", 422, "PATCH", "/v1/models/mine.draft", {"json": {"scoring_method": "cosine"}}),
+    (
+        "unsupported_synth_type",
+        422,
+        "POST",
+        "/v1/models/mine.draft/samples/synthesize",
+        {"json": {"synth_type": "enrich"}},
+    ),
     ("insufficient_samples", 422, "POST", "/v1/models/mine.empty/train", {}),
+    ("insufficient_samples", 422, "POST", "/v1/models/mine.empty/traits/discover", {}),
+    (
+        "insufficient_samples",
+        422,
+        "POST",
+        "/v1/models/mine.empty/samples/synthesize",
+        {"json": {"synth_type": "diversify"}},
+    ),
+    ("url_not_fetchable", 422, "POST", "/v1/extract", {"json": {"url": "http://127.0.0.1:8501/v1/health"}}),
+    ("url_not_fetchable", 422, "POST", "/v1/extract", {"json": {"url": "file:///etc/passwd"}}),
+    ("url_not_fetchable", 422, "POST", "/v1/models/mine.ready/score", {"json": {"content": "https://nowhere.example"}}),
+    (
+        "url_not_fetchable",
+        422,
+        "POST",
+        "/v1/models/mine.ready/compare",
+        {"json": {"a": "x", "b": " http://[::1]/ "}},
+    ),
     (
         "duplicate_trait",
         422,
@@ -92,7 +145,52 @@ ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
         "/v1/models/mine.draft/traits",
         {"json": {"traits": [{"name": "Tone", "key": "other"}]}},
     ),
+    ("internal_error", 500, "POST", "/v1/extract", {"json": {"url": FAULT}}),
+    ("unavailable", 503, "GET", "/v1/health", {"key": None}),
 ]
+
+# What is told beside the code, of most errors: enough to fix it.
+DETAILS: dict[str, set[str]] = {
+    "invalid_json": {"reason"},
+    "empty_body": {"media_types"},
+    "invalid_parameter": {"parameter"},
+    "invalid_cursor": {"parameter"},
+    "insufficient_scope": {"scope"},
+    "namespace_forbidden": {"namespace"},
+    "model_not_found": {"handle"},
+    "trait_not_found": {"trait"},
+    "sample_not_found": {"sample_id"},
+    "version_not_found": {"version"},
+    "tag_not_found": {"tag"},
+    "method_not_allowed": {"allow"},
+    "not_acceptable": {"offers"},
+    "handle_taken": {"handle"},
+    "model_not_draft": {"handle", "state"},
+    "model_busy": {"handle", "state", "run_id"},
+    "model_archived": {"handle", "state"},
+    "model_not_trained": {"handle", "state"},
+    "duplicate_run": {"handle", "run_id", "status"},
+    "samples_purged": {"handle"},
+    "feature_unavailable": {"field"},
+    "body_too_large": {"max_bytes"},
+    "unsupported_media_type": {"media_types"},
+    "validation_failed": {"errors"},
+    "invalid_handle": {"field", "pattern"},
+    "invalid_tag": {"field", "pattern"},
+    "unsupported_kind": {"field", "choices"},
+    "unsupported_scoring_method": {"field", "choices"},
+    "unsupported_synth_type": {"field", "choices"},
+    "insufficient_samples": {"traits"},
+    "duplicate_trait": {"keys"},
+    "url_not_fetchable": {"reason"},
+}
+HEADERS = {
+    "unauthenticated": "www-authenticate",
+    "method_not_allowed": "allow",
+    "unavailable": "retry-after",
+    "model_busy": "x-run-id",
+    "duplicate_run": "x-run-id",
+}
 
 
 @pytest.mark.parametrize(
@@ -103,6 +201,21 @@ def test_each_code_by_a_request_that_earns_it(
 ) -> None:
     answer = world.call(method, path, **request_)
     assert (answer.status, answer.code) == (status, code)
+    assert DETAILS.get(code, set()) <= set(answer.details)
+    assert code not in HEADERS or answer.headers[HEADERS[code]]
+
+
+def test_the_table_has_every_code_that_a_service_can_answer() -> None:
+    classes = [cls for cls in tree(TraitbenchError) if cls.__module__ == TraitbenchError.__module__ and cls.code]
+    codes = {cls.code: cls.status for cls in classes}
+    del codes["unreachable"]  # the client's own
+    assert {(code, status) for code, status, *_ in ROWS} == set(codes.items())
+
+
+def tree(root: type[TraitbenchError]) -> Iterator[type[TraitbenchError]]:
+    for cls in root.__subclasses__():
+        yield cls
+        yield from tree(cls)
 
 
 def test_401_says_how_to_authenticate_and_not_what_was_wrong(world: World) -> None:

@@ -20,13 +20,17 @@ DECLARED = {
     "GET /v1/models/{handle}",
     "PATCH /v1/models/{handle}",
     "DELETE /v1/models/{handle}",
+    "POST /v1/models/import",
+    "GET /v1/models/{handle}/export",
     "POST /v1/models/{handle}/train",
     "POST /v1/models/{handle}/traits",
+    "POST /v1/models/{handle}/traits/discover",
     "GET /v1/models/{handle}/traits",
     "GET /v1/models/{handle}/traits/{key}",
     "PATCH /v1/models/{handle}/traits/{key}",
     "DELETE /v1/models/{handle}/traits/{key}",
     "POST /v1/models/{handle}/samples",
+    "POST /v1/models/{handle}/samples/synthesize",
     "GET /v1/models/{handle}/samples",
     "DELETE /v1/models/{handle}/samples/{sample_id}",
     "GET /v1/models/{handle}/versions",
@@ -35,12 +39,15 @@ DECLARED = {
     "POST /v1/models/{handle}/versions/{name}",
     "DELETE /v1/models/{handle}/versions/{name}",
     "POST /v1/models/{handle}/score",
+    "POST /v1/models/{handle}/compare",
+    "POST /v1/extract",
 }
 QUERY = {
     "GET /v1/models": {
         "limit": (50, {"minimum": 1, "maximum": 250}),
         **dict.fromkeys(("cursor", "namespace", "state", "kind"), (None, {})),
     },
+    "POST /v1/models/import": {"handle": (None, {"type": "string"})},
     "GET /v1/models/{handle}/samples": {
         "limit": (100, {"minimum": 1, "maximum": 500}),
         **dict.fromkeys(("trait", "cursor"), (None, {})),
@@ -89,7 +96,7 @@ def test_operation_ids_are_identifiers_of_their_own(world: World) -> None:
 
 def test_the_access_table_rules_every_operation_behind_a_key(world: World) -> None:
     keyed = {operation["summary"] for name, operation in operations(world).items() if name.split()[1] not in OPEN}
-    assert keyed == set(RULES) - {"scores.feedback"}
+    assert keyed == set(RULES) - {"scores.feedback", "models.card"}
 
 
 def test_every_answer_has_a_request_id_and_every_error_the_envelope(world: World) -> None:
@@ -116,7 +123,11 @@ def test_the_run_is_named_where_one_is_started_or_met(world: World) -> None:
         for status, answer in operation["responses"].items()
         if "X-Run-Id" in answer["headers"]
     }
-    assert ("POST /v1/models/{handle}/train", "202") in named
+    assert {name for name, status in named if status == "202"} == {
+        "POST /v1/models/{handle}/train",
+        "POST /v1/models/{handle}/traits/discover",
+        "POST /v1/models/{handle}/samples/synthesize",
+    }
     assert {status for _, status in named} == {"202", "409"}
     assert ("POST /v1/models/{handle}/samples", "409") in named
 
@@ -161,12 +172,17 @@ def test_bodies_stand_with_their_media_types(world: World) -> None:
     assert found == {
         "POST /v1/models": (True, json_),
         "PATCH /v1/models/{handle}": (True, json_),
+        "POST /v1/models/import": (True, json_),
         "POST /v1/models/{handle}/train": (False, json_),
         "POST /v1/models/{handle}/traits": (True, json_),
+        "POST /v1/models/{handle}/traits/discover": (False, json_),
         "PATCH /v1/models/{handle}/traits/{key}": (True, json_),
         "POST /v1/models/{handle}/samples": (True, json_),
+        "POST /v1/models/{handle}/samples/synthesize": (False, json_),
         "PUT /v1/models/{handle}/versions/active": (True, json_),
         "POST /v1/models/{handle}/score": (True, ["application/json", "text/plain"]),
+        "POST /v1/models/{handle}/compare": (True, json_),
+        "POST /v1/extract": (True, json_),
     }
 
 
@@ -184,11 +200,50 @@ def test_fields_stand_with_bounds_and_defaults(world: World) -> None:
     assert sample["quality"].items() >= {"minimum": 0.0, "maximum": 1.0}.items()
     assert trait["aggregation"].items() >= {"default": "mean", "enum": ["mean", "max", "min", "none"]}.items()
     assert trait["name"].items() >= {"minLength": 1, "maxLength": 200}.items()
+    assert schemas["SynthesizeRequest"]["properties"]["synth_type"]["enum"] == ["from_traits", "diversify"]
+    policy = schemas["VersionRetentionPolicy"]["properties"]
+    assert policy["keep_unnamed"].items() >= {"default": 100, "minimum": 0}.items()
+    assert policy["keep_first_of_month"]["default"] is True
 
 
-def test_score_answers_a_card_or_a_chart(world: World) -> None:
-    answer = operations(world)["POST /v1/models/{handle}/score"]["responses"]["200"]
-    assert sorted(answer["content"]) == ["application/json", "text/plain"]
+@pytest.mark.parametrize(
+    ("operation", "other"),
+    [
+        ("GET /v1/models/{handle}", "text/markdown"),
+        ("POST /v1/models/{handle}/score", "text/plain"),
+        ("POST /v1/models/{handle}/compare", "text/plain"),
+    ],
+)
+def test_what_a_person_reads_is_declared_too(world: World, operation: str, other: str) -> None:
+    answer = operations(world)[operation]["responses"]["200"]
+    assert sorted(answer["content"]) == ["application/json", other]
+
+
+def test_every_link_leads_to_an_operation_and_fills_parameters_that_it_has(world: World) -> None:
+    by_id = {operation["operationId"]: operation for operation in operations(world).values()}
+    links = [
+        link
+        for operation in by_id.values()
+        for answer in operation["responses"].values()
+        for link in answer.get("links", {}).values()
+    ]
+    assert len(links) > 50
+    for link in links:
+        target = by_id[link["operationId"]]
+        assert set(link["parameters"]) <= {each["name"] for each in target.get("parameters", ())}
+        assert "requestBody" not in link or "requestBody" in target
+
+
+def test_no_operation_is_out_of_reach_of_the_links(world: World) -> None:
+    by_id = {operation["operationId"]: name for name, operation in operations(world).items()}
+    reached = {
+        by_id[link["operationId"]]
+        for operation in operations(world).values()
+        for answer in operation["responses"].values()
+        for link in answer.get("links", {}).values()
+    }
+    beginnings = {"POST /v1/models", "GET /v1/models", "POST /v1/extract", *(f"GET {path}" for path in OPEN)}
+    assert reached == DECLARED - beginnings
 
 
 def test_the_page_shows_every_operation_and_asks_nobody(world: World) -> None:

@@ -4,19 +4,23 @@ from typing import Any
 
 import pytest
 
+from tests.contract.stage import Stage
 from tests.contract.world import World
 
 MALFORMED = {"raw": b"{"}
 WITH_BODY = [
     ("PATCH", "/v1/models/{}"),
     ("POST", "/v1/models/{}/train"),
+    ("POST", "/v1/models/{}/traits/discover"),
+    ("POST", "/v1/models/{}/samples/synthesize"),
     ("POST", "/v1/models/{}/traits"),
     ("PATCH", "/v1/models/{}/traits/tone"),
     ("POST", "/v1/models/{}/samples"),
     ("PUT", "/v1/models/{}/versions/active"),
     ("POST", "/v1/models/{}/score"),
+    ("POST", "/v1/models/{}/compare"),
 ]
-WRITES = WITH_BODY[:-1]
+WRITES = WITH_BODY[:-2]
 
 
 def code(answer: Any) -> tuple[int, str]:
@@ -95,17 +99,44 @@ def test_6_the_body(
         ("DELETE", "/v1/models/mine.archived/traits/tone", None),
         ("POST", "/v1/models/mine.archived/versions/best", None),
         ("PUT", "/v1/models/mine.archived/versions/active", {"version": "v1"}),
+        ("POST", "/v1/models/mine.archived/traits/discover", {}),
+        ("POST", "/v1/models/mine.archived/samples/synthesize", {}),
         ("POST", "/v1/models/mine.archived/score", {"content": "x"}),
+        ("POST", "/v1/models/mine.archived/compare", {"a": "x", "b": "y"}),
     ],
 )
 def test_7_the_state(world: World, method: str, path: str, body: Any) -> None:
     assert code(world.call(method, path, json=body)) == (409, "model_archived")
 
 
-def test_insufficient_samples_comes_last(world: World) -> None:
-    assert code(world.call("POST", "/v1/models/mine.empty/train", json={"effort": "huge"}))[1] == "validation_failed"
-    answer = world.call("POST", "/v1/models/mine.empty/train", json={"reoptimize_params": True})
-    assert code(answer) == (409, "feature_unavailable")
+@pytest.mark.parametrize("path", ["train", "traits/discover", "samples/synthesize"])
+def test_insufficient_samples_comes_last(world: World, stage: Stage, path: str) -> None:
+    """An archived model without samples is archived first of all."""
+    empty = world.make(f"stage.order-{path.replace('/', '-')}", samples=False)
+    body = {"synth_type": "diversify"} if path == "samples/synthesize" else {}
+    ask = f"/v1/models/{empty}/{path}"
+    assert code(world.call("POST", ask, json={"effort": "huge"}))[1] == "validation_failed"
+    assert code(world.call("POST", ask, json=body)) == (422, "insufficient_samples")
+    assert world.call("DELETE", f"/v1/models/{empty}").status == 200
+    assert code(world.call("POST", ask, json=body)) == (409, "model_archived")
+
+
+def test_an_unknown_synth_type_comes_before_the_state(world: World, stage: Stage) -> None:
+    for state in ("ready", "archived", "synthesizing"):
+        answer = world.call(
+            "POST", f"/v1/models/{stage.shared(state)}/samples/synthesize", json={"synth_type": "enrich"}
+        )
+        assert code(answer) == (422, "unsupported_synth_type")
+
+
+def test_a_bundle_is_looked_at_when_scope_and_namespace_let_it_in(world: World) -> None:
+    path = "/v1/models/import?handle="
+    tampered = {**world.bundles["draft"], "sha256": "0" * 64}
+    assert code(world.call("POST", path + "other.new", key="scoring", **MALFORMED)) == (403, "insufficient_scope")
+    assert code(world.call("POST", path + "other.new", **MALFORMED)) == (400, "invalid_json")
+    assert code(world.call("POST", path + "Bad", json=tampered)) == (422, "invalid_handle")
+    assert code(world.call("POST", path + "other.new", json=tampered)) == (403, "namespace_forbidden")
+    assert code(world.call("POST", path + "mine.ready", json=tampered)) == (422, "validation_failed")
 
 
 def test_a_large_body_is_not_read_for_a_stranger(world: World) -> None:

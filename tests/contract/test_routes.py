@@ -9,15 +9,21 @@ ALLOW = {
     "/v1/docs": "GET, HEAD",
     "/v1/models": "GET, HEAD, POST",
     "/v1/models/mine.draft": "GET, HEAD, PATCH, DELETE",
+    "/v1/models/import": "GET, HEAD, POST, PATCH, DELETE",
+    "/v1/models/mine.draft/export": "GET, HEAD",
     "/v1/models/mine.draft/train": "POST",
     "/v1/models/mine.draft/traits": "GET, HEAD, POST",
     "/v1/models/mine.draft/traits/tone": "GET, HEAD, PATCH, DELETE",
+    "/v1/models/mine.draft/traits/discover": "GET, HEAD, POST, PATCH, DELETE",
     "/v1/models/mine.draft/samples": "GET, HEAD, POST",
+    "/v1/models/mine.draft/samples/synthesize": "POST, DELETE",
     "/v1/models/mine.draft/samples/1": "DELETE",
     "/v1/models/mine.draft/versions": "GET, HEAD",
     "/v1/models/mine.draft/versions/v1": "GET, HEAD, POST, DELETE",
     "/v1/models/mine.draft/versions/active": "GET, HEAD, POST, PUT, DELETE",
     "/v1/models/mine.draft/score": "POST",
+    "/v1/models/mine.draft/compare": "POST",
+    "/v1/extract": "POST",
 }
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"]
 NOWHERE = [

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from core.barchart import draw
-from core.contract.scores import Card
+from core.barchart import draw, draw_pair
+from core.contract.scores import Card, Comparison
+from tests.contract.stage import Stage
 from tests.contract.world import World
 
 
@@ -61,11 +62,97 @@ def test_the_codes_of_versions_and_tags(world: World) -> None:
     assert untagged.body == {"handle": "mine.ready", "tag": "best.one", "deleted": True}
 
 
-def test_values_equal_to_the_default_of_what_is_not_offered_change_nothing(world: World) -> None:
-    defaults = {"zero_data_retention": False, "version_retention_policy": None}
-    assert world.call("PATCH", "/v1/models/mine.draft", json=defaults).status == 200
-    answer = world.call("POST", "/v1/models/mine.ready/score", json={"content": "x", "feedback": None, "traits": None})
+def test_settings_of_a_model_are_changed_and_reset(world: World, stage: Stage) -> None:
+    path = f"/v1/models/{stage.fresh('ready')}"
+    changed = world.call("PATCH", path, json={"version_retention_policy": {"keep_unnamed": 7}})
+    assert changed.body["version_retention_policy"] == {"keep_unnamed": 7, "keep_first_of_month": True}
+    assert world.call("PATCH", path, json={"version_retention_policy": None}).body["version_retention_policy"] is None
+    assert world.call("PATCH", path, json={"zero_data_retention": True}).body["zero_data_retention"] is True
+    assert world.call("GET", f"{path}/samples").body["items"] == []
+    assert world.call("PATCH", path, json={"zero_data_retention": None}).body["zero_data_retention"] is False
+    assert world.call("GET", path).body["state"] == "ready"
+
+
+def test_feedback_answers_with_the_samples_it_has_become(world: World, stage: Stage) -> None:
+    path = f"/v1/models/{stage.fresh('ready')}"
+    body = {"content": "I like it here", "feedback": {"Tone": "good"}}
+    plain = world.call("POST", f"{path}/score", json={**body, "feedback": None})
+    answer = world.call("POST", f"{path}/score", json=body)
+    (sample,) = world.call("GET", f"{path}/samples", params={"limit": 500}).body["items"][-1:]
+    assert answer.body["metadata"]["sample_ids"] == [sample["id"]]
+    assert (sample["text"], sample["quality"], sample["provenance"]) == (body["content"], 1.0, "score_feedback")
+    assert answer.body["scores"] == plain.body["scores"]
+    assert plain.body["metadata"]["sample_ids"] == []
+
+
+def test_a_pair_compared_is_two_cards_of_one_request(world: World) -> None:
+    request: dict[str, Any] = {"json": {"a": "A pain to read", "b": "A joy to read", "traits": ["Tone"]}}
+    answer = world.call("POST", "/v1/models/mine.ready@v1/compare", **request)
     assert answer.status == 200
+    for name, text in (("a", "A pain to read"), ("b", "A joy to read")):
+        card = world.call("POST", "/v1/models/mine.ready/score", json={"content": text}).body
+        card["metadata"]["request_id"] = answer.headers["x-request-id"]
+        assert answer.body[name] == card
+    a, b = (answer.body[name]["scores"]["tone"] for name in "ab")
+    assert answer.body["per_trait"] == {"tone": {"a": a, "b": b, "delta": b - a}}
+    assert answer.body["improvement"] == b - a > 0
+
+
+def test_a_pair_drawn_is_the_pair_sent(world: World) -> None:
+    request: dict[str, Any] = {"json": {"a": "A pain to read", "b": "A joy to read"}}
+    pair = world.call("POST", "/v1/models/mine.ready/compare", **request)
+    chart = world.call("POST", "/v1/models/mine.ready/compare", headers={"Accept": "text/plain"}, **request)
+    assert chart.headers["content-type"] == "text/plain; charset=utf-8"
+    assert chart.text == draw_pair(Comparison.model_validate(pair.body))
+
+
+def test_a_model_read_as_markdown_is_its_card(world: World) -> None:
+    card = world.call("GET", "/v1/models/mine.ready", headers={"Accept": "text/markdown"})
+    assert (card.status, card.headers["content-type"]) == (200, "text/markdown; charset=utf-8")
+    assert "mine.ready" in card.text
+    assert "Tone" in card.text
+    for accept in ("*/*", "application/json, text/markdown", "text/markdown;q=0.5, application/json"):
+        model = world.call("GET", "/v1/models/mine.ready", headers={"Accept": accept})
+        assert model.headers["content-type"] == "application/json"
+
+
+def test_what_was_exported_comes_in_as_the_same_model(world: World, stage: Stage) -> None:
+    source = stage.fresh("ready")
+    answer = world.call("GET", f"/v1/models/{source}/export")
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+    for query, handle in (({"handle": "mine.copy"}, "mine.copy"), ({"handle": "mine.other-copy"}, "mine.other-copy")):
+        made = world.call("POST", "/v1/models/import", params=query, json=answer.body)
+        assert (made.status, made.body["handle"], made.body["state"]) == (201, handle, "ready")
+        assert made.body["version_tags"] == ["best"]
+        (version,) = world.call("GET", f"/v1/models/{handle}/versions").body["items"]
+        assert version["triggered_by"] == "backfill"
+        assert scores(world, handle) == scores(world, source)
+
+
+def scores(world: World, handle: str) -> Any:
+    return world.call("POST", f"/v1/models/{handle}/score", json={"content": "A fine text"}).body["scores"]
+
+
+def test_a_bundle_that_was_changed_is_refused(world: World) -> None:
+    bundle = {**world.bundles["ready"], "handle": "mine.changed"}
+    answer = world.call("POST", "/v1/models/import", json=bundle)
+    assert [error["loc"] for error in answer.details["errors"]] == [["sha256"]]
+    assert world.call("GET", "/v1/models/mine.changed").status == 404
+
+
+def test_what_a_discovery_found_is_there_and_may_be_trained(world: World) -> None:
+    traits = world.call("GET", "/v1/models/mine.discovered/traits").body["traits"]
+    found = [trait for trait in traits if trait["kind"] == "intrinsic"]
+    assert {trait["key"] for trait in traits} > {trait["key"] for trait in found} or not found
+    for trait in found:
+        assert 0.5 <= trait["discrimination"] <= 1.0
+        assert trait["explained_variance"] > 0
+        assert set(trait["anchor_sample_ids"]) == {"positive", "negative"}
+
+
+def test_what_a_synthesis_wrote_is_there_and_says_so(world: World) -> None:
+    samples = world.call("GET", "/v1/models/mine.synthesized/samples", params={"limit": 500}).body["items"]
+    assert {sample["provenance"] for sample in samples} == {"authored", "synthesized"}
 
 
 def test_a_text_is_scored_the_same_however_it_is_sent(world: World) -> None:

@@ -25,8 +25,14 @@ from core.lifecycle.bench import Bench
 from core.store.keys import Scope
 
 REQUEST_ID = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}")
-GOOD = ("I love it", "What a fine day", "Lovely and kind", "A joy to read", "Warm and bright", "Well done, thank you")
-BAD = ("I hate it", "What a foul day", "Nasty and cruel", "A pain to read", "Cold and grim", "Badly done, no thanks")
+GOOD = (
+    *("I love it", "What a fine day", "Lovely and kind", "A joy to read", "Warm and bright", "Well done, thank you"),
+    *("How good of you", "I am glad you came", "Take all the time you need", "You are always welcome"),
+)
+BAD = (
+    *("I hate it", "What a foul day", "Nasty and cruel", "A pain to read", "Cold and grim", "Badly done, no thanks"),
+    *("How mean of you", "I wish you had not come", "Stop wasting my time", "You are never welcome"),
+)
 SAMPLES = [{"trait": "tone", "text": text, "quality": 1.0} for text in GOOD] + [
     {"trait": "tone", "text": text, "quality": 0.0} for text in BAD
 ]
@@ -59,6 +65,7 @@ class World:
     base_url: str
     bench: Bench | None = None
     secrets: dict[str, str] = field(default_factory=dict, repr=False)
+    bundles: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         self.http = httpx.Client(base_url=self.base_url, timeout=60)

@@ -1,5 +1,7 @@
 """Feedback on a score: what it may say, what becomes of it, and who may give it."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,12 +17,14 @@ from core.errors import (
     TraitbenchError,
     ValidationFailed,
 )
-from core.lifecycle import feedback, models, samples, scores, training, traits, versions
+from core.extract import extract
+from core.lifecycle import extraction, feedback, models, samples, scores, training, traits, versions
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.store import models as stored
 from core.store.engine import reading
 from tests.benches import AUTHOR, SCORER, STRANGER, draft, settled, trained_here
+from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 
 TEXT = "what a lovely surprise"
 
@@ -110,6 +114,16 @@ def test_a_text_too_long_for_a_sample_is_scored_and_not_kept(working: Bench, han
     with pytest.raises(ValidationFailed) as caught:
         _score(working, handle, content=long, feedback={"warmth": 1})
     assert [error["loc"] for error in caught.value.details["errors"]] == [["content"]]
+
+
+def test_feedback_on_an_address_keeps_what_stands_there_and_where(working: Bench, handle: str) -> None:
+    letter = "You were a great help to my mother, and we shall not forget it, wherever we may live by then."
+    fetching = replace(working, extract=partial(extract, limits=ANY_PORT, permits=this_machine))
+    with serve(page(f"<html><body><article><p>{letter}</p></article></body></html>")) as site:
+        ids = _score(fetching, handle, content=f" {site.url}/letter\n", feedback={"warmth": "good"}).metadata.sample_ids
+    kept = samples.list_samples(working, AUTHOR, handle, limit=500).items[-1]
+    assert (kept.id, kept.text, kept.source_url) == (ids[-1], letter, f"{site.url}/letter")
+    assert extraction.source_of(f"{site.url}/{'x' * 2_000}") is None
 
 
 def test_a_pinned_version_scores_and_the_model_keeps_the_feedback(working: Bench, handle: str) -> None:

@@ -1,0 +1,225 @@
+"""The table of states (CONTRACT 5), walked cell by cell through the socket: every operation x every state.
+
+A cell says the status and then the state that follows or, of an error, its code: an error changes nothing at all. What
+a model is busy with are columns of their own.
+"""
+
+from typing import Any
+
+import pytest
+
+from core.contract.models import State
+from core.errors import TraitbenchError, error_for
+from core.states import TABLE, Operation, Outcome
+from tests.contract.conftest import RETRAIN_AFTER
+from tests.contract.stage import LOW, STATES, Stage
+from tests.contract.world import Answer, World
+
+TEXT = "What a lovely day"
+SAMPLES = {"samples": [{"trait": "tone", "text": TEXT, "quality": 1}]}
+
+# Names of requests: method, path under the model, body; `{sample}` is the id of a sample of the model.
+REQUESTS: dict[str, tuple[str, str, Any]] = {
+    "traits.add": ("POST", "/traits", {"traits": [{"name": "Tempo"}]}),
+    "traits.update": ("PATCH", "/traits/tone", {"description": "How warm."}),
+    "traits.delete": ("DELETE", "/traits/tone", None),
+    "samples.add": ("POST", "/samples", SAMPLES),
+    "samples.delete": ("DELETE", "/samples/{sample}", None),
+    "discover": ("POST", "/traits/discover", LOW),
+    "discover, harder": ("POST", "/traits/discover", {"effort": "xhigh"}),
+    "synthesize": ("POST", "/samples/synthesize", LOW),
+    "synthesize, harder": ("POST", "/samples/synthesize", {"effort": "xhigh"}),
+    "synthesize, of another type": ("POST", "/samples/synthesize", {**LOW, "synth_type": "diversify"}),
+    "train": ("POST", "/train", LOW),
+    "train, harder": ("POST", "/train", {"effort": "max"}),
+    "retune": ("POST", "/train", {**LOW, "reoptimize_params": True}),
+    "score": ("POST", "/score", {"content": TEXT}),
+    "score with feedback": ("POST", "/score", {"content": TEXT, "feedback": {"tone": "good"}}),
+    "compare": ("POST", "/compare", {"a": TEXT, "b": "Go away"}),
+    "tag": ("POST", "/versions/good", None),
+    "untag": ("DELETE", "/versions/best", None),
+    "activate": ("PUT", "/versions/active", {"version": "v1"}),
+    "update": ("PATCH", "", {"description": "Changed.", "version_retention_policy": {"keep_unnamed": 3}}),
+    "turn zero retention on": ("PATCH", "", {"zero_data_retention": True}),
+    "get": ("GET", "", None),
+    "card": ("GET", "", None),
+    "export": ("GET", "/export", None),
+    "traits.list": ("GET", "/traits", None),
+    "traits.get": ("GET", "/traits/tone", None),
+    "samples.list": ("GET", "/samples", None),
+    "versions.list": ("GET", "/versions", None),
+    "versions.get": ("GET", "/versions/v1", None),
+    "delete": ("DELETE", "", None),
+}
+EDITS = ("traits.add", "traits.update", "traits.delete", "samples.add", "samples.delete")
+SCORES = ("score", "score with feedback", "compare")
+READS = ("get", "card", "export", "traits.list", "traits.get", "samples.list", "versions.list")
+
+EDIT = """200 draft | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
+        | 409 model_not_draft | 200 draft | 409 model_archived"""
+HARDER = """202 busy | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
+        | 409 model_not_draft | 202 busy | 409 model_archived"""
+USE = """409 model_not_trained | 409 model_not_trained | {0} busy | 409 model_not_trained | 409 model_not_trained
+        | {0} ready | 409 model_not_trained | 409 model_archived"""
+READ = "200 draft | 200 busy | 200 busy | 200 busy | 200 busy | 200 ready | 200 failed | 200 archived"
+
+# The columns: draft | training | retuning | discovering | synthesizing | ready | failed | archived
+ROWS: dict[str, str] = {
+    **dict.fromkeys(EDITS, EDIT),
+    "discover": """202 busy | 409 model_busy | 409 model_busy | 409 duplicate_run | 409 model_busy
+        | 409 model_not_draft | 202 busy | 409 model_archived""",
+    "discover, harder": HARDER,
+    "synthesize": """202 busy | 409 model_busy | 409 model_busy | 409 model_busy | 409 duplicate_run
+        | 409 model_not_draft | 202 busy | 409 model_archived""",
+    "synthesize, harder": HARDER,
+    "synthesize, of another type": HARDER,
+    "train": """202 busy | 202 busy | 409 model_busy | 409 model_busy | 409 model_busy
+        | 200 ready | 202 busy | 409 model_archived""",
+    "train, harder": """202 busy | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
+        | 200 ready | 202 busy | 409 model_archived""",
+    "retune": """202 busy | 409 model_busy | 202 busy | 409 model_busy | 409 model_busy
+        | 202 busy | 202 busy | 409 model_archived""",
+    **dict.fromkeys((*SCORES, "untag", "activate"), USE.format(200)),
+    "tag": USE.format(201),
+    "update": """200 draft | 200 busy | 200 busy | 200 busy | 200 busy
+        | 200 ready | 200 failed | 409 model_archived""",
+    # What runs is cancelled: a first training has failed with it, the others leave what was there before.
+    "turn zero retention on": """200 draft | 200 failed | 200 ready | 200 draft | 200 draft
+        | 200 ready | 200 failed | 409 model_archived""",
+    **dict.fromkeys(READS, READ),
+    "versions.get": """404 version_not_found | 404 version_not_found | 200 busy | 404 version_not_found
+        | 404 version_not_found | 200 ready | 404 version_not_found | 200 archived""",
+    "delete": " | ".join(["200 archived"] * 8),
+}
+CELLS = [
+    pytest.param(name, state, *cell.split(), id=f"{name}-{state}")
+    for name, row in ROWS.items()
+    for state, cell in zip(STATES, row.split("|"), strict=True)
+]
+CHANGE_NOTHING = {*READS, "score", "compare", "versions.get"}
+
+
+@pytest.mark.parametrize(("name", "state", "status", "outcome"), CELLS)
+def test_the_table(world: World, stage: Stage, name: str, state: str, status: str, outcome: str) -> None:
+    changes = status < "400" and name not in CHANGE_NOTHING
+    handle = stage.fresh(state) if changes else stage.shared(state)
+    before = model_of(world, handle)
+    assert before["state"] == STATES[state]
+    answer = ask(world, handle, name)
+    after = model_of(world, handle)
+    assert answer.status == int(status)
+    if status >= "400":
+        assert answer.code == outcome
+    else:
+        assert after["state"] == outcome
+    if not changes:
+        assert after == before
+    check_run(answer, after)
+
+
+def model_of(world: World, handle: str) -> dict[str, Any]:
+    found: dict[str, Any] = world.call("GET", f"/v1/models/{handle}").body
+    return found
+
+
+def ask(world: World, handle: str, name: str) -> Answer:
+    method, path, body = REQUESTS[name]
+    if "{sample}" in path:
+        (sample, *_) = world.call("GET", f"/v1/models/{handle}/samples").body["items"]
+        path = path.format(sample=sample["id"])
+    headers = {"Accept": "text/markdown"} if name == "card" else {}
+    return world.call(method, f"/v1/models/{handle}{path}", json=body, headers=headers)
+
+
+def check_run(answer: Answer, after: dict[str, Any]) -> None:
+    """Whoever starts a run, meets one or is in its way is told which."""
+    if answer.status == 202:
+        assert answer.body == {"state": "busy", "run_id": after["last_operation"]["run_id"]}
+        assert after["last_operation"]["status"] == "queued"
+    if answer.status == 202 or answer.code in ("model_busy", "duplicate_run"):
+        assert answer.headers["x-run-id"] == after["last_operation"]["run_id"]
+    else:
+        assert "x-run-id" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "kind"),
+    [
+        ("train", "draft", "train"),
+        ("discover", "draft", "discover"),
+        ("synthesize", "draft", "synthesize"),
+        ("retune", "draft", "train"),
+        ("retune", "ready", "retune"),
+    ],
+)
+def test_the_model_says_what_it_is_busy_with(world: World, stage: Stage, name: str, state: str, kind: str) -> None:
+    handle = stage.fresh(state)
+    ask(world, handle, name)
+    assert model_of(world, handle)["last_operation"]["kind"] == kind
+
+
+def test_enough_feedback_retrains_a_ready_model_without_being_asked(world: World, stage: Stage) -> None:
+    handle = stage.fresh("ready")
+    for _ in range(RETRAIN_AFTER):
+        assert model_of(world, handle)["state"] == "ready"
+        ask(world, handle, "score with feedback")
+    after = model_of(world, handle)
+    assert (after["state"], after["last_operation"]["kind"]) == ("busy", "retrain")
+    assert ask(world, handle, "score").status == 200
+
+
+def test_the_automatic_retrain_waits_while_the_model_is_busy(world: World, stage: Stage) -> None:
+    handle = stage.fresh("retuning")
+    before = model_of(world, handle)
+    for _ in range(RETRAIN_AFTER + 1):
+        ask(world, handle, "score with feedback")
+    assert model_of(world, handle) == before
+
+
+def test_a_completed_discovery_is_not_done_twice(world: World) -> None:
+    before = model_of(world, "mine.discovered")
+    answer = ask(world, "mine.discovered", "discover")
+    assert (answer.status, answer.code) == (409, "duplicate_run")
+    assert answer.headers["x-run-id"] == answer.details["run_id"] == before["last_operation"]["run_id"]
+    assert model_of(world, "mine.discovered") == before
+
+
+def test_a_completed_synthesis_has_added_samples_and_another_may_follow(world: World) -> None:
+    before = model_of(world, "mine.synthesized")["last_operation"]
+    answer = ask(world, "mine.synthesized", "synthesize")
+    assert answer.status == 202
+    assert before["status"] == "succeeded"
+    assert answer.body["run_id"] != before["run_id"]
+
+
+OF_STATES: dict[Operation, tuple[str, str]] = {
+    "edit": ("traits.add", "training"),
+    "train": ("train", "training"),
+    "retune": ("retune", "retuning"),
+    "discover": ("discover", "discovering"),
+    "synthesize": ("synthesize", "synthesizing"),
+    "use": ("score", "retuning"),
+    "update": ("update", "training"),
+    "read": ("get", "training"),
+    "delete": ("delete", "training"),
+}
+
+
+@pytest.mark.parametrize("operation", OF_STATES)
+def test_the_table_that_the_service_reads_has_the_same_cells(operation: Operation) -> None:
+    """But for the automatic retrain, which nobody asks for."""
+    assert set(TABLE) == {*OF_STATES, "retrain"}
+    name, busy = OF_STATES[operation]
+    row = dict(zip(STATES, ROWS[name].split("|"), strict=True))
+    columns: dict[State, str] = {state: state for state in ("draft", "ready", "failed", "archived")}
+    columns["busy"] = busy
+    for state, column in columns.items():
+        status, outcome = row[column].split()
+        assert_same(TABLE[operation][state], int(status), outcome)
+
+
+def assert_same(cell: Outcome | type[TraitbenchError], status: int, outcome: str) -> None:
+    if isinstance(cell, Outcome):
+        assert status < 400 or (cell is Outcome.MATCH and outcome == "duplicate_run")
+    else:
+        assert cell is error_for(outcome, status)

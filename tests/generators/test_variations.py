@@ -1,0 +1,80 @@
+"""The same text once more: what is edited, and what is left alone."""
+
+from itertools import islice
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.generators.variations import MOST, variations
+from sample_data import demo_models
+
+
+@pytest.mark.parametrize(
+    ("text", "varied"),
+    [
+        ("I do not like the lamp", ["I don't like the lamp"]),
+        ("I don't like the lamp", ["I do not like the lamp"]),
+        ("We are glad to help", ["We're glad to help"]),
+        ("It is a lamp", ["It's a lamp"]),
+        ("i am here now", ["i'm here now"]),
+        ("Maybe nobody will come", ["Perhaps nobody will come", "Maybe no one will come", "Perhaps no one will come"]),
+        ("It broke. We wept.", ["We wept. It broke."]),
+        ("After 2 weeks", ["After 3 weeks", "After 4 weeks", "After 5 weeks", "After 6 weeks"]),
+    ],
+)
+def test_one_could_also_have_written(text: str, varied: list[str]) -> None:
+    assert list(islice(variations(text), len(varied))) == varied
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   ",
+        "Wonderful lamp",
+        "Don't you think?",
+        "Isn't that lovely",
+        "Here it is.",
+        "It's been years",
+        "A car I have",
+        "On 30 June at 9 o'clock",
+        "On June 30",
+        "Call 0171 555-2368",
+        "Version 2.4, 24/7",
+        "The 1 lamp",
+        "Schöne Lampe!",
+    ],
+)
+def test_these_have_no_variation(text: str) -> None:
+    assert list(variations(text)) == []
+
+
+def test_of_three_sentences_one_may_go_but_never_of_two() -> None:
+    three, two = (list(variations(text)) for text in ("Good. Bad. Odd.", "Good. Bad."))
+    assert {"Good. Bad.", "Bad. Odd.", "Good. Odd."} <= set(three)
+    assert two == ["Bad. Good."]
+
+
+def test_paragraphs_stay_where_they_are() -> None:
+    for varied in variations("A one. A two.\n\nA three. A four."):
+        order = [word for word in varied.replace(".", "").split() if word != "A"]
+        assert {*order} <= {"one", "two", "three", "four"}
+        assert [word in ("three", "four") for word in order] == sorted(word in ("three", "four") for word in order)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(st.sampled_from("aI'’ .!?\n29donthiesr"), max_size=60))
+def test_all_differ_are_never_blank_and_end(text: str) -> None:
+    found = list(variations(text))
+    assert len(found) == len(set(found)) <= MOST
+    assert text not in found
+    assert all(varied.strip() for varied in found)
+
+
+def test_every_variation_of_the_demo_texts_keeps_most_of_its_words() -> None:
+    texts = [sample["text"] for model in demo_models() for sample in model.samples][::7]
+    for text in texts:
+        for varied in islice(variations(text), 5):
+            assert len(varied) > len(text) / 3
+            assert varied[0].isupper() or not text[0].isupper()

@@ -1,0 +1,596 @@
+"""Walks through the life of a model: Hypothesis calls the real service as it likes, and after every step all that can
+be read of the model is what `told.Told`, the contract in plain Python, says.
+
+Twice: over the session's service, whose worker executes what is begun at once, and over one without a worker, where a
+run waits until the walk does it, breaks it or cuts it off, so that every operation also meets a model that is busy.
+
+A few walks, always the same ones, told step by step when one goes wrong. More of them, at random, and made as short as
+possible when one goes wrong, which takes minutes:
+
+    TRAITBENCH_TEST_WALKS=500 pytest tests/states/test_machine.py
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from core.client import Traitbench
+from core.contract.models import VersionRetentionPolicy
+from core.contract.samples import SampleInput
+from core.contract.traits import TraitInput
+from core.errors import TraitbenchError
+from core.lifecycle import keys, outcomes, retraining
+from core.lifecycle.bench import Bench
+from core.service.app import create_app
+from core.store import runs
+from core.store.engine import writing
+from tests.benches import done_here, fresh_settings, opened
+from tests.conftest import COLD, PATIENCE_SECONDS, WARM, Service
+from tests.contract.world import served
+from tests.states.told import GOES, Run, Sample, Start, Told, Trait
+
+WALKS = os.environ.get("TRAITBENCH_TEST_WALKS")
+RETRAIN_AFTER = 3
+TEXT = "Thank you for the letter, it was a joy to read."
+NAMES = ("Warmth", "Clarity", "Length of it")
+NOBODY = "nobody"
+
+NUMBERS = st.integers(0, 99)
+"""Which of the traits, samples, versions that there are: the number is taken modulo how many."""
+QUALITIES = st.sampled_from((0.0, 0.25, 0.5, 1.0))
+EFFORTS = st.sampled_from(("low", "medium"))
+TAGS = st.sampled_from(("good", "better"))
+
+_namespaces = (f"walk-{number}" for number in count(1))
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where one walks; `bench` is the one to execute runs on, None where a worker does."""
+
+    base_url: str
+    issue: Callable[[str], str]
+    retrain_after: int
+    bench: Bench | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call came to."""
+
+    value: Any = None
+    error: TraitbenchError | None = None
+
+    @property
+    def code(self) -> str:
+        return self.error.code if self.error else GOES
+
+
+class Walk(RuleBasedStateMachine):
+    """One walk: at any time there is one model that is walked with, and those that were left behind."""
+
+    def __init__(self, ground: Ground) -> None:
+        super().__init__()
+        self.ground, self.namespace = ground, next(_namespaces)
+        self.client = Traitbench(ground.base_url, ground.issue(self.namespace))
+        self.told = Told("")
+        self.left: list[Told] = []
+        self.cards: dict[int | None, Any] = {}
+        self.over: list[str] = []
+
+    def teardown(self) -> None:
+        self.client.close()
+
+    # ---- to begin with -----------------------------------------------------------------------------------------------
+
+    @initialize(zero=st.sampled_from((False, False, False, True)), begun=st.booleans())
+    def begin(self, zero: bool, begun: bool) -> None:
+        self._create(zero=zero)
+        if begun:
+            self.add_traits(names=[NAMES[0]], aggregation="mean")
+            self.add_samples(trait=0, qualities=[1.0, 1.0, 0.0, 0.0], first=0)
+
+    @precondition(lambda self: self.told.state == "archived")
+    @rule(zero=st.booleans())
+    def begin_again(self, zero: bool) -> None:
+        assert self._ask(lambda: self.client.models.create(self.told.handle)).code == "handle_taken"
+        self.left.append(self.told)
+        self._create(zero=zero)
+
+    @rule()
+    def create_what_is_there(self) -> None:
+        assert self._ask(lambda: self.client.models.create(self.told.handle)).code == "handle_taken"
+
+    def _create(self, *, zero: bool) -> None:
+        handle = f"{self.namespace}.m{len(self.left)}"
+        self.client.models.create(handle, zero_data_retention=zero)
+        self.told = Told(handle, zero=zero, retrain_after=self.ground.retrain_after)
+        self.cards = {}
+
+    # ---- traits ------------------------------------------------------------------------------------------------------
+
+    @rule(
+        names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=3),
+        aggregation=st.sampled_from(("mean", "max", "none")),
+    )
+    def add_traits(self, names: list[str], aggregation: Any) -> None:
+        sent = [TraitInput(name=name, aggregation=aggregation) for name in names]
+        answer = self._ask(lambda: self.client.traits.add(self.told.handle, sent))
+        traits = {_key(name): Trait(name, aggregation=aggregation) for name in names}
+        self._expect(answer, self.told.add_traits(traits, twice=len(traits) < len(names)))
+        if not answer.error:
+            assert [trait.key for trait in answer.value] == [_key(name) for name in names]
+
+    @rule(
+        trait=NUMBERS,
+        change=st.one_of(
+            st.tuples(st.just("name"), st.sampled_from((*NAMES, "Other"))),
+            st.tuples(st.just("description"), st.sampled_from(("", "How kind the words are."))),
+            st.tuples(st.just("positive_label"), st.sampled_from(("positive", "kind"))),
+            st.tuples(st.just("aggregation"), st.sampled_from(("mean", "min"))),
+        ),
+    )
+    def update_trait(self, trait: int, change: tuple[str, str]) -> None:
+        key, fields = self._trait(trait), dict([change])
+        answer = self._ask(lambda: self.client.traits.update(self.told.handle, key, **fields))  # type: ignore[arg-type]
+        self._expect(answer, self.told.update_trait(key, fields))
+
+    @rule(trait=NUMBERS)
+    def delete_trait(self, trait: int) -> None:
+        key = self._trait(trait)
+        answer = self._ask(lambda: self.client.traits.delete(self.told.handle, key))
+        self._expect(answer, self.told.delete_trait(key))
+
+    # ---- samples -----------------------------------------------------------------------------------------------------
+
+    @rule(trait=NUMBERS, qualities=st.lists(QUALITIES, min_size=1, max_size=5), first=st.integers(0, 40))
+    def add_samples(self, trait: int, qualities: Sequence[float], first: int) -> None:
+        key = self._trait(trait)
+        self._add([Sample(key, _text(first + i, quality), quality) for i, quality in enumerate(qualities)])
+
+    @rule(trait=NUMBERS, first=st.integers(0, 2))
+    def add_enough_to_discover(self, trait: int, first: int) -> None:
+        key = self._trait(trait)
+        self._add([Sample(key, _text(number, number % 2), float(number % 2)) for number in range(first, first + 20)])
+
+    @rule(trait=NUMBERS)
+    def add_samples_one_of_which_is_wrong(self, trait: int) -> None:
+        self._add(
+            [Sample(self._trait(trait), "It goes in whole or not at all.", 1.0), Sample(NOBODY, "Not this.", 0.0)]
+        )
+
+    @rule(sample=NUMBERS)
+    def delete_sample(self, sample: int) -> None:
+        number = self._pick([*self.told.samples, 0], sample)
+        answer = self._ask(lambda: self.client.samples.delete(self.told.handle, number))
+        self._expect(answer, self.told.delete_sample(number))
+
+    @precondition(lambda self: any(each.provenance == "synthesized" for each in self.told.samples.values()))
+    @rule()
+    def delete_all_that_was_synthesized(self) -> None:
+        for number in [n for n, each in self.told.samples.items() if each.provenance == "synthesized"]:
+            answer = self._ask(lambda number=number: self.client.samples.delete(self.told.handle, number))
+            self._expect(answer, self.told.delete_sample(number))
+
+    def _add(self, samples: list[Sample]) -> None:
+        sent = [SampleInput(trait=each.trait, text=each.text, quality=each.quality) for each in samples]
+        answer = self._ask(lambda: self.client.samples.add(self.told.handle, sent))
+        code = self.told.refuses_samples(samples)
+        self._expect(answer, code or self.told.take_samples(answer.value, samples))
+
+    # ---- runs --------------------------------------------------------------------------------------------------------
+
+    @rule(effort=EFFORTS, anew=st.booleans())
+    def train(self, effort: Any, anew: bool) -> None:
+        answer = self._ask(lambda: self.client.models.train(self.told.handle, effort=effort, reoptimize_params=anew))
+        self._start(answer, self.told.train(effort, anew=anew), ("train", effort, anew))
+
+    @rule(effort=EFFORTS)
+    def discover(self, effort: Any) -> None:
+        key = self.told.key_of_discovery(effort)
+        answer = self._ask(lambda: self.client.traits.discover(self.told.handle, effort=effort))
+        self._start(answer, self.told.discover(key), key)
+
+    @rule(synth_type=st.sampled_from(("from_traits", "diversify")))
+    def synthesize(self, synth_type: Any) -> None:
+        key = self.told.key_of_synthesis(synth_type, "low")
+        answer = self._ask(
+            lambda: self.client.samples.synthesize(self.told.handle, synth_type=synth_type, effort="low")
+        )
+        self._start(answer, self.told.synthesize(key, synth_type), key)
+
+    @rule()
+    def synthesize_as_nobody_offers(self) -> None:
+        odd: Any = "enrich"
+        answer = self._ask(lambda: self.client.samples.synthesize(self.told.handle, synth_type=odd))
+        assert answer.code == "unsupported_synth_type"
+
+    @precondition(lambda self: self.ground.bench and self.told.state == "busy")
+    @rule()
+    def work(self) -> None:
+        """What a worker would do."""
+        assert self.ground.bench is not None
+        assert self.told.run is not None
+        done_here(self.ground.bench, self.told.run.id)
+        self._ended()
+        self.over.append(self.told.run.id)
+
+    @precondition(lambda self: self.ground.bench and self.told.state == "busy")
+    @rule()
+    def break_what_runs(self) -> None:
+        assert self.ground.bench is not None
+        assert self.told.run is not None
+        with writing(self.ground.bench.engine) as connection:
+            run = runs.read(connection, self.told.run.id)
+            assert run is not None
+            assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
+        self.told.fail("internal_error")
+        self.over.append(self.told.run.id)
+
+    @precondition(lambda self: self.ground.bench and self.over)
+    @rule(which=NUMBERS)
+    def work_on_what_is_over(self, which: int) -> None:
+        """A worker that was thought dead comes back to a run that has ended: it finds nothing to do."""
+        assert self.ground.bench is not None
+        done_here(self.ground.bench, self._pick(self.over, which))
+
+    def _start(self, answer: Answer, start: Start, key: tuple[Any, ...]) -> None:
+        self._expect(answer, start.code)
+        if answer.error:
+            assert answer.error.headers.get("X-Run-Id") == start.run_id
+            return
+        if start.kind:
+            self._begun(Run(answer.value.run_id, start.kind, key))
+        else:
+            assert answer.value.run_id == start.run_id
+        assert answer.value.state == ("ready" if answer.value.run_id is None else "busy")
+
+    def _begun(self, run: Run) -> None:
+        self.told.begin(run)
+        if self.ground.bench is None:
+            self._awaited(lambda: self.client.models.get(self.told.handle).state != "busy")
+            self._ended()
+
+    def _ended(self) -> None:
+        """The model follows what a run has done, as far as it may choose; all else is told beforehand."""
+        assert self.told.run is not None
+        operation = self.client.models.get(self.told.handle).last_operation
+        assert operation is not None
+        if operation.error is not None:
+            # A synthesis may find nothing new to say; nothing else has a reason to fail.
+            assert (self.told.run.kind, operation.error.code) == ("synthesize", "nothing_synthesized")
+            self.told.fail("nothing_synthesized")
+        elif self.told.run.kind == "discover":
+            self.told.discovered(self._found_traits())
+        elif self.told.run.kind == "synthesize":
+            self.told.synthesized(self._made_samples())
+        else:
+            newest = self.client.versions.list(self.told.handle).items[0]
+            self.told.trained(f"{newest.created_at:%Y-%m}")
+
+    def _found_traits(self) -> dict[str, Trait]:
+        stay = {key: trait for key, trait in self.told.traits.items() if not self.told.untouched(key)}
+        there = {trait.key: trait for trait in self.client.traits.list(self.told.handle)}
+        assert list(there)[: len(stay)] == list(stay)
+        for key in there.keys() - stay.keys():
+            new = there[key]
+            assert new.kind == "intrinsic"
+            assert new.discrimination is not None
+            assert new.discrimination >= 0.5
+        return stay | {
+            key: Trait(**words, kind="intrinsic", found=words)
+            for key, trait in there.items()
+            if key not in stay
+            for words in [trait.model_dump(include={"name", "positive_label", "negative_label", "description"})]
+        }
+
+    def _made_samples(self) -> dict[int, Sample]:
+        last = max(self.told.samples, default=0)
+        made = [each for each in self.client.samples.list(self.told.handle, limit=500) if each.id > last]
+        assert made
+        given = {key for key, trait in self.told.traits.items() if trait.kind == "extrinsic"}
+        assert {(each.provenance, each.trait in given) for each in made} == {("synthesized", True)}
+        return {each.id: Sample(each.trait, each.text, each.quality, each.provenance) for each in made}
+
+    # ---- what needs a version ----------------------------------------------------------------------------------------
+
+    @rule(name=TAGS)
+    def tag(self, name: str) -> None:
+        answer = self._ask(lambda: self.client.versions.tag(self.told.handle, name))
+        self._expect(answer, self.told.tag(name))
+
+    @rule(name=TAGS)
+    def untag(self, name: str) -> None:
+        answer = self._ask(lambda: self.client.versions.untag(self.told.handle, name))
+        self._expect(answer, self.told.untag(name))
+
+    @rule(version=NUMBERS)
+    def activate_a_version(self, version: int) -> None:
+        name = f"v{self._pick([*self.told.versions, 99], version)}"
+        answer = self._ask(lambda: self.client.versions.activate(self.told.handle, version=name))
+        self._expect(answer, self.told.activate(version=name, tag=None))
+        self._settle()
+
+    @rule(name=TAGS)
+    def activate_a_tag(self, name: str) -> None:
+        answer = self._ask(lambda: self.client.versions.activate(self.told.handle, tag=name))
+        self._expect(answer, self.told.activate(version=None, tag=name))
+        self._settle()
+
+    @rule()
+    def score(self) -> None:
+        self._score(self.told.handle, self.told.active)
+
+    @rule(name=st.one_of(TAGS, st.integers(1, 5).map(lambda number: f"v{number}")))
+    def score_by_a_version(self, name: str) -> None:
+        number = self.told.resolve(name)
+        if number is None:
+            answer = self._ask(lambda: self.client.scores.score(f"{self.told.handle}@{name}", TEXT))
+            assert answer.code == "version_not_found"
+        else:
+            self._score(f"{self.told.handle}@{name}", number)
+
+    @rule()
+    def score_a_trait_that_is_not_there(self) -> None:
+        answer = self._ask(lambda: self.client.scores.score(self.told.handle, TEXT, traits=[NOBODY]))
+        self._expect(answer, self.told.refusal("use") if self.told.active is None else "validation_failed")
+
+    @rule()
+    def compare(self) -> None:
+        answer = self._ask(lambda: self.client.scores.compare(self.told.handle, TEXT, COLD[0]))
+        self._expect(answer, self.told.refusal("use"))
+        if not answer.error:
+            self._same_card(answer.value.a, self.told.active)
+            assert answer.value.improvement == answer.value.b.composite - answer.value.a.composite
+
+    @rule(trait=NUMBERS, quality=QUALITIES, first=st.integers(0, 40), times=st.integers(1, 4))
+    def give_feedback(self, trait: int, quality: float, first: int, times: int) -> None:
+        key = self._trait(trait)
+        known = self.told.active is None or key in self.told.traits
+        for text in (_text(number, quality) for number in range(first, first + times)):
+            answer = self._ask(
+                lambda text=text: self.client.scores.score(self.told.handle, text, feedback={key: quality})
+            )
+            self._expect(answer, self.told.refuses_feedback() if known else "validation_failed")
+            if not answer.error:
+                [number] = answer.value.metadata.sample_ids
+                self.told.samples[number] = Sample(key, text, quality, "score_feedback", waits=True)
+                self._retrained_if_due()
+
+    @precondition(lambda self: self.ground.bench)
+    @rule()
+    def sweep(self) -> None:
+        """What a worker does every other second."""
+        bench = self.ground.bench
+        assert bench is not None
+        retraining.sweep(bench.engine, bench.runs, bench.settings)
+        self._retrained_if_due()
+
+    def _score(self, handle: str, number: int | None) -> None:
+        answer = self._ask(lambda: self.client.scores.score(handle, TEXT))
+        self._expect(answer, self.told.refusal("use"))
+        if not answer.error:
+            self._same_card(answer.value, number)
+
+    def _same_card(self, card: Any, number: int | None) -> None:
+        """The same text and version: the same card, whoever asks, whenever, and wherever the version went."""
+        assert card.metadata.version_id == f"v{number}"
+        assert list(card.scores) == list(self.told.traits)
+        told = card.model_dump(exclude={"metadata"})
+        assert told == self.cards.setdefault(number, told)
+
+    def _retrained_if_due(self) -> None:
+        if self.told.is_due():
+            operation = self.client.models.get(self.told.handle).last_operation
+            assert operation is not None
+            assert operation.kind == "retrain"
+            self._begun(Run(str(operation.run_id), "retrain", ()))
+
+    def _settle(self) -> None:
+        """What a worker begins of itself is waited for."""
+        if self.ground.bench is None and self.told.is_due():
+            before = self.told.run and self.told.run.id
+            self._awaited(lambda: self._last_run() != before)
+            self._retrained_if_due()
+
+    # ---- the model ---------------------------------------------------------------------------------------------------
+
+    @rule(zero=st.booleans())
+    def zero_retention(self, zero: bool) -> None:
+        self._update(zero_data_retention=zero)
+
+    @rule(keep=st.one_of(st.none(), st.tuples(st.integers(0, 2), st.booleans())))
+    def keep_versions(self, keep: tuple[int, bool] | None) -> None:
+        policy = None if keep is None else {"keep_unnamed": keep[0], "keep_first_of_month": keep[1]}
+        self._update(version_retention_policy=policy)
+
+    @rule(description=st.sampled_from((None, "How it sounds.", "How long it is.")))
+    def describe(self, description: str | None) -> None:
+        self._update(description=description)
+
+    @rule(sure=st.sampled_from((False, False, False, True)))
+    def delete(self, sure: bool) -> None:
+        if sure or self.told.state == "archived":
+            assert self.client.models.delete(self.told.handle).deleted
+            self._cutting_off(self.told.delete)
+
+    @rule()
+    def carry_over(self) -> None:
+        """What was exported comes in under another handle, and the walk goes on with that."""
+        if not self.told.samples and not self.told.versions:
+            return
+        self.left.append(self.told)
+        handle = f"{self.namespace}.m{len(self.left)}"
+        self.client.models.import_(self.client.models.export(self.told.handle), handle=handle)
+        ids = [] if self.told.zero else [sample.id for sample in self.client.samples.list(handle, limit=500)]
+        self.told = self.told.copy(handle, ids)
+        self._settle()
+
+    @rule()
+    def read_the_card(self) -> None:
+        card = self.client.models.card(self.told.handle)
+        assert self.told.handle in card
+        assert all(trait.name in card for trait in self.told.traits.values())
+
+    @rule()
+    def read_a_version(self) -> None:
+        answer = self._ask(lambda: self.client.versions.get(self.told.handle))
+        self._expect(answer, "version_not_found" if self.told.active is None else GOES)
+        if not answer.error:
+            assert answer.value.version_no == self.told.active
+            assert [trait["key"] for trait in answer.value.snapshot["traits"]] == list(self.told.traits)
+
+    @rule()
+    def read_the_lists(self) -> None:
+        states = {each.handle: each.state for each in [*self.left, self.told]}
+        listed = self.client.models.list(namespace=self.namespace, limit=3)
+        assert [model.handle for model in listed] == sorted(h for h, state in states.items() if state != "archived")
+        archived = self.client.models.list(namespace=self.namespace, state="archived")
+        assert [model.handle for model in archived] == sorted(h for h, state in states.items() if state == "archived")
+
+    def _update(self, **fields: Any) -> None:
+        sent = fields
+        if policy := fields.get("version_retention_policy"):
+            sent = fields | {"version_retention_policy": VersionRetentionPolicy(**policy)}
+        answer = self._ask(lambda: self.client.models.update(self.told.handle, **sent))
+        self._expect(answer, self._cutting_off(lambda: self.told.update(fields)))
+
+    def _cutting_off(self, change: Callable[[], Any]) -> Any:
+        """A change that may cancel what runs."""
+        was = self.told.state
+        changed = change()
+        if was == "busy" and self.told.state != "busy" and self.told.run is not None:
+            self.over.append(self.told.run.id)
+        return changed
+
+    # ---- after every step --------------------------------------------------------------------------------------------
+
+    @invariant()
+    def what_is_read_is_what_was_told(self) -> None:
+        assert self._seen() == self.told.shown()
+
+    def _seen(self) -> dict[str, Any]:
+        handle = self.told.handle
+        model, versions = self.client.models.get(handle), list(self.client.versions.list(handle))
+        run = model.last_operation
+        assert model.traits == [trait.name for trait in self.told.traits.values()]
+        assert model.current_version_id == {v.version_no: v.version_id for v in versions}.get(self.told.active or 0)
+        policy = model.version_retention_policy
+        return {
+            **{name: getattr(model, name) for name in ("state", "description", "zero_data_retention", "version_no")},
+            "version_retention_policy": policy and policy.model_dump(),
+            "version_tags": model.version_tags,
+            "last_operation": run and (run.kind, run.status, run.run_id, run.error and run.error.code),
+            "traits": [
+                tuple(getattr(trait, name) for name in _SHOWN_OF_TRAITS) for trait in self.client.traits.list(handle)
+            ],
+            "samples": [
+                (each.id, each.trait, each.text, each.quality, each.provenance)
+                for each in self.client.samples.list(handle, limit=500)
+            ],
+            "versions": [
+                (each.version_no, each.triggered_by, each.sample_count, each.run_id, each.tags) for each in versions
+            ],
+        }
+
+    # ---- small things ------------------------------------------------------------------------------------------------
+
+    def _ask(self, call: Callable[[], Any]) -> Answer:
+        try:
+            return Answer(call())
+        except TraitbenchError as error:
+            return Answer(error=error)
+
+    def _expect(self, answer: Answer, code: str) -> None:
+        assert answer.code == code
+        if answer.error:
+            assert str(answer.error.request_id).startswith("req_")
+        if answer.error and code == "model_busy":
+            assert self.told.run is not None
+            assert answer.error.headers["X-Run-Id"] == self.told.run.id
+
+    def _trait(self, number: int) -> str:
+        return str(self._pick([*self.told.traits, NOBODY] if number > 90 else [*self.told.traits] or [NOBODY], number))
+
+    def _pick(self, there: Sequence[Any], number: int) -> Any:
+        return there[number % len(there)]
+
+    def _last_run(self) -> str | None:
+        operation = self.client.models.get(self.told.handle).last_operation
+        return operation and operation.run_id
+
+    def _awaited(self, true: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not true():
+            assert time.monotonic() < deadline, "it takes too long"
+            time.sleep(0.02)
+
+
+_SHOWN_OF_TRAITS = (
+    *("key", "name", "positive_label", "negative_label", "description", "aggregation", "kind"),
+    *("sample_count", "positive_samples", "negative_samples"),
+)
+
+
+def _key(name: str) -> str:
+    return name.lower().replace(" ", "_")
+
+
+def _text(number: int, quality: float) -> str:
+    pool = WARM if quality > 0.5 else COLD
+    return f"{pool[number % len(pool)]} {'And again. ' * (number // len(pool))}".strip()
+
+
+def _walks(walks: int, steps: int) -> settings:
+    return settings(
+        max_examples=int(WALKS) if WALKS else walks,
+        stateful_step_count=steps,
+        derandomize=WALKS is None,
+        phases=tuple(Phase) if WALKS else (Phase.generate,),
+        report_multiple_bugs=False,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    """A service whose runs wait for the walk; three pieces of feedback make a model learn."""
+    with (
+        fresh_settings(tmp_path_factory.mktemp("still")) as made,
+        opened(replace(made, retrain_after_samples=RETRAIN_AFTER), runs=False) as bench,
+        served(create_app(bench)) as base_url,
+    ):
+
+        def issue(namespace: str) -> str:
+            return keys.create(bench.engine, scope="authoring", namespaces=(namespace,)).secret
+
+        yield Ground(base_url, issue, RETRAIN_AFTER, bench)
+
+
+def test_a_model_that_may_be_busy_for_long_is_at_every_step_what_the_contract_says(still: Ground) -> None:
+    run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=14, steps=45))
+
+
+def test_a_model_whose_runs_are_executed_is_at_every_step_what_the_contract_says(service: Service) -> None:
+    ground = Ground(
+        service.base_url,
+        lambda namespace: service.issue(namespaces=(namespace,)),
+        service.settings.retrain_after_samples,
+    )
+    run_state_machine_as_test(lambda: Walk(ground), settings=_walks(walks=6, steps=30))

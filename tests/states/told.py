@@ -1,0 +1,424 @@
+"""A model as the contract tells it, in plain Python: what an operation does to it, or the code that refuses it.
+
+It knows no database, no wire, and none of the service's own rules: `TABLE` is CONTRACT 5 written out by hand, and every
+method is one operation. A method that answers `GOES` has changed the model; any other answer has changed nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+GOES = ""
+FEWEST_FOR_DISCOVERY = 20
+
+_STATES = ("draft", "busy", "ready", "failed", "archived")
+_NOTHING_TO_DO = "nothing to do"
+_BY_VERSION = "when there is a version"
+_WORDS = ("name", "positive_label", "negative_label", "description")
+_NEUTRAL = {"positive_label": "positive", "negative_label": "negative", "description": ""}
+
+TABLE: Mapping[str, tuple[str, ...]] = {
+    "edit": (GOES, "model_busy", "model_not_draft", GOES, "model_archived"),
+    "derive": (GOES, "model_busy", "model_not_draft", GOES, "model_archived"),
+    "train": (GOES, "model_busy", _NOTHING_TO_DO, GOES, "model_archived"),
+    "retune": (GOES, "model_busy", GOES, GOES, "model_archived"),
+    "use": ("model_not_trained", _BY_VERSION, GOES, "model_not_trained", "model_archived"),
+    "update": (GOES, GOES, GOES, GOES, "model_archived"),
+}
+
+
+@dataclass(frozen=True)
+class Trait:
+    """`found` are the words that discovery called it by; None on a trait that somebody gave, or once they are gone."""
+
+    name: str
+    positive_label: str = "positive"
+    negative_label: str = "negative"
+    description: str = ""
+    aggregation: str = "mean"
+    kind: str = "extrinsic"
+    found: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """`waits` for the next version to learn from it: only feedback does."""
+
+    trait: str
+    text: str
+    quality: float
+    provenance: str = "authored"
+    waits: bool = False
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version; `month` is the one it was made in."""
+
+    triggered_by: str
+    sample_count: int
+    run_id: str | None
+    month: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """The last operation; `key` tells which others are the same."""
+
+    id: str
+    kind: str
+    key: tuple[Any, ...]
+    status: str = "queued"
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a call that wants a run is answered: refused by a code, perhaps with the id of a run; with the id of one that
+    is there already (None: nothing to do); or, when `kind` is given, with a new one."""
+
+    code: str = GOES
+    run_id: str | None = None
+    kind: str | None = None
+
+
+@dataclass
+class Told:
+    """One model; `retrain_after` is how much feedback makes it learn again."""
+
+    handle: str
+    zero: bool = False
+    retrain_after: int = 10
+    state: str = "draft"
+    description: str = ""
+    policy: Mapping[str, Any] | None = None
+    traits: dict[str, Trait] = field(default_factory=dict)
+    samples: dict[int, Sample] = field(default_factory=dict)
+    versions: dict[int, Version] = field(default_factory=dict)
+    tags: dict[str, int] = field(default_factory=dict)
+    active: int | None = None
+    made: int = 0
+    run: Run | None = None
+    derived: dict[tuple[Any, ...], str] = field(default_factory=dict)
+
+    # ---- the table ---------------------------------------------------------------------------------------------------
+
+    def refusal(self, row: str) -> str:
+        """The code that stands in the table."""
+        cell = TABLE[row][_STATES.index(self.state)]
+        if cell == _BY_VERSION:
+            return GOES if self.active is not None else "model_not_trained"
+        return cell
+
+    # ---- traits and samples ------------------------------------------------------------------------------------------
+
+    def add_traits(self, sent: Mapping[str, Trait], *, twice: bool) -> str:
+        """Traits by key; `twice` says that a key stood twice in the batch."""
+        names = {key: trait.name for key, trait in self.traits.items()} | {k: t.name for k, t in sent.items()}
+        if code := ("duplicate_trait" if twice or not _all_differ(names.values()) else self.refusal("edit")):
+            return code
+        for key, trait in sent.items():
+            old = self.traits.get(key)
+            self.traits[key] = replace(trait, kind=old.kind, found=old.found) if old else trait
+        return self._edited()
+
+    def update_trait(self, key: str, fields: Mapping[str, str]) -> str:
+        """Fields of the trait of a key."""
+        if key not in self.traits:
+            return "trait_not_found"
+        changed = replace(self.traits[key], **fields)
+        names = [trait.name for trait in (self.traits | {key: changed}).values()]
+        if code := ("duplicate_trait" if not _all_differ(names) else self.refusal("edit")):
+            return code
+        self.traits[key] = changed
+        return self._edited()
+
+    def delete_trait(self, key: str) -> str:
+        """The trait and its samples."""
+        if code := ("trait_not_found" if key not in self.traits else self.refusal("edit")):
+            return code
+        del self.traits[key]
+        self.samples = {number: sample for number, sample in self.samples.items() if sample.trait != key}
+        return self._edited()
+
+    def refuses_samples(self, sent: Sequence[Sample]) -> str:
+        """What is said to samples; `take_samples` has to follow when they go."""
+        unknown = any(sample.trait not in self.traits for sample in sent)
+        return "validation_failed" if unknown else self.refusal("edit")
+
+    def take_samples(self, ids: Sequence[int], sent: Sequence[Sample]) -> str:
+        """Samples that went in, with the ids that they were given."""
+        self.samples |= dict(zip(ids, sent, strict=True))
+        return self._edited()
+
+    def delete_sample(self, number: int) -> str:
+        """One sample."""
+        if code := ("sample_not_found" if number not in self.samples else self.refusal("edit")):
+            return code
+        del self.samples[number]
+        return self._edited()
+
+    def _edited(self) -> str:
+        self.state = "draft"
+        return GOES
+
+    # ---- runs --------------------------------------------------------------------------------------------------------
+
+    def train(self, effort: str, *, anew: bool) -> Start:
+        """A training, `anew` with `reoptimize_params`."""
+        code = self.refusal("retune" if anew else "train")
+        key = ("train", effort, anew)
+        if code == "model_busy" and self.run and self.run.key == key:
+            return Start(run_id=self.run.id)
+        if code == "model_busy":
+            return self._busy()
+        if code == _NOTHING_TO_DO:
+            return Start()
+        if not code and self.state == "ready" and not self.samples:
+            code = "samples_purged"
+        if not code and (self.lacking() or not self.samples):
+            code = "insufficient_samples"
+        return Start(code) if code else Start(kind="retune" if self.state == "ready" else "train")
+
+    def discover(self, key: tuple[Any, ...]) -> Start:
+        """A discovery."""
+        enough = len({sample.text for sample in self.samples.values()}) >= FEWEST_FOR_DISCOVERY
+        return self._derive("discover", key, enough=enough)
+
+    def synthesize(self, key: tuple[Any, ...], synth_type: str) -> Start:
+        """A synthesis: it needs a trait that somebody gave and, to vary texts, a text of such a trait."""
+        given = [key for key, trait in self.traits.items() if trait.kind == "extrinsic"]
+        seeds = [s for s in self.samples.values() if s.trait in given and s.provenance != "synthesized"]
+        varied = any(sample.quality != 0.5 for sample in seeds)
+        return self._derive("synthesize", key, enough=bool(given) and (varied or synth_type == "from_traits"))
+
+    def key_of_discovery(self, effort: str) -> tuple[Any, ...]:
+        """Which discoveries are the same: samples and effort."""
+        return ("discover", effort, tuple(self.samples))
+
+    def key_of_synthesis(self, synth_type: str, effort: str) -> tuple[Any, ...]:
+        """Which syntheses are the same: samples, traits, type and effort."""
+        traits = tuple((key, *(getattr(trait, name) for name in _WORDS)) for key, trait in self.traits.items())
+        aggregations = tuple(trait.aggregation for trait in self.traits.values())
+        return ("synthesize", synth_type, effort, tuple(self.samples), traits, aggregations)
+
+    def begin(self, run: Run) -> None:
+        """The run that was started."""
+        self.state, self.run = "busy", run
+
+    def trained(self, month: str) -> None:
+        """A training, a fresh search or a retrain has come to its end."""
+        triggers = {"train": "train", "retune": "retune", "retrain": "retrain_buffered"}
+        run = self._succeeded()
+        self.made += 1
+        self.versions[self.made] = Version(triggers[run.kind], len(self.samples), run.id, month)
+        self.active, self.state = self.made, "ready"
+        self.samples = {} if self.zero else {n: replace(s, waits=False) for n, s in self.samples.items()}
+        self._forget_words() if self.zero else None
+        self.prune()
+
+    def discovered(self, traits: Mapping[str, Trait]) -> None:
+        """A discovery has left these traits."""
+        self._derived()
+        self.traits = dict(traits)
+
+    def synthesized(self, samples: Mapping[int, Sample]) -> None:
+        """A synthesis has brought these samples."""
+        self._derived()
+        self.samples |= samples
+
+    def untouched(self, trait: str) -> bool:
+        """Whether a trait may give way to another discovery: nobody has taken it up."""
+        own = self.traits[trait]
+        told = any(sample.trait == trait for sample in self.samples.values())
+        return own.kind == "intrinsic" and own.found == _words(own) and own.aggregation == "mean" and not told
+
+    def fail(self, code: str) -> None:
+        """What runs has come to nothing: all is as before, but for a first training (CONTRACT 5)."""
+        assert self.run is not None
+        first = "failed" if self.run.kind == "train" else "draft"
+        self.state = "ready" if self.active is not None else first
+        self.run = replace(self.run, status="failed", error=code)
+
+    def lacking(self) -> list[str]:
+        """The traits that somebody gave and that lack a pole."""
+        given = [key for key, trait in self.traits.items() if trait.kind == "extrinsic"]
+        return [key for key in given if not all(self.poles(key))]
+
+    def poles(self, key: str) -> tuple[int, int]:
+        """Samples above and below 0.5."""
+        own = [sample.quality for sample in self.samples.values() if sample.trait == key]
+        return sum(quality > 0.5 for quality in own), sum(quality < 0.5 for quality in own)
+
+    def _derive(self, kind: str, key: tuple[Any, ...], *, enough: bool) -> Start:
+        code = self.refusal("derive")
+        if code == "model_busy":
+            same = self.run is not None and self.run.key == key
+            return Start("duplicate_run", self.run.id) if same and self.run else self._busy()
+        if not code and key in self.derived:
+            return Start("duplicate_run", self.derived[key])
+        if not code and not enough:
+            code = "insufficient_samples"
+        return Start(code) if code else Start(kind=kind)
+
+    def _busy(self) -> Start:
+        assert self.run is not None
+        return Start("model_busy", self.run.id)
+
+    def _succeeded(self) -> Run:
+        assert self.run is not None
+        self.run = replace(self.run, status="succeeded")
+        return self.run
+
+    def _derived(self) -> None:
+        run = self._succeeded()
+        self.derived[run.key] = run.id
+        self.state = "draft"
+
+    # ---- feedback ----------------------------------------------------------------------------------------------------
+
+    def refuses_feedback(self) -> str:
+        """What is said to feedback that is well formed."""
+        return self.refusal("use") or ("feature_unavailable" if self.zero else GOES)
+
+    def is_due(self) -> bool:
+        """Whether the automatic retrain has to begin: enough feedback waits, and the pool is no smaller than what the
+        version that serves has learnt from. One that has failed is not tried again at once."""
+        waiting = sum(sample.waits for sample in self.samples.values())
+        failed_last = self.run is not None and (self.run.kind, self.run.status) == ("retrain", "failed")
+        if self.state != "ready" or self.zero or waiting < self.retrain_after or failed_last or self.active is None:
+            return False
+        return len(self.samples) >= self.versions[self.active].sample_count and not self.lacking()
+
+    # ---- versions ----------------------------------------------------------------------------------------------------
+
+    def resolve(self, name: str) -> int | None:
+        """The number that `vN`, a tag or `active` means."""
+        if name == "active":
+            return self.active
+        return self.tags.get(name) or next((number for number in self.versions if name == f"v{number}"), None)
+
+    def tag(self, name: str) -> str:
+        """A tag on the active version."""
+        if code := self.refusal("use"):
+            return code
+        assert self.active is not None
+        self.tags[name] = self.active
+        return GOES
+
+    def untag(self, name: str) -> str:
+        """A tag no more."""
+        if code := self.refusal("use") or (GOES if name in self.tags else "tag_not_found"):
+            return code
+        del self.tags[name]
+        return GOES
+
+    def activate(self, *, version: str | None, tag: str | None) -> str:
+        """Another version serves."""
+        if code := self.refusal("use"):
+            return code
+        number = self.resolve(version) if version is not None else self.tags.get(str(tag))
+        if number is None:
+            return "tag_not_found" if version is None else "version_not_found"
+        self.active = number
+        return GOES
+
+    def prune(self) -> None:
+        """Tagged and active versions stay, the newest without a tag, and the first of a month (SPEC 2.6)."""
+        rule = {"keep_unnamed": 100, "keep_first_of_month": True} | dict(self.policy or {})
+        unnamed = sorted(set(self.versions) - set(self.tags.values()), reverse=True)
+        stay = {self.active, *self.tags.values(), *unnamed[: rule["keep_unnamed"]]}
+        if rule["keep_first_of_month"]:
+            months = {version.month for version in self.versions.values()}
+            stay |= {min(n for n, version in self.versions.items() if version.month == month) for month in months}
+        self.versions = {number: version for number, version in self.versions.items() if number in stay}
+
+    # ---- the model ---------------------------------------------------------------------------------------------------
+
+    def update(self, fields: Mapping[str, Any]) -> str:
+        """A PATCH, of fields as they are called on the wire."""
+        if code := self.refusal("update"):
+            return code
+        self.description = fields.get("description", self.description) or ""
+        if fields.get("zero_data_retention") and self.state == "busy":
+            self.fail("cancelled")
+        if "version_retention_policy" in fields:
+            self.policy = fields["version_retention_policy"]
+            self.prune()
+        if "zero_data_retention" in fields:
+            self.zero = bool(fields["zero_data_retention"])
+            self.samples = {} if self.zero else self.samples
+            self._forget_words() if self.zero else None
+        return GOES
+
+    def delete(self) -> None:
+        """Archived; what it was busy with is cancelled."""
+        if self.state == "busy":
+            self.fail("cancelled")
+        self.state = "archived"
+
+    def copy(self, handle: str, ids: Sequence[int]) -> "Told":
+        """What an export of it becomes under another handle; `ids` are those that the samples were given there."""
+        samples = {} if self.zero else dict(zip(ids, self.samples.values(), strict=True))
+        versions = {n: replace(v, triggered_by="backfill", run_id=None) for n, v in self.versions.items()}
+        return replace(
+            self,
+            handle=handle,
+            state="draft" if self.active is None else "ready",
+            traits=dict(self.traits),
+            samples=samples,
+            versions=versions,
+            tags=dict(self.tags),
+            made=max(self.versions, default=0),
+            run=None,
+            derived={},
+        )
+
+    def _forget_words(self) -> None:
+        """Words that discovery took from texts give way to the key."""
+        for key, trait in self.traits.items():
+            if trait.found is not None:
+                words = _words(trait)
+                gone = {name: ({"name": key} | _NEUTRAL)[name] for name in _WORDS if words[name] == trait.found[name]}
+                self.traits[key] = replace(trait, **gone, found=None)
+
+    # ---- what can be seen --------------------------------------------------------------------------------------------
+
+    def shown(self) -> dict[str, Any]:
+        """The model as the reads of the API have to show it."""
+        run = self.run
+        return {
+            "state": self.state,
+            "description": self.description,
+            "zero_data_retention": self.zero,
+            "version_retention_policy": self.policy,
+            "version_no": self.active,
+            "version_tags": self._tags_of(self.active),
+            "last_operation": run and (run.kind, run.status, run.id, run.error),
+            "traits": [
+                (key, *_words(trait).values(), trait.aggregation, trait.kind, self._count(key), *self.poles(key))
+                for key, trait in self.traits.items()
+            ],
+            "samples": [
+                (number, each.trait, each.text, each.quality, each.provenance) for number, each in self.samples.items()
+            ],
+            "versions": [
+                (number, each.triggered_by, each.sample_count, each.run_id, self._tags_of(number))
+                for number, each in sorted(self.versions.items(), reverse=True)
+            ],
+        }
+
+    def _count(self, key: str) -> int:
+        return sum(sample.trait == key for sample in self.samples.values())
+
+    def _tags_of(self, number: int | None) -> list[str]:
+        return sorted(name for name, tagged in self.tags.items() if tagged == number)
+
+
+def _words(trait: Trait) -> dict[str, str]:
+    return {name: getattr(trait, name) for name in _WORDS}
+
+
+def _all_differ(names: Iterable[str]) -> bool:
+    there = list(names)
+    return len(there) == len(set(there))
