@@ -16,8 +16,10 @@ from app.foreign_markdown import shown
 from app.service import attempt, client
 from app.sources import CONVENTION, Cells, cleaned, columns, rows, sources
 from app.text import count, plain
+from app.widgets.chart import only_our_csv
 from core.contract.models import Model
 
+_GRID = "model-sources"
 _FORM, _BEGUN, _ROWS = "model.about", "model.about_begun", "model.about_rows"
 _TITLES = {
     "description": "Description",
@@ -166,15 +168,17 @@ def _sources(form: str, begun: Mapping[str, Any], model: Model) -> list[Cells]:
     names = columns(model.upstream_sources or [])
     first = pd.DataFrame(session.kept(f"{held}.first", []), columns=names, dtype="object")
     st.markdown(f":small[{_TITLES['upstream_sources']}]", help="What this model builds on, and on which terms.")
-    edited = st.data_editor(
-        first,
-        column_config={name: st.column_config.TextColumn(_column(name)) for name in names},
-        num_rows="dynamic",
-        hide_index=True,
-        placeholder="",
-        key=key,
-        alt="Sources of the model, to be edited",
-    )
+    with st.container(key=_GRID):
+        only_our_csv(_GRID)
+        edited = st.data_editor(
+            first,
+            column_config={name: st.column_config.TextColumn(_column(name)) for name in names},
+            num_rows="dynamic",
+            hide_index=True,
+            placeholder="",
+            key=key,
+            alt="Sources of the model, to be edited",
+        )
     found = cleaned({str(name): cell for name, cell in row.items()} for row in edited.to_dict("records"))
     session.keep(held, found)
     return found

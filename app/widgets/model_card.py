@@ -30,4 +30,5 @@ def model_card(model: Model) -> None:
             key="model.card_file",
             on_click="ignore",
         )
-        st.caption("Images in the readme are shown as links, so that nothing is loaded from elsewhere.")
+        if "![" in card:
+            st.caption("Images in the readme are shown as links, so that nothing is loaded from elsewhere.")

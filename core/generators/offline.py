@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from core.generators import SYNTH_TYPES, TEXTS_PER_POLE, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
 from core.generators.filters import agreeing, distinct, on_side
+from core.generators.unsaid import UNSAID
 from core.generators.variations import variations
 from core.scoring.segments import Encode, Vectors, embed
 
@@ -30,7 +31,7 @@ _FRAMES = (
     "So {0}, so {1}!",
     "Quite {0}, I would say.",
     "{0}, {1}, {2}.",
-    "What a {0} thing to read.",
+    "How {0} it all is.",
     "The first word that comes to mind is {0}.",
     "All of it speaks of {0} and {1}.",
     "They wrote something {0} today.",
@@ -48,7 +49,7 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _SECTION = re.compile(r"(?:^|[.;!]\s+|\n\s*)([^.:;!\n]{1,60}):\s*(.+?)(?=[.;!]\s+[^.:;!\n]{1,60}:|\n|$)")
-_UNSAID = {"positive", "negative"}
+_GENERAL = {"positive", "negative"}
 _NEAR_SEED = 0.7
 
 
@@ -113,7 +114,7 @@ def _from_words(
 
 def _labels(trait: TraitPoles) -> tuple[str, str]:
     """What the poles are called; a trait whose labels say nothing is taken by its name."""
-    if {trait.positive_label.casefold(), trait.negative_label.casefold()} == _UNSAID:
+    if {trait.positive_label.casefold(), trait.negative_label.casefold()} == _GENERAL:
         return f"positive {trait.name}", f"negative {trait.name}"
     return trait.positive_label, trait.negative_label
 
@@ -162,7 +163,8 @@ def _lexicons(
     """The words for either pole, its own first; the more texts, the farther down the list, but as many for both."""
     size = min(_MOST_WORDS, _FEWEST_WORDS + count // 8)
     own = [[part for part in _phrases(label) if " " not in part] or [label] for label in labels]
-    ranked = [vocabulary.words[i] for i in np.argsort(-(vocabulary.vectors @ axis), kind="stable")]
+    order = np.argsort(-(vocabulary.vectors @ axis), kind="stable")
+    ranked = [word for word in (vocabulary.words[i] for i in order) if word not in UNSAID]
     ends = (ranked[:size], ranked[::-1][:size])
     found = [list(dict.fromkeys([*mine, *end]))[:size] for mine, end in zip(own, ends, strict=True)]
     length = min(map(len, found))

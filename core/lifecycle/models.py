@@ -98,6 +98,7 @@ def update(bench: Bench, caller: Caller, handle: str, body: ModelUpdate) -> Mode
     if cancelled:
         bench.runs.cancel(cancelled)
     if body.zero_data_retention:
+        bench.snapshots.clear()
         zero_retention.settle_or_say(bench.engine, model.id)
     return changed
 

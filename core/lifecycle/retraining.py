@@ -57,8 +57,10 @@ def is_due(connection: Connection, settings: Settings, model: ModelRow) -> bool:
 
 def sweep(engine: Engine, queue: Queue, settings: Settings) -> None:
     """Begin every retrain that is due."""
+    enough, since = settings.retrain_after_samples, rules.now() - _patience(settings)
     with reading(engine) as connection:
-        found = [models.find_by_id(connection, model_id) for model_id in samples.ready_and_waiting(connection)]
+        waiting = samples.ready_to_learn(connection, at_least=enough, since=since)
+        found = [models.find_by_id(connection, model_id) for model_id in waiting]
         due = [model.id for model in found if model is not None and is_due(connection, settings, model)]
     for model_id in due:
         with writing(engine) as connection:

@@ -1,4 +1,4 @@
-"""Snapshots that were scored with lately. A snapshot never changes, so what is kept is never wrong."""
+"""Snapshots that were scored with lately. They do not change, but where zero retention takes words out of them."""
 
 from collections import OrderedDict
 from threading import Lock
@@ -17,6 +17,11 @@ class Snapshots:
     def __init__(self) -> None:
         self._kept: OrderedDict[int, Snapshot] = OrderedDict()
         self._lock = Lock()
+
+    def clear(self) -> None:
+        """Forget all of them: some were rewritten, for words that must not be kept."""
+        with self._lock:
+            self._kept.clear()
 
     def get(self, connection: Connection, version_id: int) -> Snapshot:
         """The snapshot of a version, read at most once while it is kept."""

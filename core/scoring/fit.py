@@ -105,7 +105,7 @@ def _learn(
     told |= {
         "counts": _counts(trait, samples),
         "parameters": dict(found.parameters),
-        "shares": {f"{power:g}": share for power, share in found.shares.items()},
+        "shares": {str(power): share for power, share in found.shares.items()},
     }
     return _axis(trait, found, *_clusters(samples, found)), told
 

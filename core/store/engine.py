@@ -31,6 +31,8 @@ _PRAGMAS = (
     "busy_timeout=10000",
     "foreign_keys=ON",
     "secure_delete=ON",
+    # Texts that are deleted shall not pass through temporary files either.
+    "temp_store=MEMORY",
     "cache_size=-16000",
 )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy import Connection, Row, delete, func, or_, select, update
 from sqlalchemy import insert as insert_into
 
 from core.contract.samples import Sample
@@ -66,12 +66,13 @@ def waiting(connection: Connection, model_id: int) -> Waiting:
     return Waiting(*connection.execute(statement.where(_SAMPLES.pending)).one())
 
 
-def ready_and_waiting(connection: Connection) -> list[int]:
-    """The models that have feedback waiting and may learn from it: they are ready, and may keep texts."""
+def ready_to_learn(connection: Connection, *, at_least: int, since: datetime) -> list[int]:
+    """The models for which this much feedback waits, or some since then, and that are ready and may keep texts."""
     columns = tables.models.c
     may = (_SAMPLES.pending, columns.state == "ready", ~columns.zero_data_retention)
-    statement = select(columns.id).join(tables.samples, _SAMPLES.model_id == columns.id).where(*may).distinct()
-    return list(connection.execute(statement).scalars())
+    enough = or_(func.count() >= at_least, func.min(_SAMPLES.created_at) <= since)
+    waiting = select(columns.id).join(tables.samples, _SAMPLES.model_id == columns.id).where(*may)
+    return list(connection.execute(waiting.group_by(columns.id).having(enough)).scalars())
 
 
 def purge(connection: Connection, model_id: int) -> None:

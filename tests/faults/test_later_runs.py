@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, func, select
 
 from core.contract.models import TrainRequest
 from core.contract.scores import ScoreRequest
-from core.lifecycle import models, scores, training, versions
+from core.lifecycle import models, rules, scores, training, versions
 from core.lifecycle.bench import Bench
 from core.runs.engine import Runs
 from core.settings import Settings
@@ -97,4 +97,4 @@ def test_a_worker_learns_by_itself_what_has_waited_long_enough(settings: Setting
         assert (second.triggered_by, second.sample_count) == ("retrain_buffered", 10)
         assert _count(bench, tables.runs.c.kind == "retrain") == 1
         with reading(bench.engine) as connection:
-            assert stored_samples.ready_and_waiting(connection) == []
+            assert stored_samples.ready_to_learn(connection, at_least=1, since=rules.now()) == []

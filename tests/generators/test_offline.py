@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from core.generators import TEXTS_PER_POLE, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
 from core.generators.filters import NEAR_DUPLICATE
 from core.generators.offline import synthesize
+from core.generators.unsaid import UNSAID
 from core.scoring.card import positions
 from core.scoring.evaluate import auroc
 from core.scoring.fit import EncoderIdentity, TraitSamples, fit
@@ -125,6 +126,17 @@ def test_both_poles_stand_in_the_same_frames_and_are_as_long() -> None:
     positive, negative = ([each.text for each in found if each.quality == quality] for quality in (1.0, 0.0))
     assert [len(text.split()) for text in positive] == [len(text.split()) for text in negative]
     assert not set(positive) & set(negative)
+
+
+@pytest.mark.parametrize(("one", "other"), [("safe", "threatening"), ("polite", "vulgar"), ("modern", "backward")])
+def test_peoples_and_curses_are_not_put_into_texts(one: str, other: str) -> None:
+    found = made(TraitPoles("tone", "Tone", one, other), effort="medium").exemplars
+    assert not {word.strip(".,!?").lower() for each in found for word in each.text.split()} & UNSAID
+
+
+def test_what_the_trait_itself_says_may_be_said() -> None:
+    found = made(TraitPoles("age", "Age", "young", "old")).exemplars
+    assert any("young" in each.text for each in found if each.quality == 1)
 
 
 def test_equal_inputs_give_equal_texts() -> None:

@@ -195,3 +195,103 @@ def test_a_draft_with_samples_is_not_said_to_be_good(
     at = own_workbench.open("catalog")
     assert "Not trained yet" in words(at)
     assert "AUROC" not in words(at)
+
+
+# ---- export, import ----------------------------------------------------------------------------------------------
+
+
+def bring_in(at: AppTest, file: str, *, namespace: str = "", name: str = "") -> AppTest:
+    at.button(key="catalog.import_button").click().run()
+    at.file_uploader[0].upload("model.json", file.encode())
+    at.run()
+    if name:
+        at.selectbox(key="catalog.new_namespace").set_value(namespace)
+        at.text_input(key=next(str(box.key) for box in at.text_input if str(box.key).endswith(".name"))).set_value(name)
+        at.button(key="catalog.import_send").click().run()
+    return at
+
+
+def exported(trained: Trained) -> str:
+    return trained.client.models.export(trained.handle).model_dump_json()
+
+
+def test_an_exported_model_comes_in_under_another_name(
+    workbench: Workbench, client: Traitbench, trained: Trained, namespace: str
+) -> None:
+    at = bring_in(workbench.open("catalog"), exported(trained))
+    assert "1 trait, 20 samples, 1 version" in words(at)
+    bring_in(at, exported(trained), namespace=namespace, name="copy")
+    model = client.models.get(f"{namespace}.copy")
+    assert (model.state, model.version_no) == ("ready", 1)
+    text = "How lovely to see you."
+    assert client.scores.score(model.handle, text).scores == trained.client.scores.score(trained.handle, text).scores
+    assert [title.value for title in at.title] == ["Model"]
+    assert at.selectbox(key="model").value == model.handle
+
+
+def test_a_file_that_was_changed_is_refused_with_the_reason(
+    workbench: Workbench, client: Traitbench, trained: Trained, namespace: str
+) -> None:
+    tampered = exported(trained).replace("Thank you so much", "Thanks a lot")
+    at = bring_in(workbench.open("catalog"), tampered, namespace=namespace, name="copy")
+    assert "changed since it was exported" in at.error[0].value
+    assert not list(client.models.list(namespace=namespace))
+
+
+@pytest.mark.parametrize(
+    ("file", "reason"), [("no json", "not JSON"), ("{}", "No model was exported to this file"), ("", "not JSON")]
+)
+def test_a_file_that_holds_no_model_is_said(own_workbench: Workbench, file: str, reason: str) -> None:
+    at = bring_in(own_workbench.open("catalog"), file)
+    assert reason in at.error[0].value
+    assert "catalog.import_send" not in [button.key for button in at.button]
+
+
+def test_a_name_that_is_taken_by_an_import_is_said_below_the_field(
+    workbench: Workbench, client: Traitbench, trained: Trained, namespace: str
+) -> None:
+    client.models.create(f"{namespace}.tone")
+    at = bring_in(workbench.open("catalog"), exported(trained), namespace=namespace, name="tone")
+    assert "archived perhaps" in words(at)
+    at.text_input(key=next(str(box.key) for box in at.text_input if str(box.key).endswith(".name"))).set_value("tone-2")
+    at.button(key="catalog.import_send").click().run()
+    assert client.models.get(f"{namespace}.tone-2").state == "ready"
+
+
+# ---- zero retention, all about a model ---------------------------------------------------------------------------
+
+
+def test_models_under_zero_retention_bear_a_badge(own_workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    handle = client.models.create(f"{namespace}.tone").handle
+    assert "Zero retention" not in words(own_workbench.open("catalog"))
+    client.models.update(handle, zero_data_retention=True)
+    assert "Zero retention" in words(own_workbench.open("catalog"))
+
+
+def test_the_name_of_a_model_leads_to_all_about_it(workbench: Workbench, trained: Trained) -> None:
+    assert (trained.handle, "model") in open_links(workbench.open("catalog"))
+
+
+def test_a_copy_keeps_what_was_discovered_and_where_samples_came_from(
+    own_workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    source = f"{namespace}.source"
+    make_draft(client, source)
+    client.traits.discover(source, effort="low")
+    client.models.wait(source)
+    client.samples.synthesize(source, effort="low")
+    client.models.wait(source)
+    client.models.train(source, effort="low")
+    assert client.models.wait(source).state == "ready"
+    at = own_workbench.open("samples", model=source)
+    at.button(key="samples.copy").click().run()
+    at.text_input(key=f"catalog.new_model.{source}:0.name").set_value("copy")
+    at.button(key="catalog.create").click().run()
+    kinds = [[(each.key, each.kind) for each in client.traits.list(handle)] for handle in (source, f"{namespace}.copy")]
+    assert kinds[0] == kinds[1]
+    origins = [
+        [(each.text, each.provenance) for each in client.samples.list(handle)]
+        for handle in (source, f"{namespace}.copy")
+    ]
+    assert origins[0] == origins[1]
+    assert client.models.get(f"{namespace}.copy").state == "draft"

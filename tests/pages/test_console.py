@@ -1,11 +1,14 @@
 """The Console page: a key is issued with its secret shown once, listed with its last use, revoked after a question."""
 
 import pytest
+from sqlalchemy import delete
 from streamlit.testing.v1 import AppTest
 
 from core.client import Traitbench
 from core.errors import Unauthenticated
 from core.lifecycle import keys
+from core.store import tables
+from core.store.engine import writing
 from tests.conftest import Service
 from tests.pages.drive import Workbench, words
 
@@ -77,6 +80,21 @@ def test_a_key_is_revoked_only_after_the_question(workbench: Workbench, service:
         with pytest.raises(Unauthenticated):
             client.models.list(namespace=namespace)
     assert at.expander[0].label.startswith("Revoked")
+    assert f"console.revoke.{key.id}" not in [button.key for button in at.button]
+
+
+def test_a_key_that_somebody_else_removed_meanwhile_is_said_kindly(
+    workbench: Workbench, service: Service, namespace: str
+) -> None:
+    service.issue(namespaces=(namespace,))
+    key = keys.list_keys(service.bench.engine)[-1]
+    at = workbench.open("console")
+    at.button(key=f"console.revoke.{key.id}").click().run()
+    at.button(key="console.revoke.yes").click()
+    with writing(service.bench.engine) as connection:
+        connection.execute(delete(tables.keys).where(tables.keys.c.id == key.id))
+    at.run()
+    assert not at.exception
     assert f"console.revoke.{key.id}" not in [button.key for button in at.button]
 
 

@@ -316,6 +316,102 @@ def test_a_large_file_goes_in_whole(workbench: Workbench, client: Traitbench, em
     assert len(at.dataframe[0].value) == 1_200
 
 
+# ---- synthesis ---------------------------------------------------------------------------------------------------
+
+
+def synthesize(at: AppTest, *, kind: str = "from_traits") -> AppTest:
+    at.radio(key="synthesize.type").set_value(kind)
+    at.radio(key="synthesize.effort").set_value("low").run()
+    return at.button(key="synthesize.send").click().run()
+
+
+@pytest.fixture
+def synthesized(client: Traitbench, empty: str) -> str:
+    """A draft with one sample that somebody wrote and those that were made of its trait."""
+    client.samples.add(empty, [SampleInput(trait="warmth", text="Thank you, dear.", quality=1.0)])
+    client.samples.synthesize(empty, effort="low")
+    client.models.wait(empty)
+    return empty
+
+
+def made(client: Traitbench, handle: str) -> list[str]:
+    return [sample.text for sample in client.samples.list(handle) if sample.provenance == "synthesized"]
+
+
+def test_samples_are_synthesized_with_honest_words_and_marked_as_such(
+    workbench: Workbench, client: Traitbench, empty: str
+) -> None:
+    at = workbench.open("samples", model=empty)
+    at.button(key="samples.first_synthesize").click().run()
+    assert "A few texts of your own are worth more" in words(at)
+    assert "no figure is ever measured on them" in words(at)
+    synthesize(at)
+    assert "Writing samples" in words(at)
+    assert client.models.wait(empty).state == "draft"
+    at.run()
+    assert f"{len(made(client, empty))} synthesized samples are here now" in at.info[0].value
+    assert set(at.dataframe[0].value["provenance"]) == {"synthesized"}
+
+
+def test_texts_can_only_be_varied_when_there_are_some(workbench: Workbench, empty: str, draft: str) -> None:
+    at = workbench.open("samples", model=empty, task="Synthesize")
+    at.radio(key="synthesize.type").set_value("diversify").run()
+    assert at.button(key="synthesize.send").disabled
+    at = workbench.open("samples", model=draft, task="Synthesize")
+    at.radio(key="synthesize.type").set_value("diversify").run()
+    assert not at.button(key="synthesize.send").disabled
+
+
+def test_the_table_shows_and_filters_where_samples_come_from(
+    workbench: Workbench, client: Traitbench, synthesized: str
+) -> None:
+    at = workbench.open("samples", model=synthesized, origin="Authored")
+    assert list(at.dataframe[0].value["text"]) == ["Thank you, dear."]
+    assert copied_link(at)["origin"] == "Authored"
+    at.selectbox(key="origin").set_value("synthesized").run()
+    assert set(at.dataframe[0].value["text"]) == set(made(client, synthesized))
+
+
+def test_all_synthesized_go_in_one_go_and_not_before_it_is_saved(
+    workbench: Workbench, client: Traitbench, synthesized: str
+) -> None:
+    there = made(client, synthesized)
+    at = workbench.open("samples", model=synthesized)
+    at.button(key="samples.delete_synthesized").click().run()
+    assert list(at.dataframe[0].value["text"]) == ["Thank you, dear."]
+    assert f"{len(there)} synthesized samples will be deleted when you save" in words(at)
+    at.button(key="samples.keep_synthesized").click().run()
+    assert len(at.dataframe[0].value) == len(there) + 1
+    assert at.button(key="samples.save").disabled
+    at.button(key="samples.delete_synthesized").click().run()
+    at.button(key="samples.save").click().run()
+    assert texts(client, synthesized) == [("Thank you, dear.", 1.0)]
+
+
+def test_an_undo_never_makes_a_synthesized_text_pass_for_one_that_somebody_wrote(
+    workbench: Workbench, client: Traitbench, synthesized: str
+) -> None:
+    at = edit(workbench.open("samples", model=synthesized), gone=(0,))
+    at.button(key="samples.save").click().run()
+    assert "samples.undo_button" not in [button.key for button in at.button]
+    authored = [sample.id for sample in client.samples.list(synthesized) if sample.provenance == "authored"]
+    at = edit(at, gone=tuple(range(len(at.dataframe[0].value))))
+    at.button(key="samples.save").click().run()
+    at.button(key="samples.undo_button").click().run()
+    back = list(client.samples.list(synthesized))
+    assert [(sample.text, sample.provenance) for sample in back] == [("Thank you, dear.", "authored")]
+    assert len(authored) == 1
+
+
+def test_the_same_synthesis_again_is_said_kindly(workbench: Workbench, client: Traitbench, synthesized: str) -> None:
+    for sample in client.samples.list(synthesized):
+        if sample.provenance == "synthesized":
+            client.samples.delete(synthesized, sample.id)
+    at = synthesize(workbench.open("samples", model=synthesized, task="Synthesize"))
+    assert "exactly these traits and samples before" in at.info[-1].value
+    assert at.radio(key="synthesize.effort").value == "low"
+
+
 # ---- models that are not drafts ----------------------------------------------------------------------------------
 
 

@@ -3,7 +3,6 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.text import plain
 from core.client import Traitbench
 from core.contract.models import Progress
 from core.contract.samples import SampleInput
@@ -143,39 +142,6 @@ def test_a_running_retraining_says_so_and_the_old_version_scores(
     at.run()
     assert "The disk is full\\. v1 is as it was and goes on scoring." in " ".join(at.error[0].value.split())
     assert "v1 scores texts now" in words(at)
-
-
-def test_a_trait_that_discovery_found_bears_its_sign_and_is_said_to_be_unmeasured(
-    workbench: Workbench, client: Traitbench, namespace: str
-) -> None:
-    handle = f"{namespace}.found"
-    make_draft(client, handle)
-    client.traits.discover(handle, effort="low")
-    client.models.wait(handle)
-    found = [trait for trait in client.traits.list(handle) if trait.kind == "intrinsic"]
-    at = workbench.open("train", model=handle)
-    assert set(at.dataframe[0].value["Ready"]) == {"yes", "yes, found by discovery"}
-    client.models.train(handle)
-    client.models.wait(handle)
-    at.run()
-    assert f"**◇ {plain(found[0].name)}** ({found[0].discrimination:.2f} by discovery's own measure)" in words(at)
-    assert "nobody labelled these texts. Feedback on its scores labels texts" in words(at)
-
-
-def test_what_only_synthesized_samples_taught_is_said_to_be_unmeasured(
-    workbench: Workbench, client: Traitbench, namespace: str
-) -> None:
-    handle = f"{namespace}.made"
-    client.models.create(handle)
-    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
-    client.samples.synthesize(handle, effort="low")
-    client.models.wait(handle)
-    client.models.train(handle)
-    client.models.wait(handle)
-    at = workbench.open("train", model=handle)
-    assert not charts(at)
-    assert "**Not measured in v1**" in words(at)
-    assert "Synthesized samples teach a trait and never judge it." in words(at)
 
 
 def test_under_zero_retention_there_is_nothing_to_search_in(

@@ -6,8 +6,10 @@ from streamlit.testing.v1 import AppTest
 from core.client import Traitbench
 from core.contract.samples import SampleInput
 from core.contract.traits import TraitInput
+from core.errors import NotFound
+from sample_data import demo_models
 from tests.conftest import Service, Trained, make_draft
-from tests.pages.drive import Workbench, hold_busy, links, words
+from tests.pages.drive import Workbench, end_badly, hold_busy, links, words
 
 
 @pytest.fixture
@@ -157,7 +159,7 @@ def test_a_busy_model_is_read_only_for_the_moment(
     hold_busy(service.bench, f"{namespace}.full", None)
     at = workbench.open("traits", model=f"{namespace}.full")
     assert "Read only for the moment" in words(at)
-    assert "See how far it is" in links(at)
+    assert "Training" in words(at)
 
 
 def test_a_model_that_became_busy_meanwhile_refuses_with_the_way_out(
@@ -172,3 +174,89 @@ def test_a_model_that_became_busy_meanwhile_refuses_with_the_way_out(
     at.run()
     assert not at.exception
     assert len(client.traits.list(handle)) == 1
+
+
+# ---- discovery ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def replies(client: Traitbench, namespace: str) -> str:
+    """A draft with one trait and 120 texts, in which there is more to be found."""
+    handle = client.models.create(f"{namespace}.replies").handle
+    demo = next(model for model in demo_models() if model.handle == "demo.support-tone")
+    trait = demo.samples[0]["trait"]
+    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold", key="warmth")])
+    texts = {each["text"]: each["quality"] for each in demo.samples if each["trait"] == trait}
+    client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=texts[text]) for text in texts])
+    return handle
+
+
+def discover(at: AppTest, effort: str = "low") -> AppTest:
+    at.button(key="traits.discover_button").click().run()
+    at.radio(key="discover.effort").set_value(effort).run()
+    return at.button(key="traits.discover_send").click().run()
+
+
+def test_discovery_says_what_it_needs_when_there_are_too_few_texts(
+    workbench: Workbench, client: Traitbench, handle: str
+) -> None:
+    client.traits.add(handle, [TraitInput(name="Warmth")])
+    client.samples.add(handle, [SampleInput(trait="warmth", text="Thank you!", quality=1.0)])
+    at = workbench.open("traits", model=handle)
+    at.button(key="traits.discover_button").click().run()
+    assert "**20 different texts**; here are 1" in at.warning[0].value
+    assert "traits.discover_send" not in [button.key for button in at.button]
+    at.button(key="traits.discover_samples").click().run()
+    assert [title.value for title in at.title] == ["Samples"]
+
+
+def test_what_is_discovered_is_shown_as_found_with_its_figures_and_typical_texts(
+    workbench: Workbench, client: Traitbench, replies: str
+) -> None:
+    at = discover(workbench.open("traits", model=replies))
+    assert "Discovering traits" in words(at)
+    assert client.models.wait(replies).state == "draft"
+    at.run()
+    found = [trait for trait in client.traits.list(replies) if trait.kind == "intrinsic"]
+    assert found
+    said = words(at)
+    assert f"{len(found)} discovered trait" in said
+    assert said.count("Discovered") == len(found)
+    for trait in found:
+        assert trait.discrimination is not None
+        assert f"**Discrimination {trait.discrimination:.2f}:**" in said
+        assert "measured on texts held out" in said
+    texts = {sample.id: sample.text for sample in client.samples.list(replies)}
+    anchors = found[0].anchor_sample_ids
+    assert anchors is not None
+    assert texts[anchors.positive[0]].split(",")[0][:40] in said.replace("\\", "")
+    assert "needs at least one sample" not in said
+
+    discover(at)
+    assert "searched with this effort before" in at.info[-1].value
+    assert at.radio(key="discover.effort").value == "low"
+
+
+def test_a_discovered_trait_can_be_renamed_and_deleted(workbench: Workbench, client: Traitbench, replies: str) -> None:
+    client.traits.discover(replies, effort="low")
+    client.models.wait(replies)
+    key = next(trait.key for trait in client.traits.list(replies) if trait.kind == "intrinsic")
+    at = workbench.open("traits", model=replies)
+    at.button(key=f"traits.edit.{key}").click().run()
+    fill(at, f"traits.form.{replies}.{key}:0", name="Money matters")
+    assert client.traits.get(replies, key).name == "Money matters"
+    at.button(key=f"traits.delete.{key}").click().run()
+    at.button(key="traits.delete.yes").click().run()
+    with pytest.raises(NotFound):
+        client.traits.get(replies, key)
+
+
+def test_a_discovery_that_failed_says_why(
+    workbench: Workbench, service: Service, client: Traitbench, replies: str
+) -> None:
+    run_id = hold_busy(service.bench, replies, None, kind="discover")
+    end_badly(service.bench, run_id, "The encoder went away.")
+    at = workbench.open("traits", model=replies)
+    assert "The discovery that began" in at.error[0].value
+    assert "The encoder went away" in at.error[0].value
+    assert at.button(key="traits.discover_button")

@@ -1,0 +1,28 @@
+"""Words that are never put into a text unless the trait itself says them: what people are, and what they swear.
+
+An encoder has read what people write about each other. Left alone it would set the name of a people or a faith among
+the words for some pole, and the model would learn it there. The list is of the commonest words, not of all of them.
+"""
+
+_PEOPLE = """
+african africans american americans arab arabs arabic asian asians australian brazilian british bulgarian
+canadian chinese croatian cuban czech danish dutch egyptian english european europeans filipino finnish french
+german germans greek greeks hispanic hungarian indian indians indonesian iranian iraqi irish israeli italian
+italians japanese korean latin latino latina malaysian mexican mexicans moroccan nigerian norwegian pakistani
+palestinian polish portuguese romanian russian russians scottish serbian spanish swedish swiss syrian thai
+turk turkish turks ukrainian vietnamese welsh africa afghanistan america asia china germany india iran iraq
+israel japan korea mexico pakistan palestine poland russia syria turkey ukraine vietnam aboriginal black
+blacks ethnic ethnicity foreigner foreigners gypsy immigrant immigrants immigration indigenous migrant
+migrants native natives negro race racial refugee refugees tribal tribe tribes white whites buddhist catholic
+catholics christian christianity christians hindu hinduism hindus islam islamic jew jewish jews judaism mosque
+muslim muslims protestant sikh synagogue bisexual boy boys female females gay gender gentleman girl girls
+heterosexual homosexual homosexuality ladies lady lesbian male males man men queer sex sexual sexuality
+transgender woman women blind crippled deaf disabled disability elderly fat obese old retarded young
+"""
+_SWEARING = """
+ass asshole bastard bitch bloody boobs breast breasts bullshit cock crap cum cunt damn damned dick erotic fuck
+fucked fucker fucking goddamn hell hitler idiot incest lust motherfucker murder naked nazi nazis nigga nigger
+nipple nipples nude orgasm penis piss porn prostitute prostitutes pussy rape raped rapist sexy shit slave
+slavery slaves slut suck sucks suicide thigh thighs tits vagina whore
+"""
+UNSAID = frozenset(f"{_PEOPLE} {_SWEARING}".split())

@@ -1,0 +1,53 @@
+"""How figures are drawn that are not there: why, and what to do about it."""
+
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+
+def draw_only_synthesized() -> None:
+    from app.charts.intervals import Measured, Series
+    from app.widgets.quality import draw_quality
+
+    figures = [Measured(name, None, None, "not measured: only synthesised samples") for name in ("Warmth", "Clarity")]
+    draw_quality([Series("v1", figures)], [], key="quality", file_name="figures")
+
+
+def draw_discovered() -> None:
+    from app.charts.intervals import Measured, Series
+    from app.figures import names_of
+    from app.widgets.quality import draw_quality
+    from app.widgets.training import draw_readiness
+    from core.contract.traits import Trait
+
+    nothing = dict.fromkeys(("sample_count", "positive_samples", "negative_samples"), 0)
+    words = {"positive_label": "near", "negative_label": "far", "description": "", "aggregation": "mean"}
+    found = {"kind": "intrinsic", "discrimination": 0.86, "explained_variance": 0.1, "anchor_sample_ids": None}
+    trait = Trait.model_validate({"key": "axis_1", "name": "near vs far", **words, **nothing, **found})
+    reason = "not measured: nobody labelled these texts; what discovery measured of the axis stands at the trait"
+    draw_readiness([trait])
+    draw_quality(
+        [Series("v1", [Measured(names_of([trait])["axis_1"], None, None, reason)])], [trait], key="q", file_name="f"
+    )
+
+
+def test_without_any_figure_there_is_no_chart_but_the_reason_and_the_way_out() -> None:
+    at = drawn(draw_only_synthesized)
+    assert not at.get("plotly_chart")
+    (said,) = [element.value for element in at.markdown]
+    assert "**Not measured in v1**, which is neither good nor bad:" in said
+    assert "- **Warmth**, **Clarity**: only synthesised samples. Synthesized samples teach a trait and never" in said
+
+
+def test_a_trait_that_discovery_found_bears_its_sign_and_what_discovery_measured() -> None:
+    at = drawn(draw_discovered)
+    (said,) = [element.value for element in at.markdown]
+    assert "- **◇ near vs far** (0.86 by discovery's own measure): nobody labelled these texts. Feedback" in said
+    assert at.caption[-1].value.startswith("◇ found by discovery in the samples, not given by a person")
+    assert at.dataframe[0].value.iloc[0].to_dict()["Ready"] == "yes, found by discovery"
+
+
+def drawn(page: Any) -> AppTest:
+    at = AppTest.from_function(page, default_timeout=30).run()
+    assert not at.exception
+    return at
