@@ -49,6 +49,10 @@ model = chosen_model()
 top = st.container()
 traits = client().traits.list(model.handle)
 can_edit = editable(model, "samples")
+if model.zero_data_retention:
+    st.caption(
+        ":material/shield: Zero data retention is on: samples are removed as soon as a training has learnt from them."
+    )
 
 if not traits:
     with top:
@@ -70,7 +74,7 @@ names = {trait.key: trait.name for trait in traits}
 
 # ---- which view ------------------------------------------------------------------------------------------------------
 
-if goal := session.kept(VIEW):
+if can_edit and (goal := session.kept(VIEW)):
     session.put({"task": goal})
     session.keep(VIEW, None)
 view = "table"
@@ -182,12 +186,12 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.sai
 
 if not samples:
     with st.container(border=True, key="samples.empty"):
-        st.subheader("No samples yet", icon=":material/notes:", anchor=False)
-        st.markdown(
-            "Give every trait texts of both poles; ten of each make a good start. Paste them by hand, or bring them in "
-            "from a CSV or JSONL file."
-        )
+        st.subheader("No samples yet" if can_edit else "No samples", icon=":material/notes:", anchor=False)
         if can_edit:
+            st.markdown(
+                "Give every trait texts of both poles; ten of each make a good start. Paste them by hand, or bring "
+                "them in from a CSV or JSONL file."
+            )
             with st.container(horizontal=True):
                 st.button(
                     "Add by hand",

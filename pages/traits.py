@@ -100,7 +100,7 @@ else:
                     poles_line(trait)
                 if trait.kind == "intrinsic":
                     draw_figures(trait)
-                if lacking(trait):
+                if can_edit and lacking(trait):
                     st.markdown(f":small[:orange[:material/error: To train, it {lacking(trait)}.]]")
             with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
                 if can_edit:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from app import session
-from app.navigation import page
+from app.navigation import page_link
 from app.sample_list import all_samples
 from app.service import client
 from app.text import ago, count, plain, shortened
@@ -53,9 +53,8 @@ def _ask(model: Model, traits: Sequence[Trait]) -> None:
             "which you know nothing can go in as *in between*.",
             icon=":material/info:",
         )
-        if traits and st.button("Add samples", icon=":material/notes:", key="traits.discover_samples"):
-            _close()
-            st.switch_page(page("samples"))
+        page_link("samples", "Add samples")
+        _close()  # nothing here can bring the dialog up again, and the link leaves the page
         return
     if any(trait.kind == "intrinsic" for trait in traits):
         st.caption("Earlier suggestions that nobody has renamed, edited or given samples give way to the new ones.")

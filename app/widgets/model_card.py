@@ -6,7 +6,6 @@ from app.foreign_markdown import shown
 from app.service import client
 from core.contract.models import Model
 
-
 _WIDE_TABLES = (
     ".st-key-model-card table { display: block; overflow-x: auto; border: none; }"
     ".st-key-model-card td:last-child { min-width: 14rem; }"

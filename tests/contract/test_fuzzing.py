@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_lowercase, digits
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         with served(create_app(alone)) as base_url:
             world = World(base_url, alone)
             world.secrets["maker"] = world.issue("authoring", "mine", "demo", "other")
-            world.secrets["authoring"] = world.issue("authoring", "mine")
+            world.secrets["authoring"] = world.issue("authoring", "mine", *ascii_lowercase, *digits)
             _models(world)
             yield world
             world.http.close()

@@ -5,6 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.sample_changes import Changes, save
 from core.client import Traitbench
+from core.contract.bundles import digest
 from core.contract.samples import SampleInput
 from core.contract.traits import TraitInput
 from core.errors import NotFound
@@ -327,18 +328,24 @@ def synthesize(at: AppTest, *, kind: str = "from_traits") -> AppTest:
 
 @pytest.fixture
 def synthesized(client: Traitbench, empty: str) -> str:
-    """A draft with one sample that somebody wrote and those that were made of its trait."""
-    client.samples.add(empty, [SampleInput(trait="warmth", text="Thank you, dear.", quality=1.0)])
-    client.samples.synthesize(empty, effort="low")
-    client.models.wait(empty)
-    return empty
+    """A draft with one sample that somebody wrote and ten that were made."""
+    client.samples.add(
+        empty,
+        [SampleInput(trait="warmth", text=text, quality=1.0) for text in ("Thank you, dear.", *WARM)],
+    )
+    written = client.models.export(empty)
+    samples = [each.model_copy(update={"provenance": "synthesized"}) for each in written.samples or ()]
+    samples[0] = samples[0].model_copy(update={"provenance": "authored"})
+    made = written.model_copy(update={"samples": samples})
+    bundle = made.model_copy(update={"sha256": digest(made)})
+    return client.models.import_(bundle, handle=f"{empty}-2").handle
 
 
 def made(client: Traitbench, handle: str) -> list[str]:
     return [sample.text for sample in client.samples.list(handle) if sample.provenance == "synthesized"]
 
 
-def test_samples_are_synthesized_with_honest_words_and_marked_as_such(
+def test_samples_are_synthesized_with_honest_words_marked_as_such_and_not_made_twice(
     workbench: Workbench, client: Traitbench, empty: str
 ) -> None:
     at = workbench.open("samples", model=empty)
@@ -351,6 +358,13 @@ def test_samples_are_synthesized_with_honest_words_and_marked_as_such(
     at.run()
     assert f"{len(made(client, empty))} synthesized samples are here now" in at.info[0].value
     assert set(at.dataframe[0].value["provenance"]) == {"synthesized"}
+
+    at.button(key="samples.delete_synthesized").click().run()
+    at.button(key="samples.save").click().run()
+    assert not made(client, empty)
+    at = synthesize(workbench.open("samples", model=empty, task="Synthesize"))
+    assert "exactly these traits and samples before" in at.info[-1].value
+    assert at.radio(key="synthesize.effort").value == "low"
 
 
 def test_texts_can_only_be_varied_when_there_are_some(workbench: Workbench, empty: str, draft: str) -> None:
@@ -394,22 +408,11 @@ def test_an_undo_never_makes_a_synthesized_text_pass_for_one_that_somebody_wrote
     at = edit(workbench.open("samples", model=synthesized), gone=(0,))
     at.button(key="samples.save").click().run()
     assert "samples.undo_button" not in [button.key for button in at.button]
-    authored = [sample.id for sample in client.samples.list(synthesized) if sample.provenance == "authored"]
     at = edit(at, gone=tuple(range(len(at.dataframe[0].value))))
     at.button(key="samples.save").click().run()
     at.button(key="samples.undo_button").click().run()
     back = list(client.samples.list(synthesized))
     assert [(sample.text, sample.provenance) for sample in back] == [("Thank you, dear.", "authored")]
-    assert len(authored) == 1
-
-
-def test_the_same_synthesis_again_is_said_kindly(workbench: Workbench, client: Traitbench, synthesized: str) -> None:
-    for sample in client.samples.list(synthesized):
-        if sample.provenance == "synthesized":
-            client.samples.delete(synthesized, sample.id)
-    at = synthesize(workbench.open("samples", model=synthesized, task="Synthesize"))
-    assert "exactly these traits and samples before" in at.info[-1].value
-    assert at.radio(key="synthesize.effort").value == "low"
 
 
 # ---- models that are not drafts ----------------------------------------------------------------------------------

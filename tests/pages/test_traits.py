@@ -6,7 +6,6 @@ from streamlit.testing.v1 import AppTest
 from core.client import Traitbench
 from core.contract.samples import SampleInput
 from core.contract.traits import TraitInput
-from core.errors import NotFound
 from sample_data import demo_models
 from tests.conftest import Service, Trained, make_draft
 from tests.pages.drive import Workbench, end_badly, hold_busy, links, words
@@ -206,11 +205,10 @@ def test_discovery_says_what_it_needs_when_there_are_too_few_texts(
     at.button(key="traits.discover_button").click().run()
     assert "**20 different texts**; here are 1" in at.warning[0].value
     assert "traits.discover_send" not in [button.key for button in at.button]
-    at.button(key="traits.discover_samples").click().run()
-    assert [title.value for title in at.title] == ["Samples"]
+    assert "Add samples" in links(at)
 
 
-def test_what_is_discovered_is_shown_as_found_with_its_figures_and_typical_texts(
+def test_what_is_discovered_is_shown_with_its_figures_and_typical_texts_edited_and_copied(
     workbench: Workbench, client: Traitbench, replies: str
 ) -> None:
     at = discover(workbench.open("traits", model=replies))
@@ -236,19 +234,23 @@ def test_what_is_discovered_is_shown_as_found_with_its_figures_and_typical_texts
     assert "searched with this effort before" in at.info[-1].value
     assert at.radio(key="discover.effort").value == "low"
 
-
-def test_a_discovered_trait_can_be_renamed_and_deleted(workbench: Workbench, client: Traitbench, replies: str) -> None:
-    client.traits.discover(replies, effort="low")
-    client.models.wait(replies)
-    key = next(trait.key for trait in client.traits.list(replies) if trait.kind == "intrinsic")
     at = workbench.open("traits", model=replies)
-    at.button(key=f"traits.edit.{key}").click().run()
-    fill(at, f"traits.form.{replies}.{key}:0", name="Money matters")
-    assert client.traits.get(replies, key).name == "Money matters"
-    at.button(key=f"traits.delete.{key}").click().run()
+    at.button(key=f"traits.edit.{found[0].key}").click().run()
+    fill(at, f"traits.form.{replies}.{found[0].key}:0", name="Money matters")
+    at.button(key=f"traits.delete.{found[1].key}").click().run()
     at.button(key="traits.delete.yes").click().run()
-    with pytest.raises(NotFound):
-        client.traits.get(replies, key)
+    left = {trait.key: trait.name for trait in client.traits.list(replies)}
+    assert left[found[0].key] == "Money matters"
+    assert found[1].key not in left
+
+    client.models.delete(replies)
+    at = workbench.open("traits", model=replies)
+    at.button(key="traits.copy").click().run()
+    at.text_input(key=f"catalog.new_model.{replies}:0.name").set_value("copy")
+    at.button(key="catalog.create").click().run()
+    copied = client.traits.list(f"{replies.split('.')[0]}.copy")
+    assert {trait.key: trait.name for trait in copied} == left
+    assert [trait.kind for trait in copied].count("intrinsic") == len(found) - 1
 
 
 def test_a_discovery_that_failed_says_why(
