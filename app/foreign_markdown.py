@@ -47,4 +47,4 @@ def _outside_code(line: str) -> str:
 
 
 def _plain_signs(text: str) -> str:
-    return _OURS.sub(lambda sign: "&#36;" if sign[0] == "$" else f":{_JOINER}", text)
+    return _OURS.sub(lambda sign: "&#36;" if sign[0] == "$" else f"&#58;{_JOINER}", text)

@@ -25,8 +25,8 @@ def test_an_image_in_what_only_looks_like_code_becomes_a_link_too() -> None:
     ("typed", "drawn"),
     [
         ("costs $5 or $6", "costs &#36;5 or &#36;6"),
-        (":red[alarm]", f":{WJ}red[alarm]"),
-        (":material/home: and :smile:", f":{WJ}material/home: and :{WJ}smile:"),
+        (":red[alarm]", f"&#58;{WJ}red[alarm]"),
+        (":material/home: and :smile:", f"&#58;{WJ}material/home: and &#58;{WJ}smile:"),
         ("at 10:30:15, see https://example.org:80/a", "at 10:30:15, see https://example.org:80/a"),
         ("`$HOME` and ``:red[x]``", "`$HOME` and ``:red[x]``"),
         ("```sh\necho $HOME\n# a comment\n```\n$1", "```sh\necho $HOME\n# a comment\n```\n&#36;1"),
