@@ -2,23 +2,33 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field
 
 from core.contract.fields import Description, Label, Received, Returned, WithoutNul, said
 from core.contract.models import Effort
+from core.contract.names import is_key
 
 Aggregation = Literal["mean", "max", "min", "none"]
 TraitKind = Literal["extrinsic", "intrinsic"]
 
-# In schemas \w is ASCII; letters and digits of all scripts have no name there that every reader of schemas knows.
-_KEY = r"^([A-Za-z0-9_-]|[^\u0000-\u007f]){1,64}$"
+
+def _grammatical(key: str) -> str:
+    if not is_key(key):
+        raise ValueError("a key is 1-64 letters and digits of any script, '_' and '-'")
+    return key
+
+
+# In a schema's patterns \w is ASCII; letters and digits of every script have no name there that all readers know.
+Key = Annotated[
+    str, WithoutNul, AfterValidator(_grammatical), said(pattern=r"^([A-Za-z0-9_-]|[^\u0000-\u007f]){1,64}$")
+]
 
 
 class TraitInput(Received):
     """One trait to add, or to change when its key exists."""
 
     name: Label
-    key: Annotated[str, StringConstraints(pattern=r"^[\w-]{1,64}$"), WithoutNul, said(pattern=_KEY)] | None = None
+    key: Key | None = None
     description: Description = ""
     positive_label: Label = "positive"
     negative_label: Label = "negative"

@@ -1,8 +1,9 @@
 """Zero data retention (CONTRACT 9): samples and all that holds words of them are gone before anybody is told so.
 
 A purge is two acts. `purge` deletes, in the caller's transaction; SQLite overwrites what it deletes (`secure_delete`).
-`settle` then empties the database's log, where the old pages still stand. A log that somebody is reading cannot be
-emptied: the model is marked until it could be, the caller is told the truth, and the worker tries again (`sweep`).
+`settle` then has the database's file written anew, for copies still stand in its gaps, and its log emptied, where the
+old pages do. A log that somebody is reading cannot be emptied: the model is marked until it could be, the caller is
+told the truth, and the worker tries again (`sweep`).
 On PostgreSQL deleted rows are overwritten in the server's own time, by VACUUM, and its log is its operator's.
 """
 
@@ -16,7 +17,7 @@ from core.errors import Unavailable
 from core.lifecycle import outcomes, rules
 from core.scoring.snapshot import Snapshot, param_hash
 from core.store import models, runs, samples, traits, versions
-from core.store.engine import empty_log, reading, writing
+from core.store.engine import clean, reading, writing
 from core.store.models import ModelRow
 
 _PATIENCE_SECONDS = 10.0
@@ -43,12 +44,12 @@ def purge(connection: Connection, model_id: int) -> None:
 
 
 def settle(engine: Engine, model_id: int, *, patience_s: float = _PATIENCE_SECONDS) -> bool:
-    """Empty the database's log of what a purge deleted; False when readers did not let it happen in time."""
+    """Clean the database's files of what a purge deleted; False when others did not let it happen in time."""
     with reading(engine) as connection:
         since = models.unsettled_purges(connection).get(model_id)
     if since is None:
         return True
-    if not empty_log(engine, patience_s=patience_s):
+    if not clean(engine, patience_s=patience_s):
         return False
     with writing(engine) as connection:
         # One that came later settles itself.

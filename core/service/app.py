@@ -17,7 +17,8 @@ from core.service import extracts, models, open, query, samples, scores, traits,
 from core.service.edges import Edges, fault, request_id
 from core.service.envelope import envelope
 
-RESOURCES = (open, models, traits, samples, versions, scores, extracts)
+# Routes are tried one after another: what is asked most stands first.
+RESOURCES = (scores, models, traits, samples, versions, extracts, open)
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # The framework's own telemetry would carry bodies and error messages; there is none.

@@ -26,6 +26,7 @@ Json = dict[str, Any]
 Failures = tuple[type[TraitbenchError], ...]
 
 VERSION = "1.0.0"
+TAGS = ("service", "models", "traits", "samples", "versions", "scores", "extract")  # in the order of reading
 
 ANY: Failures = (errors.InvalidParameter, errors.MethodNotAllowed, errors.InternalError, errors.Unavailable)
 KEYED: Failures = (errors.Unauthenticated, errors.NotAcceptable)
@@ -107,6 +108,7 @@ def _described(app: FastAPI) -> Json:
     for route in routes:
         for method in route.methods or ():
             _complete(description["paths"][route.path_format][method.lower()], route)
+    description["paths"] = dict(sorted(description["paths"].items(), key=_chapter))
     components = description["components"]
     components["schemas"] = dict(sorted({**_ours(components["schemas"]), **_schemas(routes)}.items()))
     components["headers"] = {
@@ -115,6 +117,11 @@ def _described(app: FastAPI) -> Json:
     }
     components["securitySchemes"] = {"ApiKey": {"type": "http", "scheme": "bearer", "description": "An API key."}}
     return description
+
+
+def _chapter(path: tuple[str, Json]) -> int:
+    operation = next(iter(path[1].values()))
+    return TAGS.index(operation["tags"][0])
 
 
 def failures(route: RouteContext) -> Iterator[type[TraitbenchError]]:

@@ -7,10 +7,11 @@ an error message: they hold texts.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from sqlite3 import OperationalError
 from time import monotonic, sleep
 from typing import Any
 
@@ -24,6 +25,7 @@ _OF_READERS: Mapping[str, Mapping[str, Any]] = {
     "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
 }
 _PATIENCE = "PRAGMA busy_timeout=10000"
+_TEMPORARY = "PRAGMA temp_store=MEMORY"
 _PAUSE_SECONDS = 0.05
 _PRAGMAS = (
     "journal_mode=WAL",
@@ -67,19 +69,18 @@ def reading(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
-def empty_log(engine: Engine, *, patience_s: float) -> bool:
-    """Move SQLite's log into the file and cut it off; False when somebody read in it all the time. No more to do on
-    another database."""
+def clean(engine: Engine, *, patience_s: float) -> bool:
+    """Leave nothing of what was deleted in SQLite's file and log; False when that could not be done in time. No more
+    to do on another database.
+
+    `secure_delete` overwrites a row where it stands, and not where it stood before its page became too full or too
+    empty: the file is written anew. Then the log, which holds the old pages, is moved into it and cut off.
+    """
     if engine.dialect.name != "sqlite":
         return True
     end = monotonic() + patience_s
-    connection = engine.raw_connection()
-    try:
-        while not (emptied := _cut_off_log(connection)) and monotonic() < end:
-            sleep(_PAUSE_SECONDS)
-        return emptied
-    finally:
-        connection.close()
+    with closing(engine.raw_connection()) as connection:
+        return _insist(partial(_write_anew, connection), end) and _insist(partial(_cut_off_log, connection), end)
 
 
 def sqlite_file(url: str | URL) -> Path | None:
@@ -102,7 +103,29 @@ def database_now(dialect: Dialect) -> ColumnElement[int]:
     return literal_column("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)")
 
 
+def _insist(attempt: Callable[[], bool], end: float) -> bool:
+    while not (done := attempt()) and monotonic() < end:
+        sleep(_PAUSE_SECONDS)
+    return done
+
+
+def _write_anew(connection: Any) -> bool:
+    """Every row into a new page; False while somebody else writes."""
+    cursor = connection.cursor()
+    try:
+        # What is still there may be more than memory holds. What was deleted does not pass through.
+        cursor.execute("PRAGMA temp_store=FILE")
+        cursor.execute("VACUUM")
+        return True
+    except OperationalError:
+        return False
+    finally:
+        cursor.execute(_TEMPORARY)
+        cursor.close()
+
+
 def _cut_off_log(connection: Any) -> bool:
+    """False while somebody reads in it."""
     cursor = connection.cursor()
     try:
         # SQLite itself would hold up every writer while it waits for the readers.

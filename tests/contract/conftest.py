@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from core.extract import Extracted, extract
 from core.lifecycle.bench import Bench
 from core.service.app import create_app
+from sample_data import demo_models
 from tests.benches import fresh_settings, opened
 from tests.contract.stage import FAILED, Stage, fail_first_trainings
 from tests.contract.world import World, served
@@ -47,7 +49,7 @@ def stage(world: World) -> Stage:
 
 
 def _people(world: World) -> None:
-    world.secrets["maker"] = world.issue("authoring", *OWNED, "demo", "other")
+    world.secrets["maker"] = world.issue("authoring", *OWNED, "demo", "other", "walk")
     world.secrets["authoring"] = world.issue("authoring", *OWNED)
     world.secrets["scoring"] = world.issue("scoring", *OWNED)
 
@@ -69,11 +71,19 @@ def _models(world: World) -> None:
 
 def _runs(world: World) -> None:
     """What only a worker can do: runs that succeed on drafts, trainings that fail."""
+    assert world.call("POST", "/v1/models/mine.discovered/samples", json={"samples": _headlines()}).status == 200
     assert world.call("POST", "/v1/models/mine.discovered/traits/discover", json={"effort": "low"}).status == 202
     assert world.call("POST", "/v1/models/mine.synthesized/samples/synthesize", json={"effort": "low"}).status == 202
     for handle in ("mine.discovered", "mine.synthesized"):
         world.wait(handle, "draft")
     fail_first_trainings(world, ["mine.failed", *FAILED])
+
+
+def _headlines() -> list[dict[str, Any]]:
+    """Texts about many things, so that there is something to discover."""
+    demo = next(model for model in demo_models() if model.handle == "demo.headlines")
+    texts = dict.fromkeys(sample["text"] for sample in demo.samples)
+    return [{"trait": "tone", "text": text, "quality": place % 2} for place, text in enumerate([*texts][:80])]
 
 
 def _read(url: str) -> Extracted:

@@ -10,7 +10,7 @@ import schemathesis
 from schemathesis import Case, CheckContext, HookContext, Response
 from schemathesis.core.failures import Failure
 
-# 4xx to what is valid by the schema: the error's code, or for `validation_failed` the type of each fault.
+# 4xx to what is valid by the schema: the error's code, or of `validation_failed` the kind of each fault.
 KNOWN_TO_THE_SERVICE = {
     "invalid_cursor",
     "duplicate_trait",
@@ -20,7 +20,7 @@ KNOWN_TO_THE_SERVICE = {
     "unknown_trait",
     "sha256_mismatch",
     "empty_key",
-    "string_pattern_mismatch",  # of a trait's key: its letters may be of any script
+    "value_error of key",  # its letters may be of any script
     "int_too_long",  # in free-form objects
 }
 
@@ -47,8 +47,13 @@ def filter_failure(context: HookContext, failure: Failure, case: Case, response:
 
 def _reasons(response: Response) -> set[str]:
     error = response.json()["error"]
-    faults = {fault["type"] for fault in error["details"].get("errors", ())}
-    return faults if error["code"] == "validation_failed" else {error["code"]}
+    if error["code"] != "validation_failed":
+        return {error["code"]}
+    return {_reason(fault["type"], fault["loc"]) for fault in error["details"]["errors"]}
+
+
+def _reason(kind: str, loc: list[str | int]) -> str:
+    return f"{kind} of {loc[-1] if loc else 'all'}" if kind == "value_error" else kind
 
 
 def _has_a_neighbour(case: Case) -> bool:

@@ -1,14 +1,15 @@
-"""Schemathesis against the running service: the bounds of every schema, random cases, and walks along the links.
+"""Schemathesis against a running service: the bounds of every schema, random cases, and walks along the links.
 
-It runs in a process of its own and knows the service by its OpenAPI document and `schemathesis.toml` alone; the seed is
-fixed. The same by hand, against any service: the command that `command` returns.
+It runs in a process of its own, with a fixed seed, and knows the service by its OpenAPI document alone, and by what
+stands in `fuzzing.toml` and `walking.toml`. The same by hand, against any service: what `command` returns.
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from string import ascii_lowercase, digits
@@ -19,19 +20,9 @@ import pytest
 from core.extract import extract
 from core.service.app import create_app
 from tests.benches import fresh_settings, opened
-from tests.contract.world import World, served
+from tests.contract.world import World, served, signed
 
 ROOT = Path(__file__).parents[2]
-CONFIG = Path(__file__).with_name("schemathesis.toml")
-
-
-def command(world: World, folder: Path) -> list[str]:
-    """What a person would type. The document is a file, for what stands at the document's address is not asked."""
-    document = folder / "openapi.json"
-    document.write_text(json.dumps(world.described), encoding="utf-8")
-    tool = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(CONFIG), "run", "--no-color"]
-    report = ["--report", "json", "--report-json-path", str(folder / "report.json")]
-    return [*tool, str(document), "--url", world.base_url, *report]
 
 
 @pytest.fixture(scope="module")
@@ -60,35 +51,54 @@ def _models(world: World) -> None:
     assert world.call("DELETE", "/v1/models/mine.archived").status == 200
 
 
-def test_schemathesis_finds_nothing(fuzzed: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    environment = {
-        **os.environ,
-        "SCHEMATHESIS_HOOKS": "tests.contract.fuzzing_rules",
-        "TRAITBENCH_API_KEY": fuzzed.secrets["authoring"],
-    }
+def test_no_input_finds_a_fault(fuzzed: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = run("fuzzing.toml", fuzzed, tmp_path, {"TRAITBENCH_API_KEY": fuzzed.secrets["authoring"]})
+    with capsys.disabled():
+        print(f"\nSchemathesis {report['schemathesis_version']}, inputs: {summary(report)}")  # noqa: T201
+    assert report["operations"]["tested"] == sum(len(methods) for methods in fuzzed.described["paths"].values())
+
+
+def test_no_walk_along_the_links_finds_a_fault(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("ready", "draft"):
+        world.bring_in(f"walk.{name}", world.bundles[name])
+    (tmp_path / "bundle.json").write_text(json.dumps(signed(world.bundles["ready"])), encoding="utf-8")
+    given = {"TRAITBENCH_API_KEY": world.issue("authoring", "walk"), "TRAITBENCH_BUNDLE": str(tmp_path / "bundle.json")}
+    report = run("walking.toml", world, tmp_path, given)
+    with capsys.disabled():
+        print(f"\nSchemathesis {report['schemathesis_version']}, walks: {summary(report)}")  # noqa: T201
+
+
+def run(config: str, world: World, folder: Path, given: Mapping[str, str]) -> dict[str, Any]:
+    """The report of a run that found nothing."""
     ran = subprocess.run(
-        command(fuzzed, tmp_path),
+        command(config, world, folder),
         cwd=ROOT,
-        env=environment,
+        env={**os.environ, **given},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert ran.returncode == 0, "\n".join(line[:500] for line in (ran.stdout + ran.stderr).splitlines())
-    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
-    with capsys.disabled():
-        print(f"\nSchemathesis {report['schemathesis_version']}: {_summary(report)}")  # noqa: T201
+    told = "\n".join(line[:500] for line in (ran.stdout + ran.stderr).splitlines())
+    assert ran.returncode == 0, told
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     assert report["failures"] == report["errors"] == []
-    assert report["operations"]["tested"] == report["operations"]["total"] == _count(fuzzed.described)
+    return {**report, "links": re.findall(r"API Links: +(\d+) covered", told)}
 
 
-def _summary(report: dict[str, Any]) -> str:
-    phases = ", ".join(f"{name} {phase['status']}" for name, phase in report["phases"].items())
+def command(config: str, world: World, folder: Path) -> list[str]:
+    """What a person would type. The document is a file, for what stands at the document's address is not asked."""
+    document = folder / "openapi.json"
+    document.write_text(json.dumps(world.described), encoding="utf-8")
+    tool = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(Path(__file__).with_name(config)), "run"]
+    report = ["--no-color", "--report", "json", "--report-json-path", str(folder / "report.json")]
+    return [*tool, str(document), "--url", world.base_url, *report]
+
+
+def summary(report: dict[str, Any]) -> str:
+    links = "".join(f", {covered} links walked" for covered in report["links"])
     return (
-        f"{report['operations']['tested']} operations, {report['test_cases']['generated']} cases, "
-        f"{len(report['failures'])} failures in {report['running_time']:.0f} s (seed {report['seed']}; {phases})"
+        f"{report['operations']['tested']} operations x {report['test_cases']['generated']} cases{links}, "
+        f"{len(report['failures'])} failures in {report['running_time']:.0f} s, seed {report['seed']}"
     )
-
-
-def _count(described: dict[str, Any]) -> int:
-    return sum(len(methods) for methods in described["paths"].values())

@@ -1,0 +1,40 @@
+"""What a database file keeps of what was deleted: nothing of a purged model, whatever its pages have been through."""
+
+import random
+
+from core.contract.models import ModelUpdate
+from core.contract.samples import SampleInput, SamplesCreate
+from core.lifecycle import models, samples
+from core.lifecycle.bench import Bench
+from tests.benches import AUTHOR, draft
+from tests.retention.marks import files, found, mark
+
+HISTORIES = 60
+
+
+def test_no_page_of_the_file_holds_a_purged_text_however_samples_came_and_went(bench: Bench) -> None:
+    """Rows that move to another page, when their neighbours come and go, leave a copy in the space between, which
+    `secure_delete` never looks at again."""
+    home = bench.settings.home
+    for seed in range(HISTORIES):
+        word, rng = mark(f"gap{seed:03}"), random.Random(seed)
+        purged, other = draft(bench), draft(bench)
+        for _ in range(rng.randint(4, 12)):
+            handle, said = rng.choice(((purged, word), (other, "innocent")))
+            rng.choice((_add, _add, _add, _remove))(bench, handle, said, rng)
+        _add(bench, purged, word, rng)
+        assert found(files(home), [word])
+        models.update(bench, AUTHOR, purged, ModelUpdate(zero_data_retention=True))
+        assert found(files(home), [word]) == []
+
+
+def _add(bench: Bench, handle: str, word: str, rng: random.Random) -> None:
+    lengths = [rng.randint(1, rng.choice((3, 30, 200))) for _ in range(rng.randint(1, 20))]
+    sent = [SampleInput(trait="warmth", text=" ".join([word] * length), quality=1.0) for length in lengths]
+    samples.add(bench, AUTHOR, handle, SamplesCreate(samples=sent))
+
+
+def _remove(bench: Bench, handle: str, word: str, rng: random.Random) -> None:
+    ids = [sample.id for sample in samples.list_samples(bench, AUTHOR, handle, limit=500).items]
+    for sample_id in rng.sample(ids, len(ids) // 3):
+        samples.delete(bench, AUTHOR, handle, sample_id)

@@ -1,0 +1,39 @@
+"""A service on which one can stand still: nobody executes its runs, so a model that is busy stays so."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+
+from core.lifecycle import keys
+from core.lifecycle.bench import Bench
+from core.service.app import create_app
+from tests.benches import fresh_settings, opened
+from tests.contract.world import served
+
+RETRAIN_AFTER = 3
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where a walk goes; `bench` is the one to execute runs on, None where a worker does."""
+
+    base_url: str
+    issue: Callable[[str], str]
+    retrain_after: int
+    bench: Bench | None = None
+
+
+@pytest.fixture(scope="package")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    """Runs wait until somebody executes them; three pieces of feedback make a model learn."""
+    with (
+        fresh_settings(tmp_path_factory.mktemp("still")) as made,
+        opened(replace(made, retrain_after_samples=RETRAIN_AFTER), runs=False) as bench,
+        served(create_app(bench)) as base_url,
+    ):
+
+        def issue(namespace: str) -> str:
+            return keys.create(bench.engine, scope="authoring", namespaces=(namespace,)).secret
+
+        yield Ground(base_url, issue, RETRAIN_AFTER, bench)

@@ -1,0 +1,289 @@
+"""Twenty callers at the same moment, through the socket: one run, one id, and everybody told the same about it.
+
+Without a worker, where what was begun stays in flight, the answers are exact; with one, whatever is faster must not
+matter. Trainings that race each other, and a training that samples race, stand in `tests/faults/test_races.py`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Barrier, Event
+from typing import Any, get_args
+
+import pytest
+
+from core.client import Traitbench
+from core.contract.models import Effort, VersionRetentionPolicy
+from core.contract.samples import SampleInput
+from core.errors import FeatureUnavailable, TraitbenchError
+from core.lifecycle.bench import Bench
+from tests.benches import done_here, until
+from tests.conftest import COLD, WARM, make_draft
+from tests.states.conftest import Ground
+
+THREADS = 20
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a caller was told: a code (empty: done) and a run."""
+
+    code: str
+    run_id: str | None = None
+    value: Any = None
+
+
+@dataclass(frozen=True)
+class Still:
+    """A service without a worker, and a client of it."""
+
+    client: Traitbench
+    bench: Bench
+
+    def do(self, run_id: str | None) -> None:
+        """Execute a run."""
+        done_here(self.bench, run_id)
+
+
+@pytest.fixture
+def standing(still: Ground, namespace: str) -> Iterator[Still]:
+    assert still.bench is not None
+    with Traitbench(still.base_url, still.issue(namespace)) as client:
+        yield Still(client, still.bench)
+
+
+def _at_once(*calls: Callable[[int], Any], threads: int = THREADS) -> list[Told]:
+    """What each of many threads is told; the calls are given out in turn."""
+    barrier = Barrier(threads)
+
+    def one(number: int) -> Told:
+        barrier.wait()
+        try:
+            value = calls[number % len(calls)](number)
+        except TraitbenchError as error:
+            return Told(error.code, error.headers.get("X-Run-Id"))
+        return Told("", getattr(value, "run_id", None), value)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(one, range(threads)))
+
+
+def _drafts(client: Traitbench, namespace: str) -> Iterator[str]:
+    """Fresh models that can be trained, discovered in and synthesized for."""
+    for number in range(ROUNDS):
+        handle = f"{namespace}.m{number}"
+        make_draft(client, handle)
+        yield handle
+
+
+def _codes(told: list[Told]) -> Counter[str]:
+    return Counter(each.code for each in told)
+
+
+# ---- what is begun stays in flight -----------------------------------------------------------------------------------
+
+
+def test_of_twenty_that_discover_one_begins_and_the_others_are_told_its_run_also_when_it_is_done(
+    standing: Still, namespace: str
+) -> None:
+    for handle in _drafts(standing.client, namespace):
+        told = _at_once(lambda _, h=handle: standing.client.traits.discover(h, effort="low"))
+        assert _codes(told) == {"": 1, "duplicate_run": THREADS - 1}
+        [run_id] = {each.run_id for each in told}
+        standing.do(run_id)
+        again = _at_once(lambda _, h=handle: standing.client.traits.discover(h, effort="low"))
+        assert Counter(again) == {Told("duplicate_run", run_id): THREADS}
+        assert standing.client.models.get(handle).state == "draft"
+
+
+def test_of_twenty_that_synthesize_one_begins_and_the_others_are_told_its_run(standing: Still, namespace: str) -> None:
+    for handle in _drafts(standing.client, namespace):
+        told = _at_once(lambda _, h=handle: standing.client.samples.synthesize(h, effort="low"))
+        assert _codes(told) == {"": 1, "duplicate_run": THREADS - 1}
+        [first] = {each.run_id for each in told}
+        standing.do(first)
+        # The samples are others now, and so is the run.
+        again = _at_once(lambda _, h=handle: standing.client.samples.synthesize(h, effort="low"))
+        assert _codes(again) == {"": 1, "duplicate_run": THREADS - 1}
+        [second] = {each.run_id for each in again}
+        assert second != first
+        standing.client.models.delete(handle)
+
+
+def test_of_twenty_that_train_one_begins_and_all_are_told_its_run(standing: Still, namespace: str) -> None:
+    for handle in _drafts(standing.client, namespace):
+        told = _at_once(lambda _, h=handle: standing.client.models.train(h, effort="low"))
+        assert _codes(told) == {"": THREADS}
+        [run_id] = {each.run_id for each in told}
+        standing.do(run_id)
+        told = _at_once(lambda _, h=handle: standing.client.models.train(h, effort="low", reoptimize_params=True))
+        [retune] = {each.run_id for each in told}
+        assert retune != run_id
+        assert _codes(told) == {"": THREADS}
+
+
+@pytest.mark.parametrize("verb", ["discover", "synthesize"])
+def test_of_several_efforts_one_begins_and_the_others_find_the_model_busy(
+    standing: Still, namespace: str, verb: str
+) -> None:
+    efforts = get_args(Effort)
+    for handle in _drafts(standing.client, namespace):
+        begin = {"discover": standing.client.traits.discover, "synthesize": standing.client.samples.synthesize}[verb]
+        told = _at_once(lambda number, h=handle, begin=begin: begin(h, effort=efforts[number % len(efforts)]))
+        same = THREADS // len(efforts)
+        assert _codes(told) == {"": 1, "duplicate_run": same - 1, "model_busy": THREADS - same}
+        assert len({each.run_id for each in told}) == 1
+        standing.client.models.delete(handle)
+
+
+def test_of_runs_of_every_kind_one_begins_and_everybody_is_told_which(standing: Still, namespace: str) -> None:
+    client = standing.client
+    for handle in _drafts(client, namespace):
+        told = _at_once(
+            lambda _, h=handle: client.models.train(h, effort="low"),
+            lambda _, h=handle: client.traits.discover(h, effort="low"),
+            lambda _, h=handle: client.samples.synthesize(h, effort="low"),
+            lambda _, h=handle: client.samples.synthesize(h, effort="low", synth_type="diversify"),
+        )
+        operation = client.models.get(handle).last_operation
+        assert operation is not None
+        assert {each.run_id for each in told} == {operation.run_id}
+        a_kind = THREADS // 4
+        trained = {"": a_kind, "model_busy": THREADS - a_kind}
+        derived = {"": 1, "duplicate_run": a_kind - 1, "model_busy": THREADS - a_kind}
+        assert _codes(told) == (trained if operation.kind == "train" else derived)
+        client.models.delete(handle)
+
+
+# ---- a worker does what is begun -------------------------------------------------------------------------------------
+
+
+def test_of_twenty_that_discover_one_has_begun_however_soon_it_is_done(client: Traitbench, namespace: str) -> None:
+    for handle in _drafts(client, namespace):
+        told = _at_once(lambda _, h=handle: client.traits.discover(h, effort="low"))
+        assert _codes(told) == {"": 1, "duplicate_run": THREADS - 1}
+        [run_id] = {each.run_id for each in told}
+        operation = client.models.wait(handle).last_operation
+        assert operation is not None
+        assert (operation.run_id, operation.status) == (run_id, "succeeded")
+
+
+def test_edits_that_race_a_training_are_in_it_whole_or_refused_whole(client: Traitbench, namespace: str) -> None:
+    def add(handle: str, number: int) -> list[int]:
+        texts = [f"{text} {number}" for text in (WARM[number % 10], COLD[number % 10], WARM[(number + 1) % 10])]
+        return client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=1.0) for text in texts])
+
+    def rename(handle: str, number: int) -> Any:
+        fields: Any = {"positive_label": f"warm {number}", "negative_label": f"cold {number}"}
+        return client.traits.update(handle, "warmth", **fields)
+
+    for handle in _drafts(client, namespace):
+        before = len(list(client.samples.list(handle)))
+        told = _at_once(
+            lambda number, h=handle: client.models.train(h, effort="low") if number == THREADS // 2 else add(h, number),
+            lambda number, h=handle: rename(h, number),
+        )
+        assert _codes(told).keys() <= {"", "model_busy", "model_not_draft"}
+        assert client.models.wait(handle).state == "ready"
+        added = [each.value for each in told if isinstance(each.value, list)]
+        there = list(client.samples.list(handle, limit=500))
+        version, [trait] = client.versions.get(handle, "v1"), client.traits.list(handle)
+        assert version.sample_count == len(there) == before + 3 * len(added)
+        assert {number for ids in added for number in ids} <= {sample.id for sample in there}
+        assert trait.positive_label.removeprefix("warm") == trait.negative_label.removeprefix("cold")
+        assert version.snapshot is not None
+        [learnt] = version.snapshot["traits"]
+        assert (learnt["positive_label"], learnt["negative_label"]) == (trait.positive_label, trait.negative_label)
+
+
+def test_feedback_that_races_retraining_and_searching_is_all_kept_and_learnt(
+    client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low")
+    before = len(list(client.samples.list(handle)))
+    assert client.models.wait(handle).state == "ready"
+
+    def say(number: int) -> list[int]:
+        said: list[int] = []
+        for time in range(3):
+            card = client.scores.score(handle, f"Said {number} {time}", feedback={"warmth": number % 2})
+            said += card.metadata.sample_ids
+        return said
+
+    told = _at_once(*[say] * (THREADS - 1), lambda _: client.models.train(handle, effort="low", reoptimize_params=True))
+    assert _codes(told[:-1]) == {"": THREADS - 1}
+    assert told[-1].code in ("", "model_busy")
+    given = [number for each in told[:-1] for number in each.value]
+    until(lambda: _waiting(client, handle) < 10 and client.models.get(handle).state == "ready", what="it to be learnt")
+    there = [sample.id for sample in client.samples.list(handle, limit=500)]
+    assert there[before:] == sorted(given)
+    counts = [version.sample_count for version in client.versions.list(handle)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] + _waiting(client, handle) == len(there) == before + 3 * (THREADS - 1)
+
+
+def test_feedback_that_races_zero_retention_leaves_nothing(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low")
+    assert client.models.wait(handle).state == "ready"
+    on = Event()
+
+    def switch(_: int) -> Any:
+        model = client.models.update(handle, zero_data_retention=True)
+        on.set()
+        return model
+
+    def say(number: int) -> bool:
+        """Whether the first that was said when it was on for certain was refused."""
+        for time in range(40):
+            certain = on.is_set()
+            try:
+                client.scores.score(handle, f"Said {number} {time}", feedback={"warmth": number % 2})
+            except FeatureUnavailable:
+                return True
+            assert not certain
+        return False
+
+    told = _at_once(*[say] * (THREADS - 1), switch)
+    assert [each.value for each in told[:-1]] == [True] * (THREADS - 1)
+    assert client.models.wait(handle).state == "ready"
+    assert client.samples.list(handle).items == []
+    assert client.models.export(handle).samples is None
+    client.models.update(handle, zero_data_retention=False)
+    assert client.models.export(handle).samples == []
+
+
+def test_a_tag_that_races_pruning_is_of_a_version_that_stays(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    policy = VersionRetentionPolicy(keep_unnamed=0, keep_first_of_month=False)
+    client.models.update(handle, version_retention_policy=policy)
+    client.models.train(handle, effort="low")
+    assert client.models.wait(handle).state == "ready"
+
+    def search(_: int) -> Any:
+        for _ in range(3):
+            client.models.train(handle, effort="low", reoptimize_params=True)
+            client.models.wait(handle)
+
+    def tag(number: int) -> dict[str, int]:
+        return {
+            each: client.versions.tag(handle, each).version_no for each in (f"t{number}-{time}" for time in range(5))
+        }
+
+    told = _at_once(*[tag] * (THREADS - 1), search)
+    assert _codes(told) == {"": THREADS}
+    tags = {name: number for each in told[:-1] for name, number in each.value.items()}
+    there = list(client.versions.list(handle))
+    assert {name: version.version_no for version in there for name in version.tags} == tags
+    assert {version.version_no for version in there} == {*tags.values(), 4}
+
+
+def _waiting(client: Traitbench, handle: str) -> int:
+    """How much feedback no version has learnt from."""
+    return sum(sample.pending for sample in client.models.export(handle).samples or [])
