@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.app.processes import Started, running
 
@@ -18,6 +18,10 @@ _FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+# A busy machine is no fault of the page.
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
+
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
 
 
@@ -44,6 +48,6 @@ def page(browser: Browser) -> Iterator[Page]:
     """A fresh window."""
     context = browser.new_context(viewport={"width": 1440, "height": 1000})
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(PATIENCE_MS)
     yield page
     context.close()
