@@ -50,8 +50,11 @@ def said(**keywords: Any) -> Any:
 Integral = BeforeValidator(_integral)
 WithoutNul = BeforeValidator(_without_nul)
 
+# \S as it is checked here, written out: which characters are space is not the same in every reader of patterns.
+_NO_SPACE = r"[^\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+
 Text = Annotated[str, WithoutNul]
-NotBlank = Annotated[str, StringConstraints(min_length=1, pattern=r"\S"), WithoutNul]
+NotBlank = Annotated[str, StringConstraints(min_length=1, pattern=r"\S"), WithoutNul, said(pattern=_NO_SPACE)]
 Label = Annotated[NotBlank, Field(max_length=200)]
 Description = Annotated[Text, Field(max_length=2_000)]
 LongText = Annotated[Text, Field(max_length=100_000)]

@@ -182,7 +182,7 @@ def _id(name: str) -> str:
 
 
 def _content(body: Body[Any]) -> Json:
-    plain = {TEXT: {"schema": {"type": "string", "minLength": 1}}} if body.text_as else {}
+    plain = {TEXT: {"schema": body.kind.model_json_schema()["properties"][body.text_as]}} if body.text_as else {}
     return {JSON: {"schema": {"$ref": f"#/components/schemas/{body.kind.__name__}"}}, **plain}
 
 

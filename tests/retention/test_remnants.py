@@ -1,15 +1,30 @@
 """What a database file keeps of what was deleted: nothing of a purged model, whatever its pages have been through."""
 
 import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from core.contract.models import ModelUpdate
 from core.contract.samples import SampleInput, SamplesCreate
 from core.lifecycle import models, samples
 from core.lifecycle.bench import Bench
-from tests.benches import AUTHOR, draft
+from tests.benches import AUTHOR, draft, fresh_settings, opened
 from tests.retention.marks import files, found, mark
 
 HISTORIES = 60
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    """On SQLite, whichever database the others are on."""
+    with (
+        fresh_settings(tmp_path / "home") as settings,
+        opened(replace(settings, database_url=f"sqlite:///{tmp_path / 'home' / 'traitbench.db'}"), runs=False) as bench,
+    ):
+        yield bench
 
 
 def test_no_page_of_the_file_holds_a_purged_text_however_samples_came_and_went(bench: Bench) -> None:
