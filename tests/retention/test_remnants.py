@@ -14,7 +14,7 @@ from core.lifecycle.bench import Bench
 from tests.benches import AUTHOR, draft, fresh_settings, opened
 from tests.retention.marks import files, found, mark
 
-HISTORIES = 60
+HISTORIES = 40
 
 
 @pytest.fixture

@@ -11,41 +11,28 @@ possible when one goes wrong, which takes minutes:
 """
 
 import os
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import count
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import initialize, run_state_machine_as_test
 
-from core.client import Traitbench
 from core.contract.models import VersionRetentionPolicy
 from core.contract.samples import SampleInput
 from core.contract.traits import TraitInput
-from core.errors import TraitbenchError
 from core.lifecycle import outcomes, retraining
 from core.store import runs
 from core.store.engine import writing
 from tests.benches import done_here
-from tests.conftest import COLD, PATIENCE_SECONDS, WARM, Service
+from tests.conftest import COLD, WARM, Service
 from tests.states.conftest import RETRAIN_AFTER, Ground
-from tests.states.told import GOES, Run, Sample, Start, Told, Trait
-
-Step = TypeVar("Step", bound=Callable[..., None])
+from tests.states.told import GOES, Sample, Told, Trait
+from tests.states.walker import NOBODY, Walker, step
 
 WALKS = os.environ.get("TRAITBENCH_TEST_WALKS")
 TEXT = "Thank you for the letter, it was a joy to read."
 NAMES = ("Warmth", "Clarity", "Length of it")
-NOBODY = "nobody"
 
 NUMBERS = st.integers(0, 99)
 """Which of the traits, samples, versions that there are: the number is taken modulo how many."""
@@ -53,57 +40,9 @@ QUALITIES = st.sampled_from((0.0, 0.25, 0.5, 1.0))
 EFFORTS = st.sampled_from(("low", "medium"))
 TAGS = st.sampled_from(("good", "better"))
 
-_STATES = ("draft", "busy", "ready", "failed", "archived")
-_STEPS: dict[str, tuple[str, st.SearchStrategy[dict[str, Any]]]] = {}
 
-_namespaces = (f"walk-{number}" for number in count(1))
-
-
-def step(weights: str = "11111", **arguments: st.SearchStrategy[Any]) -> Callable[[Step], Step]:
-    """A method that a walk may take as its next step; `weights` say how readily in each of the five states.
-
-    Rules of Hypothesis's own would all be equal, and some of them left out of most walks.
-    """
-
-    def register(method: Step) -> Step:
-        _STEPS[method.__name__] = weights, st.fixed_dictionaries(arguments)
-        return method
-
-    return register
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a call came to."""
-
-    value: Any = None
-    error: TraitbenchError | None = None
-
-    @property
-    def code(self) -> str:
-        return self.error.code if self.error else GOES
-
-
-class Walk(RuleBasedStateMachine):
-    """One walk: at any time there is one model that is walked with, and those that were left behind."""
-
-    def __init__(self, ground: Ground) -> None:
-        super().__init__()
-        self.ground, self.namespace = ground, next(_namespaces)
-        self.client = Traitbench(ground.base_url, ground.issue(self.namespace))
-        self.told = Told("")
-        self.left: list[Told] = []
-        self.cards: dict[int | None, Any] = {}
-        self.over: list[str] = []
-
-    def teardown(self) -> None:
-        self.client.close()
-
-    @rule(data=st.data())
-    def go(self, data: st.DataObject) -> None:
-        place = _STATES.index(self.told.state)
-        name = data.draw(st.sampled_from([name for name, (w, _) in _STEPS.items() for _ in range(int(w[place]))]))
-        getattr(self, name)(**data.draw(_STEPS[name][1]))
+class Walk(Walker):
+    """All that may be done with a model."""
 
     # ---- to begin with -----------------------------------------------------------------------------------------------
 
@@ -281,64 +220,6 @@ class Walk(RuleBasedStateMachine):
         if self.ground.bench is not None and self.over:
             done_here(self.ground.bench, self._pick(self.over, which))
 
-    def _start(self, answer: Answer, start: Start, key: tuple[Any, ...]) -> None:
-        self._expect(answer, start.code)
-        if answer.error:
-            assert answer.error.headers.get("X-Run-Id") == start.run_id
-            return
-        if start.kind:
-            self._begun(Run(answer.value.run_id, start.kind, key))
-        else:
-            assert answer.value.run_id == start.run_id
-        assert answer.value.state == ("ready" if answer.value.run_id is None else "busy")
-
-    def _begun(self, run: Run) -> None:
-        self.told.begin(run)
-        if self.ground.bench is None:
-            self._awaited(lambda: self.client.models.get(self.told.handle).state != "busy")
-            self._ended()
-
-    def _ended(self) -> None:
-        """The model follows what a run has done, as far as it may choose; all else is told beforehand."""
-        assert self.told.run is not None
-        operation = self.client.models.get(self.told.handle).last_operation
-        assert operation is not None
-        if operation.error is not None:
-            # A synthesis may find nothing new to say; nothing else has a reason to fail.
-            assert (self.told.run.kind, operation.error.code) == ("synthesize", "nothing_synthesized")
-            self.told.fail("nothing_synthesized")
-        elif self.told.run.kind == "discover":
-            self.told.discovered(self._found_traits())
-        elif self.told.run.kind == "synthesize":
-            self.told.synthesized(self._made_samples())
-        else:
-            newest = self.client.versions.list(self.told.handle).items[0]
-            self.told.trained(f"{newest.created_at:%Y-%m}")
-
-    def _found_traits(self) -> dict[str, Trait]:
-        stay = {key: trait for key, trait in self.told.traits.items() if not self.told.untouched(key)}
-        there = {trait.key: trait for trait in self.client.traits.list(self.told.handle)}
-        assert list(there)[: len(stay)] == list(stay)
-        for key in there.keys() - stay.keys():
-            new = there[key]
-            assert new.kind == "intrinsic"
-            assert new.discrimination is not None
-            assert new.discrimination >= 0.5
-        return stay | {
-            key: Trait(**words, kind="intrinsic", found=words)
-            for key, trait in there.items()
-            if key not in stay
-            for words in [trait.model_dump(include={"name", "positive_label", "negative_label", "description"})]
-        }
-
-    def _made_samples(self) -> dict[int, Sample]:
-        last = max(self.told.samples, default=0)
-        made = [each for each in self.client.samples.list(self.told.handle, limit=500) if each.id > last]
-        assert made
-        given = {key for key, trait in self.told.traits.items() if trait.kind == "extrinsic"}
-        assert {(each.provenance, each.trait in given) for each in made} == {("synthesized", True)}
-        return {each.id: Sample(each.trait, each.text, each.quality, each.provenance) for each in made}
-
     # ---- what needs a version ----------------------------------------------------------------------------------------
 
     @step("11411", name=TAGS)
@@ -425,20 +306,6 @@ class Walk(RuleBasedStateMachine):
         told = card.model_dump(exclude={"metadata"})
         assert told == self.cards.setdefault(number, told)
 
-    def _retrained_if_due(self) -> None:
-        if self.told.is_due():
-            operation = self.client.models.get(self.told.handle).last_operation
-            assert operation is not None
-            assert operation.kind == "retrain"
-            self._begun(Run(str(operation.run_id), "retrain", ()))
-
-    def _settle(self) -> None:
-        """What a worker begins of itself is waited for."""
-        if self.ground.bench is None and self.told.is_due():
-            before = self.told.run and self.told.run.id
-            self._awaited(lambda: self._last_run() != before)
-            self._retrained_if_due()
-
     # ---- the model ---------------------------------------------------------------------------------------------------
 
     @step("11211", zero=st.sampled_from((False, False, True)))
@@ -479,82 +346,6 @@ class Walk(RuleBasedStateMachine):
         answer = self._ask(lambda: self.client.models.update(self.told.handle, **sent))
         self._expect(answer, self._cutting_off(lambda: self.told.update(fields)))
 
-    def _cutting_off(self, change: Callable[[], Any]) -> Any:
-        """A change that may cancel what runs."""
-        was = self.told.state
-        changed = change()
-        if was == "busy" and self.told.state != "busy" and self.told.run is not None:
-            self.over.append(self.told.run.id)
-        return changed
-
-    # ---- after every step --------------------------------------------------------------------------------------------
-
-    @invariant()
-    def what_is_read_is_what_was_told(self) -> None:
-        assert self._seen() == self.told.shown()
-
-    def _seen(self) -> dict[str, Any]:
-        handle = self.told.handle
-        model, versions = self.client.models.get(handle), list(self.client.versions.list(handle))
-        run = model.last_operation
-        assert model.traits == [trait.name for trait in self.told.traits.values()]
-        assert model.current_version_id == {v.version_no: v.version_id for v in versions}.get(self.told.active or 0)
-        policy = model.version_retention_policy
-        return {
-            **{name: getattr(model, name) for name in ("state", "description", "zero_data_retention", "version_no")},
-            "version_retention_policy": policy and policy.model_dump(),
-            "version_tags": model.version_tags,
-            "last_operation": run and (run.kind, run.status, run.run_id, run.error and run.error.code),
-            "traits": [
-                tuple(getattr(trait, name) for name in _SHOWN_OF_TRAITS) for trait in self.client.traits.list(handle)
-            ],
-            "samples": [
-                (each.id, each.trait, each.text, each.quality, each.provenance)
-                for each in self.client.samples.list(handle, limit=500)
-            ],
-            "versions": [
-                (each.version_no, each.triggered_by, each.sample_count, each.run_id, each.tags) for each in versions
-            ],
-        }
-
-    # ---- small things ------------------------------------------------------------------------------------------------
-
-    def _ask(self, call: Callable[[], Any]) -> Answer:
-        try:
-            return Answer(call())
-        except TraitbenchError as error:
-            return Answer(error=error)
-
-    def _expect(self, answer: Answer, code: str) -> None:
-        assert answer.code == code
-        if answer.error:
-            assert str(answer.error.request_id).startswith("req_")
-        if answer.error and code == "model_busy":
-            assert self.told.run is not None
-            assert answer.error.headers["X-Run-Id"] == self.told.run.id
-
-    def _trait(self, number: int) -> str:
-        return str(self._pick([*self.told.traits, NOBODY] if number > 90 else [*self.told.traits] or [NOBODY], number))
-
-    def _pick(self, there: Sequence[Any], number: int) -> Any:
-        return there[number % len(there)]
-
-    def _last_run(self) -> str | None:
-        operation = self.client.models.get(self.told.handle).last_operation
-        return operation and operation.run_id
-
-    def _awaited(self, true: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while not true():
-            assert time.monotonic() < deadline, "it takes too long"
-            time.sleep(0.02)
-
-
-_SHOWN_OF_TRAITS = (
-    *("key", "name", "positive_label", "negative_label", "description", "aggregation", "kind"),
-    *("sample_count", "positive_samples", "negative_samples"),
-)
-
 
 def _key(name: str) -> str:
     return name.lower().replace(" ", "_")
@@ -578,7 +369,7 @@ def _walks(walks: int, steps: int) -> settings:
 
 
 def test_a_model_that_may_be_busy_for_long_is_at_every_step_what_the_contract_says(still: Ground) -> None:
-    run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=18, steps=26))
+    run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=14, steps=26))
 
 
 def test_a_model_whose_runs_are_executed_is_at_every_step_what_the_contract_says(service: Service) -> None:
