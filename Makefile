@@ -12,7 +12,7 @@ run: install
 	@exec $(BIN)/traitbench
 
 test: install browser check
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 install: .venv/installed
 
