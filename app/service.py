@@ -257,6 +257,12 @@ def version(handle: str, listed: Version) -> Version:
     return _whole_version(_reader(), handle, listed.version_no, listed.param_hash)
 
 
+def forget_versions() -> None:
+    """Read versions anew: what was kept of them may hold words that are gone from the service."""
+    _listed_version.clear()
+    _whole_version.clear()
+
+
 def _reader() -> tuple[str, str]:
     """Whose reading it is: what a version shows depends on the key."""
     return client().base_url, api_key(read_settings())

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import session
 from app.sample_list import all_samples
-from app.service import attempt, client, field_error
+from app.service import attempt, client, field_error, forget_versions
 from app.text import count, plain
 from app.waiting import waiting
 from app.widgets.confirm import ask, asked, confirm
@@ -119,6 +119,8 @@ def _ask_for_the_name(model: Model, traits: Sequence[Trait]) -> None:
 
 def _switch(handle: str, *, on: bool) -> None:
     client().models.update(handle, zero_data_retention=on)
+    if on:
+        forget_versions()
     said = "Zero data retention is on; what was kept of texts is removed" if on else "Zero data retention is off"
     session.flash(f"{said}: {plain(handle)}.")
 
