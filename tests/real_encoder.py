@@ -11,10 +11,10 @@ from core.encoders.vocabulary import Vocabulary, load_vocabulary
 KEPT = Path(tempfile.gettempdir()) / "traitbench-tests-cache"
 
 
-def minilm() -> Encoder:
-    return load_encoder("minilm", cache=KEPT)
+def best() -> Encoder:
+    return load_encoder(None, cache=KEPT)
 
 
 @cache
 def vocabulary() -> Vocabulary:
-    return load_vocabulary(minilm(), cache=KEPT)
+    return load_vocabulary(best(), cache=KEPT)

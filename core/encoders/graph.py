@@ -1,10 +1,10 @@
-"""MiniLM as a graph of onnxruntime's fused operators, quantised here.
+"""MiniLM as two graphs of onnxruntime's fused operators, quantised here: who wants layer 4 only runs the first.
 
-Input: the token ids of one text, (1, n_tokens). Output: the mean over its tokens of layer 4 and of the last layer,
-(1, 768). The dense layers have int8 weights with one scale per column, and activations quantised as they come; the
-scale of an activation belongs to the whole input of a run, which is why a run holds one text and nothing else. Weights
-use 7 of the 8 bits: the sum of two products then always fits 16 bits, so processors with and without VNNI agree; a loss
-of quality could not be measured.
+`lower`: the token ids of one text, (1, n_tokens), to its tokens at layer 4, (1, n_tokens, 384), and their mean.
+`upper`: those tokens to the mean of the last layer. The dense layers have int8 weights with one scale per column, and
+activations quantised as they come; the scale of an activation belongs to the whole input of a run, which is why a run
+holds one text and nothing else. Weights use 7 of the 8 bits: the sum of two products then always fits 16 bits, so
+processors with and without VNNI agree; a loss of quality could not be measured.
 """
 
 from collections.abc import Mapping
@@ -24,34 +24,43 @@ _IR_VERSION = 8
 _EPSILON = 1e-12
 LARGEST = 63
 
+_TOKENS = [1, "tokens", WIDTH]
+_MEAN = [1, WIDTH]
+
 Weights = Mapping[str, NDArray[Any]]
 
 
-def build(weights: Weights) -> bytes:
-    """The serialised graph for the tensors of `model.safetensors`."""
-    import onnx  # takes a fifth of a second, and only the first start ever needs it
-
-    drawing = _Drawing(onnx.helper, onnx.numpy_helper)
+def lower(weights: Weights) -> bytes:
+    """The serialised graph up to layer 4, for the tensors of `model.safetensors`: ids to tokens and mean."""
+    drawing = _Drawing()
     hidden = _embeddings(drawing, weights)
-    for layer in range(LAYERS):
+    for layer in range(EARLY_LAYER):
         hidden = _layer(drawing, weights, layer, hidden)
-        if layer + 1 == EARLY_LAYER:
-            early = _mean(drawing, hidden)
-    drawing.node("Concat", [early, _mean(drawing, hidden)], output="means", axis=1)
-    return drawing.finish(onnx)
+    return drawing.finish({"ids": [1, "tokens"]}, {hidden: _TOKENS, _mean(drawing, hidden): _MEAN})
+
+
+def upper(weights: Weights) -> bytes:
+    """The serialised graph from layer 4 on: tokens to mean."""
+    drawing = _Drawing()
+    hidden = "hidden"
+    for layer in range(EARLY_LAYER, LAYERS):
+        hidden = _layer(drawing, weights, layer, hidden)
+    return drawing.finish({"hidden": _TOKENS}, {_mean(drawing, hidden): _MEAN})
 
 
 class _Drawing:
     """Nodes and tensors, named as they come."""
 
-    def __init__(self, helper: Any, numpy_helper: Any) -> None:
-        self._helper, self._numpy_helper = helper, numpy_helper
+    def __init__(self) -> None:
+        import onnx  # takes a fifth of a second, and only the first start ever needs it
+
+        self._onnx = onnx
         self._nodes: list[Any] = []
         self._tensors: list[Any] = []
 
     def tensor(self, values: NDArray[Any]) -> str:
         name = f"t{len(self._tensors)}"
-        self._tensors.append(self._numpy_helper.from_array(np.ascontiguousarray(values), name))
+        self._tensors.append(self._onnx.numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
     def node(
@@ -59,20 +68,24 @@ class _Drawing:
     ) -> str:
         first = output or f"n{len(self._nodes)}"
         names = [first, *(f"{first}.{i}" for i in range(1, outputs))]
-        self._nodes.append(self._helper.make_node(kind, inputs, names, domain=domain, **attributes))
+        self._nodes.append(self._onnx.helper.make_node(kind, inputs, names, domain=domain, **attributes))
         return first
 
-    def finish(self, onnx: Any) -> bytes:
-        whole, real = onnx.TensorProto.INT64, onnx.TensorProto.FLOAT
-        graph = self._helper.make_graph(
+    def finish(self, inputs: Mapping[str, list[Any]], outputs: Mapping[str, list[Any]]) -> bytes:
+        """Serialised; inputs and outputs by name, each with its shape: ids are whole numbers, all else is real."""
+        helper, kinds = self._onnx.helper, self._onnx.TensorProto
+        graph = helper.make_graph(
             self._nodes,
             "minilm",
-            [self._helper.make_tensor_value_info("ids", whole, [1, "tokens"])],
-            [self._helper.make_tensor_value_info("means", real, [1, 2 * WIDTH])],
+            [
+                helper.make_tensor_value_info(name, kinds.INT64 if name == "ids" else kinds.FLOAT, shape)
+                for name, shape in inputs.items()
+            ],
+            [helper.make_tensor_value_info(name, kinds.FLOAT, shape) for name, shape in outputs.items()],
             self._tensors,
         )
-        opsets = [self._helper.make_opsetid("", _OPSET), self._helper.make_opsetid(_CONTRIB, 1)]
-        model = self._helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
+        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_CONTRIB, 1)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
         content: bytes = model.SerializeToString(deterministic=True)
         return content
 

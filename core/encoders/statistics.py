@@ -27,6 +27,10 @@ class Statistics:
         """Features (..., n) in units of their deviation from their mean."""
         return (features.astype(np.float64) - self.mean) / self.deviation
 
+    def first(self, count: int) -> "Statistics":
+        """The figures of the first so many features."""
+        return self if count == len(self.mean) else Statistics(self.mean[:count], self.deviation[:count])
+
     @property
     def digest(self) -> str:
         """SHA-256 over the figures."""

@@ -1,21 +1,34 @@
-"""Blocks of features joined to one unit vector."""
+"""Blocks of features joined to unit vectors, row by row: a row never depends on the rows beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.encoders import Vectors
 
+_AT_ONCE = 256
 
-def unit(vector: NDArray[np.floating]) -> NDArray[np.float64]:
-    """The vector at length one; zeros stay zeros."""
-    exact = vector.astype(np.float64)
-    length = np.sqrt(np.square(exact).sum())
-    return exact / length if length > 0 else exact
+
+def unit(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Each row (the last axis) at length one; zeros stay zeros."""
+    exact = vectors.astype(np.float64, copy=False)
+    lengths = np.sqrt(np.square(exact).sum(axis=-1, keepdims=True))
+    lengths[lengths == 0] = 1.0
+    rows: NDArray[np.float64] = exact / lengths
+    return rows
 
 
 def join(weights: Sequence[float], blocks: Sequence[NDArray[np.floating]]) -> Vectors:
-    """The blocks side by side, each times its weight, at length one."""
+    """The blocks (n, d_i) side by side, each times its weight, each row at length one."""
     weighted = [weight * block for weight, block in zip(weights, blocks, strict=True)]
-    return unit(np.concatenate(weighted)).astype(np.float32)
+    return unit(np.concatenate(weighted, axis=-1)).astype(np.float32)
+
+
+def in_slices(texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors], width: int) -> Vectors:
+    """(n_texts, width), a few texts at a time, so that what is needed in between stays small."""
+    rows = np.empty((len(texts), width), np.float32)
+    for first in range(0, len(texts), _AT_ONCE):
+        some = texts[first : first + _AT_ONCE]
+        rows[first : first + len(some)] = encode(some)
+    return rows

@@ -23,9 +23,9 @@ class Vocabulary:
     vectors: Vectors
 
 
-def load_vocabulary(encoder: Encoder, *, cache: Path) -> Vocabulary:
-    """The vocabulary, its vectors taken from `cache` or made there; without a word for an encoder that knows none."""
-    words = tuple(encoder.words()[:SIZE])
+def load_vocabulary(encoder: Encoder, *, cache: Path, size: int = SIZE) -> Vocabulary:
+    """The `size` commonest words, none for an encoder that knows none; vectors come from `cache` or are made there."""
+    words = tuple(encoder.words()[:size])
     mark = hashlib.sha256("\n".join((encoder.digest, *words)).encode()).hexdigest()
     content = kept(cache / f"words-{mark[:16]}.f2", lambda: encoder.encode(words).astype("<f2").tobytes())
     vectors = np.frombuffer(content, "<f2").astype(np.float32).reshape(len(words), encoder.dimension)

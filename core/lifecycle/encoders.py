@@ -1,7 +1,7 @@
 """The encoders installed here: a version is scored with the one it was trained with, whichever trains now."""
 
 from core.encoders import Encoder, EncoderUnavailable
-from core.encoders.registry import NAMES, load_encoder
+from core.encoders.registry import EARLIER, NAMES, load_encoder
 from core.errors import FeatureUnavailable
 from core.lifecycle.bench import Bench
 from core.scoring.snapshot import Snapshot
@@ -12,7 +12,9 @@ def of_version(bench: Bench, snapshot: Snapshot) -> Encoder:
     encoder = installed(bench, snapshot.encoder.digest)
     if encoder is None:
         raise FeatureUnavailable(
-            f"The version was trained with the encoder {snapshot.encoder.id}, which is not installed here.",
+            f"The version was trained with the encoder {snapshot.encoder.id} ({snapshot.encoder.digest[:12]}), which is"
+            f" not installed here; what serves is {bench.encoder.id}. Let TRAITBENCH_ENCODER name it (a folder:"
+            " with the files as they were), or train again.",
             details={"encoder": snapshot.encoder.id, "installed": bench.encoder.id},
         )
     return encoder
@@ -22,7 +24,7 @@ def installed(bench: Bench, digest: str) -> Encoder | None:
     """The encoder of a digest; None when it is not installed."""
     if digest == bench.encoder.digest:
         return bench.encoder
-    for name in NAMES:
+    for name in (*NAMES, *EARLIER):
         try:
             encoder = load_encoder(name, cache=bench.settings.cache)
         except EncoderUnavailable:

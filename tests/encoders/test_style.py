@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from core.encoders.statistics import generic_texts, load_statistics, measure
 from core.encoders.style import COUNT, StyleBlock, raw
+from tests.encoders import style_reference
 
 PLAIN = "the train leaves at nine and comes back in the evening"
 
@@ -42,7 +45,34 @@ def test_the_shipped_figures_were_measured_on_the_shipped_texts() -> None:
 
 def test_a_usual_text_has_about_length_one_and_no_feature_runs_away() -> None:
     block = StyleBlock()
-    lengths = [np.linalg.norm(block.features(text)) for text in generic_texts()]
+    lengths = np.linalg.norm(block.rows(generic_texts()), axis=1)
     assert 0.7 < np.mean(lengths) < 1.1
-    assert np.abs(block.features("!" * 10_000)).max() <= 3 / COUNT**0.5
-    assert not block.features(" ").any()
+    assert np.abs(block.rows(["!" * 10_000])).max() <= 3 / COUNT**0.5
+    assert not block.rows([" "]).any()
+    assert block.rows([]).shape == (0, COUNT)
+
+
+WORDS = (
+    "I'm",
+    "You",
+    "don’t",
+    "LOL",
+    "so",
+    "x",
+    "Wonderful",
+    "İstanbul",
+    "ΣΑΣ",
+    "ß",
+    "3rd",
+    "www.a.b",
+    "…",
+    "!!",
+    "\n\n",
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=st.one_of(st.text(max_size=200), st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join)))
+@example(text=" ".join(generic_texts()))
+def test_the_quick_way_counts_what_the_plain_way_counts_to_the_last_bit(text: str) -> None:
+    np.testing.assert_array_equal(raw(text), style_reference.raw(text))

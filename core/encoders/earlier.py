@@ -1,0 +1,52 @@
+"""Recipes that nobody trains with any more: versions that were trained with one go on scoring with it."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from core.encoders import FULL, Vectors, check_mode
+from core.encoders.registry import load_encoder
+from core.encoders.static import Static
+from core.encoders.style import COUNT
+from core.encoders.table import WORDLLAMA
+from core.encoders.vectors import in_slices, join, unit
+
+ID = "static-ws-1"
+WEIGHTS = (1.0, 0.5)
+
+
+class StaticWithoutGrams:
+    """The first fallback: wordllama's table beside the style."""
+
+    id = ID
+    modes: Mapping[str, slice] = MappingProxyType({})
+
+    def __init__(self, static: Static) -> None:
+        self._table, self._style = static.table, static.style
+        self.dimension = self._table.width + COUNT
+        parts = (ID, *WORDLLAMA, str(WEIGHTS), self._style.digest)
+        self.digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
+        """(n_texts, 323) unit rows."""
+        check_mode(self, mode)
+        return in_slices(texts, self._encode, self.dimension)
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of the table."""
+        return len(self._table.tokens(text))
+
+    def words(self) -> Sequence[str]:
+        """Those of the table."""
+        return self._table.words()
+
+    def _encode(self, texts: Sequence[str]) -> Vectors:
+        return join(WEIGHTS, [unit(self._table.means(texts, weighted=False)), self._style.rows(texts)])
+
+
+def load(*, cache: Path) -> StaticWithoutGrams:
+    """The encoder, with the table of the present one."""
+    static = load_encoder("static", cache=cache)
+    assert isinstance(static, Static)
+    return StaticWithoutGrams(static)

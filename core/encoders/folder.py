@@ -1,0 +1,129 @@
+"""A folder with an encoder of somebody else's: what is in it, read once, with a digest over all that decides.
+
+Two kinds are known: a graph (ONNX) with its tokenizer, as optimum, sentence-transformers and fastembed leave it, and a
+static table (`model.safetensors`) with its tokenizer, as model2vec leaves it. What is read is hashed and used as it was
+read: a file that changes later changes nothing here, and another digest after the next start.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.encoders import Encoder, EncoderUnavailable
+
+LARGEST = 2 * 2**30
+MODEL = "the model"
+
+_NOTES = (
+    "config.json",
+    "tokenizer_config.json",
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+    "modules.json",
+    "1_Pooling/config.json",
+)
+_TABLES = ("model.safetensors", "0_StaticEmbedding/model.safetensors")
+_WAY_OUT = "TRAITBENCH_ENCODER takes a folder with an ONNX model or a static table, or the name of an encoder."
+
+
+@dataclass(frozen=True, eq=False)
+class Folder:
+    """The files of an encoder: the model, its tokenizer, and the notes beside them that are there."""
+
+    path: Path
+    model: Path
+    contents: Mapping[str, bytes]
+
+    def note(self, name: str) -> dict[str, Any]:
+        """What a note says; nothing where it is not there."""
+        found = self._parsed(name, {})
+        if not isinstance(found, dict):
+            raise EncoderUnavailable(f"{name} in {self.path} is no JSON object. Save the model anew.")
+        return found
+
+    def modules(self) -> list[str]:
+        """The kinds of modules that a text goes through, where the folder lists them: Transformer, Pooling, ..."""
+        listed = self._parsed("modules.json", [])
+        if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+            raise EncoderUnavailable(f"modules.json in {self.path} is no list of modules. Save the model anew.")
+        return [str(each.get("type", "")).rpartition(".")[2] for each in listed]
+
+    def digest(self, *recipe: str) -> str:
+        """SHA-256 over the contents and what is made of them."""
+        parts = [f"{name} {hashlib.sha256(content).hexdigest()}" for name, content in sorted(self.contents.items())]
+        return hashlib.sha256("\n".join((*recipe, *parts)).encode()).hexdigest()
+
+    def _parsed(self, name: str, otherwise: Any) -> Any:
+        try:
+            return json.loads(self.contents[name]) if name in self.contents else otherwise
+        except ValueError:
+            raise EncoderUnavailable(f"{name} in {self.path} is no JSON. Save the model anew.") from None
+
+
+def load(path: Path, *, cache: Path) -> Encoder:
+    """The encoder of a folder; `EncoderUnavailable`, naming cause and way out, where there is none that can be used."""
+    try:
+        return _load(path, cache)
+    except OSError as error:
+        raise EncoderUnavailable(
+            f"{error.filename} cannot be read ({error.strerror}). Let this user read it."
+        ) from None
+
+
+def read(path: Path, model: Path, *, beside: Sequence[Path] = ()) -> Folder:
+    """All that decides, read; refused where a file is missing or everything together is huge."""
+    notes = {name: found for name in _NOTES if (found := _find(path, model, name))}
+    tokenizer = _find(path, model, "tokenizer.json")
+    if tokenizer is None:
+        raise EncoderUnavailable(
+            f"{path} has no tokenizer.json. Save the tokenizer beside the model (transformers writes the file for a"
+            " fast tokenizer), or choose another encoder with TRAITBENCH_ENCODER."
+        )
+    files = {MODEL: model, "tokenizer.json": tokenizer, **{each.name: each for each in beside}, **notes}
+    size = sum(file.stat().st_size for file in files.values())
+    if size > LARGEST:
+        raise EncoderUnavailable(
+            f"The encoder in {path} has {size / 2**30:.1f} GiB; up to {LARGEST / 2**30:.0f} GiB are read. Take a"
+            " smaller model, or quantise this one."
+        )
+    return Folder(path, model, {name: file.read_bytes() for name, file in files.items()})
+
+
+def _load(path: Path, cache: Path) -> Encoder:
+    from core.encoders import onnx_folder, table_folder  # they read what is told here
+
+    if not path.is_dir():
+        raise EncoderUnavailable(f"There is no folder {path}. {_WAY_OUT}")
+    table = next((path / name for name in _TABLES if (path / name).is_file()), None)
+    graph = None if table and _is_static(path) else _graph(path)
+    if graph:
+        return onnx_folder.load(read(path, graph), cache=cache)
+    if table:
+        return table_folder.load(read(path, table))
+    raise EncoderUnavailable(f"{path} holds neither model.onnx, onnx/model.onnx nor model.safetensors. {_WAY_OUT}")
+
+
+def _find(path: Path, model: Path, name: str) -> Path | None:
+    """A file of the folder, or one beside the model."""
+    return next((found for found in (path / name, model.parent / name) if found.is_file()), None)
+
+
+def _is_static(path: Path) -> bool:
+    """Whether the folder says that its table is all there is, though a graph made from it may lie beside it."""
+    told = {"modules.json": b"StaticEmbedding", "config.json": b'"model2vec"'}
+    return any((path / name).is_file() and mark in (path / name).read_bytes() for name, mark in told.items())
+
+
+def _graph(path: Path) -> Path | None:
+    """The one graph of the folder: model.onnx, or the only one that is there."""
+    named = [found for name in ("model.onnx", "onnx/model.onnx") if (found := path / name).is_file()]
+    graphs = named or sorted([*path.glob("*.onnx"), *path.glob("onnx/*.onnx")])
+    if len(graphs) > 1:
+        listed = ", ".join(str(each.relative_to(path)) for each in graphs)
+        raise EncoderUnavailable(
+            f"{path} holds more than one model: {listed}. Keep the one you want, and name it model.onnx."
+        )
+    return graphs[0] if graphs else None

@@ -1,0 +1,71 @@
+"""Everything installed in one vector: MiniLM's layer 4 and last layer, wordllama's static mean, and the style.
+
+The blocks of MiniLM and the static mean are unit vectors, the style is not: a plain text has little of it. Weighted,
+side by side, at length one. Layer 4 alone and the static part alone are modes, for many texts in a hurry; the static
+one needs no transformer at all, and the weights of its two blocks were chosen for it: beside MiniLM they hardly matter.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from core.encoders import FULL, Vectors, check_mode, graph
+from core.encoders import minilm as transformer
+from core.encoders.minilm import MiniLM
+from core.encoders.registry import load_encoder
+from core.encoders.side_by_side import side_by_side
+from core.encoders.static import Static
+from core.encoders.style import COUNT
+from core.encoders.table import WORDLLAMA
+from core.encoders.vectors import in_slices, join
+
+ID = "full-l4fws-int8-1"
+WEIGHTS = (*transformer.BLOCKS, 0.4, 0.2)
+
+
+class Full:
+    """The encoder; see the module."""
+
+    id = ID
+
+    def __init__(self, *, minilm: MiniLM, static: Static) -> None:
+        self._minilm, self._static = minilm, static
+        self._static_width = static.table.width + COUNT
+        self.dimension = minilm.dimension + self._static_width
+        self.modes: Mapping[str, slice] = MappingProxyType(
+            {"layer4": slice(0, graph.WIDTH), "static": slice(minilm.dimension, self.dimension)}
+        )
+        parts = (ID, minilm.digest, *WORDLLAMA, static.style.digest, str(WEIGHTS))
+        self.digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
+        """(n_texts, 1091) unit rows; 384 of layer 4, 323 of the static part."""
+        check_mode(self, mode)
+        if mode == "layer4":
+            return self._minilm.encode(texts, mode="layer4")
+        if mode == "static":
+            return in_slices(texts, self._without_transformer, self._static_width)
+        return side_by_side(texts, self._whole, self.dimension)
+
+    def count_tokens(self, text: str) -> int:
+        """Word pieces of MiniLM, without the marks."""
+        return self._minilm.count_tokens(text)
+
+    def words(self) -> Sequence[str]:
+        """Those of MiniLM."""
+        return self._minilm.words()
+
+    def _without_transformer(self, texts: Sequence[str]) -> Vectors:
+        return join(WEIGHTS[2:], self._static.blocks(texts))
+
+    def _whole(self, texts: Sequence[str]) -> Vectors:
+        return join(WEIGHTS, [*self._minilm.blocks(texts), *self._static.blocks(texts)])
+
+
+def load(*, cache: Path) -> Full:
+    """The encoder; `EncoderUnavailable` when one of its parts is not installed."""
+    static, minilm = load_encoder("static", cache=cache), load_encoder("minilm", cache=cache)
+    assert isinstance(minilm, MiniLM)
+    assert isinstance(static, Static)
+    return Full(minilm=minilm, static=static)

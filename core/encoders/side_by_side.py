@@ -1,0 +1,42 @@
+"""Many texts in as many threads as there are processors; one text, or a few, in the thread that asks."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from core.encoders import Vectors
+
+_FROM = 8
+_AT_ONCE = 32
+
+
+def side_by_side(texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors], width: int) -> Vectors:
+    """(n_texts, width) rows; of equal texts one is encoded. A row must depend on its text alone."""
+    distinct = list(dict.fromkeys(texts))
+    places = dict(zip(distinct, range(len(distinct)), strict=True))
+    rows = _encoded(distinct, encode, width)
+    return rows if len(distinct) == len(texts) else rows[[places[text] for text in texts]]
+
+
+def _encoded(texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors], width: int) -> Vectors:
+    threads = _processors()
+    size = _AT_ONCE if threads == 1 else max(1, min(_AT_ONCE, len(texts) // (4 * threads)))
+    firsts = range(0, len(texts), size)
+    rows = np.empty((len(texts), width), np.float32)
+
+    def fill(first: int) -> None:
+        rows[first : first + size] = encode(texts[first : first + size])
+
+    if threads == 1 or len(texts) < _FROM:
+        for first in firsts:
+            fill(first)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(fill, firsts))
+    return rows
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,130 @@
+"""Small real encoders in folders: graphs drawn with the package onnx, tables, and a tokenizer of twenty words."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import safetensors.numpy
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
+from tokenizers.models import WordLevel
+
+WORDS = (
+    *("thank", "you", "dear", "friend", "how", "kind", "of", "love", "to", "help"),
+    *("lovely", "send", "the", "form", "request", "denied", "deadline", "passed", "good", "morning"),
+)
+VOCABULARY = {word: i for i, word in enumerate(("[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS))}
+WIDTH = 12
+MEAN = {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True, "include_prompt": True}
+MODULES = ("Transformer", "Pooling", "Normalize")
+
+
+def tokenizer(*, marks: bool = True) -> Tokenizer:
+    made = Tokenizer(WordLevel(VOCABULARY, unk_token="[UNK]"))
+    made.normalizer = normalizers.Lowercase()
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    if marks:
+        made.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", special_tokens=[("[CLS]", VOCABULARY["[CLS]"]), ("[SEP]", VOCABULARY["[SEP]"])]
+        )
+        made.enable_truncation(8)
+        made.enable_padding()
+    return made
+
+
+def numbers(*shape: int, seed: int = 1) -> NDArray[np.float32]:
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+def graph(
+    *,
+    inputs: Sequence[str] = ("input_ids", "attention_mask", "token_type_ids"),
+    kind: int = TensorProto.INT64,
+    output: str = "last_hidden_state",
+    scale: float = 1.0,
+    cast: int = TensorProto.FLOAT,
+    positions: int = 64,
+    rows: int = len(VOCABULARY),
+    seed: int = 1,
+) -> onnx.ModelProto:
+    """A layer that mixes word and place; `sentence_embedding` is the mean of its tokens, at length one."""
+    tensors = {
+        "words": scale * numbers(len(VOCABULARY), WIDTH, seed=seed)[:rows],
+        "places": numbers(positions, WIDTH, seed=2) / 4,
+        "matrix": numbers(WIDTH, WIDTH, seed=3) / 3,
+        "zero": np.array([0], np.int64),
+    }
+    nodes = [
+        helper.make_node("Gather", ["words", "input_ids"], ["word"]),
+        helper.make_node("Shape", ["input_ids"], ["length"], start=1, end=2),
+        helper.make_node("Slice", ["places", "zero", "length"], ["place"]),
+        helper.make_node("Add", ["word", "place"], ["placed"]),
+        helper.make_node("MatMul", ["placed", "matrix"], ["mixed"]),
+        helper.make_node("Tanh", ["mixed"], ["hidden"]),
+    ]
+    shape: list[Any] = ["batch", "length", WIDTH]
+    last = "hidden"
+    if output in ("sentence_embedding", "pooler"):
+        nodes.append(helper.make_node("ReduceMean", ["hidden"], ["mean"], axes=[1], keepdims=0))
+        nodes.append(helper.make_node("LpNormalization", ["mean"], ["unit"], axis=-1))
+        shape, last = ["batch", WIDTH], "unit"
+    nodes.append(helper.make_node("Cast", [last], [output], to=cast))
+    drawn = helper.make_graph(
+        nodes,
+        "small",
+        [helper.make_tensor_value_info(name, kind, ["batch", "length"]) for name in inputs],
+        [helper.make_tensor_value_info(output, cast, shape)],
+        [numpy_helper.from_array(np.asarray(values), name) for name, values in tensors.items()],
+    )
+    return helper.make_model(drawn, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def hidden(words: Sequence[str], *, seed: int = 1) -> NDArray[np.float32]:
+    """What the graph's tokens are, marks included, written out in numpy."""
+    ids = [VOCABULARY[word] for word in ("[CLS]", *words, "[SEP]")]
+    placed = numbers(len(VOCABULARY), WIDTH, seed=seed)[ids] + numbers(64, WIDTH, seed=2)[: len(ids)] / 4
+    return np.tanh(placed @ (numbers(WIDTH, WIDTH, seed=3) / 3))
+
+
+def onnx_folder(
+    path: Path,
+    *,
+    model: onnx.ModelProto | None = None,
+    name: str = "model.onnx",
+    pooling: Mapping[str, Any] | None = MEAN,
+    modules: Sequence[str] | None = MODULES,
+    config: Mapping[str, Any] | None = None,
+) -> Path:
+    """As optimum and sentence-transformers leave a model."""
+    (path / name).parent.mkdir(parents=True, exist_ok=True)
+    (path / name).write_bytes((model or graph()).SerializeToString())
+    tokenizer().save(str(path / "tokenizer.json"))
+    note(path, "config.json", {"model_type": "bert", "max_position_embeddings": 64, **(config or {})})
+    if pooling is not None:
+        note(path, "1_Pooling/config.json", pooling)
+    if modules is not None:
+        listed = [{"idx": i, "type": f"sentence_transformers.models.{kind}"} for i, kind in enumerate(modules)]
+        note(path, "modules.json", listed)
+    return path
+
+
+def table_folder(path: Path, **tensors: NDArray[Any]) -> Path:
+    """As model2vec leaves a model."""
+    path.mkdir(parents=True, exist_ok=True)
+    safetensors.numpy.save_file(tensors or {"embeddings": table()}, path / "model.safetensors")
+    tokenizer(marks=False).save(str(path / "tokenizer.json"))
+    note(path, "config.json", {"model_type": "model2vec", "normalize": True})
+    return path
+
+
+def table() -> NDArray[np.float32]:
+    return numbers(len(VOCABULARY), WIDTH, seed=5)
+
+
+def note(path: Path, name: str, content: Any) -> None:
+    (path / name).parent.mkdir(exist_ok=True)
+    (path / name).write_text(json.dumps(content), encoding="utf-8")

@@ -1,0 +1,52 @@
+"""Modes: parts of a full vector, had for less."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.encoders import FULL, UnknownMode
+from core.encoders.registry import EARLIER, NAMES, load_encoder
+from core.encoders.statistics import generic_texts
+from tests.encoders.folders import onnx_folder
+from tests.real_encoder import KEPT
+
+TEXTS = ["Good morning!", "a", "", "   ", "\u200b", "😀", *generic_texts()[:40], " ".join(generic_texts()[:30])]
+
+
+@pytest.mark.parametrize("name", ["full", "minilm", "folder"])
+def test_a_mode_gives_columns_of_the_full_vector_at_length_one(name: str, tmp_path: Path) -> None:
+    encoder = load_encoder(str(onnx_folder(tmp_path)) if name == "folder" else name, cache=KEPT)
+    full = encoder.encode(TEXTS)
+    assert encoder.modes
+    for mode, columns in encoder.modes.items():
+        part = full[:, columns].astype(np.float64)
+        lengths = np.linalg.norm(part, axis=1, keepdims=True)
+        found = encoder.encode(TEXTS, mode=mode)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, part / np.where(lengths, lengths, 1), atol=2e-7)
+
+
+def test_the_default_encoder_has_a_mode_without_its_last_layers_and_one_without_a_transformer() -> None:
+    encoder = load_encoder("full", cache=KEPT)
+    assert dict(encoder.modes) == {"layer4": slice(0, 384), "static": slice(768, 1091)}
+    assert encoder.dimension == 1091
+    assert [encoder.encode(["ok"], mode=mode).shape[1] for mode in (FULL, "layer4", "static")] == [1091, 384, 323]
+
+
+@pytest.mark.parametrize("mode", [FULL, "layer4", "static"])
+def test_a_mode_gives_a_text_the_same_vector_alone_and_among_others(mode: str) -> None:
+    encoder = load_encoder("full", cache=KEPT)
+    together = encoder.encode(TEXTS * 8, mode=mode)
+    np.testing.assert_array_equal(together[: len(TEXTS)], np.vstack([encoder.encode([t], mode=mode) for t in TEXTS]))
+    np.testing.assert_array_equal(together[-len(TEXTS) :], together[: len(TEXTS)])
+    assert encoder.encode([], mode=mode).shape == (0, together.shape[1])
+
+
+@pytest.mark.parametrize("name", [*NAMES, *EARLIER])
+def test_a_mode_that_it_does_not_have_is_answered_with_those_it_has(name: str) -> None:
+    encoder = load_encoder(name, cache=KEPT)
+    with pytest.raises(UnknownMode, match="no mode 'fast'; this encoder has full") as caught:
+        encoder.encode(["ok"], mode="fast")
+    assert caught.value.known == tuple(encoder.modes)
+    assert isinstance(caught.value, KeyError)

@@ -1,0 +1,110 @@
+"""A static table in a folder: its mean, style and n-grams."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+from core.encoders import Encoder, EncoderUnavailable, grams
+from core.encoders.registry import load_encoder
+from tests.encoders.folders import VOCABULARY, WIDTH, graph, note, numbers, table, table_folder
+from tests.real_encoder import KEPT
+
+COUNT = len(VOCABULARY)
+
+
+def load(path: Path) -> Encoder:
+    return load_encoder(str(path), cache=KEPT)
+
+
+def mean(encoder: Encoder, text: str) -> np.ndarray:
+    part = encoder.encode([text])[0][:WIDTH].astype(np.float64)
+    return part / np.linalg.norm(part)
+
+
+def unit(vector: np.ndarray) -> np.ndarray:
+    return vector / np.linalg.norm(vector)
+
+
+def ids(*words: str) -> list[int]:
+    return [VOCABULARY[word] for word in words]
+
+
+def test_a_text_is_the_mean_of_its_tokens_beside_style_and_grams(tmp_path: Path) -> None:
+    encoder = load(table_folder(tmp_path))
+    assert encoder.dimension == WIDTH + 67 + grams.CELLS
+    assert encoder.id.startswith(f"table-wsn-1-{WIDTH}-")
+    np.testing.assert_allclose(mean(encoder, "Thank you"), unit(table()[ids("thank", "you")].mean(axis=0)), atol=1e-6)
+    assert encoder.words()[:3] == ["thank", "you", "dear"]
+    assert encoder.count_tokens("thank you") == 2
+
+
+def test_what_the_tokenizer_does_not_know_counts_for_nothing(tmp_path: Path) -> None:
+    encoder = load(table_folder(tmp_path))
+    np.testing.assert_allclose(mean(encoder, "thank zebra you"), mean(encoder, "thank you"), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float64, np.int8])
+def test_numbers_of_other_precision_are_read(tmp_path: Path, kind: type) -> None:
+    rows = np.rint(50 * table()).astype(kind)
+    expected = unit(rows[ids("send", "form")].astype(np.float64).sum(axis=0))
+    np.testing.assert_allclose(mean(load(table_folder(tmp_path, embeddings=rows)), "send form"), expected, atol=1e-6)
+
+
+def test_weights_and_shared_rows_are_heeded(tmp_path: Path) -> None:
+    weights, rows = np.linspace(0.1, 2.0, COUNT).astype(np.float32), numbers(3, WIDTH)
+    mapping = np.arange(COUNT) % 3
+    encoder = load(table_folder(tmp_path, embeddings=rows, weights=weights, mapping=mapping))
+    chosen = ids("thank", "you", "dear")
+    expected = unit((rows[mapping[chosen]] * weights[chosen, None]).sum(axis=0))
+    np.testing.assert_allclose(mean(encoder, "thank you dear"), expected, atol=1e-6)
+
+
+def test_the_layout_of_sentence_transformers_is_read(tmp_path: Path) -> None:
+    path = table_folder(tmp_path / "0_StaticEmbedding", **{"embedding.weight": table()})
+    note(path.parent, "modules.json", [{"type": "sentence_transformers.models.StaticEmbedding"}])
+    np.testing.assert_allclose(
+        mean(load(path.parent), "thank you"), unit(table()[ids("thank", "you")].sum(axis=0)), atol=1e-6
+    )
+
+
+def test_a_graph_made_from_the_table_does_not_stand_in_its_way(tmp_path: Path) -> None:
+    path = table_folder(tmp_path)
+    (path / "model.onnx").write_bytes(graph().SerializeToString())
+    assert load(path).id.startswith("table-")
+
+
+@pytest.mark.parametrize(
+    ("tensors", "says"),
+    [
+        ({"encoder.layer.0.weight": table()}, r"no tensor embeddings.*optimum-cli export onnx"),
+        ({"embeddings": table()[0]}, r"embeddings .* has the shape \(12,\)"),
+        ({"embeddings": table()[:5]}, rf"has 5 rows for a tokenizer of {COUNT} tokens"),
+        ({"embeddings": table().astype(np.int32)}, r"holds int32; float16"),
+        ({"embeddings": np.full_like(table(), np.inf)}, r"not finite"),
+        ({"embeddings": table(), "weights": np.ones(3, np.float32)}, r"weights .* is float32 \(3,\)"),
+        ({"embeddings": table(), "mapping": np.full(COUNT, 99)}, r"names rows that the table of 24 rows does not have"),
+        ({"embeddings": table(), "mapping": np.zeros(COUNT, np.float32)}, r"mapping .* is float32"),
+    ],
+)
+def test_a_table_that_cannot_serve_is_refused_with_cause_and_way_out(
+    tmp_path: Path, tensors: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(EncoderUnavailable, match=says):
+        load(table_folder(tmp_path, **tensors))
+
+
+def test_a_file_that_is_cut_is_refused(tmp_path: Path) -> None:
+    path = table_folder(tmp_path)
+    content = (path / "model.safetensors").read_bytes()
+    (path / "model.safetensors").write_bytes(content[:-9])
+    with pytest.raises(EncoderUnavailable, match="no file of tensors that can be read"):
+        load(path)
+
+
+def test_another_table_has_another_digest(tmp_path: Path) -> None:
+    one, other = table_folder(tmp_path / "one"), table_folder(tmp_path / "other", embeddings=2 * table())
+    assert load(one).digest != load(other).digest
+    assert safetensors.numpy.load_file(one / "model.safetensors").keys() == {"embeddings"}

@@ -1,0 +1,71 @@
+"""An encoder in a folder serves like any other, and only with the files that a version was trained with."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.contract.scores import Card, ScoreRequest
+from core.errors import FeatureUnavailable
+from core.lifecycle import scores
+from core.lifecycle.bench import Bench
+from core.settings import Settings
+from tests.benches import AUTHOR, fresh_settings, opened, trained_here
+from tests.encoders.folders import graph, onnx_folder, table_folder
+
+Start = Callable[[Path | None], AbstractContextManager[Bench]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start the workbench with an encoder, on one database."""
+    with fresh_settings(tmp_path / "home") as settings:
+        yield lambda folder: _started(settings, folder)
+
+
+@contextmanager
+def _started(settings: Settings, folder: Path | None) -> Iterator[Bench]:
+    with opened(replace(settings, encoder=folder and str(folder)), runs=False) as bench:
+        yield bench
+
+
+def _score(bench: Bench, handle: str) -> Card:
+    return scores.score(bench, AUTHOR, handle, ScoreRequest(content="thank you dear friend"), request_id="req_1")
+
+
+@pytest.mark.parametrize("made", [onnx_folder, table_folder])
+def test_a_version_is_scored_with_the_folder_it_was_trained_with_and_no_other(
+    made: Callable[[Path], Path], start: Start, tmp_path: Path
+) -> None:
+    folder = made(tmp_path / "mine")
+    with start(folder) as bench:
+        handle = trained_here(bench)
+        before = _score(bench, handle)
+        encoder = bench.encoder.id
+    moved = Path(shutil.copytree(folder, tmp_path / "moved"))
+    with start(moved) as bench:
+        assert _score(bench, handle).scores == before.scores
+    with start(None) as bench, pytest.raises(FeatureUnavailable, match=rf"{encoder} .*not installed here") as caught:
+        _score(bench, handle)
+    assert "TRAITBENCH_ENCODER" in str(caught.value)
+
+
+def test_a_folder_that_has_changed_since_the_training_is_refused(start: Start, tmp_path: Path) -> None:
+    folder = onnx_folder(tmp_path / "mine")
+    with start(folder) as bench:
+        handle = trained_here(bench)
+    changed = onnx_folder(Path(shutil.copytree(folder, tmp_path / "changed")), model=graph(seed=7))
+    with start(changed) as bench, pytest.raises(FeatureUnavailable, match="with the files as they were"):
+        _score(bench, handle)
+
+
+def test_a_version_of_an_installed_encoder_goes_on_scoring_beside_a_folder(start: Start, tmp_path: Path) -> None:
+    with start(None) as bench:
+        handle = trained_here(bench)
+        before = _score(bench, handle)
+    with start(onnx_folder(tmp_path / "mine")) as bench:
+        assert _score(bench, handle).scores == before.scores
+        assert trained_here(bench) != handle
