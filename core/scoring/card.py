@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from core.scoring.segments import Encode, embed, parts
-from core.scoring.snapshot import Breaks, EncoderMismatch, Quartiles, Snapshot, TraitAxis
+from core.scoring.snapshot import FULL, Breaks, EncoderMismatch, Quartiles, Snapshot, TraitAxis
 
 Confidence = Literal["high", "moderate", "low"]
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]
@@ -91,9 +91,14 @@ def score(snapshot: Snapshot, encode: Encode, text: str, *, traits: Sequence[str
 
 
 def score_many(
-    snapshot: Snapshot, encode: Encode, texts: Sequence[str], traits: Sequence[str] | None = None
+    snapshot: Snapshot,
+    encode: Encode,
+    texts: Sequence[str],
+    traits: Sequence[str] | None = None,
+    mode: str = FULL,
 ) -> list[ScoreCard]:
-    """The cards of many texts, each the same as it would be alone."""
+    """The cards of many texts, each the same as it would be alone; in a mode `encode` gives vectors of that mode."""
+    snapshot = snapshot.in_mode(mode)
     chosen = list(range(len(snapshot.traits))) if traits is None else choose(snapshot, traits)
     return [
         ScoreCard({snapshot.traits[i].key: trait_score(snapshot.traits[i], float(row[i])) for i in chosen})

@@ -1,9 +1,12 @@
 """Which point of the path: not one, but all of them, each weighing as much as held-out evidence gives it.
 
 Every sample gets a value from a fit that has not seen it (folds, or leave-one-out in closed form where that is fair),
-every shrinkage its own calibration on those values, and the calibrated logits are averaged by likelihood. All of it is
+every candidate its own calibration on those values, and the calibrated logits are averaged by likelihood. All of it is
 linear, so what comes out is one vector and one number. A second round of calibrations, each blind to a part of the
 samples, gives the scores that figures and breaks are taken from: none has been fitted on what it is measured on.
+
+An effort is a row of levels, each searching more than the one before. Its answer is taken only when its blind scores
+have the lower cross-entropy: who searches more never has less.
 
 Synthesised samples teach, all of a pole together as much as four real ones at most, and nothing is judged by them
 unless a pole has fewer than two real texts. A variation of a real text stands in the fold of that text.
@@ -11,44 +14,78 @@ unless a pole has fewer than two real texts. A variation of a real text stands i
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from core.scoring.axis import Floats, Path, centroid_difference, path, path_and_left_out, pole_weights
-from core.scoring.calibrate import Calibration, calibrate, smoothed
+from core.scoring.axis import Floats, centroid_difference, pole_weights
+from core.scoring.candidates import (
+    LABEL_SLOPES,
+    Candidate,
+    Slate,
+    Told,
+    Weighed,
+    blind,
+    cross_entropy,
+    label_slope,
+    pruned,
+    weigh,
+)
+from core.scoring.duplicates import joined
+from core.scoring.ground import Ground, Lesson, columns, survey
 
 _CENTRE = 0.75
 _WHOLE_PATH = tuple(np.arange(-1, 3.25, 0.5).tolist())
+_WIDE_PATH = tuple(np.arange(-2, 4.25, 0.5).tolist())
+_FOLDS = 10
+_BLIND_FOLDS = 5
 _LEAVE_ONE_OUT_FROM = 64
 _LEAVE_ONE_OUT_POLE = 16
+_LABELS_UP_TO = 2_000
+_BLOCKS_UP_TO = 600
 _SYNTHESISED_MASS = 4.0
-_WIDEST = 10.0
+_ROUNDING = 1e-9
 _UNSEARCHED = {"log10_shrinkage": _WHOLE_PATH[-1], "slope": 1.0, "offset": 0.0}
 
 
 @dataclass(frozen=True)
-class Effort:
-    """How wide to search: the shrinkages tried, as powers of ten, and the folds used where there are folds."""
+class Level:
+    """What is tried: shrinkages as powers of ten, slopes of the labels' axis, and one block at a time at a factor."""
 
+    name: str
     shrinkages: tuple[float, ...]
-    folds: int
+    labels: tuple[float, ...]
+    factors: tuple[float, ...] = ()
+    factor_shrinkages: tuple[float, ...] = ()
+
+    def candidates(self, *, blocks: int, labels: bool) -> list[Candidate]:
+        """All of them; `labels` says whether the labels have an axis."""
+        slopes = self.labels if labels else (0.0,)
+        scaled = [_scaled(block, factor, blocks) for block in range(blocks) for factor in self.factors]
+        plain = product(self.shrinkages, slopes, [()])
+        return [Candidate(*each) for each in (*plain, *product(self.factor_shrinkages, slopes, scaled))]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How wide to search."""
+
+    levels: tuple[Level, ...]
     says: str
 
 
-_AVERAGED = Effort(
-    shrinkages=_WHOLE_PATH,
-    folds=10,
-    says="nine directions, averaged by held-out likelihood; medium, high and max are the same search",
-)
+_LOW = Level("low", (_CENTRE,), (0.0, 1.0))
+_MEDIUM = Level("medium", _WHOLE_PATH, LABEL_SLOPES)
+_HIGH = Level("high", _WHOLE_PATH, LABEL_SLOPES, (0.5, 2.0), (-0.5, 0.5, 1.5))
+_MAX = Level("max", _WIDE_PATH, LABEL_SLOPES, (0.25, 0.5, 0.7, 1.4, 2.0, 4.0), (-1.0, 0.0, 0.5, 1.0, 2.0))
+
 EFFORTS: Mapping[str, Effort] = {
-    "low": Effort(shrinkages=(_CENTRE,), folds=5, says="one direction of fixed shrinkage"),
-    "medium": _AVERAGED,
-    "high": _AVERAGED,
-    "max": _AVERAGED,
+    "low": Effort((_LOW,), "one direction, with and without what the labels say"),
+    "medium": Effort((_LOW, _MEDIUM), "nine directions by five weights of the labels, averaged by held-out likelihood"),
+    "high": Effort((_LOW, _MEDIUM, _HIGH), "as medium, and each block of features at half and at twice its weight"),
+    "max": Effort((_LOW, _MEDIUM, _HIGH, _MAX), "as high, with thirteen directions and six weights of each block"),
 }
 
 
@@ -75,12 +112,37 @@ class Evidence:
 
 
 @dataclass(frozen=True, eq=False)
+class Recipe:
+    """What a search chose, in few numbers: enough to learn again from a part of the samples.
+
+    The mean power of ten of the shrinkage, the labels' part (0..1) of the whole slope, their axis (d,) and the mean
+    factors (d,) of the columns, None where there are none.
+    """
+
+    power: float
+    label_share: float
+    label_axis: Floats | None
+    weights: Floats | None
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A level of the search: how many candidates it had, and the cross-entropy of its blind scores."""
+
+    level: str
+    candidates: int
+    cross_entropy: float
+
+
+@dataclass(frozen=True, eq=False)
 class Found:
     """The trait in numbers: `sigmoid(x @ vector + offset)`.
 
     `held_out` are logits of fits and calibrations that did not see the sample, for the samples it is judged by, None
     where a pole has one text or none; `folds` is None for leave-one-out. `shares` are what the search chose: how much
-    each shrinkage, by its power of ten, counts in the average; empty where there was nothing to choose.
+    each candidate counts in the average; empty where there was nothing to choose. `tried` are the levels searched, and
+    `level` the one whose answer was taken. `label_gain` is the cross-entropy won by listening to the labels, None
+    where nobody could tell.
     """
 
     vector: Floats
@@ -88,7 +150,11 @@ class Found:
     held_out: Floats | None
     folds: int | None
     parameters: Mapping[str, float]
-    shares: Mapping[float, float]
+    shares: Mapping[Candidate, float]
+    recipe: Recipe | None = None
+    tried: tuple[Tried, ...] = ()
+    level: str | None = None
+    label_gain: float | None = None
 
 
 def evidence(
@@ -102,7 +168,8 @@ def evidence(
     made = np.zeros(len(told), bool) if synthesized is None else synthesized[told]
     marks = np.array([hashlib.sha256(np.ascontiguousarray(row, "<f4").tobytes()).hexdigest() for row in X[told]])
     distinct, first, which = np.unique(marks, return_index=True, return_inverse=True)
-    kin = _kinship(which, np.array([str(groups[int(i)]) for i in told]), len(distinct))
+    _, one = np.unique(np.array([str(groups[int(i)]) for i in told]), return_inverse=True)
+    kin = joined(which, one)[first]
     real = np.bincount(which, weights=~made, minlength=len(distinct)) > 0
     speaks = ~(made & real[which])
     order = np.lexsort((y[told], which))
@@ -111,23 +178,45 @@ def evidence(
     return _weighed(X[told][first], totals / np.maximum(counts, 1), kin, ~real)
 
 
-def search(samples: Evidence, effort: Effort, shares: Mapping[float, float] | None = None) -> Found:
-    """The averaged axis; with `shares` of an earlier search, the average that it chose."""
+def search(
+    samples: Evidence,
+    effort: Effort,
+    *,
+    label_axis: NDArray[np.floating] | None = None,
+    shares: Mapping[Candidate, float] | None = None,
+    blocks: Sequence[slice] = (),
+    turn: int = 0,
+) -> Found:
+    """The averaged axis; with `shares` of an earlier search, the average that it chose.
+
+    `label_axis` (d,) is an axis that has seen no sample; `blocks` are columns that a search may weigh by themselves;
+    another `turn` is another assignment to folds.
+    """
+    axis = None if label_axis is None else label_axis.astype(np.float64)
     if samples.smaller_pole == 0:
         return _nothing(samples.X.shape[1])
     if samples.smaller_pole == 1:
-        return _one_sample(samples)
-    chosen = shares or dict.fromkeys(effort.shrinkages)
-    shrinkages = [10.0**power for power in chosen]
-    folds = _folds(samples, effort.folds)
-    if _leave_one_out_is_fair(samples):
-        found, values = path_and_left_out(samples.X, samples.y, shrinkages)
-        return _averaged(samples, chosen, found, values, folds, by_folds=False)
-    found = path(samples.X, samples.y, shrinkages, samples.mass)
-    return _averaged(samples, chosen, found, _held_out(samples, shrinkages, folds), folds, by_folds=True)
+        return _one_sample(samples, axis)
+    alone = _leave_one_out_is_fair(samples)
+    folds = _folds(samples, _BLIND_FOLDS if alone else _FOLDS, turn)
+    lesson = Lesson(samples.X, samples.y, samples.mass, samples.judged, folds, alone)
+    if chosen := _possible(shares or {}, labels=axis is not None, blocks=len(blocks)):
+        return _as_chosen(lesson, chosen, blocks, axis)
+    many = len(samples.y)
+    return _searched(lesson, effort, blocks if blocks_searched(many) else (), axis if labels_heard(many) else None)
 
 
-def chosen_before(figures: object) -> dict[float, float]:
+def labels_heard(samples: int) -> bool:
+    """Whether the labels could still add to what so many samples say."""
+    return samples <= _LABELS_UP_TO
+
+
+def blocks_searched(samples: int) -> bool:
+    """Whether blocks are weighed by themselves; so many more samples tell by themselves what counts."""
+    return samples <= _BLOCKS_UP_TO
+
+
+def chosen_before(figures: object) -> dict[Candidate, float]:
     """The shares that a trait's metrics name, to be given to `search` again; empty when there is none to go by.
 
     Metrics may come from elsewhere: whatever is not a choice that a search can have made counts as none.
@@ -138,11 +227,112 @@ def chosen_before(figures: object) -> dict[float, float]:
         power = parameters.get("log10_shrinkage")
         shares = {} if power == _WHOLE_PATH[-1] else {power: 1.0}
     try:
-        read = {float(power): float(share) for power, share in (shares or {}).items()}
+        read = {Candidate.read(name): float(share) for name, share in (shares or {}).items()}
     except (TypeError, ValueError, AttributeError):
         return {}
-    sound = all(abs(power) <= _WIDEST and share >= 0 for power, share in read.items())
-    return read if sound and abs(sum(read.values()) - 1) < 1e-6 else {}
+    sound = all(share >= 0 for share in read.values()) and abs(sum(read.values()) - 1) < 1e-6
+    return read if sound else {}
+
+
+def _scaled(block: int, factor: float, blocks: int) -> tuple[float, ...]:
+    return tuple(factor if place == block else 1.0 for place in range(blocks))
+
+
+def _possible(shares: Mapping[Candidate, float], *, labels: bool, blocks: int) -> dict[Candidate, float]:
+    """What of an earlier choice can be learnt here: without the labels' axis the same directions without it."""
+    found: dict[Candidate, float] = {}
+    for candidate, share in shares.items():
+        if len(candidate.blocks) in (0, blocks):
+            here = candidate if labels else candidate.direction
+            found[here] = found.get(here, 0.0) + share
+    total = sum(found.values())
+    if found == shares or total <= 0:
+        return found if total > 0 else {}
+    return {candidate: share / total for candidate, share in found.items()}
+
+
+def _as_chosen(
+    lesson: Lesson, chosen: Mapping[Candidate, float], blocks: Sequence[slice], axis: Floats | None
+) -> Found:
+    ground = _survey(lesson, list(chosen), blocks, axis)
+    slate = Slate(list(chosen))
+    told = ground.told.of(slate)
+    weighed = weigh(told, slate, fixed=np.array(list(chosen.values())))
+    held_out = blind(told, weighed)
+    return _found(lesson, ground, weighed, held_out, blocks)
+
+
+def _searched(lesson: Lesson, effort: Effort, blocks: Sequence[slice], axis: Floats | None) -> Found:
+    levels = {each.name: each.candidates(blocks=len(blocks), labels=axis is not None) for each in effort.levels}
+    ground = _survey(lesson, [candidate for level in levels.values() for candidate in level], blocks, axis)
+    tried, best = [], None
+    for name, candidates in levels.items():
+        answer = _answer(ground.told, name, candidates)
+        tried.append(Tried(name, len(candidates), answer.cross_entropy))
+        best = answer if best is None or answer.cross_entropy < best.cross_entropy - _ROUNDING else best
+    assert best is not None
+    gain = _label_gain(ground.told, Slate(levels[best.level])) if axis is not None else None
+    found = _found(lesson, ground, best.weighed, best.held_out, blocks)
+    return replace(found, tried=tuple(tried), level=best.level, label_gain=gain)
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    level: str
+    weighed: Weighed
+    held_out: Floats
+    cross_entropy: float
+
+
+def _answer(told: Told, level: str, candidates: Sequence[Candidate]) -> _Answer:
+    slate = Slate(candidates)
+    weighed = pruned(weigh(told.of(slate), slate))
+    told = told.of(weighed.slate)
+    held_out = blind(told, weighed)
+    return _Answer(level, weighed, held_out, cross_entropy(told, held_out))
+
+
+def _label_gain(told: Told, slate: Slate) -> float:
+    """The cross-entropy won by listening to the labels, of held-out values with and without their axis."""
+    deaf = slate.only(np.flatnonzero(slate.labels == 0))
+    without, heard = ((told.of(each), weigh(told.of(each), each)) for each in (deaf, slate))
+    return cross_entropy(told, without[1].logits(without[0])) - cross_entropy(told, heard[1].logits(heard[0]))
+
+
+def _survey(lesson: Lesson, candidates: Sequence[Candidate], blocks: Sequence[slice], axis: Floats | None) -> Ground:
+    directions = list(dict.fromkeys(candidate.direction for candidate in candidates))
+    return survey(lesson, directions, blocks=blocks, label_axis=axis)
+
+
+def _found(lesson: Lesson, ground: Ground, weighed: Weighed, held_out: Floats, blocks: Sequence[slice]) -> Found:
+    vector, offset = ground.learnt(weighed)
+    share, calibration = weighed.share, weighed.calibration
+    heard = ground.label_axis is not None
+    return Found(
+        vector=vector,
+        offset=offset,
+        held_out=held_out,
+        folds=None if lesson.alone else int(ground.told.folds.max()) + 1,
+        parameters={
+            "log10_shrinkage": float(share @ weighed.slate.powers),
+            "slope": float(np.exp(share @ calibration.log_slopes)),
+            "offset": float(share @ calibration.offsets),
+            **({"label_slope": weighed.label_slope} if heard else {}),
+        },
+        shares=dict(zip(weighed.slate.candidates, share.tolist(), strict=True)),
+        recipe=_recipe(ground, weighed, blocks),
+    )
+
+
+def _recipe(ground: Ground, weighed: Weighed, blocks: Sequence[slice]) -> Recipe:
+    power = float(weighed.share @ weighed.slate.powers)
+    d = ground.vectors.shape[1]
+    scales = [columns(candidate.blocks, blocks, d) for candidate in weighed.slate.candidates]
+    weights = None
+    if any(scale is not None for scale in scales):
+        logs = [np.zeros(d) if scale is None else np.log(scale) for scale in scales]
+        weights = np.exp(weighed.share @ np.array(logs))
+    return Recipe(power, weighed.label_share, ground.label_axis, weights)
 
 
 def _weighed(X: NDArray[np.float32], y: Floats, kin: NDArray[np.int64], synthesized: NDArray[np.bool_]) -> Evidence:
@@ -156,70 +346,7 @@ def _weighed(X: NDArray[np.float32], y: Floats, kin: NDArray[np.int64], synthesi
     return Evidence(X, y, kin, synthesized, mass, judged)
 
 
-def _averaged(
-    samples: Evidence,
-    chosen: Mapping[float, float | None],
-    found: Path,
-    values: Floats,
-    folds: NDArray[np.int64],
-    *,
-    by_folds: bool,
-) -> Found:
-    judged = samples.judged
-    y, values, folds = samples.y[judged], values[judged], folds[judged]
-    balance = pole_weights(y, samples.mass[judged])
-    powers = np.array(list(chosen))
-    scale, calibration, likely = _calibrated(y, values, balance, powers)
-    share = likely if None in chosen.values() else np.array(list(chosen.values()), np.float64)
-    gains = share * calibration.slopes / scale
-    return Found(
-        vector=gains @ found.directions,
-        offset=float(gains @ found.offsets + share @ calibration.offsets),
-        held_out=_blind(y, values, balance, powers, folds, calibration),
-        folds=int(folds.max()) + 1 if by_folds else None,
-        parameters={
-            "log10_shrinkage": float(share @ powers),
-            "slope": float(np.exp(share @ calibration.log_slopes)),
-            "offset": float(share @ calibration.offsets),
-        },
-        shares=dict(zip(powers.tolist(), share.tolist(), strict=True)),
-    )
-
-
-def _calibrated(
-    y: Floats, values: Floats, balance: Floats, powers: Floats, start: Calibration | None = None
-) -> tuple[Floats, Calibration, Floats]:
-    """Root mean square of each column of values, its calibration, and its share in the average."""
-    balance = balance / balance.sum()
-    scale = np.sqrt(balance @ np.square(values))
-    scale = np.where(scale > 1e-12, scale, 1.0)
-    calibration = calibrate(values / scale, smoothed(y, len(y)), balance * len(y), start=start)
-    evidence = -calibration.cross_entropies - np.square(powers - _CENTRE) / 2
-    share = np.exp(evidence - evidence.max())
-    return scale, calibration, share / share.sum()
-
-
-def _blind(
-    y: Floats, values: Floats, balance: Floats, powers: Floats, folds: NDArray[np.int64], start: Calibration
-) -> Floats:
-    """(n,): averaged logits of held-out values, through calibrations that did not see them either."""
-    logits = np.empty(len(y))
-    for fold in range(int(folds.max()) + 1):
-        out = folds == fold
-        scale, calibration, share = _calibrated(y[~out], values[~out], balance[~out], powers, start)
-        logits[out] = calibration.logits(values[out] / scale) @ share
-    return logits
-
-
-def _held_out(samples: Evidence, shrinkages: Sequence[float], folds: NDArray[np.int64]) -> Floats:
-    values = np.empty((len(samples.y), len(shrinkages)))
-    for fold in range(int(folds.max()) + 1):
-        out = folds == fold
-        values[out] = path(samples.X[~out], samples.y[~out], shrinkages, samples.mass[~out]).values(samples.X[out])
-    return values
-
-
-def _folds(samples: Evidence, most: int) -> NDArray[np.int64]:
+def _folds(samples: Evidence, most: int, turn: int) -> NDArray[np.int64]:
     """(n,): the fold of each sample; kin share one, and each pole is spread over all.
 
     -1 for what the trait is not judged by and that has no kin among the rest: it is never left out.
@@ -229,8 +356,11 @@ def _folds(samples: Evidence, most: int) -> NDArray[np.int64]:
     counts = np.bincount(own, weights=samples.judged) > 0
     count = min(most, samples.smaller_pole)
     folds = np.full(len(kin), -1)
+    shuffle = np.random.default_rng(turn)
     for side in (-1, 0, 1):
         members = np.flatnonzero((lean == side) & counts)
+        if turn:
+            members = shuffle.permutation(members)
         folds[members] = np.arange(len(members)) % count
     chosen: NDArray[np.int64] = folds[own]
     return chosen
@@ -247,19 +377,20 @@ def _kinships(kin: NDArray[np.int64], among: NDArray[np.bool_]) -> int:
     return len(np.unique(kin[among]))
 
 
-def _kinship(vectors: NDArray[np.intp], groups: NDArray[np.str_], n: int) -> NDArray[np.int64]:
-    """(n,): a number per distinct vector, equal for those that a chain of shared vectors and groups connects."""
-    names, group = np.unique(groups, return_inverse=True)
-    size = n + len(names)
-    links = coo_array((np.ones(len(vectors)), (vectors, n + group)), shape=(size, size))
-    _, parts = connected_components(links, directed=False)
-    return parts[:n].astype(np.int64)
+def _one_sample(samples: Evidence, axis: Floats | None) -> Found:
+    """A pole with a single text: nothing can be held out, so the centroid difference, its slope one, as it is.
 
-
-def _one_sample(samples: Evidence) -> Found:
-    """A pole with a single text: nothing can be held out, so the centroid difference, its slope one, as it is."""
+    The labels' axis has seen none of the samples: they can judge that one, and so it may have its say beside.
+    """
     found = centroid_difference(samples.X, samples.y, samples.mass)
-    return Found(found.directions[0], float(found.offsets[0]), None, None, _UNSEARCHED, {})
+    vector, offset = found.directions[0], float(found.offsets[0])
+    if axis is None or not samples.judged.any():
+        return Found(vector, offset, None, None, _UNSEARCHED, {})
+    judged = samples.judged
+    gain, middle = label_slope(
+        samples.y[judged], pole_weights(samples.y[judged], samples.mass[judged]), samples.X[judged] @ axis
+    )
+    return Found(vector + gain * axis, offset - gain * middle, None, None, _UNSEARCHED, {})
 
 
 def _nothing(d: int) -> Found:

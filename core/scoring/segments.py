@@ -5,7 +5,7 @@ short pieces says more than the beginning of a long one. Offsets are exact: `tex
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,6 +22,10 @@ WORDS_PER_SEGMENT = 60
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]{{1,24}}")
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n\s*")
+_JOINS = "and|but|or|because|which|that|while"
+_PHRASE_END = re.compile(
+    r"[,;:)\u2013\u2014]+[\"'”’»]*\s+|[，、；：]\s*|\s+(?=(?:and|but|or|because|which|that|while)\s)"
+)
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|\s*\n\s*")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[^\W\d_]|mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|cf|fig|no|etc|approx)\.$", re.IGNORECASE
@@ -54,23 +58,41 @@ def parts(text: str, max_depth: int) -> tuple[Segment, ...]:
     return tuple(_trimmed(text, [0, *ends, len(text)]))
 
 
+def sentences(text: str) -> tuple[Segment, ...]:
+    """Each sentence, without surrounding space."""
+    return tuple(_trimmed(text, [0, *_sentence_ends(text), len(text)]))
+
+
+def phrases(text: str, count: int) -> tuple[Segment, ...]:
+    """About `count` pieces of even length, ending at a comma or before an "and" where one is near; words at most."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    ends = _word_after(words, [match.end() for match in _PHRASE_END.finditer(text)])
+    borders = _borders(words, ends, max(1, min(count, len(words))))
+    return tuple(Segment(words[first][0], words[last - 1][1]) for first, last in pairwise(borders) if first < last)
+
+
+def count_words(text: str) -> int:
+    """How many words; in scripts without spaces, about."""
+    return sum(1 for _ in _WORD.finditer(text))
+
+
 def embed(encode: Encode, texts: Sequence[str]) -> Vectors:
     """(n_texts, d): the mean of each text's segment vectors, at length one; zeros for a text without a token."""
     pieces = [[text[segment.start : segment.end] for segment in segments(text)] for text in texts]
     vectors = encode([piece for own in pieces for piece in own] or [""])
     rows, first = [], 0
     for own in pieces:
-        rows.append(_mean(vectors[first : first + len(own)]))
+        rows.append(mean(vectors[first : first + len(own)]))
         first += len(own)
     return np.array(rows, np.float32).reshape(len(texts), vectors.shape[1])
 
 
-def _mean(vectors: Vectors) -> Vectors:
-    """(d,) of (n_segments, d); one segment's vector stays as it is, bit by bit."""
+def mean(vectors: Vectors) -> Vectors:
+    """The vector of a text, (d,) of (n_segments, d); one segment's vector stays as it is, bit by bit."""
     total = vectors.astype(np.float64).sum(axis=0)
     length = float(np.sqrt(np.square(total).sum()))
-    mean: Vectors = (vectors[0] if len(vectors) == 1 else total / (length or 1.0)).astype(np.float32)
-    return mean
+    told: Vectors = (vectors[0] if len(vectors) == 1 else total / (length or 1.0)).astype(np.float32)
+    return told
 
 
 def _sentence_ends(text: str) -> list[int]:
@@ -92,10 +114,12 @@ def _word_after(words: Sequence[tuple[int, int]], ends: Sequence[int]) -> list[i
 def _borders(words: Sequence[tuple[int, int]], sentences: Sequence[int], count: int) -> list[int]:
     """`count` stretches of words, about even: a border is the sentence end nearest to its place, if one is near."""
     length = len(words) / count
+    reach = int(length / 3)
     borders = [0]
     for i in range(1, count):
         place = round(i * length)
-        near = [at for at in sentences if abs(at - place) <= length / 3 and at > borders[-1]]
+        first, last = bisect_left(sentences, place - reach), bisect_right(sentences, place + reach)
+        near = [at for at in sentences[first:last] if at > borders[-1]]
         borders.append(min(near, key=lambda at: abs(at - place), default=place))
     return [*borders, len(words)]
 

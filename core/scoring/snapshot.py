@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FORMAT = 1
+FULL = "full"
 AGGREGATIONS = ("mean", "max", "min", "none")
 
 
@@ -28,6 +29,14 @@ class SnapshotInvalid(ValueError):
 
 class EncoderMismatch(ValueError):
     """The snapshot was made with another encoder, so its axes mean nothing here."""
+
+
+class ModeNotLearnt(ValueError):
+    """The snapshot has no axes for this mode of its encoder."""
+
+    def __init__(self, mode: str) -> None:
+        super().__init__(f"The version has learnt nothing for the mode {mode!r}; train again, or score without it.")
+        self.mode = mode
 
 
 class NamedEncoder(Protocol):
@@ -77,8 +86,22 @@ class Quartiles:
 
 
 @dataclass(frozen=True, eq=False)
+class ModeAxis:
+    """What a trait is among the vectors of one mode of the encoder."""
+
+    vector: NDArray[np.float32]
+    offset: float
+    positive: Quartiles | None
+    negative: Quartiles | None
+    breaks: Breaks
+
+
+@dataclass(frozen=True, eq=False)
 class TraitAxis:
-    """A trained trait; `positive` and `negative` are None where a pole has fewer than two samples."""
+    """A trained trait; `positive` and `negative` are None where a pole has fewer than two samples.
+
+    `modes` are the same trait among the vectors of the encoder's modes, by name; snapshots of before have none.
+    """
 
     key: str
     name: str
@@ -90,6 +113,13 @@ class TraitAxis:
     positive: Quartiles | None
     negative: Quartiles | None
     breaks: Breaks
+    modes: Mapping[str, ModeAxis] = field(default_factory=dict)
+
+    def in_mode(self, mode: str) -> "TraitAxis":
+        """The trait among the vectors of a mode; raise `ModeNotLearnt` when it has not been learnt there."""
+        if mode not in self.modes:
+            raise ModeNotLearnt(mode)
+        return replace(self, **vars(self.modes[mode]), modes={})
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +140,23 @@ class Snapshot:
     def offsets(self) -> NDArray[np.float64]:
         """(n_traits,)."""
         return np.array([trait.offset for trait in self.traits], np.float64)
+
+    @cached_property
+    def modes(self) -> tuple[str, ...]:
+        """The modes of the encoder that its traits have been learnt in, beside "full"."""
+        return tuple(self.traits[0].modes) if self.traits else ()
+
+    def in_mode(self, mode: str) -> "Snapshot":
+        """The snapshot among the vectors of a mode of its encoder, itself for "full".
+
+        It is for scoring only: `require` the encoder of the whole one. Raise `ModeNotLearnt` when it has none.
+        """
+        if mode == FULL:
+            return self
+        traits = tuple(trait.in_mode(mode) for trait in self.traits)
+        if not traits:
+            raise ModeNotLearnt(mode)
+        return replace(self, encoder=replace(self.encoder, dimension=len(traits[0].vector)), traits=traits)
 
     def require(self, encoder: NamedEncoder) -> None:
         """Raise `EncoderMismatch` unless the snapshot was made with this encoder."""
@@ -157,16 +204,24 @@ def float32(value: float) -> float:
 
 
 def _trait_to_json(trait: TraitAxis) -> dict[str, Any]:
-    return {
+    told = {
         "key": trait.key,
         "name": trait.name,
         "positive_label": trait.positive_label,
         "negative_label": trait.negative_label,
         "aggregation": trait.aggregation,
-        "vector": base64.b64encode(trait.vector.astype("<f4").tobytes()).decode(),
-        "offset": float32(trait.offset),
-        "quartiles": {side: _quartiles_to_json(getattr(trait, side)) for side in ("positive", "negative")},
-        "breaks": vars(trait.breaks).copy(),
+        **_axis_to_json(trait),
+    }
+    # Without modes it is written as it always was: the hashes of versions of before stay theirs.
+    return told | {"modes": {name: _axis_to_json(mode) for name, mode in trait.modes.items()}} if trait.modes else told
+
+
+def _axis_to_json(axis: TraitAxis | ModeAxis) -> dict[str, Any]:
+    return {
+        "vector": base64.b64encode(axis.vector.astype("<f4").tobytes()).decode(),
+        "offset": float32(axis.offset),
+        "quartiles": {side: _quartiles_to_json(getattr(axis, side)) for side in ("positive", "negative")},
+        "breaks": vars(axis.breaks).copy(),
     }
 
 
@@ -186,6 +241,9 @@ def _from_json(values: Mapping[str, Any]) -> Snapshot:
     traits = tuple(_trait_from_json(each, encoder.dimension) for each in values["traits"])
     if len({trait.key for trait in traits}) != len(traits):
         raise SnapshotInvalid("The snapshot is damaged: a trait key stands twice in it.")
+    widths = [{name: len(mode.vector) for name, mode in trait.modes.items()} for trait in traits]
+    if any(width != widths[0] for width in widths):
+        raise SnapshotInvalid("The snapshot is damaged: the modes of its traits differ.")
     return Snapshot(encoder, _text(values, "scoring_method"), _whole(values, "max_depth", 1, 3), traits)
 
 
@@ -193,13 +251,20 @@ def _trait_from_json(values: Mapping[str, Any], dimension: int) -> TraitAxis:
     aggregation = _text(values, "aggregation")
     if aggregation not in AGGREGATIONS:
         raise SnapshotInvalid(f"The snapshot is damaged: aggregation {aggregation!r} is none of {AGGREGATIONS}.")
-    breaks = values["breaks"]
     return TraitAxis(
         key=_text(values, "key"),
         name=_text(values, "name"),
         positive_label=_text(values, "positive_label"),
         negative_label=_text(values, "negative_label"),
         aggregation=aggregation,
+        **vars(_axis_from_json(values, dimension)),
+        modes={str(name): _axis_from_json(mode, None) for name, mode in values.get("modes", {}).items()},
+    )
+
+
+def _axis_from_json(values: Mapping[str, Any], dimension: int | None) -> ModeAxis:
+    breaks = values["breaks"]
+    return ModeAxis(
         vector=_vector(values, dimension),
         offset=_real(values, "offset"),
         positive=_quartiles(values["quartiles"]["positive"]),
@@ -208,11 +273,14 @@ def _trait_from_json(values: Mapping[str, Any], dimension: int) -> TraitAxis:
     )
 
 
-def _vector(values: Mapping[str, Any], dimension: int) -> NDArray[np.float32]:
+def _vector(values: Mapping[str, Any], dimension: int | None) -> NDArray[np.float32]:
+    """Of that dimension, of any when None."""
     try:
         content = base64.b64decode(_text(values, "vector"), validate=True)
     except binascii.Error:
         raise SnapshotInvalid("The snapshot is damaged: a vector is not base64.") from None
+    if dimension is None:
+        dimension = len(content) // 4
     if len(content) != 4 * dimension:
         raise SnapshotInvalid(f"The snapshot is damaged: a vector has {len(content)} bytes, not {4 * dimension}.")
     vector = np.frombuffer(content, "<f4").astype(np.float32)

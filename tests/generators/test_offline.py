@@ -17,7 +17,7 @@ from core.scoring.evaluate import auroc
 from core.scoring.fit import EncoderIdentity, TraitSamples, fit
 from core.scoring.snapshot import Snapshot
 from sample_data import demo_models
-from tests.real_encoder import minilm, vocabulary
+from tests.real_encoder import best, vocabulary
 
 JOY = TraitPoles("joy", "Joy", "joyful", "sad")
 CALM = TraitPoles("calm", "Calm", "calm", "angry")
@@ -51,8 +51,8 @@ VECTORS: dict[str, NDArray[np.float32]] = {}
 def encode(texts: Sequence[str]) -> NDArray[np.float32]:
     """The encoder, which gives a text its vector once."""
     new = list(dict.fromkeys(text for text in texts if text not in VECTORS))
-    VECTORS.update(zip(new, minilm().encode(new), strict=True))
-    return np.array([VECTORS[text] for text in texts], np.float32).reshape(-1, minilm().dimension)
+    VECTORS.update(zip(new, best().encode(new), strict=True))
+    return np.array([VECTORS[text] for text in texts], np.float32).reshape(-1, best().dimension)
 
 
 def made(*traits: TraitPoles, effort: str = "low", **more: Any) -> Synthesis:
@@ -67,7 +67,7 @@ def made(*traits: TraitPoles, effort: str = "low", **more: Any) -> Synthesis:
 
 
 def taught(exemplars: Sequence[Exemplar]) -> Snapshot:
-    encoder = minilm()
+    encoder = best()
     trait = TraitSamples(
         key="joy",
         name="Joy",
@@ -177,7 +177,7 @@ def test_an_encoder_without_words_makes_what_it_can_and_says_how_few() -> None:
         effort="max",
         encode=encode,
         words=(),
-        word_vectors=np.zeros((0, minilm().dimension), np.float32),
+        word_vectors=np.zeros((0, best().dimension), np.float32),
     )
     assert 0 < len(found.exemplars) < 100
     assert "not 256" in found.notes[0]
@@ -191,7 +191,7 @@ def test_labels_that_are_the_same_give_nothing() -> None:
             effort="low",
             encode=encode,
             words=(),
-            word_vectors=np.zeros((0, minilm().dimension), np.float32),
+            word_vectors=np.zeros((0, best().dimension), np.float32),
         )
 
 

@@ -87,3 +87,22 @@ def test_samples_that_are_all_alike_give_no_direction() -> None:
 def test_the_centroid_difference_is_measured_in_its_own_values() -> None:
     values = centroid_difference(directions(0, 180), np.array([1.0, 0])).values(directions(0, 90, 180))
     np.testing.assert_allclose(values[:, 0], [1, 0, -1], atol=1e-6)
+
+
+def test_of_very_many_samples_what_is_left_out_is_nearly_what_it_would_be() -> None:
+    X, y = cloud(4_096, 24)
+    _, found = path_and_left_out(X, y, [0.1, 10.0])
+    for i in (0, 1, 4_000):
+        rest = np.arange(4_096) != i
+        alone = path(X[rest], y[rest], [0.1, 10.0]).values(X[i : i + 1])[0]
+        np.testing.assert_allclose(found[i], alone, atol=0.01 * np.abs(found).max())
+
+
+def test_grades_left_out_do_not_move_the_middle_against_themselves() -> None:
+    """At large shrinkage directions are short, and the middle's move would be all that is seen."""
+    rng = np.random.default_rng(3)
+    y = rng.uniform(0, 1, 100)
+    X = rng.normal(size=(100, 20))
+    X[:, 0] += 3 * y
+    _, found = path_and_left_out(X.astype(np.float32), y, [1000.0])
+    assert np.corrcoef(found[:, 0], y)[0, 1] > 0.4

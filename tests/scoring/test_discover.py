@@ -17,7 +17,7 @@ from core.scoring.discover import (
 from core.scoring.evaluate import auroc
 from core.scoring.segments import embed
 from sample_data import demo_models
-from tests.real_encoder import minilm
+from tests.real_encoder import best
 
 TOPICS = (("garden", "roses", "spade"), ("engine", "brakes", "wheel"))
 MOODS = (("joyful", "cheerful", "sunny"), ("gloomy", "dreary", "bitter"))
@@ -219,7 +219,7 @@ def test_in_real_texts_it_finds_what_people_had_labelled(handle: str, hidden: tu
     """Two traits mixed, labels hidden: for each, some axis orders its samples far better than chance."""
     model = next(model for model in demo_models() if model.handle == handle)
     told = [sample for sample in model.samples if sample["trait"] in hidden]
-    X = embed(minilm().encode, [sample["text"] for sample in told])
+    X = embed(best().encode, [sample["text"] for sample in told])
     found = discover(
         X,
         [sample["text"] for sample in told],

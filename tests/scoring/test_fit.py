@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -12,6 +13,7 @@ from scipy.special import expit
 
 from core.scoring.card import positions, score
 from core.scoring.fit import fit
+from core.scoring.search import EFFORTS
 from core.scoring.snapshot import Snapshot, param_hash
 from tests.scoring.hand import PLANE, directions, encode, fitted, samples
 from tests.scoring.test_axis import cloud
@@ -103,7 +105,7 @@ def test_metrics_say_what_was_done() -> None:
     metrics = fitted(samples(X, y, groups=[1, 2, 3, 4, 5, 6, 7, 1])).metrics
     assert metrics["scoring_method"] == "balanced_cosine"
     assert metrics["effort"] == "high"
-    assert "medium, high and max are the same search" in metrics["search"]
+    assert metrics["search"] == EFFORTS["high"].says
     assert metrics["encoder"] == {"id": "plane-1", "dimension": 2}
     trait = metrics["traits"]["warmth"]
     assert trait["counts"] == {"positive": 4, "negative": 3, "neutral": 1, "distinct": 7, "synthesized": 0}
@@ -159,12 +161,24 @@ def test_what_does_not_fit_together_is_refused() -> None:
 
 
 HASHES = """
-from core.scoring.snapshot import param_hash
-from tests.scoring.hand import fitted, samples
-from tests.scoring.test_axis import cloud
-for n, d in ((40, 300), (300, 400), (700, 120)):
-    print(param_hash(fitted(samples(*cloud(n, d))).snapshot))
+from tests.scoring.test_fit import hashes
+for found in hashes():
+    print(found)
 """
+
+
+def hashes() -> list[str]:
+    """Of versions learnt by folds and by leaving out, from few and many samples, with labels and modes and without."""
+    found = [param_hash(fitted(samples(*cloud(n, d))).snapshot) for n, d in ((40, 300), (300, 400), (700, 120))]
+    for n, d in ((12, 60), (80, 300)):
+        X, y = cloud(n, d)
+        trait, encoder = replace(samples(X, y), label_axis=X[0]), replace(PLANE, dimension=d)
+        modes = {"first": slice(0, 20), "last": slice(30, d)}
+        trained = fit(
+            [trait], encoder=encoder, scoring_method="balanced_cosine", max_depth=1, effort="high", modes=modes
+        )
+        found.append(param_hash(trained.snapshot))
+    return found
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "7"])
@@ -173,8 +187,7 @@ def test_the_hash_is_the_same_in_every_process_and_with_any_number_of_threads(th
     ran = subprocess.run(
         [sys.executable, "-c", HASHES], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
-    here = [param_hash(fitted(samples(*cloud(n, d))).snapshot) for n, d in ((40, 300), (300, 400), (700, 120))]
-    assert ran.stdout.split() == here
+    assert ran.stdout.split() == hashes()
 
 
 def test_a_snapshot_that_went_through_json_gives_the_same_card() -> None:

@@ -21,27 +21,27 @@ from tests.scoring.test_axis import cloud
         (
             samples(directions(0, 20, 40, 95, 150, 180, 200, 230), [1, 0.8, 1, 0.5, 0.2, 0, 0, 0.4]),
             "high",
-            [0.9100265, 0.1112481],
-            0.1295151,
-            Breaks(56, 65, 77),
+            [1.1714252, 0.2256125],
+            0.3222355,
+            Breaks(38, 77, 82),
         ),
         (
             samples(*cloud(80, 6)),
             "high",
-            [4.0022573, -0.4391145, -0.0894755, 0.2476141, 0.2019668, 0.2195404],
-            -0.8476059,
-            Breaks(42, 61, 91),
+            [4.0198736, -0.4229241, -0.0778294, 0.258336, 0.2054201, 0.2678421],
+            -0.8484399,
+            Breaks(41, 62, 91),
         ),
         (
             samples(*cloud(12, 5)),
             "low",
-            [2.0046656, 0.3753366, 0.2806944, 1.3018786, 1.8616453],
-            -0.0065284,
-            Breaks(54, 54, 76),
+            [1.8478506, 0.3459759, 0.2587371, 1.200039, 1.7160181],
+            0.00019538276,
+            Breaks(52, 52, 74),
         ),
     ],
 )
-def test_what_the_first_release_learnt_is_learnt_still(
+def test_what_was_learnt_once_is_learnt_still(
     trait: TraitSamples, effort: str, vector: Sequence[float], offset: float, breaks: Breaks
 ) -> None:
     found = fitted(trait, effort=effort).snapshot.traits[0]
@@ -82,7 +82,7 @@ def test_new_samples_are_learnt_with_the_parameters_of_before() -> None:
     after = again(whole, before)
     assert after.metrics["traits"]["warmth"]["shares"] == before["warmth"]["shares"]
     assert param_hash(after.snapshot) != param_hash(fitted(whole).snapshot)
-    assert after.metrics["traits"]["warmth"]["measured_on"] == "leave-one-out, 100 distinct samples"
+    assert after.metrics["traits"]["warmth"]["measured_on"].startswith("leave-one-out, 100 distinct samples;")
 
 
 def test_a_version_that_says_less_is_repeated_at_its_mean_shrinkage() -> None:
@@ -141,7 +141,7 @@ def test_nothing_is_judged_by_what_nobody_wrote() -> None:
     rng = np.random.default_rng(1)
     made = (directions(*rng.uniform(0, 360, 40).tolist()), [1.0, 0.0] * 20)
     found = fitted(with_synthesised(REAL, made)).metrics["traits"]["warmth"]
-    assert found["measured_on"] == "out-of-fold, 4 folds, 8 distinct samples"
+    assert found["measured_on"].startswith("out-of-fold, 4 folds, 8 distinct samples;")
     assert found["auroc"] == 1.0
     assert found["counts"] == {"positive": 24, "negative": 24, "neutral": 0, "distinct": 48, "synthesized": 40}
 
@@ -183,17 +183,21 @@ def test_one_real_text_at_a_pole_is_too_few_to_measure_and_enough_to_learn() -> 
     assert trained.snapshot.traits[0].negative is not None
 
 
-def test_a_variation_does_not_give_its_seed_away() -> None:
-    """Noise, every text with a variation of the same label: judged in its seed's group it tells nothing of the seed."""
+@pytest.mark.parametrize(("change", "known"), [(0.6, True), (0.1, False)])
+def test_a_variation_does_not_give_its_seed_away(change: float, *, known: bool) -> None:
+    """Noise, every text with a variation of the same label: judged in its seed's group it tells nothing of the seed.
+
+    One that is nearly its seed is in its group without being told.
+    """
     rng = np.random.default_rng(2)
     X = rng.normal(size=(28, 200))
-    both = np.vstack([X, X + 0.1 * rng.normal(size=X.shape)])
+    both = np.vstack([X, X + change * rng.normal(size=X.shape)])
     both = (both / np.linalg.norm(both, axis=1, keepdims=True)).astype(np.float32)
     y = np.tile([1.0, 0.0], 14)
     grouped = with_synthesised((both[:28], y.tolist()), (both[28:], y.tolist()), groups=[*range(28), *range(28)])
     apart = replace(grouped, groups=range(56))
     assert fitted(grouped).metrics["auroc"] < 0.75
-    assert fitted(apart).metrics["auroc"] > 0.9
+    assert (fitted(apart).metrics["auroc"] > 0.9) == known
 
 
 def test_where_a_real_and_a_synthesised_text_are_the_same_the_real_one_speaks() -> None:

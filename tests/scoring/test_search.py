@@ -48,7 +48,7 @@ def accuracy(found: Found, samples: Evidence) -> float:
         (2, 9, "high", 2),
         (5, 5, "high", 5),
         (31, 31, "high", 10),
-        (31, 31, "low", 5),
+        (31, 31, "low", 10),
         (32, 32, "high", None),
         (3, 97, "high", 3),
     ],
@@ -68,13 +68,6 @@ def test_held_out_scores_of_noise_know_nothing(n: int) -> None:
     found = search(evidence(X, y, range(n)), EFFORTS["high"])
     assert found.held_out is not None
     assert np.abs(expit(found.held_out) - 0.5).mean() < 0.2
-
-
-def test_low_effort_takes_one_direction_and_the_others_average() -> None:
-    samples = evidence(*cloud(100, 16), range(100))
-    assert search(samples, EFFORTS["low"]).parameters["log10_shrinkage"] == 0.75
-    assert search(samples, EFFORTS["high"]).parameters["log10_shrinkage"] != 0.75
-    assert EFFORTS["medium"] == EFFORTS["high"] == EFFORTS["max"]
 
 
 def test_one_sample_at_each_pole_points_from_one_to_the_other() -> None:

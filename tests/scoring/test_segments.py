@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from core.scoring.segments import embed, parts, segments
+from core.scoring.segments import count_words, embed, parts, phrases, segments, sentences
 
 SENTENCE = "The ferry leaves the small harbour at nine and comes back before the light is gone. "
 
@@ -100,3 +100,29 @@ def test_a_text_is_the_mean_of_its_segments_at_length_one() -> None:
 def test_a_blank_text_is_a_row_of_zeros() -> None:
     np.testing.assert_array_equal(embed(lengths, [" ", "a"]), [[0, 0], [1, 0]])
     assert embed(lengths, []).shape == (0, 2)
+
+
+def test_sentences_are_told_apart_by_what_follows_them() -> None:
+    text = "  Mr. Hill said yes. We left!  \n\nThen came 3.5 miles, e.g. uphill. "
+    assert [text[each.start : each.end] for each in sentences(text)] == [
+        "Mr. Hill said yes.",
+        "We left!",
+        "Then came 3.5 miles, e.g. uphill.",
+    ]
+
+
+def test_phrases_end_at_a_comma_or_before_a_conjunction_where_one_is_near() -> None:
+    text = "We waited for an hour, nobody came to see us and so we left again"
+    assert [text[each.start : each.end] for each in phrases(text, 3)] == [
+        "We waited for an hour,",
+        "nobody came to see us",
+        "and so we left again",
+    ]
+
+
+@pytest.mark.parametrize("text", ["one", "east 東西南北へ行く", "a,b;c — d", "word " * 30])
+@pytest.mark.parametrize("count", [1, 3, 100])
+def test_phrases_are_at_most_words_and_leave_nothing_out(text: str, count: int) -> None:
+    found = phrases(text, count)
+    assert len(found) <= max(1, min(count, count_words(text)))
+    assert "".join(text[each.start : each.end] for each in found).replace(" ", "") == text.replace(" ", "")

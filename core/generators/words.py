@@ -1,0 +1,168 @@
+"""A trait's own words, set into sentences: what a text at either pole would say if it said nothing else.
+
+The words that the encoder puts nearest to one pole and farthest from the other are set into short frames, in pairs, the
+same frame for both poles, so that nothing but the words differs.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.generators import TraitPoles
+from core.generators.filters import distinct, on_side
+from core.generators.unsaid import UNSAID
+from core.scoring.negation import negates
+from core.scoring.segments import Encode, Vectors
+
+_CARRIERS = (
+    "{}",
+    "This text is {}.",
+    "The tone is {}.",
+    "It sounds {}.",
+    "Here is something {}.",
+    "One would call this {}.",
+)
+_FRAMES = (
+    "This is {0}.",
+    "It feels {0} and {1}.",
+    "So {0}, so {1}!",
+    "Quite {0}, I would say.",
+    "{0}, {1}, {2}.",
+    "How {0} it all is.",
+    "The first word that comes to mind is {0}.",
+    "All of it speaks of {0} and {1}.",
+    "They wrote something {0} today.",
+    "It begins {0} and ends {1}.",
+    "Is it {0}? Yes, and {1} too.",
+    "You can tell by the {0}, the {1} and the {2}.",
+)
+_FEWEST_WORDS, _MOST_WORDS = 24, 40
+_SURPLUS = 2
+
+_PARTS = re.compile(r"\s*(?:,|;|/|\bor\b|\band\b)\s*", re.IGNORECASE)
+_SECTION = re.compile(r"(?:^|[.;!]\s+|\n\s*)([^.:;!\n]{1,60}):\s*(.+?)(?=[.;!]\s+[^.:;!\n]{1,60}:|\n|$)")
+_GENERAL = {"positive", "negative"}
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Words, the commonest first, and their vectors (n_words, d)."""
+
+    words: tuple[str, ...]
+    vectors: Vectors
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """Texts in pairs, their vectors (n_pairs, d), and the way (d,) from one pole's words to the other's."""
+
+    pairs: list[tuple[str, str]]
+    positive: Vectors
+    negative: Vectors
+    axis: NDArray[np.float64]
+
+
+def write(
+    trait: TraitPoles, count: int, *, encode: Encode, vocabulary: Vocabulary, known: Collection[str] = ()
+) -> Written:
+    """Pairs of texts, `count` of them if the words give as many that differ, without those that are known."""
+    labels, said = _labels(trait), _said(trait)
+    axis = _pole(encode, labels[0], said[0]) - _pole(encode, labels[1], said[1])
+    lexicons = _lexicons(labels, axis, vocabulary, count)
+    known = frozenset(known)
+    pairs = [pair for pair in (*zip(*said, strict=False), *_pairs(labels, lexicons, count)) if not known & set(pair)]
+    return _sound(pairs, encode, axis, count)
+
+
+def doubts(trait: TraitPoles) -> list[str]:
+    """What a person should know before trusting texts made from these words."""
+    positive, negative = _labels(trait)
+    if (positive, negative) != (trait.positive_label, trait.negative_label):
+        return [
+            f"{trait.name}: its labels are the general ones, so the texts know no more of it than its name. Say in a"
+            " word or two what a text at either pole is, and synthesise again."
+        ]
+    return [
+        f"{trait.name}: the label of one pole only negates ({label}), and words cannot show what is missing. Say what"
+        " such a text is instead, and synthesise again."
+        for label in (negative, positive)
+        if negates(label)
+    ]
+
+
+def _labels(trait: TraitPoles) -> tuple[str, str]:
+    """What the poles are called; a trait whose labels say nothing is taken by its name."""
+    if {trait.positive_label.casefold(), trait.negative_label.casefold()} == _GENERAL:
+        return f"{trait.positive_label} {trait.name}", f"{trait.negative_label} {trait.name}"
+    return trait.positive_label, trait.negative_label
+
+
+def _said(trait: TraitPoles) -> tuple[list[str], list[str]]:
+    """What the description says of either pole, where it does so in the form `label: this, that.`"""
+    sections = {label.strip().casefold(): said for label, said in _SECTION.findall(trait.description)}
+    labels = (trait.positive_label, trait.negative_label)
+    found = [
+        [_sentence("{}.", [part]) for part in _PARTS.split(sections.get(label.casefold(), "").strip(" .;")) if part]
+        for label in labels
+    ]
+    return (found[0], found[1]) if all(found) else ([], [])
+
+
+def _pole(encode: Encode, label: str, said: Sequence[str]) -> NDArray[np.float64]:
+    """(d,): where the label lies, by itself, by its parts and in what one would say of a text."""
+    phrases = list(dict.fromkeys([*_phrases(label), *(frame.format(label) for frame in _CARRIERS)]))
+    centre: NDArray[np.float64] = encode(phrases).astype(np.float64).mean(axis=0)
+    return (centre + encode(said).astype(np.float64).mean(axis=0)) / 2 if said else centre
+
+
+def _phrases(label: str) -> list[str]:
+    return [label, *(part for part in _PARTS.split(label) if part)]
+
+
+def _lexicons(
+    labels: tuple[str, str], axis: NDArray[np.float64], vocabulary: Vocabulary, count: int
+) -> tuple[list[str], list[str]]:
+    """The words for either pole, its own first; the more texts, the farther down the list, but as many for both."""
+    size = min(_MOST_WORDS, _FEWEST_WORDS + count // 8)
+    own = [[part for part in _phrases(label) if " " not in part] or [label] for label in labels]
+    order = np.argsort(-(vocabulary.vectors @ axis), kind="stable")
+    ranked = [word for word in (vocabulary.words[i] for i in order) if word not in UNSAID]
+    ends = (ranked[:size], ranked[::-1][:size])
+    found = [list(dict.fromkeys([*mine, *end]))[:size] for mine, end in zip(own, ends, strict=True)]
+    length = min(map(len, found))
+    return found[0][:length], found[1][:length]
+
+
+def _pairs(labels: tuple[str, str], lexicons: tuple[list[str], list[str]], count: int) -> Iterator[tuple[str, str]]:
+    """Texts for both poles, frame by frame with the same places of the lexicon, more than are asked for."""
+    for carrier in _CARRIERS[1:]:
+        yield _sentence(carrier, [labels[0]]), _sentence(carrier, [labels[1]])
+    size = len(lexicons[0])
+    for turn in range(size):
+        for number, frame in enumerate(_FRAMES):
+            first, apart = 5 * number + 11 * turn, 1 + turn % max(1, size // 2 - 1)
+            places = [place % size for place in (first, first + apart, first + apart + size // 2)]
+            one, other = (_sentence(frame, [lexicon[place] for place in places]) for lexicon in lexicons)
+            yield one, other
+        if turn * len(_FRAMES) > _SURPLUS * count:
+            return
+
+
+def _sentence(frame: str, words: Sequence[str]) -> str:
+    text = frame.format(*words)
+    return text[:1].upper() + text[1:]
+
+
+def _sound(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np.float64], count: int) -> Written:
+    """The pairs of which both texts are new and on their side. A pair goes as a whole: no frame may tell the pole."""
+    pairs = list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
+    positive, negative = (encode([pair[side] for pair in pairs]) for side in (0, 1))
+    if pairs:
+        right, left = on_side(positive, negative, axis)
+        good = np.flatnonzero(right & left)
+        kept = good[distinct(positive[good]) & distinct(negative[good])][:count]
+        pairs, positive, negative = [pairs[i] for i in kept.tolist()], positive[kept], negative[kept]
+    return Written(pairs, positive, negative, axis)

@@ -1,0 +1,366 @@
+"""Why a text scores as it does: what each of its sentences adds to its position on every axis, exactly.
+
+A trait's reasons add up: baseline + the sum of all contributions = the position of the text. The baseline is where a
+text lies that says nothing: in the middle, score 50. A position is a logit (the score is its expit) wherever one vector
+decides: for whole texts, and for the one part that is the maximum or the minimum. The mean of several parts is a mean
+of scores, so there it is a score in 0..1.
+
+How. A text's vector is the unit mean of its segments' vectors, so a segment's share of the position is known without
+asking the encoder anything. Inside a segment a sentence counts by its Shapley value: what it adds to the segment's
+share, averaged over the orders in which the sentences might have come. Up to four sentences see every order; more see a
+few fixed ones, each with its reverse, which adds up as exactly. A text of few segments is looked at more closely, down
+to words or phrases. Encodings belong to no trait, so all traits share them, and a trait's reasons never depend on which
+others are asked for. What is looked into is bounded: of a long text, the segments that count most.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import permutations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from core.scoring.segments import Encode, Segment, Vectors, count_words, mean, parts, phrases, segments, sentences
+from core.scoring.snapshot import Snapshot
+
+Unit = Literal["logit", "score"]
+Floats = NDArray[np.float64]
+Pieces = Sequence[Segment]
+
+MOST_ENCODED = 256
+"""So many texts are encoded at most to look into segments; the segments themselves aside."""
+
+_EVERY_ORDER_UP_TO = 4
+_ORDERS, _ORDERS_OF_ONE = 4, 6
+_FEWEST_PIECES, _MOST_PIECES = 4, 16
+_WORDS_IN_PIECES = 660
+_MIDDLE: Mapping[Unit, float] = {"logit": 0.0, "score": 0.5}
+_DECIDES: Mapping[str, Callable[[Floats], np.intp]] = {"max": np.argmax, "min": np.argmin, "whole": np.argmax}
+
+
+@dataclass(frozen=True)
+class Share:
+    """A stretch of the text, `text[start:end]`, and what it adds to the position."""
+
+    start: int
+    end: int
+    contribution: float
+
+
+@dataclass(frozen=True)
+class Part(Share):
+    """A sentence, or a longer stretch that was not looked into; `pieces` are its words or phrases, where they are."""
+
+    pieces: tuple[Share, ...]
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """One trait's: baseline + all contributions = position. `refined` is False when a stretch of several sentences was
+    left whole; `decided_by` is the part whose score is the text's, under the aggregations max and min."""
+
+    unit: Unit
+    position: float
+    baseline: float
+    parts: tuple[Part, ...]
+    refined: bool
+    decided_by: Segment | None
+
+    def to_wire(self) -> dict[str, Any]:
+        """The keys of an explanation on the wire, but for the samples."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """The reasons by trait key, and the vector of the whole text."""
+
+    vector: Vectors
+    traits: Mapping[str, Reasons]
+
+
+def explain(snapshot: Snapshot, encode: Encode, text: str, *, look: Encode | None = None) -> Explained:
+    """The reasons of every trait; they lead to where the score of the same text and snapshot lies.
+
+    `look` encodes what only an explanation asks for, the same way; `encode` does when it is left out.
+    """
+    views = _views(snapshot, encode, text)
+    insides = _look_inside(snapshot, look or encode, text, views)
+    reasons = {
+        i: _reasons(view, inside, at)
+        for view, inside in zip(views, insides, strict=True)
+        for at, i in enumerate(view.traits)
+    }
+    return Explained(views[0].vectors[0], {trait.key: reasons[i] for i, trait in enumerate(snapshot.traits)})
+
+
+# ---- what counts, and how much ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """How the logits of the parts make a trait's position: each counts `gains` times, above the middle."""
+
+    unit: Unit
+    position: float
+    gains: Floats
+    decided: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """The text as one vector, or as parts that are scored one by one, for the traits that look at it so.
+
+    A passage is what was encoded in one piece. Its vector v counts slope * (axis . v) + constant, and nothing when it
+    has no token. Slopes, constants and shares are (n_passages, n_traits); shares are those counts, and add up.
+    """
+
+    traits: Sequence[int]
+    passages: Pieces
+    verdicts: Sequence[_Verdict]
+    decided: Sequence[Segment | None]
+    vectors: Vectors
+    slopes: Floats
+    constants: Floats
+    shares: Floats
+
+
+def _views(snapshot: Snapshot, encode: Encode, text: str) -> list[_View]:
+    """The whole; behind it the parts, where there are traits that look at them and parts that have a token."""
+    every = range(len(snapshot.traits))
+    deep = [i for i in every if snapshot.traits[i].aggregation != "none"]
+    stretches = parts(text, snapshot.max_depth) if snapshot.max_depth > 1 and deep else ()
+    rules = [snapshot.traits[i].aggregation for i in deep]
+    divided = [_view(snapshot, encode, text, stretches, deep, rules)] if stretches else []
+    told = [view for view in divided if view.vectors.any()]
+    rest = [i for i in every if not told or i not in deep]
+    return [_view(snapshot, encode, text, [Segment(0, len(text))], rest, ["whole"] * len(rest)), *told]
+
+
+def _view(
+    snapshot: Snapshot, encode: Encode, text: str, stretches: Pieces, traits: Sequence[int], rules: Sequence[str]
+) -> _View:
+    passages, encoded, own = _encoded(encode, text, stretches)
+    vectors = np.array([mean(encoded[rows]) if rows else np.zeros_like(encoded[0]) for rows in own])
+    told = [at for at, vector in enumerate(vectors) if vector.any()]
+    axes, offsets = snapshot.matrix[list(traits)], snapshot.offsets[list(traits)]
+    logits = np.array([_dot(axes, vectors[at]) + offsets for at in told]).reshape(len(told), len(traits))
+    verdicts = [_verdict(rule, logits[:, j]) for j, rule in enumerate(rules)]
+
+    slopes, constants, dots = np.zeros((3, len(passages), len(traits)))
+    for part, at in enumerate(told):
+        gains = np.array([verdict.gains[part] for verdict in verdicts])
+        speaking = [row for row in own[at] if encoded[row].any()]
+        slopes[speaking] = gains / _length(encoded[own[at]])
+        constants[speaking] = gains * offsets / len(speaking)
+        dots[speaking] = [_dot(axes, encoded[row]) for row in speaking]
+    targets = np.array([verdict.position - _MIDDLE[verdict.unit] for verdict in verdicts])
+    return _View(
+        traits=traits,
+        passages=passages,
+        verdicts=verdicts,
+        decided=[None if each.decided is None else stretches[told[each.decided]] for each in verdicts],
+        vectors=vectors,
+        slopes=slopes,
+        constants=constants,
+        shares=_adding_up(slopes * dots + constants, targets),
+    )
+
+
+def _encoded(encode: Encode, text: str, stretches: Pieces) -> tuple[Pieces, Vectors, Sequence[Sequence[int]]]:
+    """All passages, (n_passages, d) or one row of zeros when there is none, and the rows of each stretch."""
+    found = [_within(text, stretch, segments) for stretch in stretches]
+    passages = [each for pieces in found for each in pieces]
+    ends = np.cumsum([len(pieces) for pieces in found]).tolist()
+    rows = [range(end - len(pieces), end) for pieces, end in zip(found, ends, strict=True)]
+    return passages, encode([text[each.start : each.end] for each in passages] or [""]), rows
+
+
+def _verdict(rule: str, logits: Floats) -> _Verdict:
+    """By what `card` does with the same numbers."""
+    if not len(logits):
+        return _Verdict("logit", _MIDDLE["logit"], logits, None)
+    scores = expit(logits)
+    if rule == "mean":
+        # Along the straight way from the middle to its place a logit counts by this slope, at every step the same.
+        slopes = np.divide(scores - _MIDDLE["score"], logits, out=np.full(len(logits), 0.25), where=logits != 0)
+        return _Verdict("score", float(scores.mean()), slopes / len(logits), None)
+    at = int(_DECIDES[rule](scores))
+    gains = np.zeros(len(logits))
+    gains[at] = 1.0
+    return _Verdict("logit", float(logits[at]), gains, None if rule == "whole" else at)
+
+
+def _length(vectors: Vectors) -> float:
+    """What their sum was divided by to become the vector of the text."""
+    total = vectors.astype(np.float64).sum(axis=0)
+    return 1.0 if len(vectors) == 1 else float(np.sqrt(np.square(total).sum()))
+
+
+# ---- inside a passage ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """A passage of several pieces: those of each sentence, the orders to see them in, and the texts these make."""
+
+    sentences: Sequence[Pieces]
+    orders: Sequence[Sequence[int]]
+    texts: Mapping[frozenset[int], str]
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """What was found in the passages of a view: per sentence its pieces, each with its (n_traits,) contributions."""
+
+    found: Mapping[int, Sequence[Sequence[tuple[Segment, Floats]]]]
+    left: frozenset[int]
+
+
+def _look_inside(snapshot: Snapshot, encode: Encode, text: str, views: Sequence[_View]) -> list[_Inside]:
+    """The passages that count most, as many as the bound allows; `left` are those of several sentences that are not."""
+    weights = {(v, s): _weight(view, s) for v, view in enumerate(views) for s in range(len(view.passages))}
+    chosen: dict[tuple[int, int], _Plan] = {}
+    left: set[tuple[int, int]] = set()
+    asked: dict[str, None] = {}
+    for v, s in sorted((at for at, weight in weights.items() if weight > 0), key=lambda at: -weights[at]):
+        if left:
+            left.add((v, s))
+            continue
+        plan = _plan(text, views[v].passages[s], most=_MOST_PIECES // len(views[v].passages))
+        new = dict.fromkeys(each for each in plan.texts.values() if each not in asked)
+        if len(asked) + len(new) > MOST_ENCODED:
+            left.add((v, s))
+        elif plan.orders:
+            chosen[v, s] = plan
+            asked |= new
+    vectors = dict(zip(asked, encode(list(asked)), strict=True)) if asked else {}
+    return [
+        _Inside(
+            {s: _told(snapshot, views[v], s, plan, vectors) for (of, s), plan in chosen.items() if of == v},
+            frozenset(s for of, s in left if of == v and len(_within(text, views[v].passages[s], sentences)) > 1),
+        )
+        for v in range(len(views))
+    ]
+
+
+def _weight(view: _View, passage: int) -> float:
+    return float(np.abs(view.shares[passage]).max(initial=0.0))
+
+
+def _plan(text: str, passage: Segment, *, most: int) -> _Plan:
+    own = _within(text, passage, sentences)
+    closely = most >= _FEWEST_PIECES
+    divided = [_phrases(text, each, passage, most) for each in own] if closely else [[each] for each in own]
+    pieces = [piece for each in divided for piece in each]
+    if len(pieces) < 2:
+        return _Plan(divided, (), {})
+    usual = _ORDERS_OF_ONE if most == _MOST_PIECES else _ORDERS
+    orders = _orders(len(pieces), max(2, min(usual, MOST_ENCODED // len(pieces))))
+    sets = {frozenset(order[:size]) for order in orders for size in range(1, len(pieces))}
+    texts = {each: _joined(text, pieces, each) for each in sorted(sets, key=sorted)}
+    return _Plan(divided, orders, texts)
+
+
+def _phrases(text: str, sentence: Segment, passage: Segment, most: int) -> Pieces:
+    """Its words when the passage has few, else phrases: about `most` in the whole passage, fewer where it is long."""
+    words, of = (count_words(text[each.start : each.end]) for each in (sentence, passage))
+    most = min(most, _WORDS_IN_PIECES // of)
+    count = words if of <= most else max(1, round(most * words / of))
+    return _within(text, sentence, lambda own: phrases(own, count))
+
+
+def _orders(count: int, most: int) -> Sequence[Sequence[int]]:
+    """Every order of a few; of more the text's own, from several places on, every second in strides; each reversed."""
+    if count <= _EVERY_ORDER_UP_TO:
+        return list(permutations(range(count)))
+    orders: list[Sequence[int]] = []
+    for turn in range(most // 2):
+        first = turn * count // (most // 2)
+        order = [*range(first, count), *range(first)]
+        order = order[::2] + order[1::2] if turn % 2 else order
+        orders += [order, order[::-1]]
+    return orders
+
+
+def _joined(text: str, pieces: Pieces, chosen: frozenset[int]) -> str:
+    """The text of some pieces: as it stands where neighbours are chosen, a space where something is left out."""
+    runs: list[tuple[int, int]] = []
+    for at in sorted(chosen):
+        start = runs.pop()[0] if at - 1 in chosen else pieces[at].start
+        runs.append((start, pieces[at].end))
+    return " ".join(text[start:end] for start, end in runs)
+
+
+def _told(
+    snapshot: Snapshot, view: _View, passage: int, plan: _Plan, vectors: Mapping[str, Vectors]
+) -> Sequence[Sequence[tuple[Segment, Floats]]]:
+    axes = snapshot.matrix[list(view.traits)]
+    counts = {
+        chosen: view.slopes[passage] * _dot(axes, vectors[text]) + view.constants[passage]
+        if vectors[text].any()
+        else np.zeros(len(axes))
+        for chosen, text in plan.texts.items()
+    }
+    pieces = sum(map(len, plan.sentences))
+    counts |= {frozenset(): np.zeros(len(axes)), frozenset(range(pieces)): view.shares[passage]}
+    values = np.zeros((pieces, len(axes)))
+    for order in plan.orders:
+        for size, piece in enumerate(order):
+            values[piece] += counts[frozenset(order[: size + 1])] - counts[frozenset(order[:size])]
+    rows = iter(_adding_up(values / len(plan.orders), view.shares[passage]))
+    return [[(piece, next(rows)) for piece in own] for own in plan.sentences]
+
+
+# ---- what is told ----------------------------------------------------------------------------------------------------
+
+
+def _reasons(view: _View, inside: _Inside, at: int) -> Reasons:
+    verdict = view.verdicts[at]
+    told = []
+    for number, passage in enumerate(view.passages):
+        if number in inside.found and view.slopes[number, at]:
+            told += [_part(pieces, at) for pieces in inside.found[number]]
+        else:
+            told.append(Part(passage.start, passage.end, float(view.shares[number, at]), ()))
+    return Reasons(
+        unit=verdict.unit,
+        position=verdict.position,
+        baseline=_MIDDLE[verdict.unit],
+        parts=tuple(told),
+        refined=not any(view.shares[number, at] for number in inside.left),
+        decided_by=view.decided[at],
+    )
+
+
+def _part(pieces: Sequence[tuple[Segment, Floats]], at: int) -> Part:
+    own = tuple(Share(piece.start, piece.end, float(values[at])) for piece, values in pieces)
+    total = math.fsum(each.contribution for each in own)
+    return Part(own[0].start, own[-1].end, total, own if len(own) > 1 else ())
+
+
+# ---- arithmetic ------------------------------------------------------------------------------------------------------
+
+
+def _dot(axes: Floats, vector: Vectors) -> Floats:
+    """(n_traits,), by plain sums, as `card` adds up."""
+    dots: Floats = (axes * vector.astype(np.float64)).sum(axis=1)
+    return dots
+
+
+def _adding_up(counts: Floats, totals: Floats) -> Floats:
+    """(n, n_traits) whose columns add up to the totals: what rounding left over goes to the largest."""
+    right = counts + 0.0
+    for column, total in enumerate(totals if len(counts) else ()):
+        at = int(np.abs(right[:, column]).argmax())
+        right[at, column] += float(total) - math.fsum(right[:, column])
+    return right
+
+
+def _within(text: str, stretch: Segment, divide: Callable[[str], Pieces]) -> Pieces:
+    """The pieces of a stretch, by their places in the whole text."""
+    inner = divide(text[stretch.start : stretch.end])
+    return [Segment(stretch.start + each.start, stretch.start + each.end) for each in inner]

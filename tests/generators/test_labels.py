@@ -1,0 +1,75 @@
+"""The axis of a trait's words; with the encoder that serves."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from core.generators import TraitPoles
+from core.generators.labels import WORDS, LabelAxis, label_axis
+from core.generators.words import Vocabulary, write
+from core.scoring.evaluate import auroc
+from tests.generators.test_offline import CALM, JOY, JOYFUL, SAD, encode
+from tests.real_encoder import vocabulary
+
+
+@cache
+def made(trait: TraitPoles) -> LabelAxis | None:
+    words = vocabulary()
+    return label_axis(trait, encode=encode, words=words.words[:WORDS], word_vectors=words.vectors[:WORDS])
+
+
+def vector(trait: TraitPoles) -> np.ndarray:
+    found = made(trait)
+    assert found is not None
+    return found.vector
+
+
+def test_words_alone_tell_joyful_texts_from_sad_ones() -> None:
+    values = encode([*JOYFUL, *SAD]) @ vector(JOY)
+    assert auroc(values.astype(np.float64), np.repeat([1.0, 0.0], [len(JOYFUL), len(SAD)])) > 0.9
+
+
+def test_an_axis_has_length_one_and_swapped_labels_turn_it_round() -> None:
+    assert np.linalg.norm(vector(JOY)) == pytest.approx(1, abs=1e-6)
+    swapped = replace(JOY, positive_label=JOY.negative_label, negative_label=JOY.positive_label)
+    assert vector(JOY) @ vector(swapped) < -0.98
+
+
+def test_general_labels_are_swapped_too() -> None:
+    plain = TraitPoles("sentiment", "sentiment", "positive", "negative")
+    swapped = TraitPoles("sentiment", "sentiment", "negative", "positive")
+    assert vector(plain) @ vector(swapped) < -0.98
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_equal_words_give_an_equal_axis_with_any_number_of_threads(threads: int) -> None:
+    words = vocabulary()
+    with threadpool_limits(limits=threads):
+        again = label_axis(CALM, encode=encode, words=words.words[:WORDS], word_vectors=words.vectors[:WORDS])
+    assert again is not None
+    assert again.vector.tobytes() == vector(CALM).tobytes()
+
+
+def test_what_the_description_says_of_the_poles_is_listened_to() -> None:
+    told = replace(CALM, description="calm: a quiet lake, slow breath. angry: slammed doors, a raised fist.")
+    assert 0.3 < vector(CALM) @ vector(told) < 0.99
+
+
+def test_a_label_that_only_negates_is_noted() -> None:
+    found = made(TraitPoles("irony", "Irony", "ironic", "not ironic"))
+    assert found is not None
+    assert "only negates" in found.notes[0]
+
+
+def test_labels_that_are_the_same_have_no_axis() -> None:
+    assert made(TraitPoles("calm", "Calm", "calm", "calm")) is None
+
+
+def test_both_poles_get_the_same_frames() -> None:
+    words = vocabulary()
+    written = write(JOY, 16, encode=encode, vocabulary=Vocabulary(words.words[:500], words.vectors[:500]))
+    assert len(written.pairs) == len(written.positive) == len(written.negative) == 16
+    assert all(len(one.split()) - len(other.split()) in (-1, 0, 1) for one, other in written.pairs)

@@ -1,0 +1,136 @@
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+from core.scoring.again import Again, Tally, folds_of, part
+from core.scoring.axis import path, pole_weights
+from core.scoring.search import Evidence, Recipe, evidence
+from tests.scoring.test_axis import cloud
+
+PLAIN = Recipe(0.5, 0.0, None, None)
+
+
+def some(n: int = 30, d: int = 20, *, apart: float = 0.4) -> Evidence:
+    return evidence(*cloud(n, d, apart=apart), range(n))
+
+
+@pytest.mark.parametrize("d", [8, 60])
+def test_what_is_learnt_again_is_the_path_at_that_shrinkage(d: int) -> None:
+    samples = some(d=d)
+    rows, rest = np.arange(0, 30, 2), np.arange(1, 30, 2)
+    values = Again(samples, PLAIN).learnt(rows, rest)
+    along = path(samples.X[rows], samples.y[rows], [10**0.5]).values(samples.X[rest])[:, 0]
+    assert np.ptp(values - along) == pytest.approx(0, abs=1e-5)
+
+
+def test_leaving_a_fold_out_is_learning_without_it() -> None:
+    """Ridge regression with an intercept, the weights of the others as they are."""
+    samples = some()
+    folds = folds_of(samples, 5, 0)
+    values = Again(samples, PLAIN).left_out(folds)
+    weights, X = pole_weights(samples.y), samples.X.astype(np.float64)
+    centred = X - weights @ X
+    penalty = 10**0.5 * (weights @ np.square(centred).sum(axis=1)) / min(len(X) - 1, X.shape[1])
+    full, ridge = np.column_stack([X, np.ones(len(X))]), np.diag([penalty] * X.shape[1] + [0.0])
+    for fold in range(5):
+        out = folds == fold
+        kept = weights * ~out
+        learnt = np.linalg.solve(full.T @ (kept[:, None] * full) + ridge, full.T @ (kept * (2 * samples.y - 1)))
+        np.testing.assert_allclose(values[out], full[out] @ learnt, atol=1e-5)
+
+
+def test_columns_that_the_search_has_scaled_are_scaled() -> None:
+    samples = some(d=20)
+    factors = np.repeat([2.0, 0.5], 10)
+    scaled = replace(samples, X=(samples.X * factors).astype(np.float32))
+    rows, rest = np.arange(0, 30, 2), np.arange(1, 30, 2)
+    one = Again(samples, Recipe(0.5, 0.0, None, factors)).learnt(rows, rest)
+    np.testing.assert_allclose(one, Again(scaled, PLAIN).learnt(rows, rest), atol=1e-5)
+
+
+@pytest.mark.parametrize(("share", "area"), [(0.0, 0.5), (1.0, 1.0)])
+def test_the_labels_have_their_share(share: float, area: float) -> None:
+    """Noise, and an axis of the labels that knows: alone it orders everything, without a share it says nothing."""
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(60, 40)).astype(np.float32), np.tile([1.0, 0.0], 30)
+    X[:, 0] = 0
+    X[:, 1] += 6 * y
+    axis = np.eye(40)[1]
+    samples = evidence(X, y, range(60))
+    hidden = np.ones(40)
+    hidden[1] = 0
+    again = Again(samples, Recipe(0.5, share, axis, hidden))
+    found = sum((again.tally_of_folds(folds_of(samples, 10, turn)) for turn in range(5)), Tally())
+    assert found.area == pytest.approx(area, abs=0.17 if share == 0 else 0.02)
+
+
+def test_comparisons_are_those_of_the_area() -> None:
+    samples = some(40, apart=0.1)
+    values = np.round(np.random.default_rng(2).normal(size=40), 1)
+    tally = Again(samples, PLAIN).tally(values, np.arange(40))
+    assert tally.area == pytest.approx(roc_auc_score(samples.y, values))
+    assert tally.compared == 400
+
+
+def test_a_kinship_has_one_vote_at_a_pole() -> None:
+    X, y = cloud(12, 10)
+    samples = evidence(X, y, [0, 0, 0, 0, 4, 5, 6, 6, 8, 9, 10, 11])
+    tally = Again(samples, PLAIN).tally(np.zeros(12), np.arange(12))
+    assert tally.compared == pytest.approx(3 * 5)
+    assert tally.area == 0.5
+
+
+def test_nothing_compared_tells_nothing() -> None:
+    assert Tally().area == 0.5
+
+
+def by_group(n: int) -> list[int]:
+    return [i // 3 for i in range(n)]
+
+
+@pytest.mark.parametrize("groups", [range, by_group])
+def test_kin_share_a_fold_and_poles_are_spread(groups: Callable[[int], list[int]]) -> None:
+    X, y = cloud(60, 20)
+    samples = evidence(X, y, groups(60))
+    for turn in range(4):
+        folds = folds_of(samples, 5, turn)
+        for kin in np.unique(samples.kin):
+            assert len(set(folds[samples.kin == kin].tolist())) == 1
+        for pole in (samples.y > 0.5, samples.y < 0.5):
+            sizes = np.bincount(folds[pole], minlength=5)
+            assert sizes.max() - sizes.min() <= (3 if groups is by_group else 1)
+
+
+def test_every_turn_divides_in_its_own_way_and_always_in_the_same() -> None:
+    samples = some()
+    divisions = [tuple(folds_of(samples, 5, turn).tolist()) for turn in range(5)]
+    assert len(set(divisions)) == 5
+    assert divisions == [tuple(folds_of(samples, 5, turn).tolist()) for turn in range(5)]
+
+
+def test_what_judges_nothing_is_never_left_out() -> None:
+    X, y = cloud(40, 20)
+    made = np.arange(40) % 4 == 0
+    samples = evidence(X, y, range(40), made)
+    assert (folds_of(samples, 5, 0)[samples.synthesized] == -1).all()
+    assert Again(samples, PLAIN).votes[samples.synthesized].sum() == 0
+
+
+def crowd(poles: tuple[int, int], made: int) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_]]:
+    n = sum(poles) + made
+    X = np.random.default_rng(1).normal(size=(n, 8)).astype(np.float32)
+    y = np.r_[np.ones(poles[0] + made), np.zeros(poles[1])]
+    return X, y, np.arange(n) < made
+
+
+def test_of_many_samples_a_part_is_taken_at_each_pole_and_real_ones_first() -> None:
+    X, y, made = crowd((10, 300), 400)
+    samples = evidence(X, y, range(len(y)), made)
+    taken = part(samples, 50)
+    assert (taken.y > 0.5).sum() == (taken.y < 0.5).sum() == 50
+    assert ((taken.y > 0.5) & ~taken.synthesized).sum() == 10
+    assert part(samples, 1_000) is samples

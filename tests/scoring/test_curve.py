@@ -1,0 +1,134 @@
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from core.scoring.area import sure
+from core.scoring.curve import MORE, Point, prospects
+from core.scoring.search import Evidence, Recipe, evidence
+from tests.scoring.hand import fitted, samples
+from tests.scoring.test_axis import cloud
+
+PLAIN = Recipe(0.75, 0.0, None, None)
+
+
+def ahead(samples: Evidence, area: float = 0.9) -> dict[str, Any]:
+    n = int(samples.judged.sum())
+    return prospects(samples, PLAIN, Point(n, area, sure(area, n // 2, n // 2)))
+
+
+def poles(positive: int, negative: int, *, spread: float = 1.0, apart: float = 1.0, seed: int = 1) -> Evidence:
+    """Two clouds; the positive one is wider by `spread`."""
+    rng = np.random.default_rng(seed)
+    X: NDArray[np.float64] = rng.normal(size=(positive + negative, 30))
+    y = np.r_[np.ones(positive), np.zeros(negative)]
+    X[:positive] *= spread
+    X[:, 0] += 3 * apart * y
+    return evidence(X.astype(np.float32), y, range(len(y)))
+
+
+def test_the_curve_goes_up_by_doublings_to_all_samples() -> None:
+    curve = ahead(evidence(*cloud(128, 60, apart=0.3), range(128)))["curve"]
+    assert [point["samples"] for point in curve] == [4, 8, 16, 32, 64, 128]
+    assert curve[-1]["auroc"] == 0.9
+    assert curve[0]["auroc"] < curve[2]["auroc"] < curve[4]["auroc"]
+    assert all(point["interval"][0] <= point["auroc"] <= point["interval"][1] for point in curve)
+
+
+def test_both_poles_keep_their_share_in_every_part() -> None:
+    curve = ahead(poles(8, 40))["curve"]
+    assert [point["samples"] for point in curve] == [12, 24, 48]
+
+
+def test_noise_is_learnt_at_no_size() -> None:
+    X, _ = cloud(120, 60, apart=0.0)
+    curve = ahead(evidence(X, np.tile([1.0, 0.0], 60), range(120)), 0.5)["curve"]
+    assert all(abs(point["auroc"] - 0.5) < 0.15 for point in curve[2:])
+
+
+def test_three_samples_a_pole_are_too_few_for_a_curve_and_seven_for_a_forecast() -> None:
+    few, some, more = (ahead(poles(n, n)) for n in (3, 7, 8))
+    assert few == {"curve": [], "forecast": None, "feed": None}
+    assert len(some["curve"]) == 2
+    assert some["forecast"] is None
+    assert more["forecast"] is not None
+
+
+@pytest.mark.parametrize("n", [8, 32, 128])
+@pytest.mark.parametrize("area", [0.3, 0.5, 0.8, 0.97, 1.0])
+def test_the_forecast_promises_a_little_more_and_is_no_surer_than_the_figure(n: int, area: float) -> None:
+    forecast = ahead(poles(n, n, apart=0.5), area)["forecast"]
+    low, high = sure(area, n, n)
+    assert forecast["more"] == MORE
+    assert forecast["samples"] == 2 * n + MORE
+    assert area <= forecast["auroc"] <= 1
+    assert logit(forecast["auroc"] - 1e-9) - logit(area - 1e-9) < 0.45 * np.log2((2 * n + MORE) / (2 * n)) + 1e-6
+    assert forecast["interval"][0] <= forecast["auroc"] <= forecast["interval"][1]
+    shift = forecast["auroc"] - area
+    assert forecast["interval"][0] <= low + shift + 0.1
+    assert forecast["interval"][1] >= min(high, 0.998)
+
+
+def test_a_trait_that_is_no_better_than_chance_is_promised_nothing() -> None:
+    assert ahead(poles(40, 40, apart=0.0), 0.5)["forecast"]["auroc"] == pytest.approx(0.5, abs=0.03)
+
+
+@pytest.mark.parametrize(("positive", "negative", "pole"), [(8, 40, "positive"), (40, 8, "negative")])
+def test_the_smaller_pole_is_to_be_fed(positive: int, negative: int, pole: str) -> None:
+    feed = ahead(poles(positive, negative))["feed"]
+    assert feed["pole"] == pole
+    assert feed["why"] == (
+        f"The {pole} pole teaches more with each new text: it has 8 distinct samples and the other pole 40."
+    )
+
+
+def test_between_equal_poles_nothing_is_advised() -> None:
+    assert all(ahead(poles(n, n, seed=seed))["feed"] is None for n in (4, 16, 60) for seed in range(5))
+
+
+def test_a_pole_that_is_much_wider_is_to_be_fed() -> None:
+    feed = ahead(poles(20, 20, spread=2.0))["feed"]
+    assert feed["pole"] == "positive"
+    assert "differ more from one another" in feed["why"]
+
+
+def test_what_nobody_wrote_feeds_no_pole() -> None:
+    samples = poles(8, 40)
+    made = np.zeros(88, bool)
+    made[48:] = True
+    X = np.vstack([samples.X, np.random.default_rng(2).normal(size=(40, 30)).astype(np.float32)])
+    with_made = evidence(X, np.r_[samples.y, np.ones(40)], range(88), made)
+    assert ahead(with_made)["feed"] == ahead(samples)["feed"]
+    assert [point["samples"] for point in ahead(with_made)["curve"]] == [12, 24, 48]
+
+
+def test_of_very_many_a_part_is_enough() -> None:
+    curve = ahead(poles(700, 700, apart=0.3))["curve"]
+    assert [point["samples"] for point in curve] == [4, 8, 16, 32, 64, 128, 256, 1_400]
+
+
+def test_the_same_samples_give_the_same_prospects() -> None:
+    assert ahead(poles(20, 30)) == ahead(poles(20, 30))
+
+
+def test_a_training_tells_all_of_it_and_in_plain_numbers() -> None:
+    X, y = cloud(48, 70, apart=0.8)
+    metrics = fitted(samples(X, y.tolist()), effort="low").metrics
+    assert json.loads(json.dumps(metrics)) == metrics
+    told = metrics["traits"]["warmth"]
+    assert told["curve"][-1] == {"samples": 48, "auroc": told["auroc"], "interval": told["auroc_interval"]}
+    assert told["forecast"]["samples"] == 68
+    assert told["repeats"] == 20
+    assert told["feed"] is None
+    assert sum(told["confusion"]["positive"].values()) == sum(told["confusion"]["negative"].values()) == 24
+
+
+def test_near_duplicates_of_a_training_stand_in_one_fold() -> None:
+    X, y = cloud(24, 70, apart=0.0)
+    doubled = np.vstack([X, X + 0.001 * np.roll(X, 1, axis=1)])
+    told = fitted(samples(doubled, [*y.tolist(), *y.tolist()]), effort="low").metrics["traits"]["warmth"]
+    assert told["auroc"] < 0.75
+    assert "48 distinct samples, 24 of them nearly the same as another" in told["measured_on"]

@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from core.scoring import duplicates
+from core.scoring.duplicates import MOST_SAMPLES, NEAR, alike, joined, plain
+
+
+def rows(n: int, d: int = 80, seed: int = 3) -> NDArray[np.float32]:
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+
+
+def nearby(X: NDArray[np.float32], cosine: float, seed: int = 4) -> NDArray[np.float32]:
+    """Unit rows at that cosine from those of X."""
+    other = np.random.default_rng(seed).normal(size=X.shape)
+    other -= (other * X).sum(axis=1, keepdims=True) * X
+    other /= np.linalg.norm(other, axis=1, keepdims=True)
+    return (cosine * X + (1 - cosine**2) ** 0.5 * other).astype(np.float32)
+
+
+def by_all_pairs(X: NDArray[np.float32]) -> NDArray[np.int64]:
+    """What `alike` is to find, written down plainly."""
+    close = X.astype(np.float64) @ X.T.astype(np.float64) >= NEAR
+    return connected_components(csr_array(close))[1].astype(np.int64)
+
+
+def same_partition(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+    pairs = set(zip(one.tolist(), other.tolist(), strict=True))
+    return len(pairs) == len(set(one.tolist())) == len(set(other.tolist()))
+
+
+@pytest.mark.parametrize(("cosine", "together"), [(0.951, True), (0.949, False)])
+def test_texts_are_nearly_the_same_from_a_cosine_of_095_on(cosine: float, *, together: bool) -> None:
+    X = rows(10)
+    labels = alike(np.vstack([X, nearby(X, cosine)]))
+    assert ((labels[:10] == labels[10:]) == together).all()
+    assert len(set(labels[:10].tolist())) == 10
+
+
+def test_a_chain_of_pairs_is_one_group() -> None:
+    first = rows(1)
+    second = nearby(first, 0.96)
+    third = (second + (second - first)) / np.linalg.norm(2 * second - first)
+    assert float(first[0] @ third[0]) < 0.95 < float(second[0] @ third[0])
+    assert len(set(alike(np.vstack([first, third, second])).tolist())) == 1
+
+
+@pytest.mark.parametrize("n", [200, 900])
+def test_all_pairs_are_found_whatever_way_they_are_looked_at(n: int) -> None:
+    """In few directions first, from 1,024 rows on, and in full where these tell too little."""
+    X = rows(n, seed=n)
+    X[:, :4] += 0.6 * np.sign(X[:, :4])
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    X = np.vstack([X, nearby(X[::3], 0.955), nearby(X[::5], 0.945)])
+    assert same_partition(alike(X), by_all_pairs(X))
+
+
+def test_many_that_are_all_the_same_are_one_group() -> None:
+    X = np.vstack([nearby(np.repeat(rows(1), 1_500, axis=0), 0.99), rows(300, seed=9)])
+    labels = alike(X)
+    assert len(set(labels[:1_500].tolist())) == 1
+    assert len(set(labels.tolist())) == 301
+
+
+def test_texts_without_a_token_are_like_nothing() -> None:
+    X = np.vstack([np.zeros((2, 80), np.float32), rows(1), rows(1)])
+    assert alike(X).tolist() == [0, 1, 2, 2]
+
+
+def test_in_few_dimensions_everything_would_be_near() -> None:
+    assert alike(rows(5, d=2)).tolist() == list(range(5))
+
+
+def test_beyond_a_number_nothing_is_looked_at() -> None:
+    X = np.repeat(rows(1, d=64), MOST_SAMPLES + 1, axis=0)
+    assert len(set(alike(X).tolist())) == MOST_SAMPLES + 1
+
+
+def test_no_row_is_no_group() -> None:
+    assert alike(np.zeros((0, 80), np.float32)).shape == (0,)
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
+def test_joined_labels_are_those_that_a_chain_connects(pairs: list[tuple[int, int]]) -> None:
+    one, other = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
+    found = joined(one, other)
+    assert len(found) == len(pairs)
+    for i in range(len(pairs)):
+        for j in range(len(pairs)):
+            if one[i] == one[j] or other[i] == other[j]:
+                assert found[i] == found[j]
+    reached = np.arange(len(pairs))
+    for _ in pairs:
+        for i in range(len(pairs)):
+            reached[(one == one[i]) | (other == other[i])] = reached[(one == one[i]) | (other == other[i])].min(
+                initial=i
+            )
+    assert same_partition(found, reached)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Well, well!", "well well"),
+        ("  Two\twords\n", "two words"),
+        ("“Quoted” – text…", "quoted text"),
+        ("STRASSE", "straße"),
+    ],
+)
+def test_case_space_and_punctuation_make_no_other_text(one: str, other: str) -> None:
+    assert plain(one) == plain(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("fine 👍", "fine 👎"), ("3 + 4", "3 4"), ("!", "?"), ("now here", "nowhere")]
+)
+def test_signs_words_and_what_would_be_left_of_nothing_do(one: str, other: str) -> None:
+    assert plain(one) != plain(other)
+
+
+@given(st.text())
+def test_any_text_is_plain_already_or_once(text: str) -> None:
+    assert plain(plain(text)) == plain(text)
+
+
+def test_the_few_directions_never_hide_a_pair() -> None:
+    X = rows(1_100)
+    sketch = duplicates._sketch(X).astype(np.float64)
+    assert (sketch @ sketch.T >= X.astype(np.float64) @ X.T - 1e-5).all()

@@ -1,0 +1,219 @@
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from core.scoring import card
+from core.scoring.explain import MOST_ENCODED, Explained, Part, Reasons, explain
+from core.scoring.segments import Segment
+from core.scoring.snapshot import Snapshot
+from tests.scoring.hand import axis, encode, snapshot
+
+TEXTS = {
+    "one word": "east",
+    "one sentence": "east and then a little north",
+    "sentences": "East it is. North, they said, but not west. So be it.",
+    "paragraphs": "East.\n\nNorth north east.\n\n\nSouth.",
+    "many sentences": " ".join(f"{wind} {number}." for number, wind in enumerate(("East", "north", "west") * 9)),
+    "segments": " ".join(f"They went {wind} for a long while, day {day}." for day, wind in enumerate(("east", "north")))
+    * 20,
+    "a silent segment": "east " * 60 + ". " + "nowhere " * 60 + ". north west.",
+    "padded": "  \n east north.  West. \t ",
+    "without a space": "eastnorth" * 40,
+}
+SILENT = ("nothing", "...", "\n\n", "")
+ASKED = ("none", "mean", "max", "min")
+
+
+def model(*, max_depth: int = 1) -> Snapshot:
+    """A trait of every aggregation, none alike."""
+    return snapshot(
+        *(
+            axis(name, vector=(2.0 + i, 0.5 * i - 1), offset=0.25 * i - 0.3, aggregation=name)
+            for i, name in enumerate(ASKED)
+        ),
+        max_depth=max_depth,
+    )
+
+
+def total(reasons: Reasons) -> float:
+    return math.fsum([reasons.baseline, *(part.contribution for part in reasons.parts)])
+
+
+def score_of(reasons: Reasons) -> float:
+    return float(expit(reasons.position)) if reasons.unit == "logit" else reasons.position
+
+
+def gaps(text: str, pieces: Sequence[object], start: int, end: int) -> str:
+    """What of the text is in no piece."""
+    left = ""
+    for piece in pieces:
+        left += text[start : piece.start]  # type: ignore[attr-defined]
+        start = piece.end  # type: ignore[attr-defined]
+    return left + text[start:end]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("text", [*TEXTS.values(), *SILENT], ids=[*TEXTS, *map(repr, SILENT)])
+def test_contributions_add_up_to_where_the_score_lies(text: str, depth: int) -> None:
+    scored = model(max_depth=depth)
+    found = explain(scored, encode, text)
+    for trait, position in zip(scored.traits, card.positions(scored, encode, [text])[0], strict=True):
+        reasons = found.traits[trait.key]
+        assert total(reasons) == pytest.approx(reasons.position, abs=1e-9)
+        assert score_of(reasons) == pytest.approx(position, abs=1e-12)
+        assert reasons.baseline == (0.0 if reasons.unit == "logit" else 0.5)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("text", [*TEXTS.values(), *SILENT], ids=[*TEXTS, *map(repr, SILENT)])
+def test_parts_and_pieces_leave_out_nothing_but_space(text: str, depth: int) -> None:
+    for reasons in explain(model(max_depth=depth), encode, text).traits.values():
+        assert not gaps(text, reasons.parts, 0, len(text)).strip()
+        for part in reasons.parts:
+            if part.pieces:
+                assert len(part.pieces) > 1
+                assert (part.pieces[0].start, part.pieces[-1].end) == (part.start, part.end)
+                assert not gaps(text, part.pieces, part.start, part.end).strip()
+                assert math.fsum(each.contribution for each in part.pieces) == pytest.approx(
+                    part.contribution, abs=1e-9
+                )
+
+
+def test_a_word_counts_what_it_changes_and_a_silent_one_nothing() -> None:
+    (part,) = explain(snapshot(), encode, "nowhere east nowhere").traits["warmth"].parts
+    assert [piece.contribution for piece in part.pieces] == pytest.approx([0, 2, 0], abs=1e-12)
+
+
+def test_opposite_words_pull_in_opposite_directions() -> None:
+    text = "East east north. West."
+    first, second = explain(snapshot(), encode, text).traits["warmth"].parts
+    assert first.contribution > 0 > second.contribution
+    assert text[second.start : second.end] == "West."
+
+
+def test_up_to_four_pieces_are_seen_in_every_order() -> None:
+    """Two words of 45 degrees: alone each is worth what it is, together less than both."""
+    (part,) = explain(snapshot(axis(vector=(2, 0))), encode, "east north").traits["warmth"].parts
+    together = 2 / math.sqrt(2)
+    east, north = (piece.contribution for piece in part.pieces)
+    assert (east, north) == pytest.approx(((2 + together) / 2, (0 + together - 2) / 2), abs=1e-6)
+
+
+def test_a_text_that_says_nothing_has_no_reasons() -> None:
+    for reasons in explain(model(max_depth=3), encode, "nothing at all").traits.values():
+        assert (reasons.position, reasons.unit, reasons.decided_by) == (0.0, "logit", None)
+        assert {part.contribution for part in reasons.parts} <= {0.0}
+
+
+@pytest.mark.parametrize(("key", "decided"), [("max", "East is where it begins."), ("min", "West.")])
+def test_the_part_that_decides_is_named_and_it_alone_counts(key: str, decided: str) -> None:
+    text = "East is where it begins.\n\nWest.\n\nNorth, in the end."
+    scored = snapshot(axis("max", aggregation="max"), axis("min", aggregation="min"), max_depth=2)
+    reasons = explain(scored, encode, text).traits[key]
+    assert reasons.decided_by is not None
+    start, end = reasons.decided_by.start, reasons.decided_by.end
+    assert text[start:end] == decided
+    assert {part.contribution for part in reasons.parts if not start <= part.start < end} == {0.0}
+
+
+def test_a_mean_of_parts_is_told_on_the_scale_of_scores() -> None:
+    text = "East.\n\nWest west."
+    reasons = explain(snapshot(max_depth=2), encode, text).traits["warmth"]
+    scores = expit([2.0, -2.0])
+    assert (reasons.unit, reasons.decided_by) == ("score", None)
+    assert [part.contribution for part in reasons.parts] == pytest.approx([(each - 0.5) / 2 for each in scores])
+
+
+def test_the_first_of_equal_parts_decides() -> None:
+    reasons = explain(snapshot(axis(aggregation="max"), max_depth=2), encode, "East.\n\nEast.").traits["warmth"]
+    assert reasons.decided_by == Segment(0, 5)
+
+
+def test_the_reasons_of_a_trait_do_not_depend_on_the_others() -> None:
+    scored = model(max_depth=2)
+    for text in TEXTS.values():
+        together = explain(scored, encode, text)
+        for trait in scored.traits:
+            alone = explain(replace(scored, traits=(trait,)), encode, text)
+            assert alone.traits[trait.key] == together.traits[trait.key]
+
+
+def test_the_same_text_has_the_same_reasons_to_the_last_digit() -> None:
+    def told(found: Explained) -> str:
+        return json.dumps({key: asdict(each) for key, each in found.traits.items()})
+
+    for text in TEXTS.values():
+        assert told(explain(model(max_depth=2), encode, text)) == told(explain(model(max_depth=2), encode, text))
+
+
+class Counting:
+    """The encoder, and how many texts it was asked for."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.texts += texts
+        return encode(texts)
+
+
+LONG = " ".join(f"{'East' if day % 3 else 'West'} on day {day}, and {day} miles north." for day in range(3_000))
+
+
+@pytest.mark.parametrize("text", [*TEXTS.values(), LONG], ids=[*TEXTS, "long"])
+@pytest.mark.parametrize("count", [1, 20])
+def test_what_is_encoded_is_bounded_and_traits_share_it(text: str, count: int) -> None:
+    scored = snapshot(*(axis(f"trait_{i}", vector=(2.0, 0.1 * i)) for i in range(count)))
+    look = Counting()
+    explain(scored, encode, text, look=look)
+    assert len(look.texts) == len(set(look.texts)) <= MOST_ENCODED
+
+
+def test_of_a_long_text_the_stretches_that_count_most_are_looked_into() -> None:
+    quiet = "They walked on for a while. Nothing was to be seen. " * 6
+    text = (quiet * 40 + "East! East! North.\n\n" + quiet) * 3 + LONG
+    reasons = explain(snapshot(), encode, text).traits["warmth"]
+    assert not reasons.refined
+    assert reasons.position == pytest.approx(total(reasons), abs=1e-9)
+    strongest = max(reasons.parts, key=lambda part: abs(part.contribution))
+    assert strongest.end - strongest.start < 400
+    assert explain(snapshot(), encode, TEXTS["sentences"]).traits["warmth"].refined
+
+
+def test_a_short_text_is_told_by_words_and_a_longer_one_by_phrases() -> None:
+    def pieces(text: str) -> list[str]:
+        (part,) = explain(snapshot(), encode, text).traits["warmth"].parts
+        return [text[each.start : each.end] for each in part.pieces]
+
+    assert pieces("you would not go east") == ["you", "would", "not", "go", "east"]
+    long = "east of the river they built a house, and north of it a barn, which they sold because of the rain in spring"
+    assert pieces(long)[:3] == ["east", "of the", "river"]
+    assert len(pieces(long)) <= 18
+    assert Part(0, 4, 2.0, ()) == explain(snapshot(), encode, "east").traits["warmth"].parts[0]
+
+
+@settings(max_examples=120, deadline=None, derandomize=True)
+@given(
+    words=st.lists(
+        st.sampled_from(["east", "North", "West.", "no", "\n\n", "a,", "。東", "\u2028", "…", "x" * 30]), max_size=90
+    ),
+    gap=st.sampled_from([" ", "  ", "\n", ""]),
+    depth=st.integers(1, 3),
+)
+def test_whatever_the_text_is_it_adds_up_and_nothing_is_left_out(words: list[str], gap: str, depth: int) -> None:
+    text = gap.join(words)
+    scored = model(max_depth=depth)
+    found = explain(scored, encode, text)
+    for trait, position in zip(scored.traits, card.positions(scored, encode, [text])[0], strict=True):
+        reasons = found.traits[trait.key]
+        assert total(reasons) == pytest.approx(reasons.position, abs=1e-9)
+        assert score_of(reasons) == pytest.approx(position, abs=1e-12)
+        assert not gaps(text, reasons.parts, 0, len(text)).strip()

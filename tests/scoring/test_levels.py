@@ -1,0 +1,151 @@
+"""What more effort gives, what the labels add, and what the metrics say of both."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from core.scoring.evaluate import auroc
+from core.scoring.fit import TraitSamples, fit
+from core.scoring.search import EFFORTS, evidence, search
+from core.scoring.snapshot import EncoderIdentity, param_hash
+from tests.scoring.hand import directions, fitted, samples
+from tests.scoring.test_axis import cloud
+
+LEVELS = ("low", "medium", "high", "max")
+BLOCKS = (slice(0, 10), slice(10, 30))
+
+
+def noisy(n: int, *, block: slice = BLOCKS[0]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Poles that differ in one block of features only, and little."""
+    rng = np.random.default_rng(n)
+    y = np.tile([1.0, 0.0], n // 2)
+    X = rng.normal(size=(n, 30))
+    X[:, block] += 0.5 * (2 * y[:, None] - 1)
+    return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32), y
+
+
+def knowing() -> NDArray[np.float32]:
+    axis = np.zeros(30, np.float32)
+    axis[BLOCKS[0]] = 1 / np.sqrt(10)
+    return axis
+
+
+@pytest.mark.parametrize("n", [8, 40, 120])
+@pytest.mark.parametrize("labels", [True, False])
+def test_more_effort_never_foretells_held_out_samples_worse(n: int, *, labels: bool) -> None:
+    known = evidence(*noisy(n), range(n))
+    found = [search(known, EFFORTS[level], label_axis=knowing() if labels else None, blocks=BLOCKS) for level in LEVELS]
+    entropies = [min(tried.cross_entropy for tried in each.tried if tried.level == each.level) for each in found]
+    assert all(more <= less for less, more in itertools.pairwise(entropies))
+    assert [tried.level for tried in found[-1].tried] == list(LEVELS)
+
+
+def test_a_block_that_knows_more_comes_to_count_more() -> None:
+    rng = np.random.default_rng(1)
+    X, y = noisy(300)
+    X[:, BLOCKS[1]] = 3 * rng.normal(size=(300, 20))
+    found = search(evidence(X, y, range(300)), EFFORTS["max"], blocks=BLOCKS)
+    assert found.recipe is not None
+    assert found.recipe.weights is not None
+    assert found.recipe.weights[0] > found.recipe.weights[-1]
+
+
+def test_labels_that_know_lift_a_few_samples() -> None:
+    X, y = noisy(8)
+    test, truth = noisy(400)
+
+    def area(axis: NDArray[np.float32] | None) -> float:
+        return auroc(test @ search(evidence(X, y, range(8)), EFFORTS["high"], label_axis=axis).vector, truth)
+
+    assert area(knowing()) > area(None) + 0.03
+    assert abs(area(-knowing()) - area(None)) < 0.05
+
+
+def test_one_sample_a_pole_listens_to_labels_that_are_right() -> None:
+    X, east = directions(30, 150), np.array([1.0, 0.0], np.float32)
+    known = evidence(X, np.array([1.0, 0.0]), range(2))
+    plain, right, wrong = (search(known, EFFORTS["high"], label_axis=axis) for axis in (None, east, -east))
+    assert expit(directions(0) @ right.vector + right.offset)[0] > expit(directions(0) @ plain.vector + plain.offset)[0]
+    np.testing.assert_allclose(wrong.vector, plain.vector, atol=0.3)
+
+
+def test_another_turn_is_another_assignment_to_folds() -> None:
+    known = evidence(*noisy(40), range(40))
+    first, again, other = (search(known, EFFORTS["medium"], turn=turn) for turn in (0, 0, 1))
+    assert first.held_out is not None
+    np.testing.assert_array_equal(first.held_out, again.held_out)
+    assert not np.array_equal(first.held_out, other.held_out)
+
+
+def test_many_samples_need_no_labels() -> None:
+    X, y = cloud(2_100, 6)
+    found = search(evidence(X, y, range(2_100)), EFFORTS["low"], label_axis=X[0])
+    assert not any(candidate.labels for candidate in found.shares)
+
+
+def told(trait: TraitSamples, effort: str = "high", **more: Any) -> dict[str, Any]:
+    encoder = EncoderIdentity("plane-1", trait.X.shape[1], "0" * 64)
+    trained = fit([trait], encoder=encoder, scoring_method="balanced_cosine", max_depth=1, effort=effort, **more)
+    found: dict[str, Any] = trained.metrics["traits"][trait.key]
+    return found
+
+
+def test_metrics_say_what_was_tried_chosen_and_gained() -> None:
+    X, y = noisy(40)
+    found = told(replace(samples(X, y), label_axis=knowing()), modes={"one": BLOCKS[0]})
+    levels = found["search"]["levels"]
+    assert [level["level"] for level in levels] == ["low", "medium", "high"]
+    assert [level["tried"] for level in levels] == [2, 45, 105]
+    assert sum(level["chosen"] for level in levels) == 1
+    assert found["search"]["gained"] >= 0
+    assert found["search"]["tried"] == 105
+    assert "shrinkage, power of ten" in found["search"]["chosen"]
+    assert found["labels"]["used"]
+    assert 0 < found["labels"]["share"] < 1
+    assert found["labels"]["gain"] > 0
+    assert "foretell" in found["labels"]["why"]
+
+
+@pytest.mark.parametrize(
+    ("trait", "why"),
+    [
+        (samples(directions(0, 10, 180, 190), [1, 1, 0, 0]), "not asked"),
+        (replace(samples(directions(0, 180), [1, 0]), label_axis=directions(0)[0]), "too few samples"),
+    ],
+)
+def test_metrics_say_why_labels_were_not_weighed(trait: TraitSamples, why: str) -> None:
+    found = told(trait)["labels"]
+    assert why in found["why"]
+    assert found["gain"] is None
+
+
+def test_labels_are_kept_by_a_training_that_repeats_the_choice() -> None:
+    X, y = noisy(40)
+    trait = replace(samples(X, y), label_axis=knowing())
+    before = fitted(trait)
+    names: Sequence[str] = list(before.metrics["traits"]["warmth"]["shares"])
+    assert any("labels" in name for name in names)
+    encoder = before.snapshot.encoder
+    again = fit(
+        [trait],
+        encoder=encoder,
+        scoring_method="balanced_cosine",
+        max_depth=1,
+        effort="high",
+        fixed=before.metrics["traits"],
+    )
+    assert param_hash(again.snapshot) == param_hash(before.snapshot)
+    without = told(replace(trait, label_axis=None), fixed=before.metrics["traits"])
+    assert not any("labels" in name for name in without["shares"])
+    assert sum(without["shares"].values()) == pytest.approx(1)
+
+
+def test_a_label_axis_of_another_width_is_refused() -> None:
+    with pytest.raises(ValueError, match="its axis needs 30 numbers"):
+        fitted(replace(samples(*noisy(8)), label_axis=np.ones(3, np.float32)))

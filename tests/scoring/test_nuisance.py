@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.scoring.nuisance import language, of_group, of_length, source
+
+POLES = np.r_[np.ones(12), np.zeros(12)]
+
+
+def test_long_texts_against_short_ones_are_told_apart_by_length() -> None:
+    assert of_length([*range(200, 212), *range(20, 32)], POLES) == 1.0
+    assert of_length([*range(20, 32), *range(200, 212)], POLES) == 1.0
+
+
+def test_lengths_that_overlap_or_prove_nothing_do_not() -> None:
+    assert of_length([50, 60] * 12, POLES) is None
+    assert of_length([7] * 24, POLES) is None
+    assert of_length([200, 210, 20, 30], np.array([1.0, 1, 0, 0])) is None
+
+
+def test_a_group_that_one_pole_has_is_found_with_its_shares() -> None:
+    found = of_group(["German"] * 10 + ["English"] * 2 + ["English"] * 12, POLES)
+    assert found is not None
+    assert found.name in ("German", "English")
+    assert abs(found.positive - found.negative) == pytest.approx(10 / 12)
+
+
+@pytest.mark.parametrize(
+    "groups", [["a", "b"] * 12, [None] * 24, ["a"] * 24, ["a"] * 8 + ["b"] * 4 + ["a"] * 3 + ["b"] * 9]
+)
+def test_groups_that_both_poles_share_are_not(groups: list[str | None]) -> None:
+    assert of_group(groups, POLES) is None
+
+
+def test_three_against_three_may_be_chance() -> None:
+    assert of_group(["a"] * 3 + ["b"] * 3, np.r_[np.ones(3), np.zeros(3)]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("The delivery was late and the box was broken.", "English"),
+        ("Die Lieferung kam zu spät und das Paket war nicht zu gebrauchen.", "German"),
+        ("La livraison est arrivée en retard et le colis était dans un état affreux.", "French"),
+        ("El envío llegó tarde y la caja no era la que yo esperaba.", "Spanish"),
+        ("La consegna è arrivata tardi e non sono contento del pacco.", "Italian"),
+        ("A entrega não chegou com o pacote e isso foi muito mau.", "Portuguese"),
+        ("De levering kwam te laat en het pakket was niet in orde.", "Dutch"),
+        ("Доставка опоздала.", "Cyrillic"),
+        ("配達が遅れました。", "Hiragana"),
+        ("快递来晚了", "Han"),
+        ("배송이 늦었습니다.", "Hangul"),
+        ("وصل الطرد متأخرا", "Arabic"),
+        ("Ok!", None),
+        ("123 👍", None),
+        ("", None),
+    ],
+)
+def test_a_text_is_known_by_its_script_and_its_common_words(text: str, name: str | None) -> None:
+    assert language(text) == name
+
+
+@given(st.text(max_size=60))
+def test_any_text_has_a_language_or_none(text: str) -> None:
+    assert language(text) is None or language(text)
+
+
+@pytest.mark.parametrize(
+    ("provenance", "address", "name"),
+    [
+        ("authored", "https://example.org/a?b#c", "example.org"),
+        ("authored", "https://EXAMPLE.org:8080/", "example.org"),
+        ("authored", None, "no address"),
+        ("authored", "notes of May", "no address"),
+        ("authored", "http://[broken", "no address"),
+        ("score_feedback", None, "feedback"),
+        ("synthesized", "https://example.org", "synthesised"),
+    ],
+)
+def test_a_source_is_a_host_or_who_made_the_text(provenance: str, address: str | None, name: str) -> None:
+    assert source(provenance, address) == name

@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from core.scoring.suspects import judge, lonely
+
+
+def clouds(
+    n: int, *, apart: float = 3.0, d: int = 70, seed: int = 1
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    rng = np.random.default_rng(seed)
+    y = np.tile([1.0, 0.0], n)
+    X = rng.normal(size=(2 * n, d)) * 0.5
+    X[:, 0] += apart * (2 * y - 1)
+    X[:, 1] += 2
+    return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32), y
+
+
+def nobody(n: int) -> NDArray[np.bool_]:
+    return np.zeros(n, bool)
+
+
+@pytest.mark.parametrize("n", [20, 100, 520])
+def test_labels_that_were_turned_are_found_the_worst_first(n: int) -> None:
+    X, y = clouds(n)
+    turned = np.array([3, n + 2])
+    given = y.copy()
+    given[turned] = 1 - given[turned]
+    found = judge(X, given, np.arange(2 * n), nobody(2 * n))
+    assert found is not None
+    assert set(found.suspects[: len(turned)].tolist()) == set(turned.tolist())
+    assert len(found.suspects) <= len(turned) + 1
+    own = np.where(given > 0.5, found.scores, 1 - found.scores)[found.suspects]
+    assert (np.diff(own) >= 0).all()
+
+
+def test_right_labels_raise_no_suspicion() -> None:
+    X, y = clouds(100)
+    found = judge(X, y, np.arange(200), nobody(200))
+    assert found is not None
+    assert len(found.suspects) == 0
+    assert found.area == pytest.approx(1, abs=0.01)
+
+
+def test_where_the_poles_cannot_be_told_apart_no_label_can_be_wrong() -> None:
+    X, y = clouds(60, apart=0.0)
+    found = judge(X, y, np.arange(120), nobody(120))
+    assert found is not None
+    assert len(found.suspects) == 0
+
+
+def test_a_wrong_label_is_not_vouched_for_by_its_copies() -> None:
+    X, y = clouds(40)
+    X[4] = X[6] = X[2]
+    y[[2, 4, 6]] = 0
+    kin = np.arange(80)
+    kin[[4, 6]] = 2
+    found = judge(X, y, kin, nobody(80))
+    assert found is not None
+    assert {2, 4, 6} <= set(found.suspects.tolist())
+
+
+def test_too_few_samples_judge_nobody() -> None:
+    X, y = clouds(7)
+    assert judge(X, y, np.arange(14), nobody(14)) is None
+    assert judge(X[:0], y[:0], np.arange(0), nobody(0)) is None
+
+
+def test_what_nobody_wrote_judges_nobody_and_is_not_judged() -> None:
+    X, y = clouds(20)
+    made = np.arange(40) >= 10
+    assert judge(X, y, np.arange(40), made) is None
+
+
+def test_a_text_far_from_all_others_is_lonely() -> None:
+    X, _ = clouds(60)
+    strange = np.zeros((2, 70), np.float32)
+    strange[0, 40] = strange[1, 41] = 1
+    found = lonely(np.vstack([X, strange]))
+    assert found[-2:].all()
+    assert found[:-2].sum() <= 2
+
+
+def test_among_few_and_among_equals_nobody_is_lonely() -> None:
+    X, _ = clouds(9)
+    assert not lonely(X).any()
+    assert not lonely(np.repeat(X[:1], 50, axis=0)).any()
+    assert not lonely(np.zeros((40, 70), np.float32)).any()
