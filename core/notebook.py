@@ -12,6 +12,7 @@ from typing import Any
 
 from core.barchart import DOTS
 from core.contract.bundles import Bundle
+from core.contract.explanations import Explanation, Neighbour, Part, Piece
 from core.contract.extracts import Extracted
 from core.contract.fields import Wire
 from core.contract.models import LastOperation, Model
@@ -23,6 +24,7 @@ from core.contract.versions import Version
 
 _BAR = "#3E86C4"
 _BEHIND = "rgba(128,128,128,.22)"
+_TOWARDS, _AGAINST = "62,134,196", "201,112,30"
 _MOST_ROWS = 100
 _MOST_CHARACTERS = 400
 
@@ -73,7 +75,30 @@ def _card(card: Card) -> str:
         rows.append((_bold("Composite"), _bar(card.composite), *total))
     about = [card.metadata.version_id, _count(card.input_tokens, "token")]
     about += [f"feedback kept as {', '.join(map(str, card.metadata.sample_ids))}"] if card.metadata.sample_ids else []
-    return _table(("trait", "", "score", "confidence", "tier", "to next tier"), rows) + _small(" · ".join(about))
+    table = _table(("trait", "", "score", "confidence", "tier", "to next tier"), rows) + _small(" · ".join(about))
+    reasons = (card.explanation or {}).items()
+    return table + "".join(_line(_bold(key), card.scores.get(key, "")) + _explanation(told) for key, told in reasons)
+
+
+def _explanation(told: Explanation) -> str:
+    far = told.position - told.baseline
+    decided = told.decided_by
+    title = _line(
+        _bold(f"{_amount(far, told)} from the middle"),
+        f"decided by characters {decided.start} to {decided.end}" if decided else "",
+    )
+    most = max((abs(each.contribution) for part in told.parts for each in part.pieces or [part]), default=0.0)
+    shown = sorted(
+        sorted(told.parts, key=lambda part: -abs(part.contribution))[:_MOST_ROWS], key=lambda part: part.start
+    )
+    parts = _table(("adds", "part"), ((_amount(part.contribution, told), _highlighted(part, most)) for part in shown))
+    left = len(told.parts) - len(shown)
+    near = told.nearest
+    sides = (
+        ((mark, each) for mark, side in (("▲", near.positive), ("▼", near.negative)) for each in side) if near else ()
+    )
+    samples = _table(("like", "sample", "quality", "text"), (_near(*each) for each in sides)) if near else ""
+    return title + parts + _small(f"{left} more parts" if left else "") + samples + _small(told.note or "")
 
 
 def _comparison(comparison: Comparison) -> str:
@@ -131,6 +156,7 @@ def _fields(value: Wire) -> str:
 _DRAWINGS: Mapping[type[Wire], Callable[[Any], str]] = {
     Model: _model,
     Card: _card,
+    Explanation: _explanation,
     Comparison: _comparison,
     Trait: _trait,
     TraitList: lambda answer: listing(answer.traits),
@@ -155,6 +181,11 @@ def _trait_row(trait: Trait) -> Row:
 
 def _sample_row(sample: Sample) -> Row:
     return sample.id, sample.trait, f"{sample.quality:g}", sample.provenance, _short(sample.text, 120)
+
+
+def _near(mark: str, near: Neighbour) -> Row:
+    quality = "" if near.quality is None else f"{near.quality:g}"
+    return f"{mark} {near.similarity:.2f}", near.id, quality, _short(near.text or "", 120)
 
 
 def _version_row(version: Version) -> Row:
@@ -205,6 +236,26 @@ def _bar(score: int) -> _Html:
     return _Html(f'<div style="width:11em;height:.75em;margin-top:.3em;background:{_BEHIND}">{full}</div>')
 
 
+def _highlighted(part: Part, most: float) -> _Html:
+    """A part, its words the deeper the more they add; its place, when its text is not there."""
+    if part.text is None:
+        return _Html(f"characters {part.start} to {part.end}")
+    at, html = part.start, ""
+    for each in part.pieces or [part]:
+        html += escape(part.text[at - part.start : each.start - part.start])
+        html += _marked(each, part.text[each.start - part.start : each.end - part.start], most)
+        at = each.end
+    return _Html(html)
+
+
+def _marked(piece: Piece, text: str, most: float) -> str:
+    share = abs(piece.contribution) / most if most else 0.0
+    line = "solid" if piece.contribution > 0 else "dashed"
+    hue = _TOWARDS if piece.contribution > 0 else _AGAINST
+    look = f"background:rgba({hue},{share / 2:.2f});border-bottom:2px {line} rgba({hue},{share:.2f})"
+    return f'<span style="{look}">{escape(text)}</span>'
+
+
 def _bold(value: object) -> _Html:
     return _Html(f"<b>{_safe(value)}</b>")
 
@@ -245,6 +296,11 @@ def _figure(value: object) -> str:
 
 def _interval(value: object) -> str:
     return f"{_figure(value[0])} – {_figure(value[1])}" if isinstance(value, list) and len(value) == 2 else ""
+
+
+def _amount(value: float, told: Explanation) -> str:
+    points = told.unit == "score"
+    return f"{100 * value:+.1f} points" if points else f"{value:+.2f}"
 
 
 def _signed(number: int) -> str:

@@ -33,6 +33,8 @@ class Settings:
     max_import_bytes: int = 256 * 1024 * 1024
     retrain_after_samples: int = 10
     retrain_after_seconds: int = 300
+    vector_memory_mb: int = 128
+    vector_store_mb: int = 256
 
     @property
     def first_key_file(self) -> Path:
@@ -74,14 +76,22 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         api_url=environment.get("TRAITBENCH_API_URL") or None,
         api_key=environment.get("TRAITBENCH_API_KEY") or None,
         public_namespaces=_namespaces(environment, "TRAITBENCH_PUBLIC_NAMESPACES", default=("demo",)),
-        encoder=environment.get("TRAITBENCH_ENCODER") or None,
+        encoder=_encoder(environment.get("TRAITBENCH_ENCODER", "").strip()),
         max_traits=_number(environment, "TRAITBENCH_MAX_TRAITS", default=64, least=1),
         max_samples=_number(environment, "TRAITBENCH_MAX_SAMPLES", default=200_000, least=1),
         max_body_bytes=_number(environment, "TRAITBENCH_MAX_BODY_BYTES", default=10 * 1024 * 1024, least=1_024),
         max_import_bytes=_number(environment, "TRAITBENCH_MAX_IMPORT_BYTES", default=256 * 1024 * 1024, least=1_024),
         retrain_after_samples=_number(environment, "TRAITBENCH_RETRAIN_AFTER_SAMPLES", default=10, least=1),
         retrain_after_seconds=_number(environment, "TRAITBENCH_RETRAIN_AFTER_SECONDS", default=300, least=1),
+        vector_memory_mb=_number(environment, "TRAITBENCH_VECTOR_MEMORY_MB", default=128, least=0, most=2**20),
+        vector_store_mb=_number(environment, "TRAITBENCH_VECTOR_STORE_MB", default=256, least=0, most=2**20),
     )
+
+
+def _encoder(told: str) -> str | None:
+    """The name of an encoder, or the whole path of a folder with one; whether it is there shows when it is loaded."""
+    path = "/" in told or os.sep in told or told.startswith(("~", "."))
+    return str(Path(told).expanduser().absolute()) if path else told or None
 
 
 def _number(environment: Mapping[str, str], name: str, *, default: int, least: int, most: int = 2**53) -> int:

@@ -7,7 +7,7 @@ not this service's (a proxy's page, the workbench's own) is `Unreachable`, not a
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -19,6 +19,8 @@ from core.errors import TraitbenchError, Unauthenticated, Unreachable, Validatio
 
 Answer = TypeVar("Answer", bound=Wire)
 Params = Mapping[str, str | int | None]
+
+LINES = "application/x-ndjson"
 
 _CONNECT_TIMEOUT = 5.0
 _LONG = 900.0  # seconds for what carries a whole model
@@ -75,6 +77,11 @@ class Connection:
         request = self._request("POST", path, body=body, accept="text/plain")
         return self._checked(self._once(request), media_type="text/plain").text
 
+    def lines(self, path: str, *, content: bytes) -> "Lines":
+        """Ask with a body for an answer of lines, and return when it begins; sent once."""
+        request = self._request("POST", path, content=content, accept=LINES)
+        return Lines(self._checked(self._once(request, stream=True), media_type=LINES), self._broken)
+
     def close(self) -> None:
         """End the connections."""
         self._http.close()
@@ -86,11 +93,12 @@ class Connection:
         *,
         params: Params | None = None,
         body: Any = None,
+        content: bytes | None = None,
         accept: str = "application/json",
         long: bool = False,
     ) -> httpx.Request:
-        headers = {"Accept": accept} | ({} if body is None else {"Content-Type": "application/json"})
-        content = None if body is None else _encoded(body)
+        content = content if body is None else _encoded(body)
+        headers = {"Accept": accept} | ({} if content is None else {"Content-Type": "application/json"})
         given = {name: value for name, value in (params or {}).items() if value is not None}
         seconds = max(self._timeout, _LONG) if long else self._timeout
         timeout = httpx.Timeout(seconds, connect=min(self._timeout, _CONNECT_TIMEOUT))
@@ -98,9 +106,9 @@ class Connection:
             method, f"/v1{path}", params=given, headers=headers, content=content, timeout=timeout
         )
 
-    def _once(self, request: httpx.Request) -> httpx.Response:
+    def _once(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
         try:
-            return self._http.send(request)
+            return self._http.send(request, stream=stream)
         except httpx.ReadTimeout as error:
             seconds = request.extensions["timeout"]["read"]
             raise self._unreachable(
@@ -127,13 +135,47 @@ class Connection:
     def _checked(self, response: httpx.Response, *, media_type: str = "application/json") -> httpx.Response:
         if response.is_success and _media_type(response) == media_type:
             return response
+        self._whole(response)
         raise _error(response) or self._unreachable(
             f"is not Traitbench: it answered {response.status_code} with {_media_type(response) or 'no content type'}; "
             "set TRAITBENCH_API_URL to where it runs"
         )
 
+    def _whole(self, response: httpx.Response) -> None:
+        try:
+            response.read()
+        except httpx.RequestError as error:
+            raise self._unreachable("broke off in the middle of its answer") from error
+        finally:
+            response.close()
+
+    def _broken(self) -> Unreachable:
+        return self._unreachable("broke off in the middle of its answer")
+
     def _unreachable(self, what: str) -> Unreachable:
         return Unreachable(f"The service at {self.base_url} {what}.", details={"base_url": self.base_url})
+
+
+class Lines:
+    """An answer's lines as they come; raises `Unreachable` when it breaks off."""
+
+    def __init__(self, response: httpx.Response, broken: Callable[[], Unreachable]) -> None:
+        self._response, self._broken = response, broken
+
+    def __iter__(self) -> Iterator[bytes]:
+        rest = b""
+        try:
+            for some in self._response.iter_bytes():
+                *whole, rest = (rest + some).split(b"\n")
+                yield from whole
+        except httpx.RequestError as error:
+            raise self._broken() from error
+        if rest:
+            raise self._broken()
+
+    def close(self) -> None:
+        """Let go of the answer, whether or not it is at its end."""
+        self._response.close()
 
 
 def segment(name: str | int) -> str:

@@ -76,12 +76,22 @@ class Models:
         """Archive the model."""
         return self._connection.send("DELETE", f"/models/{segment(handle)}", ModelDeleted)
 
-    def train(self, handle: str, *, effort: TrainEffort | None = None, reoptimize_params: bool = False) -> RunStarted:
+    def train(
+        self,
+        handle: str,
+        *,
+        effort: TrainEffort | None = None,
+        reoptimize_params: bool = False,
+        use_labels: bool = True,
+    ) -> RunStarted:
         """Start a training, or meet the one that runs; `wait` sees it through.
 
-        A model that is ready is trained again only with `reoptimize_params`, which searches anew.
+        A model that is ready is trained again only with `reoptimize_params`, which searches anew. With `use_labels` it
+        learns from the words for the traits and their poles too, as far as the samples bear them out.
         """
         body = {"effort": effort, "reoptimize_params": reoptimize_params}
+        if not use_labels:
+            body["use_labels"] = False
         return self._connection.send("POST", f"/models/{segment(handle)}/train", RunStarted, body=body)
 
     def wait(self, handle: str, *, on_progress: Callable[[Model], None] | None = None, timeout: float = 600.0) -> Model:

@@ -118,6 +118,7 @@ class TrainRequest(Received):
 
     effort: TrainEffort | None = None
     reoptimize_params: bool = False
+    use_labels: bool = True
 
 
 class RunStarted(Returned):

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from core.contract.explanations import Explanation
 from core.contract.fields import NotBlank, Received, Returned, Text
 
 Confidence = Literal["high", "moderate", "low"]
@@ -11,11 +12,15 @@ Tier = Literal["Strong", "Solid", "Developing", "Weak"]
 
 
 class ScoreRequest(Received):
-    """JSON body of `POST /models/{handle}/score`; `traits` names those to score, all when absent."""
+    """JSON body of `POST /models/{handle}/score`; `traits` names those to score, all when absent.
+
+    `explain` asks for the reasons, too.
+    """
 
     content: NotBlank
     traits: Annotated[list[Text], Field(min_length=1)] | None = None
     feedback: dict[Text, Any] | None = None
+    explain: bool = False
 
 
 class Breaks(Returned):
@@ -53,7 +58,7 @@ class ScoreMetadata(Returned):
 
 
 class Card(Returned):
-    """The scores of one text."""
+    """The scores of one text, and the reasons by trait where they were asked for: else there is no such field."""
 
     scores: dict[str, int]
     composite: int
@@ -62,6 +67,7 @@ class Card(Returned):
     detail: dict[str, TraitScore]
     input_tokens: int
     metadata: ScoreMetadata
+    explanation: dict[str, Explanation] | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class CompareRequest(Received):

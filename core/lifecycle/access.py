@@ -45,6 +45,7 @@ Operation = Literal[
     "scores.score",
     "scores.feedback",
     "scores.compare",
+    "scores.batch",
     "extract",
 ]
 Reach = Literal["read", "owned read", "write"]
@@ -89,6 +90,7 @@ RULES: Mapping[Operation, Rule] = {
     "scores.score": _READ,
     "scores.feedback": _WRITE,
     "scores.compare": _READ,
+    "scores.batch": _READ,
     "extract": _READ,
 }
 

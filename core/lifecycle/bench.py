@@ -10,7 +10,9 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.encoders import Encoder
+from core.lifecycle.pipeline import Pipelines
 from core.lifecycle.snapshots import Snapshots
+from core.lifecycle.vector_cache import MEBIBYTE, VectorCache
 from core.runs import RunEngine
 from core.settings import Settings
 from core.store.engine import open_engine, reading, sqlite_file
@@ -36,10 +38,13 @@ class Bench:
     runs: RunEngine
     encoder: Encoder
     snapshots: Snapshots = field(default_factory=Snapshots)
+    vectors: VectorCache = field(default_factory=lambda: VectorCache(0))
+    batches: Pipelines = field(default_factory=Pipelines)
     extract: Callable[[str], "Extracted"] = _extract
 
     def close(self) -> None:
-        """Stop the runs and let go of the database."""
+        """Stop batches and runs, and let go of the database."""
+        self.batches.close()
         self.runs.close()
         self.engine.dispose()
 
@@ -59,7 +64,8 @@ def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
     service = Runs(settings.database_url, module="core.lifecycle.worker", greeting=greeting(settings))
     if runs:
         service.start()
-    return Bench(settings, engine, service, load_encoder(settings.encoder, cache=settings.cache))
+    vectors = VectorCache(settings.vector_memory_mb * MEBIBYTE)
+    return Bench(settings, engine, service, load_encoder(settings.encoder, cache=settings.cache), vectors=vectors)
 
 
 def open_store(settings: Settings) -> Engine:

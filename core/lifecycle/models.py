@@ -16,7 +16,7 @@ from core.lifecycle import access, retention, rules, zero_retention
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.states import Outcome
-from core.store import models, runs
+from core.store import kept_vectors, models, runs
 from core.store.cursors import read_name, write_cursor
 from core.store.engine import reading, writing
 
@@ -99,6 +99,7 @@ def update(bench: Bench, caller: Caller, handle: str, body: ModelUpdate) -> Mode
         bench.runs.cancel(cancelled)
     if body.zero_data_retention:
         bench.snapshots.clear()
+        bench.vectors.forget(model.id)
         zero_retention.settle_or_say(bench.engine, model.id)
     return changed
 
@@ -111,8 +112,10 @@ def delete(bench: Bench, caller: Caller, handle: str) -> ModelDeleted:
         cancelled = model.run_id if model.state == "busy" else None
         if rules.require("delete", model) is Outcome.PROCEED:
             models.move(connection, model, "archived", now=rules.now())
+        kept_vectors.forget(connection, model.id)
         if cancelled:
             runs.fail(connection, cancelled, code="cancelled", message="The model was deleted.", now=rules.now())
+    bench.vectors.forget(model.id)
     if cancelled:
         bench.runs.cancel(cancelled)
     return ModelDeleted(handle=name, deleted=True)

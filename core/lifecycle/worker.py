@@ -78,11 +78,14 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     """What each kind of run does; the encoder is loaded."""
     from core.encoders.registry import load_encoder
     from core.encoders.vocabulary import load_vocabulary
+    from core.generators.labels import WORDS
     from core.lifecycle import discovering, learning, synthesizing
+    from core.lifecycle.label_axes import LabelAxes
 
     encoder = load_encoder(settings.encoder, cache=settings.cache)
-    train = partial(learning.train, engine, encoder)
     vocabulary = partial(load_vocabulary, encoder, cache=settings.cache)
+    labels = LabelAxes(encoder, partial(vocabulary, size=WORDS))
+    train = partial(learning.train, engine, encoder, labels=labels)
     return {
         **dict.fromkeys(("train", "retune", "retrain"), train),
         "discover": partial(discovering.discover, engine, encoder),

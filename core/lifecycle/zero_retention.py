@@ -1,4 +1,4 @@
-"""Zero data retention (CONTRACT 9): samples and all that holds words of them are gone before anybody is told so.
+"""Zero data retention (CONTRACT 9): samples, all that holds words of them, and vectors are gone before anybody is told.
 
 A purge is two acts. `purge` deletes, in the caller's transaction; SQLite overwrites what it deletes (`secure_delete`).
 `settle` then has the database's file written anew, for copies still stand in its gaps, and its log emptied, where the
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine
 from core.errors import Unavailable
 from core.lifecycle import outcomes, rules
 from core.scoring.snapshot import Snapshot, param_hash
-from core.store import models, runs, samples, traits, versions
+from core.store import kept_vectors, models, runs, samples, traits, versions
 from core.store.engine import clean, reading, writing
 from core.store.models import ModelRow
 
@@ -39,6 +39,7 @@ def cancel(connection: Connection, model: ModelRow) -> str | None:
 def purge(connection: Connection, model_id: int) -> None:
     """Delete the samples of a held model and all that holds words of them; `settle` has to follow the commit."""
     samples.purge(connection, model_id)
+    kept_vectors.forget(connection, model_id)
     _forget_words(connection, model_id)
     models.change(connection, model_id, now=rules.now(), unsettled_purge=rules.now())
 

@@ -13,12 +13,12 @@ from starlette.types import ASGIApp
 
 from core.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError
 from core.lifecycle.bench import Bench
-from core.service import extracts, models, open, query, samples, scores, traits, versions
+from core.service import batches, extracts, models, open, query, samples, scores, traits, versions
 from core.service.edges import Edges, fault, request_id
 from core.service.envelope import envelope
 
 # Routes are tried one after another: what is asked most stands first.
-RESOURCES = (scores, models, traits, samples, versions, extracts, open)
+RESOURCES = (scores, batches, models, traits, samples, versions, extracts, open)
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # The framework's own telemetry would carry bodies and error messages; there is none.

@@ -23,6 +23,7 @@ Value = TypeVar("Value", bound=Received)
 JSON = "application/json"
 TEXT = "text/plain"
 MARKDOWN = "text/markdown"
+LINES = "application/x-ndjson"
 
 _UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _MOST_FAULTS = 5_000  # more than a batch of samples can have
@@ -34,7 +35,8 @@ def _usual(settings: Settings) -> int:
 
 
 class Body(Generic[Value]):
-    """The body as a `Value`. `text_as` names the field that a body of plain text stands for; `limit` is in bytes."""
+    """The body as a `Value`. `text_as` names the field that a body of plain text stands for; `limit` is in bytes; the
+    texts in the list `apart` are the operation's own to judge, one by one."""
 
     def __init__(
         self,
@@ -43,11 +45,13 @@ class Body(Generic[Value]):
         needed: bool = True,
         text_as: str | None = None,
         limit: Callable[[Settings], int] = _usual,
+        apart: str = "",
     ) -> None:
         self.kind = kind
         self.needed = needed
         self.text_as = text_as
         self.limit = limit
+        self.apart = apart
         self.media_types = (JSON, TEXT) if text_as else (JSON,)
 
     async def __call__(self, request: Request) -> Value:
@@ -68,12 +72,13 @@ class Body(Generic[Value]):
         return strict_json.parse if media_type == JSON else lambda raw: {self.text_as: strict_json.decode(raw)}
 
     def _value(self, parse: Callable[[bytes], Any], raw: bytes) -> Value:
-        return validated(self.kind, parse(raw))
+        return validated(self.kind, parse(raw), apart=self.apart)
 
 
-def validated(kind: type[Value], value: Any) -> Value:
+def validated(kind: type[Value], value: Any, *, apart: str = "") -> Value:
     """`value` as a `kind`; raise `ValidationFailed` naming every field that is wrong, and none of what stands in it."""
-    faults = list(islice(strict_json.faults(value), _MOST_FAULTS))
+    found = (fault for fault in strict_json.faults(value) if not (apart and _is_apart(fault, apart)))
+    faults = list(islice(found, _MOST_FAULTS))
     try:
         result = kind.model_validate(value)
     except ValidationError as error:
@@ -82,6 +87,10 @@ def validated(kind: type[Value], value: Any) -> Value:
     if faults:
         raise ValidationFailed(_sentence(faults), details={"errors": faults})
     return result
+
+
+def _is_apart(fault: strict_json.Fault, field: str) -> bool:
+    return fault["type"].startswith("string_") and len(fault["loc"]) == 2 and fault["loc"][0] == field
 
 
 async def _read(request: Request, *, limit: int) -> bytes:
@@ -128,6 +137,8 @@ def _loc(loc: tuple[str | int, ...]) -> list[str | int]:
 def _plainly(fault: Any) -> str:
     if fault["type"] == "model_type":
         return "Input should be an object"
+    if fault["type"] == "is_instance_of":
+        return "Input should be a valid string"
     if fault.get("ctx", {}).get("pattern") == r"\S":
         return "Input should not be blank"
     return str(fault["msg"]).removeprefix("Value error, ")

@@ -16,7 +16,7 @@ from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.service.accept import negotiate
 from core.service.bench import bench_of
-from core.service.body import JSON, MARKDOWN, TEXT
+from core.service.body import JSON, LINES, MARKDOWN, TEXT
 from core.service.edges import request_id, segment
 from core.service.query import only_known
 
@@ -50,6 +50,7 @@ class Admission:
 
 Called = Annotated[Call, Depends(Admission(JSON))]
 CalledForCardOrChart = Annotated[Call, Depends(Admission(JSON, TEXT))]
+CalledForLines = Annotated[Call, Depends(Admission(LINES))]
 CalledForModelOrCard = Annotated[Call, Depends(Admission(JSON, MARKDOWN))]
 
 

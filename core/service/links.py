@@ -17,7 +17,7 @@ _SAME = {"handle": "$request.path.handle"}
 _OF_MODEL = (
     *("models.get", "models.update", "models.train", "models.export", "models.delete"),
     *("traits.add", "traits.list", "traits.discover", "samples.add", "samples.list", "samples.synthesize"),
-    *("versions.list", "scores.score", "scores.compare"),
+    *("versions.list", "scores.score", "scores.compare", "scores.batch"),
 )
 _TRAIT = ("traits.get", "traits.update", "traits.delete")
 
@@ -51,5 +51,5 @@ LINKS: Mapping[str, Targets] = {
         **_all(("versions.get", "versions.untag"), {**_SAME, "name": "$response.body#/tag"}),
         "versions.activate": {**_SAME, BODY: {"tag": "$response.body#/tag"}},
     },
-    "versions.activate": _all(("scores.score", "scores.compare"), _SAME),
+    "versions.activate": _all(("scores.score", "scores.compare", "scores.batch"), _SAME),
 }

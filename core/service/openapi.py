@@ -7,7 +7,7 @@ below.
 
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, get_args
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -18,7 +18,7 @@ from core import errors
 from core.contract.errors import ErrorEnvelope
 from core.errors import TraitbenchError
 from core.lifecycle.access import RULES
-from core.service.body import JSON, TEXT, Body
+from core.service.body import JSON, LINES, TEXT, Body
 from core.service.caller import Admission
 from core.service.links import BODY, LINKS, Values
 
@@ -65,6 +65,7 @@ FAILURES: Mapping[str, Failures] = {
     "versions.activate": (errors.VersionNotFound, errors.TagNotFound, *USE),
     "scores.score": (errors.InsufficientScope, errors.NamespaceForbidden, *SCORE),
     "scores.compare": SCORE,
+    "scores.batch": (errors.VersionNotFound, *USE, errors.FeatureUnavailable),
     "extract": (errors.UrlNotFetchable,),
 }
 
@@ -153,12 +154,21 @@ def _complete(operation: Json, route: RouteContext) -> None:
         operation["security"] = [{"ApiKey": []}]
         for offer in admission.offers[1:]:
             operation["responses"]["200"]["content"][offer] = {"schema": {"type": "string"}}
+        if admission.offers == (LINES,):
+            operation["responses"]["200"]["content"][LINES] = {"schema": _lines(route)}
     links = _links(str(route.name))
     for status, answer in operation["responses"].items():
         answer["description"] = HTTPStatus(int(status)).phrase
         answer["headers"] = _headers("X-Request-Id", *(("X-Run-Id",) if status == "202" else ()))
         answer |= {"links": links} if links else {}
     operation["responses"].update(_errors(tuple(failures(route))))
+
+
+def _lines(route: RouteContext) -> Json:
+    """Text as far as OpenAPI 3.1 can say; of what its lines are, in the words of JSON Schema."""
+    kinds = get_args(route.response_model)
+    line = {"anyOf": [{"$ref": f"#/components/schemas/{kind.__name__}"} for kind in kinds]}
+    return {"type": "string", "contentMediaType": LINES, "contentSchema": line}
 
 
 def _never_null(schema: Json) -> Json:

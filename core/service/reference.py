@@ -130,6 +130,8 @@ def _type(schema: Json) -> str:
         return " or ".join(_kind(choice) for choice in choices)
     if values := schema.get("enum") or [schema[word] for word in ("const",) if word in schema]:
         return " | ".join(f"<code>{_text(value)}</code>" for value in values)
+    if "contentSchema" in schema:
+        return f"lines, each {_kind(schema['contentSchema'])}"
     if schema.get("type") == "array":
         return f"list of {_kind(schema.get('items', {}))}"
     return _text(schema.get("type", "anything"))

@@ -168,6 +168,24 @@ vectors = Table(
     Column("vector", LargeBinary, nullable=False),
 )
 
+# Of texts that batches have scored, which are kept nowhere: bounded, the ones used longest ago leave first.
+kept_vectors = Table(
+    "tb_kept_vectors",
+    metadata,
+    _identity(),
+    _of_model(),
+    Column("encoder_digest", String, nullable=False),
+    Column("mode", String, nullable=False),
+    Column("text_hash", LargeBinary, nullable=False),
+    Column("tokens", Integer),
+    Column("size", Integer, nullable=False),
+    Column("used_at", Moment, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    UniqueConstraint("model_id", "encoder_digest", "mode", "text_hash"),
+    Index("ix_tb_kept_vectors_used_at_size", "used_at", "size"),
+    sqlite_autoincrement=True,
+)
+
 versions = Table(
     "tb_versions",
     metadata,

@@ -33,6 +33,7 @@ READS: list[Asked] = [
     ("versions.get", "GET", "/v1/models/{}/versions/v1", None),
     ("scores.score", "POST", "/v1/models/{}/score", TEXT),
     ("scores.compare", "POST", "/v1/models/{}/compare", {"a": "a text", "b": "another"}),
+    ("scores.batch", "POST", "/v1/models/{}/score/batch", {"contents": ["a text", "another"]}),
 ]
 OWNED_READS: list[Asked] = [
     ("samples.list", "GET", "/v1/models/{}/samples", None),

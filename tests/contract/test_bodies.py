@@ -28,6 +28,7 @@ OPERATIONS: dict[str, tuple[str, str, Any]] = {
     "versions.activate": ("PUT", "/v1/models/mine.ready/versions/active", {"version": "v1"}),
     "scores.score": ("POST", "/v1/models/mine.ready/score", {"content": "x"}),
     "scores.compare": ("POST", "/v1/models/mine.ready/compare", {"a": "x", "b": "y"}),
+    "scores.batch": ("POST", "/v1/models/mine.ready/score/batch", {"contents": ["x"]}),
     "extract": ("POST", "/v1/extract", {"url": "https://nowhere.example"}),
 }
 WITHOUT_BODY = ("models.train", "traits.discover", "samples.synthesize")  # an empty one is {}
@@ -289,7 +290,7 @@ def _spoiled(body: dict[str, Any]) -> Iterator[Any]:
         yield {**body, name: {"a": MARK}}
         if isinstance(value, list):
             yield {**body, name: MARK}
-            yield {**body, name: [MARK]}
+            yield {**body, name: [[MARK] if isinstance(value[0], str) else MARK]}
             yield {**body, name: [{field: [MARK] for field in value[0]}]}
 
 

@@ -40,6 +40,7 @@ DECLARED = {
     "DELETE /v1/models/{handle}/versions/{name}",
     "POST /v1/models/{handle}/score",
     "POST /v1/models/{handle}/compare",
+    "POST /v1/models/{handle}/score/batch",
     "POST /v1/extract",
 }
 QUERY = {
@@ -182,6 +183,7 @@ def test_bodies_stand_with_their_media_types(world: World) -> None:
         "PUT /v1/models/{handle}/versions/active": (True, json_),
         "POST /v1/models/{handle}/score": (True, ["application/json", "text/plain"]),
         "POST /v1/models/{handle}/compare": (True, json_),
+        "POST /v1/models/{handle}/score/batch": (True, json_),
         "POST /v1/extract": (True, json_),
     }
 
@@ -201,6 +203,11 @@ def test_fields_stand_with_bounds_and_defaults(world: World) -> None:
     assert trait["aggregation"].items() >= {"default": "mean", "enum": ["mean", "max", "min", "none"]}.items()
     assert trait["name"].items() >= {"minLength": 1, "maxLength": 200}.items()
     assert schemas["SynthesizeRequest"]["properties"]["synth_type"]["enum"] == ["from_traits", "diversify"]
+    batch = schemas["BatchRequest"]["properties"]
+    assert batch["contents"].items() >= {"minItems": 1, "maxItems": 1_000, "items": {"type": "string"}}.items()
+    assert batch["mode"].items() >= {"default": "full", "enum": ["full", "layer4", "static"]}.items()
+    assert schemas["ScoreRequest"]["properties"]["explain"].items() >= {"default": False, "type": "boolean"}.items()
+    assert "explanation" not in schemas["Card"]["required"]
     policy = schemas["VersionRetentionPolicy"]["properties"]
     assert policy["keep_unnamed"].items() >= {"default": 100, "minimum": 0}.items()
     assert policy["keep_first_of_month"]["default"] is True
@@ -217,6 +224,14 @@ def test_fields_stand_with_bounds_and_defaults(world: World) -> None:
 def test_what_a_person_reads_is_declared_too(world: World, operation: str, other: str) -> None:
     answer = operations(world)[operation]["responses"]["200"]
     assert sorted(answer["content"]) == ["application/json", other]
+
+
+def test_an_answer_of_lines_says_what_its_lines_are(world: World) -> None:
+    answer = operations(world)["POST /v1/models/{handle}/score/batch"]["responses"]["200"]
+    assert [*answer["content"]] == ["application/x-ndjson"]
+    line = answer["content"]["application/x-ndjson"]["schema"]["contentSchema"]
+    assert line == {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("ScoredLine", "FailedLine")]}
+    assert "lines, each" in world.call("GET", "/v1/docs", key=None).text
 
 
 def test_every_link_leads_to_an_operation_and_fills_parameters_that_it_has(world: World) -> None:

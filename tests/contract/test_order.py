@@ -19,8 +19,9 @@ WITH_BODY = [
     ("PUT", "/v1/models/{}/versions/active"),
     ("POST", "/v1/models/{}/score"),
     ("POST", "/v1/models/{}/compare"),
+    ("POST", "/v1/models/{}/score/batch"),
 ]
-WRITES = WITH_BODY[:-2]
+WRITES = WITH_BODY[:-3]
 
 
 def code(answer: Any) -> tuple[int, str]:
@@ -103,6 +104,7 @@ def test_6_the_body(
         ("POST", "/v1/models/mine.archived/samples/synthesize", {}),
         ("POST", "/v1/models/mine.archived/score", {"content": "x"}),
         ("POST", "/v1/models/mine.archived/compare", {"a": "x", "b": "y"}),
+        ("POST", "/v1/models/mine.archived/score/batch", {"contents": ["x"]}),
     ],
 )
 def test_7_the_state(world: World, method: str, path: str, body: Any) -> None:

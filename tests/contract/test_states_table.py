@@ -36,6 +36,7 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
     "score": ("POST", "/score", {"content": TEXT}),
     "score with feedback": ("POST", "/score", {"content": TEXT, "feedback": {"tone": "good"}}),
     "compare": ("POST", "/compare", {"a": TEXT, "b": "Go away"}),
+    "batch": ("POST", "/score/batch", {"contents": [TEXT, "Go away"]}),
     "tag": ("POST", "/versions/good", None),
     "untag": ("DELETE", "/versions/best", None),
     "activate": ("PUT", "/versions/active", {"version": "v1"}),
@@ -52,7 +53,7 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
     "delete": ("DELETE", "", None),
 }
 EDITS = ("traits.add", "traits.update", "traits.delete", "samples.add", "samples.delete")
-SCORES = ("score", "score with feedback", "compare")
+SCORES = ("score", "score with feedback", "compare", "batch")
 READS = ("get", "card", "export", "traits.list", "traits.get", "samples.list", "versions.list")
 
 EDIT = """200 draft | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
@@ -96,7 +97,7 @@ CELLS = [
     for name, row in ROWS.items()
     for state, cell in zip(STATES, row.split("|"), strict=True)
 ]
-CHANGE_NOTHING = {*READS, "score", "compare", "versions.get"}
+CHANGE_NOTHING = {*READS, "score", "compare", "batch", "versions.get"}
 
 
 @pytest.mark.parametrize(("name", "state", "status", "outcome"), CELLS)

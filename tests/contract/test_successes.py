@@ -1,5 +1,6 @@
 """Success codes and headers (CONTRACT 1, 5), and what an answer's media type is."""
 
+import math
 from typing import Any
 
 from core.barchart import draw, draw_pair
@@ -171,6 +172,37 @@ def test_a_text_is_scored_the_same_however_it_is_sent(world: World) -> None:
         assert answer.status == 200
         assert answer.body["metadata"].pop("request_id") == answer.headers["x-request-id"]
     assert all(answer.body == answers[0].body for answer in answers)
+
+
+def test_reasons_come_with_the_card_when_they_are_asked_for(world: World) -> None:
+    path, text = "/v1/models/mine.ready/score", "A joy to read. Dull, though, in the middle."
+    plain = world.call("POST", path, json={"content": text}).body
+    assert "explanation" not in plain
+    for explain in (False, True):
+        body = world.call("POST", path, json={"content": text, "explain": explain}).body
+        told = body.pop("explanation", {})
+        assert set(told) == (set(body["scores"]) if explain else set())
+        assert body | {"metadata": {}} == plain | {"metadata": {}}
+        for key, reasons in told.items():
+            assert set(reasons) == {
+                *("unit", "position", "baseline", "parts", "refined", "decided_by", "nearest", "note"),
+            }
+            total = math.fsum([reasons["baseline"], *(part["contribution"] for part in reasons["parts"])])
+            assert abs(total - reasons["position"]) < 1e-9
+            polarity = body["detail"][key]["native"]["polarity"]
+            assert abs(math.tanh(reasons["position"] / 2) - polarity) < 1e-9
+            assert all(set(part) == {"start", "end", "contribution", "pieces"} for part in reasons["parts"])
+    for wrong in ("true", 1, None):
+        answer = world.call("POST", path, json={"content": text, "explain": wrong})
+        assert (answer.status, answer.code) == (422, "validation_failed")
+
+
+def test_a_chart_has_no_place_for_reasons(world: World) -> None:
+    path, headers = "/v1/models/mine.ready/score", {"Accept": "text/plain"}
+    drawn = [
+        world.call("POST", path, json={"content": "x", **asked}, headers=headers) for asked in ({}, {"explain": True})
+    ]
+    assert drawn[0].text == drawn[1].text
 
 
 def test_a_card_drawn_is_the_card_sent(world: World) -> None:

@@ -48,6 +48,14 @@ class Answer:
     body: Any
 
     @property
+    def lines(self) -> list[Any]:
+        """The values of an answer of lines; none of another answer."""
+        if self.headers.get("content-type") != "application/x-ndjson":
+            return []
+        assert self.text.endswith("\n")
+        return [json.loads(line) for line in self.text.split("\n")[:-1]]
+
+    @property
     def code(self) -> str:
         """The error's code, empty when there is none."""
         return str(self.body["error"]["code"]) if self.status >= 400 else ""
@@ -160,6 +168,8 @@ class World:
         content = declared["content"][answer.headers["content-type"].partition(";")[0]]
         if answer.body is not None:
             Draft202012Validator({**self.described, **content["schema"]}).validate(answer.body)
+        for line in answer.lines:
+            Draft202012Validator({**self.described, **content["schema"]["contentSchema"]}).validate(line)
 
 
 @contextmanager

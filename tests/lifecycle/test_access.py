@@ -17,7 +17,7 @@ from tests.benches import AUTHOR, SCORER, STRANGER, draft
 
 READS = (
     *("models.get", "models.card", "traits.list", "traits.get", "versions.list", "versions.get"),
-    *("scores.score", "scores.compare"),
+    *("scores.score", "scores.compare", "scores.batch"),
 )
 WRITES = (
     *("models.update", "models.delete", "models.train", "traits.add", "traits.update", "traits.delete"),

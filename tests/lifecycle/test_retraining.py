@@ -15,7 +15,7 @@ from sqlalchemy import select, update
 from core.contract.models import ModelUpdate, TrainRequest
 from core.contract.scores import ScoreRequest
 from core.contract.versions import VersionActivate
-from core.encoders import Encoder
+from core.encoders import FULL, Encoder
 from core.errors import ModelBusy
 from core.lifecycle import learning, models, outcomes, retraining, rules, scores, training, versions
 from core.lifecycle.bench import Bench
@@ -104,13 +104,13 @@ class Meanwhile:
 
     def __init__(self, encoder: Encoder, happens: Callable[[], object]) -> None:
         self.id, self.dimension, self.digest = encoder.id, encoder.dimension, encoder.digest
-        self.count_tokens = encoder.count_tokens
+        self.modes, self.count_tokens = encoder.modes, encoder.count_tokens
         self._encoder, self._happens = encoder, [happens]
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> NDArray[np.float32]:
         while self._happens:
             self._happens.pop()()
-        return self._encoder.encode(texts)
+        return self._encoder.encode(texts, mode=mode)
 
 
 def test_feedback_that_comes_during_a_retrain_waits_for_the_next(bench: Bench) -> None:

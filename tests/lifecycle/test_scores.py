@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from core.contract.models import ModelCreate, TrainRequest
 from core.contract.samples import SampleInput, SamplesCreate
 from core.contract.scores import Card, ScoreRequest
 from core.contract.traits import TraitInput, TraitsCreate
+from core.encoders import FULL
 from core.errors import (
     FeatureUnavailable,
     InsufficientScope,
@@ -122,9 +124,9 @@ def test_a_model_without_a_version_cannot_score(bench: Bench) -> None:
 class Newer:
     """An encoder that came after a version was trained."""
 
-    id, dimension, digest = "newer-1", 4, "0" * 64
+    id, dimension, digest, modes = "newer-1", 4, "0" * 64, MappingProxyType[str, slice]({})
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> NDArray[np.float32]:
         return np.zeros((len(texts), self.dimension), np.float32)
 
     def count_tokens(self, text: str) -> int:
@@ -143,7 +145,7 @@ def test_a_version_of_an_encoder_that_is_not_here_is_refused(working: Bench, han
         assert model is not None
         stored_versions.add(
             connection,
-            snapshot=shown.snapshot | {"encoder": {"id": "lost-1", "dimension": 768, "digest": "f" * 64}},
+            snapshot=shown.snapshot | {"encoder": shown.snapshot["encoder"] | {"id": "lost-1", "digest": "f" * 64}},
             model_id=model.id,
             version_no=stored.next_version_no(connection, model.id),
             **shown.model_dump(include={"triggered_by", "param_hash", "sample_count", "metrics", "created_at"}),

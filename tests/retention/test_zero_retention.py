@@ -15,7 +15,7 @@ from core.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from core.contract.samples import SampleInput, SamplesCreate
 from core.contract.scores import ScoreRequest
 from core.contract.traits import TraitInput, TraitsCreate, TraitUpdate
-from core.encoders import Encoder
+from core.encoders import FULL, Encoder
 from core.errors import InsufficientSamples, SamplesPurged, Unavailable
 from core.lifecycle import learning, models, outcomes, retraining, rules, samples, scores, training, traits, versions
 from core.lifecycle import zero_retention as zero
@@ -194,13 +194,13 @@ class Meanwhile:
 
     def __init__(self, encoder: Encoder, happens: Callable[[], object]) -> None:
         self.id, self.dimension, self.digest = encoder.id, encoder.dimension, encoder.digest
-        self.count_tokens = encoder.count_tokens
+        self.modes, self.count_tokens = encoder.modes, encoder.count_tokens
         self._encoder, self._happens = encoder, [happens]
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> NDArray[np.float32]:
         while self._happens:
             self._happens.pop()()
-        return self._encoder.encode(texts)
+        return self._encoder.encode(texts, mode=mode)
 
 
 def _done_while(bench: Bench, run_id: str | None, happens: Callable[[], object]) -> None:

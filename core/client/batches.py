@@ -1,0 +1,158 @@
+"""`client.scores.batch`: any number of texts, in requests that follow each other without a pause.
+
+The next request is on its way when half of the one before is answered, so that the service always has something to do;
+memory holds two requests, whatever the number of texts. A request that breaks off is sent again from the first text
+that has no line yet, so that none is lost and none comes twice; the version of the first card answers for all.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+
+from core.client.connection import Connection, Lines, segment
+from core.contract.batch import MOST_TEXTS, BatchLine, FailedLine, LineError, Mode, ScoredLine, read_line
+from core.errors import BodyTooLarge, Unavailable, Unreachable
+
+_MOST_BYTES = 2**20  # far below the operator's limit on a body
+_PAUSES = (0.1, 0.4, 1.0, 2.0, 4.0)  # a service that is started again is there within seconds
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of every text."""
+
+    handle: str
+    traits: Sequence[str] | None
+    mode: Mode
+
+
+def batch(connection: Connection, asked: Asked, texts: Iterable[str], *, size: int) -> Iterator[BatchLine]:
+    """The lines of all texts, in order, their `index` counted from the first."""
+    if not 1 <= size <= MOST_TEXTS:
+        raise ValueError(f"size is {size}; a request takes 1 to {MOST_TEXTS} texts")
+    return _lines(connection, asked, _chunks(texts, size))
+
+
+def _lines(connection: Connection, asked: Asked, chunks: Iterator["_Chunk"]) -> Iterator[BatchLine]:
+    current = next(chunks, None)
+    following: _Chunk | None = None
+    try:
+        while current is not None:
+            for line in current.lines(connection, asked):
+                asked = _pinned(asked, line)
+                yield line
+                if following is None and current.answered * 2 >= len(current.texts):
+                    following = next(chunks, None)
+                    if following is not None:
+                        following.ask(connection, asked)
+            current, following = following or next(chunks, None), None
+    finally:
+        for chunk in (current, following):
+            if chunk is not None:
+                chunk.close()
+
+
+class _Chunk:
+    """The texts of one request, and how far they are answered."""
+
+    def __init__(self, first: int, texts: Sequence[str]) -> None:
+        self.texts = texts
+        self.answered = 0
+        self._first = first
+        self._coming: Lines | None = None
+
+    def ask(self, connection: Connection, asked: Asked) -> None:
+        """Send it ahead of its turn; what goes wrong now is met again then."""
+        with suppress(Unavailable, BodyTooLarge):
+            self._send(connection, asked)
+
+    def lines(self, connection: Connection, asked: Asked) -> Iterator[BatchLine]:
+        """Its lines; the request is repeated when it breaks off, for as long as there is hope."""
+        pauses = iter(_PAUSES if self._first else _PAUSES[:2])
+        while self.answered < len(self.texts):
+            before = self.answered
+            try:
+                for line in self._answered(connection, asked):
+                    asked = _pinned(asked, line)
+                    yield line
+                if self.answered < len(self.texts):
+                    raise Unreachable("The service ended its answer before the last line.")
+            except Unavailable:
+                self.close()
+                pauses = iter(_PAUSES) if self.answered > before else pauses
+                pause = next(pauses, None)
+                if pause is None:
+                    raise
+                time.sleep(pause)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the answer."""
+        if self._coming is not None:
+            self._coming.close()
+            self._coming = None
+
+    def _answered(self, connection: Connection, asked: Asked) -> Iterator[BatchLine]:
+        try:
+            coming = self._coming or self._send(connection, asked)
+        except BodyTooLarge as error:
+            if len(self.texts) > 1:
+                raise
+            self.answered = 1
+            yield FailedLine(index=self._first, error=_reason(error))
+            return
+        for line in coming:
+            told = _read(line).model_copy(update={"index": self._first + self.answered})
+            self.answered += 1
+            yield told
+
+    def _send(self, connection: Connection, asked: Asked) -> Lines:
+        fields = {"contents": self.texts[self.answered :], "traits": asked.traits, "mode": asked.mode}
+        body = {name: value for name, value in fields.items() if value not in (None, "full")}
+        self._coming = connection.lines(f"/models/{segment(asked.handle)}/score/batch", content=_encoded(body))
+        return self._coming
+
+
+def _pinned(asked: Asked, line: BatchLine) -> Asked:
+    """A model may get another version meanwhile: all texts are scored by the one that scored the first."""
+    if "@" in asked.handle or not isinstance(line, ScoredLine):
+        return asked
+    return Asked(f"{asked.handle}@{line.metadata.version_id}", asked.traits, asked.mode)
+
+
+def _chunks(texts: Iterable[str], size: int) -> Iterator[_Chunk]:
+    first, some, length = 0, list[str](), 0
+    for text in chain(texts, [None]):
+        if some and (text is None or len(some) == size or length + len(text) > _MOST_BYTES // 4):
+            yield _Chunk(first, some)
+            first, some, length = first + len(some), [], 0
+        if text is not None:
+            if not isinstance(text, str):
+                raise TypeError(f"a text is a str, not {type(text).__name__}")
+            some.append(text)
+            length += len(text)
+
+
+def _read(line: bytes) -> BatchLine:
+    try:
+        return read_line(line)
+    except ValueError as error:
+        raise Unreachable(
+            "The service answers in a shape unknown to this client; are both of one release?",
+            details={"expected": "BatchLine"},
+        ) from error
+
+
+def _encoded(body: object) -> bytes:
+    try:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair: for the service to refuse, on the line of its text.
+        return json.dumps(body, separators=(",", ":")).encode()
+
+
+def _reason(error: BodyTooLarge) -> LineError:
+    return LineError(code=error.code, message=error.message, details=error.details)

@@ -1,0 +1,56 @@
+"""Many texts at once on the wire (CONTRACT 8): a request of up to a thousand, an answer of one line for each."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, InstanceOf, TypeAdapter
+
+from core.contract.fields import Received, Returned, Text
+from core.contract.scores import Card
+
+MOST_TEXTS = 1_000
+
+Mode = Literal["full", "layer4", "static"]
+
+
+class BatchRequest(Received):
+    """Body of `POST /models/{handle}/score/batch`. A text that cannot be scored has an error on its own line.
+
+    `mode` trades quality for speed: `layer4` runs four layers of the transformer, `static` none of it.
+    """
+
+    contents: Annotated[list[InstanceOf[str]], Field(min_length=1, max_length=MOST_TEXTS)]
+    traits: Annotated[list[Text], Field(min_length=1)] | None = None
+    mode: Mode = "full"
+
+
+class LineError(Returned):
+    """Why a text of a batch has no card: the code is one that a request with this text alone would meet."""
+
+    code: str
+    message: str
+    details: dict[str, Any]
+
+
+class ScoredLine(Card):
+    """The card of a text; `index` is the text's place among those sent, from 0."""
+
+    index: int
+
+
+class FailedLine(Returned):
+    """A text that has no card; `index` is the text's place among those sent, from 0."""
+
+    index: int
+    error: LineError
+
+
+BatchLine = ScoredLine | FailedLine
+
+_FAILED = b'"error":'
+_LINE: TypeAdapter[BatchLine] = TypeAdapter(BatchLine)
+
+
+def read_line(line: bytes) -> BatchLine:
+    """A line of the answer; raise `ValueError` when it is none."""
+    kind: type[ScoredLine] | type[FailedLine] = FailedLine if _FAILED in line[:40] else ScoredLine
+    return kind.model_validate_json(line)

@@ -1,0 +1,130 @@
+"""How a batch encodes: in turns, on vectors that are kept in memory and in the store, and keeping those it makes."""
+
+import logging
+from collections.abc import Sequence
+from threading import Lock
+from time import thread_time
+
+import numpy as np
+from sqlalchemy.exc import SQLAlchemyError
+
+from core.encoders import Encoder, Vectors
+from core.encoders.lanes import LANES
+from core.encoders.lanes import Batch as Turns
+from core.lifecycle import rules
+from core.lifecycle.bench import Bench
+from core.lifecycle.serving import Served, shelf_of
+from core.lifecycle.vector_cache import MEBIBYTE, Encoding, hash_of
+from core.scoring.segments import parts, segments
+from core.store import kept_vectors, models
+from core.store.engine import reading, writing
+from core.store.kept_vectors import Encoded, Hash, Shelf
+
+# The encoder itself encodes more than these side by side, in threads that are not ours.
+_MOST_A_TURN = 7
+_BLOCK = 128  # texts that the store is asked for at once
+_AT_ONCE = 256  # vectors that it is given at once
+
+_log = logging.getLogger(__name__)
+
+
+class BatchEncoding(Encoding):
+    """The encoding of one batch."""
+
+    def __init__(self, bench: Bench, encoder: Encoder, served: Served, *, mode: str) -> None:
+        limit = bench.settings.vector_store_mb * MEBIBYTE
+        keeps = limit > 0 or bench.vectors.limit > 0
+        shelf = shelf_of(bench, served, encoder, mode) if keeps else None
+        super().__init__(encoder, bench.vectors, shelf, mode=mode, since=served.since)
+        self._engine, self._limit, self._max_depth = bench.engine, limit, served.snapshot.max_depth
+        self._turns, self._each = Turns(), 1.0
+        self._lock = Lock()
+        self._stored: dict[Hash, Encoded] = {}
+        self._of_use: list[Hash] = []
+        self._new: dict[Hash, Encoded] = {}
+        self._looked = 0 if shelf is not None and limit and self._is_there(shelf) else None
+
+    def fresh(self, pieces: Sequence[str]) -> Vectors:
+        """In turns, each of as many as it has time for."""
+        rows, first = [], 0
+        while first < len(pieces):
+            count = max(1, min(_MOST_A_TURN, int(LANES.turn_seconds() / self._each)))
+            some = pieces[first : first + count]
+            with LANES.turn(self._turns):
+                start = thread_time()
+                rows.append(super().fresh(some))
+                self._each = (thread_time() - start) / len(some) + 1e-6
+            first += len(some)
+        return rows[0] if len(rows) == 1 else np.concatenate(rows)
+
+    def known(self, shelf: Shelf, key: Hash) -> Encoded | None:
+        """In memory, or in what the store was asked for."""
+        found = super().known(shelf, key)
+        if found is None and (found := self._stored.get(key)) is not None:
+            super().keep(shelf, key, found)
+        return found
+
+    def keep(self, shelf: Shelf, key: Hash, encoded: Encoded) -> None:
+        """In memory at once, in the store with others."""
+        super().keep(shelf, key, encoded)
+        if self._limit:
+            self._new[key] = encoded
+            if len(self._new) >= _AT_ONCE:
+                self._store(shelf)
+
+    def look_ahead(self, texts: Sequence[str], place: int) -> None:
+        """Have at hand what the store has of the block of texts around this place, and of those before."""
+        if self._looked is None or self.shelf is None or place < self._looked:
+            return
+        with self._lock:
+            while self._looked is not None and self._looked <= place:
+                block = texts[self._looked : self._looked + _BLOCK]
+                self._looked = self._looked + _BLOCK if self._look(self.shelf, block) else None
+
+    def finish(self) -> None:
+        """Store what is left to be stored."""
+        if self.shelf is not None and self._limit:
+            self._store(self.shelf)
+
+    def _is_there(self, shelf: Shelf) -> bool:
+        with reading(self._engine) as connection:
+            return kept_vectors.some(connection, shelf)
+
+    def _look(self, shelf: Shelf, texts: Sequence[str]) -> bool:
+        asked = {hash_of(piece) for text in texts for piece in self._pieces(text)}
+        missing = [key for key in asked if super(BatchEncoding, self).known(shelf, key) is None]
+        if missing:
+            try:
+                with reading(self._engine) as connection:
+                    found = kept_vectors.read(connection, shelf, missing)
+            except SQLAlchemyError as error:
+                _log.warning("the vectors that are kept could not be read: %s", type(error).__qualname__)
+                return False
+            self._stored |= found
+            self._of_use += found
+        return True
+
+    def _pieces(self, text: str) -> list[str]:
+        stretches = [text, *(text[part.start : part.end] for part in parts(text, self._max_depth))]
+        whole = stretches if self._max_depth > 1 else stretches[:1]
+        return [each[one.start : one.end] for each in whole for one in segments(each)]
+
+    def _store(self, shelf: Shelf) -> None:
+        with self._lock:
+            new, self._new = self._new, {}
+            of_use, self._of_use = self._of_use, []
+        if not new and not of_use:
+            return
+        try:
+            with writing(self._engine) as connection:
+                model = models.hold_by_id(connection, shelf.model_id)
+                if model is None or model.zero_data_retention or model.state == "archived":
+                    return
+                now = rules.now()
+                kept_vectors.used(connection, shelf, of_use, now=now)
+                if new:
+                    kept_vectors.keep(connection, shelf, new, now=now)
+                    kept_vectors.trim(connection, self._limit)
+        except SQLAlchemyError as error:
+            # A vector that is not kept is made again: not worth the loss of a line.
+            _log.warning("the vectors of a batch were not kept: %s", type(error).__qualname__)

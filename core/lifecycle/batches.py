@@ -1,0 +1,137 @@
+"""Many texts against one version: a line for each, in order, made in threads while the lines before are on their way.
+
+What a batch began under holds to its end: the version, its traits, the mode. What may be kept of it is asked anew
+whenever something is kept. `open_batch` raises what is wrong with the whole; what is wrong with a text stands on its
+line, and its neighbours do not notice. Threads encode in turns that calls go before (`encoders.lanes`).
+"""
+
+import logging
+import traceback
+from collections.abc import Callable, Sequence
+from threading import BoundedSemaphore
+
+from core.contract.batch import BatchRequest
+from core.encoders.lanes import LANES, processors
+from core.errors import InternalError, TraitbenchError, ValidationFailed
+from core.extract import is_url
+from core.lifecycle import access, encoders, extraction, lines, rules, serving
+from core.lifecycle.batch_encoding import BatchEncoding
+from core.lifecycle.bench import Bench
+from core.lifecycle.callers import Caller
+from core.lifecycle.pipeline import Pipeline
+from core.scoring import card
+from core.store.engine import reading
+
+_FETCHERS = 2
+_ALONE = 10**12
+# Of all batches together: whoever waits for an address shall find a free seat (`core.extract`).
+_fetching = BoundedSemaphore(4)
+
+_log = logging.getLogger(__name__)
+
+Score = Callable[[Sequence[str]], list[bytes]]
+
+
+def open_batch(bench: Bench, caller: Caller, handle: str, body: BatchRequest, *, request_id: str) -> Pipeline:
+    """The lines of a batch without their beginnings, to be started; raise what a score of a good text would."""
+    access.permit(bench, caller, "scores.batch", handle)
+    with reading(bench.engine) as connection:
+        served = serving.find(bench, connection, handle, body.traits)
+        rules.require("use", served.model)
+    encoder = encoders.of_version(bench, served.snapshot)
+    snapshot = serving.in_mode(served.snapshot, body.mode)
+    traits = range(len(snapshot.traits)) if body.traits is None else card.choose(snapshot, body.traits)
+    metadata = {"request_id": request_id, "version_id": f"v{served.version_no}", "sample_ids": []}
+    writer = lines.Lines(snapshot, traits, metadata)
+    encoding = BatchEncoding(bench, encoder, served, mode=body.mode)
+
+    def score(texts: Sequence[str]) -> list[bytes]:
+        rows = card.positions(snapshot, encoding.encode, texts).tolist()
+        return [writer.scored(row, encoding.tokens(text)) for row, text in zip(rows, texts, strict=True)]
+
+    return _pipeline(bench, body.contents, score, encoding)
+
+
+def _pipeline(bench: Bench, contents: Sequence[str], score: Score, encoding: BatchEncoding) -> Pipeline:
+    numbers = {content: number for number, content in enumerate(dict.fromkeys(contents))}
+    distinct = list(numbers)
+
+    def make(several: Sequence[int]) -> list[bytes]:
+        texts = [distinct[number] for number in several]
+        encoding.look_ahead(distinct, several[0])
+        return _together(score, texts) or [_alone(bench, score, text) for text in texts]
+
+    addresses = [number for number, content in enumerate(distinct) if is_url(content)]
+    texts = [number for number, content in enumerate(distinct) if not is_url(content)]
+    return Pipeline(
+        [numbers[content] for content in contents],
+        [(texts, processors()), (addresses, _FETCHERS)],
+        make,
+        # An address is fetched alone, however little the processor has to do with it.
+        weights=[_ALONE if is_url(content) else len(content) + 1 for content in distinct],
+        handful_s=LANES.turn_seconds,
+        live=bench.batches,
+        finish=encoding.finish,
+    )
+
+
+def _together(score: Score, texts: Sequence[str]) -> list[bytes]:
+    """The lines of texts; none when something is wrong with one of them, or may be."""
+    try:
+        return [] if any(map(_is_odd, texts)) else score(texts)
+    except Exception:
+        return []
+
+
+def _is_odd(text: str) -> bool:
+    return not text.strip() or "\x00" in text or is_url(text) or (not text.isascii() and not _is_unicode(text))
+
+
+def _alone(bench: Bench, score: Score, content: str) -> bytes:
+    """The line of a text, or of what is wrong with it."""
+    try:
+        _check(content)
+        [line] = score([_text_of(bench, content)])
+        return line
+    except TraitbenchError as error:
+        return lines.failed(error)
+    except Exception as error:
+        _log.error("a text of a batch could not be scored: %s", _place(error))
+        return lines.failed(InternalError("The service failed at this text; its log has the reason."))
+
+
+def _check(content: str) -> None:
+    """Raise what a request with this content would be told."""
+    if not content:
+        raise _refused("string_too_short", "String should have at least 1 character")
+    if not content.strip():
+        raise _refused("string_pattern_mismatch", "Input should not be blank")
+    if "\x00" in content:
+        raise _refused("string_nul", "The character U+0000 is not allowed")
+    if not _is_unicode(content):
+        raise _refused("string_unicode", "Half of a surrogate pair is no character")
+
+
+def _refused(kind: str, message: str) -> ValidationFailed:
+    return ValidationFailed(f"content: {message}.", details={"errors": [rules.problem(["content"], kind, message)]})
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _text_of(bench: Bench, content: str) -> str:
+    if not is_url(content):
+        return content
+    with _fetching:
+        return extraction.text_of(bench, content)
+
+
+def _place(error: BaseException) -> str:
+    """Its type and where it was raised, never its message, which may hold content."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{type(error).__qualname__} at {frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown"

@@ -1,0 +1,123 @@
+"""The lines of a batch, written without building a card: the same bytes that the card of the text alone would be.
+
+A card follows from its whole scores, but for the polarities. So what a trait says at a score is written once, and a
+line is put together from such pieces.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from math import lcm
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pydantic import TypeAdapter
+
+from core.contract.batch import FailedLine, LineError
+from core.contract.scores import Breaks, Native, ScoreMetadata, TraitScore
+from core.errors import TraitbenchError
+from core.scoring import card
+from core.scoring.card import Confidence, half_up
+from core.scoring.snapshot import Snapshot, TraitAxis
+
+_POINTS = range(101)
+_WEAKEST_FIRST: Sequence[Confidence] = ("low", "moderate", "high")
+_COMMON = lcm(*_POINTS[1:])
+_SHARES = [0, *(_COMMON // points for points in _POINTS[1:])]
+# Below this a number is written with an exponent, and not everywhere in the same way.
+_PLAIN_FROM = 1e-3
+_NUMBER = TypeAdapter(float)
+_NAME = TypeAdapter(str)
+
+
+class Lines:
+    """Writes the lines of one batch: of these traits of a snapshot, with this metadata."""
+
+    def __init__(self, snapshot: Snapshot, traits: Sequence[int], metadata: Mapping[str, Any]) -> None:
+        self._traits = [(i, _written(snapshot)[i]) for i in traits]
+        self._end = b',"metadata":' + ScoreMetadata.model_validate(metadata).model_dump_json().encode() + b"}\n"
+
+    def scored(self, positions: Sequence[float], tokens: int) -> bytes:
+        """The line of a text, without its beginning; `positions` are those on all traits of the snapshot, in 0..1."""
+        told = [(trait.at(half_up(100 * positions[i])), positions[i]) for i, trait in self._traits]
+        sure = min(at.confidence for at, _ in told)
+        above = [at.points for at, _ in told if at.points]
+        headroom = max((at.headroom for at, _ in told if at.headroom is not None), default="null")
+        return b"".join(
+            (
+                b'"scores":{',
+                b",".join([at.score for at, _ in told]),
+                b'},"composite":%d,"confidence":"%s","headroom":' % (composite(above), _WEAKEST_FIRST[sure].encode()),
+                str(headroom).encode(),
+                b',"detail":{',
+                b",".join([at.detail + _number(2 * position - 1) + b"}}" for at, position in told]),
+                b'},"input_tokens":%d' % tokens,
+                self._end,
+            )
+        )
+
+
+def failed(error: TraitbenchError) -> bytes:
+    """The line of a text that cannot be scored, without its beginning."""
+    reason = LineError(code=error.code, message=error.message, details=error.details)
+    line = FailedLine(index=0, error=reason).model_dump_json()
+    return line.encode().removeprefix(b'{"index":0,') + b"\n"
+
+
+def begun(index: int, rest: bytes) -> bytes:
+    """A whole line."""
+    return b'{"index":%d,%s' % (index, rest)
+
+
+def composite(above: Sequence[int]) -> int:
+    """The harmonic mean of scores above 0, rounded half up, in whole numbers; 0 of none."""
+    total = sum([_SHARES[points] for points in above])
+    return (2 * len(above) * _COMMON + total) // (2 * total) if above else 0
+
+
+class _At:
+    """A trait at a score."""
+
+    __slots__ = ("confidence", "detail", "headroom", "points", "score")
+
+    def __init__(self, trait: TraitAxis, points: int) -> None:
+        told = card.trait_score(trait, points / 100)
+        key = _NAME.dump_json(trait.key)
+        self.points = points
+        self.headroom = told.headroom
+        self.confidence = _WEAKEST_FIRST.index(told.confidence)
+        self.score = key + b":%d" % points
+        # Up to where the polarity stands.
+        self.detail = key + b":" + _detail(told).removesuffix(b"0.0}}")
+
+
+class _Written:
+    """A trait at all scores that it was seen at."""
+
+    def __init__(self, trait: TraitAxis) -> None:
+        self.at = cache(lambda points: _At(trait, points))
+
+
+_KNOWN: WeakKeyDictionary[Snapshot, Sequence[_Written]] = WeakKeyDictionary()
+
+
+def _written(snapshot: Snapshot) -> Sequence[_Written]:
+    if snapshot not in _KNOWN:
+        _KNOWN[snapshot] = [_Written(trait) for trait in snapshot.traits]
+    return _KNOWN[snapshot]
+
+
+def _detail(told: card.TraitScore) -> bytes:
+    wire = TraitScore(
+        score=told.score,
+        label=told.label,
+        confidence=told.confidence,
+        band=list(told.band),
+        headroom=told.headroom,
+        breaks=Breaks(**vars(told.breaks)),
+        native=Native(polarity=0.0),
+    )
+    return wire.model_dump_json().encode()
+
+
+def _number(value: float) -> bytes:
+    return repr(value).encode() if abs(value) >= _PLAIN_FROM else _NUMBER.dump_json(value)

@@ -1,0 +1,89 @@
+"""The version that scores, the active one or the one that a handle is pinned to, and how texts become its vectors."""
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Connection
+
+from core.contract.names import ACTIVE, parse_pinned_handle
+from core.encoders import FULL, Encoder
+from core.errors import FeatureUnavailable, ModelNotTrained
+from core.lifecycle import access, encoders, rules
+from core.lifecycle.bench import Bench
+from core.lifecycle.vector_cache import Encoding
+from core.lifecycle.versions import resolve
+from core.scoring.snapshot import Snapshot
+from core.store import models
+from core.store.kept_vectors import Shelf
+from core.store.models import ModelRow
+
+# What is worked out of a snapshot in a mode serves all batches in that mode.
+_VIEWS: WeakKeyDictionary[Snapshot, dict[str, Snapshot]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Served:
+    """A version, its model as it was found, and the moment before that, as the vector cache counts it."""
+
+    model: ModelRow
+    version_no: int
+    snapshot: Snapshot
+    since: int
+
+
+def find(bench: Bench, connection: Connection, handle: str, traits: list[str] | None) -> Served:
+    """The version, its traits checked; errors in the contract's order: the model (404), the version (404), the traits
+    (422). The state (409) is the caller's to ask."""
+    name, pinned = parse_pinned_handle(handle).handle, parse_pinned_handle(handle).version
+    since = bench.vectors.mark()
+    model = access.found(models.find(connection, str(name)), str(name))
+    if pinned is None and model.active_version_id is None:
+        rules.require("use", model)
+        raise rules.refusal(ModelNotTrained, model)
+    version = resolve(connection, model, pinned or ACTIVE)
+    snapshot = bench.snapshots.get(connection, version.id)
+    _check_traits(snapshot, traits)
+    return Served(model, version.version_no, snapshot, since)
+
+
+def encoding(bench: Bench, served: Served) -> Encoding:
+    """Texts to vectors, for a call that somebody waits for."""
+    encoder = encoders.of_version(bench, served.snapshot)
+    shelf = shelf_of(bench, served, encoder, FULL) if bench.vectors.limit else None
+    return Encoding(encoder, bench.vectors, shelf, mode=FULL, since=served.since)
+
+
+def shelf_of(bench: Bench, served: Served, encoder: Encoder, mode: str) -> Shelf | None:
+    """Where vectors may be kept; nowhere under zero retention."""
+    if served.model.zero_data_retention:
+        # Switched on by another service perhaps, which could not tell this one.
+        bench.vectors.forget(served.model.id)
+        return None
+    return Shelf(served.model.id, encoder.digest, mode)
+
+
+def in_mode(snapshot: Snapshot, mode: str) -> Snapshot:
+    """The version as it scores in a mode; raise `FeatureUnavailable` when it was not trained for it."""
+    if mode == FULL:
+        return snapshot
+    if mode not in snapshot.modes:
+        raise FeatureUnavailable(
+            f"The version cannot score in the mode {mode}: it knows {', '.join((FULL, *snapshot.modes))}. Leave the"
+            " mode out, or train again with an encoder that has it.",
+            details={"field": "mode", "mode": mode, "modes": [FULL, *snapshot.modes]},
+        )
+    views = _VIEWS.setdefault(snapshot, {})
+    if mode not in views:
+        views[mode] = snapshot.in_mode(mode)
+    return views[mode]
+
+
+def _check_traits(snapshot: Snapshot, names: list[str] | None) -> None:
+    known = {name for trait in snapshot.traits for name in (trait.key, trait.name)}
+    errors = [
+        rules.problem(["traits", index], "unknown_trait", "the version has no trait of this key or name")
+        for index, name in enumerate(names or [])
+        if name not in known
+    ]
+    if errors:
+        raise rules.invalid(errors, thing="The traits asked for")

@@ -1,0 +1,128 @@
+"""Vectors of texts that were scored lately, in memory, so that the same text need not be encoded twice.
+
+A vector is kept under the model that scored it, the hash of the text, the encoder's digest and the mode, for as long as
+there is room; the ones used longest ago leave first. It is the vector that the encoder made, bit by bit: a card never
+tells whether its text was encoded now or before. Nothing of a model under zero retention comes in, and what is there of
+it leaves when retention is switched on (`forget`); who looked at the model before that carries a `mark` of then, and
+what he brings is turned away.
+"""
+
+import hashlib
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from threading import Lock
+
+import numpy as np
+
+from core.encoders import FULL, Encoder, Vectors
+from core.store.kept_vectors import Encoded, Hash, Shelf
+
+MEBIBYTE = 2**20
+_BESIDES = 500  # bytes of an entry that are not its vector
+
+
+def hash_of(text: str) -> Hash:
+    """SHA-256 of the text in UTF-8."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+class VectorCache:
+    """A bounded set of vectors; with room for none it keeps none."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self.limit = limit_bytes
+        self.size = 0
+        self._kept: OrderedDict[tuple[Shelf, Hash], Encoded] = OrderedDict()
+        self._of_model: Counter[int] = Counter()
+        self._forgotten: dict[int, int] = {}
+        self._moment = 0
+        self._lock = Lock()
+
+    def mark(self) -> int:
+        """The moment, to be taken before it is asked whether a model may keep anything."""
+        return self._moment
+
+    def get(self, shelf: Shelf, digest: Hash) -> Encoded | None:
+        """The vector, if it is kept."""
+        with self._lock:
+            found = self._kept.get((shelf, digest))
+            if found is not None:
+                self._kept.move_to_end((shelf, digest))
+        return found
+
+    def put(self, shelf: Shelf, digest: Hash, encoded: Encoded, *, since: int) -> None:
+        """Keep a vector, unless its model was forgotten since the mark."""
+        if _size(encoded) > self.limit:
+            return
+        with self._lock:
+            if self._forgotten.get(shelf.model_id, 0) > since:
+                return
+            if (shelf, digest) in self._kept:
+                self._remove((shelf, digest))
+            self._kept[shelf, digest] = encoded
+            self.size += _size(encoded)
+            self._of_model[shelf.model_id] += 1
+            while self.size > self.limit:
+                self._remove(next(iter(self._kept)))
+
+    def forget(self, model_id: int) -> None:
+        """Let go of all that is a model's, and take nothing that was on its way."""
+        with self._lock:
+            self._moment += 1
+            self._forgotten[model_id] = self._moment
+            if self._of_model[model_id]:
+                for key in [key for key in self._kept if key[0].model_id == model_id]:
+                    self._remove(key)
+
+    def _remove(self, key: tuple[Shelf, Hash]) -> None:
+        self.size -= _size(self._kept.pop(key))
+        self._of_model[key[0].model_id] -= 1
+
+
+class Encoding:
+    """An encoder in one mode, through the cache; without a `shelf` nothing is looked up or kept."""
+
+    def __init__(self, encoder: Encoder, cache: VectorCache, shelf: Shelf | None, *, mode: str, since: int) -> None:
+        self.shelf = shelf
+        self._encoder, self._cache, self._mode, self._since = encoder, cache, mode, since
+
+    def encode(self, pieces: Sequence[str]) -> Vectors:
+        """As the encoder would: the vector of a piece depends on the piece alone."""
+        if self.shelf is None:
+            return self.fresh(pieces)
+        keys = [hash_of(piece) for piece in pieces]
+        found = [self.known(self.shelf, key) for key in keys]
+        new = {key: piece for key, piece, known in zip(keys, pieces, found, strict=True) if known is None}
+        made = self._made(self.shelf, new) if new else {}
+        rows = [(known or made[key]).vector for key, known in zip(keys, found, strict=True)]
+        return np.array(rows, np.float32).reshape(len(rows), -1)
+
+    def tokens(self, text: str) -> int:
+        """How many tokens the text has."""
+        known = None if self.shelf is None else self.known(self.shelf, hash_of(text))
+        return self._encoder.count_tokens(text) if known is None or known.tokens is None else known.tokens
+
+    def fresh(self, pieces: Sequence[str]) -> Vectors:
+        """Encode now."""
+        return self._encoder.encode(pieces) if self._mode == FULL else self._encoder.encode(pieces, mode=self._mode)
+
+    def known(self, shelf: Shelf, key: Hash) -> Encoded | None:
+        """What is kept of a piece."""
+        return self._cache.get(shelf, key)
+
+    def keep(self, shelf: Shelf, key: Hash, encoded: Encoded) -> None:
+        """Keep a new one."""
+        self._cache.put(shelf, key, encoded, since=self._since)
+
+    def _made(self, shelf: Shelf, new: Mapping[Hash, str]) -> dict[Hash, Encoded]:
+        made = {}
+        for (key, piece), row in zip(new.items(), self.fresh(list(new.values())), strict=True):
+            vector = row.copy()
+            vector.setflags(write=False)
+            made[key] = Encoded(vector, self._encoder.count_tokens(piece))
+            self.keep(shelf, key, made[key])
+        return made
+
+
+def _size(encoded: Encoded) -> int:
+    return encoded.vector.nbytes + _BESIDES

@@ -1,0 +1,93 @@
+"""`/v1/models/{handle}/score/batch`: many texts in, a line for each out, as soon as it is ready and in order."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from core.contract.batch import BatchLine, BatchRequest
+from core.lifecycle import batches
+from core.lifecycle.lines import begun
+from core.lifecycle.pipeline import Pipeline
+from core.service.body import LINES, Body
+from core.service.caller import CalledForLines
+from core.service.paths import PinnedHandle
+
+router = APIRouter(tags=["scores"])
+
+Contents = Annotated[BatchRequest, Depends(Body(BatchRequest, apart="contents"))]
+
+
+class LinesResponse(Response):
+    """Lines as they come. The work ends with the last one, with the caller, or with the service: a body that breaks off
+    says that it is not all of it."""
+
+    media_type = LINES
+
+    def __init__(self, pipeline: Pipeline, status_code: int = 200) -> None:
+        # A proxy that gathered lines before it hands them on would undo what this is for.
+        super().__init__(status_code=status_code, headers={"X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._pipeline = pipeline
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the head, then lines until there are no more or nobody is there."""
+        ready = asyncio.Event()
+        with _started(self._pipeline, ready):
+            gone = asyncio.ensure_future(_gone(receive, ready))
+            try:
+                await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+                while not self._pipeline.done and not self._pipeline.closed and not gone.done():
+                    await ready.wait()
+                    ready.clear()
+                    if lines := self._pipeline.take():
+                        await send({"type": "http.response.body", "body": _joined(lines), "more_body": True})
+                if self._pipeline.done:
+                    await send({"type": "http.response.body", "body": b"", "more_body": False})
+            finally:
+                gone.cancel()
+
+
+@router.post(
+    "/v1/models/{handle}/score/batch",
+    name="scores.batch",
+    response_model=BatchLine,
+    response_class=LinesResponse,
+)
+def score_batch(call: CalledForLines, handle: PinnedHandle, body: Contents) -> Response:
+    """Score up to a thousand texts by one version: a line of JSON for each, in the order sent, as soon as it is ready.
+
+    A line is the card of the text with its `index`, or the `error` that the text alone would have met.
+    """
+    return LinesResponse(batches.open_batch(call.bench, call.caller, handle, body, request_id=call.request_id))
+
+
+@contextmanager
+def _started(pipeline: Pipeline, ready: asyncio.Event) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+
+    def wake() -> None:
+        # The loop may be gone before the last thread has noticed.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(ready.set)
+
+    pipeline.start(wake)
+    try:
+        yield
+    finally:
+        pipeline.close()
+
+
+async def _gone(receive: Receive, ready: asyncio.Event) -> None:
+    """Return when the caller has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    ready.set()
+
+
+def _joined(lines: Sequence[tuple[int, bytes]]) -> bytes:
+    return b"".join([begun(place, rest) for place, rest in lines])

@@ -1,0 +1,74 @@
+"""Questions about the samples that a version learnt from, and their vectors: as many as there are, some at a time."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, select
+
+from core.store import tables
+
+_SAMPLES = tables.samples.c
+_VECTORS = tables.vectors.c
+_VERSIONS = tables.versions.c
+_AT_ONCE = 500
+_STORED = np.dtype("<f4")
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The first `count` samples of a model that were there `until` then."""
+
+    count: int
+    until: datetime
+
+
+@dataclass(frozen=True)
+class Taught:
+    """A sample without its text; equal texts have equal hashes."""
+
+    id: int
+    trait_id: int
+    quality: float
+    content_sha256: str
+
+
+def lesson(connection: Connection, model_id: int, version_no: int) -> Lesson | None:
+    """Which samples a version learnt from: once there is a version, samples are only added, or all purged. Those of a
+    model that was imported came with it, whenever its versions were made. None when the version is gone."""
+    statement = (
+        select(_VERSIONS.sample_count, _VERSIONS.created_at, tables.models.c.created_at)
+        .join(tables.models, tables.models.c.id == _VERSIONS.model_id)
+        .where(_VERSIONS.model_id == model_id, _VERSIONS.version_no == version_no)
+    )
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else Lesson(row[0], max(row[1], row[2]))
+
+
+def taught(connection: Connection, model_id: int, lesson: Lesson) -> Iterator[Taught]:
+    """The samples of a lesson, by id."""
+    statement = (
+        select(_SAMPLES.id, _SAMPLES.trait_id, _SAMPLES.quality, _SAMPLES.content_sha256)
+        .where(_SAMPLES.model_id == model_id, _SAMPLES.created_at <= lesson.until)
+        .order_by(_SAMPLES.id)
+        .limit(lesson.count)
+        .execution_options(yield_per=_AT_ONCE)
+    )
+    return (Taught(*row) for row in connection.execute(statement))
+
+
+def vectors(connection: Connection, model_id: int, encoder_digest: str) -> Iterator[tuple[Sequence[str], Vectors]]:
+    """The vectors of a model's texts, each text once: hashes of some texts, and their (n_texts, d)."""
+    statement = (
+        select(_SAMPLES.content_sha256, _VECTORS.vector)
+        .join(tables.samples, _SAMPLES.id == _VECTORS.sample_id)
+        .where(_SAMPLES.model_id == model_id, _VECTORS.encoder_digest == encoder_digest)
+        .execution_options(yield_per=_AT_ONCE)
+    )
+    for rows in connection.execute(statement).partitions():
+        found = [np.frombuffer(row.vector, dtype=_STORED) for row in rows]
+        yield [row.content_sha256 for row in rows], np.array(found, np.float32)

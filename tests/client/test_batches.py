@@ -1,0 +1,250 @@
+"""Any number of texts through the client: every line once and in order, whatever happens on the way."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from core.client import Traitbench
+from core.contract.batch import FailedLine, ScoredLine
+from core.errors import ModelNotFound, ModelNotTrained, Unavailable, Unreachable, ValidationFailed
+from tests.conftest import Service, Trained
+
+LINES = {"Content-Type": "application/x-ndjson"}
+Answer = httpx.Response | Exception
+Answers = Callable[[list[str], str], Answer]
+
+
+def card(index: int, version: str = "v1") -> dict[str, object]:
+    return {
+        **{"index": index, "scores": {}, "composite": 0, "confidence": "low", "headroom": None, "detail": {}},
+        **{"input_tokens": 1, "metadata": {"request_id": "r", "version_id": version, "sample_ids": []}},
+    }
+
+
+class Broken(httpx.SyncByteStream):
+    """An answer that breaks off."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self._content
+        raise httpx.ReadError("gone")
+
+
+def lines(count: int, *, version: str = "v1") -> bytes:
+    return b"".join(json.dumps(card(index, version)).encode() + b"\n" for index in range(count))
+
+
+def whole(contents: list[str], _handle: str) -> httpx.Response:
+    return httpx.Response(200, headers=LINES, content=lines(len(contents)))
+
+
+def unavailable(*_: object) -> httpx.Response:
+    body = {"code": "unavailable", "message": "Not now.", "request_id": "r", "details": {}}
+    return httpx.Response(503, json={"error": body})
+
+
+def broken_after(count: int, *, rest: bytes = b"") -> Answers:
+    return lambda *_: httpx.Response(200, headers=LINES, stream=Broken(lines(count) + rest))
+
+
+def cut_after(count: int) -> Answers:
+    return lambda *_: httpx.Response(200, headers=LINES, content=lines(count))
+
+
+class Weather(httpx.BaseTransport):
+    """Answers by the script, then well."""
+
+    def __init__(self, *script: Answers) -> None:
+        self.asked: list[list[str]] = []
+        self.handles: list[str] = []
+        self._script = iter(script)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        contents = json.loads(request.read())["contents"]
+        self.asked.append(contents)
+        self.handles.append(request.url.path.split("/")[3])
+        answer = next(self._script, whole)(contents, self.handles[-1])
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def under(*script: Answers) -> tuple[Traitbench, Weather]:
+    weather = Weather(*script)
+    return Traitbench("http://service.test", "tb_key", transport=weather), weather
+
+
+def texts(count: int) -> list[str]:
+    return [f"text {number}" for number in range(count)]
+
+
+# ---- against a real service ------------------------------------------------------------------------------------------
+
+
+def test_many_texts_are_the_cards_they_would_be_alone(trained: Trained) -> None:
+    told = list(trained.client.scores.batch(trained.handle, (text for text in texts(30)), size=7))
+    assert [line.index for line in told] == [*range(30)]
+    for text, line in zip(texts(3), told, strict=False):
+        alone = trained.client.scores.score(trained.handle, text)
+        assert isinstance(line, ScoredLine)
+        assert line.model_dump(exclude={"index", "metadata"}) == alone.model_dump(exclude={"metadata"})
+        assert line.metadata.version_id == alone.metadata.version_id
+
+
+def test_a_bad_text_has_an_error_in_its_place(trained: Trained) -> None:
+    sent = ["good", "", "half \ud800", "a\x00b", "http://10.0.0.1/x", "good \u2028 again"]
+    told = list(trained.client.scores.batch(trained.handle, sent, traits=["Warmth"], size=4))
+    assert [line.error.code if isinstance(line, FailedLine) else "" for line in told] == [
+        *("", "validation_failed", "validation_failed", "validation_failed", "url_not_fetchable", "")
+    ]
+    assert [line.index for line in told] == [*range(6)]
+
+
+def test_no_texts_are_no_request() -> None:
+    client, weather = under()
+    with client:
+        assert list(client.scores.batch("a.b", [])) == []
+    assert weather.asked == []
+
+
+def test_what_is_wrong_with_the_whole_is_raised(trained: Trained) -> None:
+    batch = trained.client.scores.batch
+    with pytest.raises(ModelNotFound):
+        next(batch("trained.absent", ["x"]))
+    with pytest.raises(ValidationFailed):
+        next(batch(trained.handle, ["x"], traits=["absent"]))
+    with pytest.raises(ValueError, match="size is 1001"):
+        batch(trained.handle, ["x"], size=1_001)
+    with pytest.raises(TypeError, match="a text is a str, not int"):
+        next(batch(trained.handle, [1]))  # type: ignore[list-item]
+
+
+def test_whoever_breaks_off_leaves_nothing_running(service: Service, trained: Trained) -> None:
+    telling = trained.client.scores.batch(trained.handle, texts(2_000), size=100)
+    assert next(telling).index == 0
+    telling.close()  # type: ignore[attr-defined]
+    assert trained.client.models.get(trained.handle).state == "ready"
+
+
+# ---- in all weathers -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        [unavailable],
+        [lambda *_: httpx.ConnectError("nobody")],
+        [lambda *_: httpx.ReadError("gone")],
+        [broken_after(0)],
+        [broken_after(3)],
+        [broken_after(3, rest=b'{"index": 3, "sco')],
+        [cut_after(4)],
+        [whole, broken_after(2)],
+        [whole, lambda *_: httpx.ConnectError("nobody"), unavailable],
+        [broken_after(1), broken_after(1), broken_after(1), broken_after(1), broken_after(1)],
+    ],
+)
+def test_no_line_is_lost_and_none_comes_twice(script: list[Answers]) -> None:
+    client, weather = under(*script)
+    with client:
+        told = list(client.scores.batch("a.b", texts(12), size=5))
+    assert [line.index for line in told] == [*range(12)]
+    assert {text for asked in weather.asked for text in asked} == set(texts(12))
+
+
+def test_what_has_a_line_is_not_asked_again() -> None:
+    client, weather = under(broken_after(3), broken_after(1))
+    with client:
+        list(client.scores.batch("a.b", texts(6), size=6))
+    assert weather.asked == [texts(6), texts(6)[3:], texts(6)[4:]]
+
+
+def test_the_next_request_is_sent_while_this_one_is_read() -> None:
+    client, weather = under()
+    with client:
+        telling = client.scores.batch("a.b", texts(20), size=10)
+        assert [next(telling).index for _ in range(5)] == [0, 1, 2, 3, 4]
+        assert len(weather.asked) == 1
+        next(telling)
+        assert weather.asked == [texts(20)[:10], texts(20)[10:]]
+        assert len(list(telling)) == 14
+
+
+def test_no_more_texts_are_taken_than_two_requests_hold() -> None:
+    taken: list[int] = []
+
+    def endless() -> Iterator[str]:
+        for number in range(10**9):
+            taken.append(number)
+            yield f"text {number}"
+
+    client, _ = under()
+    with client:
+        telling = client.scores.batch("a.b", endless(), size=10)
+        for number in range(100):
+            next(telling)
+            assert len(taken) <= number + 22
+        telling.close()  # type: ignore[attr-defined]
+
+
+def test_all_are_scored_by_the_version_that_scored_the_first() -> None:
+    client, weather = under(lambda contents, _: httpx.Response(200, headers=LINES, content=lines(5, version="v7")))
+    with client:
+        list(client.scores.batch("a.b", texts(15), size=5))
+    assert weather.handles == ["a.b", "a.b@v7", "a.b@v7"]
+
+
+def test_a_handle_that_is_pinned_stays_so() -> None:
+    client, weather = under()
+    with client:
+        list(client.scores.batch("a.b@best", texts(10), size=5))
+    assert weather.handles == ["a.b@best"] * 2
+
+
+def test_a_request_is_bounded_in_bytes_too() -> None:
+    client, weather = under()
+    long = "x" * 100_000
+    with client:
+        assert len(list(client.scores.batch("a.b", [long] * 7 + ["short"] * 3))) == 10
+    assert [len(asked) for asked in weather.asked] == [2, 2, 2, 4]
+
+
+def test_a_text_that_is_too_large_for_the_service_has_an_error_in_its_place() -> None:
+    def too_large(contents: list[str], handle: str) -> Answer:
+        if len(contents[0]) < 300_000:
+            return whole(contents, handle)
+        body = {"code": "body_too_large", "message": "Too large.", "request_id": "r", "details": {"max_bytes": 9}}
+        return httpx.Response(413, json={"error": body})
+
+    client, _ = under(*[too_large] * 4)
+    with client:
+        told = list(client.scores.batch("a.b", ["a", "x" * 300_000, "b"]))
+    assert [type(line) for line in told] == [ScoredLine, FailedLine, ScoredLine]
+    assert [line.index for line in told] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("script", [[unavailable] * 20, [lambda *_: httpx.ConnectError("nobody")] * 20])
+def test_a_service_that_does_not_come_back_is_given_up(script: list[Answers]) -> None:
+    client, weather = under(*script)
+    with client, pytest.raises(Unavailable):
+        list(client.scores.batch("a.b", texts(3)))
+    assert len(weather.asked) == 3
+
+
+def test_a_refusal_is_not_repeated() -> None:
+    body = {"code": "model_not_trained", "message": "Train it.", "request_id": "r", "details": {}}
+    client, weather = under(lambda *_: httpx.Response(409, json={"error": body}))
+    with client, pytest.raises(ModelNotTrained):
+        list(client.scores.batch("a.b", texts(3)))
+    assert len(weather.asked) == 1
+
+
+@pytest.mark.parametrize("content", [b"<html>\n", b'{"index": 0}\n'])
+def test_lines_that_are_none_are_not_taken_for_some(content: bytes) -> None:
+    client, _ = under(*[lambda *_: httpx.Response(200, headers=LINES, content=content)] * 20)
+    with client, pytest.raises(Unreachable, match="shape unknown"):
+        list(client.scores.batch("a.b", texts(3)))

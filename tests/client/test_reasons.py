@@ -1,0 +1,36 @@
+import math
+
+from core.client import Traitbench
+from tests.conftest import COLD, WARM, Trained
+
+TEXT = f"{WARM[0]} {COLD[0]}"
+
+
+def test_a_card_has_no_reasons_unless_one_asks(trained: Trained) -> None:
+    assert trained.client.scores.score(trained.handle, TEXT).explanation is None
+
+
+def test_reasons_come_with_the_words_they_are_about(trained: Trained) -> None:
+    card = trained.client.scores.score(trained.handle, TEXT, explain=True)
+    (told,) = (card.explanation or {}).values()
+    assert [part.text for part in told.parts] == [TEXT[part.start : part.end] for part in told.parts]
+    assert " ".join(str(part.text) for part in told.parts) == TEXT
+    assert math.isclose(math.fsum(part.contribution for part in told.parts), told.position, abs_tol=1e-9)
+    assert told.nearest is not None
+    assert told.nearest.positive[0].text in {sample.text for sample in trained.client.samples.list(trained.handle)}
+
+
+def test_characters_of_every_plane_are_counted_as_python_does(trained: Trained) -> None:
+    text = "😀😀 Thank you so much 👩‍👩‍👧. No reply is needed."
+    told = (trained.client.scores.score(trained.handle, text, explain=True).explanation or {})["warmth"]
+    assert [part.text for part in told.parts] == ["😀😀 Thank you so much 👩‍👩‍👧.", "No reply is needed."]
+
+
+def test_a_scoring_key_gets_reasons_without_the_texts_of_samples(
+    trained: Trained, client: Traitbench, scoring_client: Traitbench, namespace: str
+) -> None:
+    bundle = trained.client.models.export(trained.handle)
+    client.models.import_(bundle, handle=f"{namespace}.shared")
+    told = (scoring_client.scores.score(f"{namespace}.shared", TEXT, explain=True).explanation or {})["warmth"]
+    assert told.parts
+    assert told.nearest is None or {near.text for near in told.nearest.positive} == {None}

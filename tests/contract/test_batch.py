@@ -1,0 +1,150 @@
+"""Batches over the socket (CONTRACT 8): a line for each text, what is on it, and what is wrong with one or with all."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from core.scoring.snapshot import Snapshot, param_hash
+from tests.contract.world import Answer, World
+
+BATCH = "/v1/models/mine.ready/score/batch"
+TEXTS = [
+    "A joy to read",
+    'Ein schöner Tag, "sehr" warm \U0001f600\nund hell',
+    "Thank you.\n\nIt was cold, and nobody came. " * 30,
+    "  A joy to read ",
+    "x",
+    "line\u2028separator",
+    "1234 !!! ???",
+]
+REFUSED = {
+    "": "validation_failed",
+    " \n\t": "validation_failed",
+    "a\x00b": "validation_failed",
+    "half \ud800": "validation_failed",
+    "https://nowhere.example/page": "url_not_fetchable",
+    " http://127.0.0.1:8501/v1/health ": "url_not_fetchable",
+}
+
+
+def ask(world: World, contents: Any, path: str = BATCH, **fields: Any) -> Answer:
+    return world.call("POST", path, json={"contents": contents, **fields})
+
+
+def test_each_line_is_the_card_of_its_text_byte_for_byte(world: World) -> None:
+    answer = ask(world, TEXTS)
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/x-ndjson")
+    lines = answer.text.split("\n")
+    assert lines.pop() == ""
+    for index, (text, line) in enumerate(zip(TEXTS, lines, strict=True)):
+        card = world.call("POST", "/v1/models/mine.ready/score", json={"content": text})
+        named = card.text.replace(card.headers["x-request-id"], answer.headers["x-request-id"])
+        assert line == f'{{"index":{index},{named.removeprefix("{")}'
+
+
+@pytest.mark.parametrize("path", [BATCH, "/v1/models/mine.ready@v1/score/batch", "/v1/models/demo.ready/score/batch"])
+def test_the_traits_asked_for_are_on_the_line_and_no_others(world: World, path: str) -> None:
+    (line,) = ask(world, ["A joy to read"], path, traits=["Tone"]).lines
+    assert [*line["scores"]] == [*line["detail"]] == ["tone"]
+    assert line["metadata"]["version_id"] == "v1"
+
+
+def test_equal_texts_have_equal_lines_in_the_order_sent(world: World) -> None:
+    contents = ["a", "b", "a", "", "b", "a", ""]
+    lines = ask(world, contents).lines
+    assert [line.pop("index") for line in lines] == [*range(7)]
+    by_text = dict(zip(contents, lines, strict=True))
+    assert lines == [by_text[text] for text in contents]
+    assert by_text["a"] != by_text["b"]
+
+
+@pytest.mark.parametrize(("text", "code"), REFUSED.items())
+def test_a_bad_text_has_the_error_it_would_have_alone_and_its_neighbours_have_cards(
+    world: World, text: str, code: str
+) -> None:
+    raw = json.dumps({"contents": ["before", text, "behind"]}).encode()
+    before, refused, behind = world.call("POST", BATCH, raw=raw).lines
+    assert before["scores"]
+    assert behind["scores"]
+    alone = world.call("POST", "/v1/models/mine.ready/score", raw=json.dumps({"content": text}).encode())
+    assert (refused["index"], refused["error"]["code"], alone.code) == (1, code, code)
+    assert refused["error"]["details"] == alone.details
+    assert set(refused["error"]) == {"code", "message", "details"}
+    assert refused["error"]["message"].endswith(".")
+
+
+def test_a_fault_at_one_text_is_told_on_its_line(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    good, fault, again = ask(world, ["good", "https://fault.example/", "again"]).lines
+    assert good["scores"]
+    assert again["scores"]
+    assert fault["error"]["code"] == "internal_error"
+    assert "ZeroDivisionError" in caplog.text
+    assert "fault.example" not in caplog.text + json.dumps(fault)
+
+
+def test_all_texts_may_be_bad(world: World) -> None:
+    lines = ask(world, [""] * 3).lines
+    assert [(line["index"], line["error"]["code"]) for line in lines] == [(i, "validation_failed") for i in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("body", "loc"),
+    [
+        ({}, ["contents"]),
+        ({"contents": []}, ["contents"]),
+        ({"contents": ["x"] * 1_001}, ["contents"]),
+        ({"contents": "x"}, ["contents"]),
+        ({"contents": ["x", 1]}, ["contents", 1]),
+        ({"contents": ["x", None]}, ["contents", 1]),
+        ({"contents": ["x"], "traits": []}, ["traits"]),
+        ({"contents": ["x"], "traits": ["tone", "absent"]}, ["traits", 1]),
+        ({"contents": ["x"], "traits": ["a\x00"]}, ["traits", 0]),
+        ({"contents": ["x"], "mode": "fast"}, ["mode"]),
+        ({"contents": ["x"], "feedback": {"tone": 1}}, ["feedback"]),
+        ({"contents": ["x"], "content": "x"}, ["content"]),
+    ],
+)
+def test_what_is_wrong_with_the_whole_comes_before_any_line(world: World, body: Any, loc: list[Any]) -> None:
+    answer = world.call("POST", BATCH, json=body)
+    assert (answer.status, answer.code) == (422, "validation_failed")
+    assert loc in [error["loc"] for error in answer.details["errors"]]
+
+
+def test_a_thousand_texts_are_one_batch(world: World) -> None:
+    lines = ask(world, [f"text {index % 50}" for index in range(1_000)]).lines
+    assert [line["index"] for line in lines] == [*range(1_000)]
+
+
+@pytest.mark.parametrize("accept", ["application/x-ndjson", "*/*", "application/*", "text/html, */*;q=0.1"])
+def test_lines_are_sent_to_whoever_takes_them(world: World, accept: str) -> None:
+    answer = world.call("POST", BATCH, json={"contents": ["x"]}, headers={"Accept": accept})
+    assert (answer.status, len(answer.lines)) == (200, 1)
+
+
+def test_a_batch_under_zero_retention_is_scored_as_any_other(world: World) -> None:
+    silent = ask(world, TEXTS, "/v1/models/mine.silent/score/batch").lines
+    ready = ask(world, TEXTS).lines
+    assert [line["scores"] for line in silent] == [line["scores"] for line in ready]
+
+
+@pytest.mark.parametrize("mode", ["full", "layer4", "static"])
+def test_a_version_scores_in_every_mode_that_it_was_trained_for(world: World, mode: str) -> None:
+    warm, cold = ask(world, ["A joy to read, well done", "A pain to read, badly done"], mode=mode).lines
+    assert warm["scores"]["tone"] > cold["scores"]["tone"]
+    assert ask(world, ["A joy to read, well done"], mode=mode).lines[0]["detail"] == warm["detail"]
+
+
+def test_a_mode_that_the_version_was_not_trained_for_names_those_it_was(world: World) -> None:
+    bundle = copy.deepcopy(world.bundles["ready"])
+    for version in bundle["versions"]:
+        for trait in version["snapshot"]["traits"]:
+            del trait["modes"]
+        version["param_hash"] = param_hash(Snapshot.from_json(version["snapshot"]))
+    world.bring_in("mine.modeless", bundle)
+    path = "/v1/models/mine.modeless/score/batch"
+    assert ask(world, ["x"], path).status == 200
+    answer = ask(world, ["x"], path, mode="static")
+    assert (answer.status, answer.code) == (409, "feature_unavailable")
+    assert answer.details == {"field": "mode", "mode": "static", "modes": ["full"]}

@@ -1,0 +1,302 @@
+"""Batches: what they begin under holds to their end, what they may keep is asked anew, and a second one is quick."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from core.contract.batch import BatchRequest, ScoredLine, read_line
+from core.contract.models import ModelUpdate, TrainRequest
+from core.contract.scores import ScoreRequest
+from core.encoders import FULL, Encoder, Vectors
+from core.errors import ModelArchived, TraitbenchError, ValidationFailed
+from core.extract import Extracted
+from core.lifecycle import batches, models, scores, training
+from core.lifecycle.bench import Bench
+from core.lifecycle.lines import begun, composite
+from core.lifecycle.vector_cache import VectorCache
+from core.scoring import card
+from core.store import tables
+from core.store.engine import reading
+from tests.benches import AUTHOR, SCORER, done_here, fresh_settings, new_handle, opened, trained_here, until
+
+TEXTS = [f"thank you for letter number {number}, it was {'kind' if number % 3 else 'cold'}" for number in range(40)]
+LONG = "The first sentence is warm. The second is not.\n\nA new paragraph begins here, and it ends. " * 20
+ROOM = 64 * 2**20
+
+
+class Counting:
+    """An encoder that remembers what it was asked."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.id, self.dimension, self.digest, self.modes = encoder.id, encoder.dimension, encoder.digest, encoder.modes
+        self.count_tokens, self.words = encoder.count_tokens, encoder.words
+        self.asked: list[str] = []
+        self._encoder = encoder
+
+    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
+        self.asked += texts
+        return self._encoder.encode(texts, mode=mode)
+
+
+class Gate:
+    """Addresses behind which texts stand once it is open."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.open = Event()
+
+    def __call__(self, url: str) -> Extracted:
+        self.asked.append(url)
+        self.open.wait()
+        return Extracted(url, f"what stands at {url}", "0" * 64, datetime.now(UTC))
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with fresh_settings(tmp_path_factory.mktemp("batches")) as settings, opened(settings, runs=False) as bench:
+        yield bench
+
+
+@pytest.fixture(scope="module")
+def handle(quiet: Bench) -> str:
+    return trained_here(quiet)
+
+
+@pytest.fixture
+def counting(quiet: Bench) -> tuple[Bench, Counting]:
+    """A bench of its own memory whose encoder counts."""
+    encoder = Counting(quiet.encoder)
+    return replace(quiet, encoder=encoder, vectors=VectorCache(ROOM)), encoder
+
+
+def lines(bench: Bench, handle: str, texts: Sequence[str], **fields: Any) -> list[bytes]:
+    body = BatchRequest(contents=list(texts), **fields)
+    opened = batches.open_batch(bench, SCORER, handle, body, request_id="req_1")
+    made = [begun(place, rest) for place, rest in opened]
+    opened.join()
+    return made
+
+
+def cards(bench: Bench, handle: str, texts: Sequence[str]) -> list[bytes]:
+    """What single scores say, as lines."""
+    alone = replace(bench, vectors=VectorCache(0))
+    told = (scores.score(alone, SCORER, handle, ScoreRequest(content=text), request_id="req_1") for text in texts)
+    return [
+        b'{"index":%d,' % place + each.model_dump_json().encode().removeprefix(b"{") + b"\n"
+        for place, each in enumerate(told)
+    ]
+
+
+def kept(bench: Bench, handle: str) -> int:
+    """How many vectors the store has of a model."""
+    columns = tables.kept_vectors.c
+    of_model = columns.model_id == select(tables.models.c.id).where(tables.models.c.handle == handle).scalar_subquery()
+    with reading(bench.engine) as connection:
+        return connection.execute(select(func.count()).where(of_model)).scalar_one()
+
+
+@pytest.mark.parametrize("max_depth", [1, 2, 3])
+def test_a_line_is_the_card_alone_whatever_was_kept_before(
+    quiet: Bench, counting: tuple[Bench, Counting], max_depth: int
+) -> None:
+    bench, encoder = counting
+    handle = trained_here(quiet)
+    models.update(quiet, AUTHOR, handle, ModelUpdate(max_depth=max_depth))
+    done_here(
+        quiet,
+        training.start(quiet, AUTHOR, handle, TrainRequest(effort="low", reoptimize_params=True))[0].run_id,
+    )
+    texts = [*TEXTS, LONG, " x ", TEXTS[0], "é\u2028\U0001f600"]
+    alone = cards(quiet, handle, texts)
+    assert lines(bench, handle, texts) == alone
+    encoder.asked.clear()
+    assert lines(bench, handle, texts) == alone
+    assert lines(replace(bench, vectors=VectorCache(ROOM)), handle, texts) == alone
+    assert encoder.asked == []
+
+
+def test_all_scores_there_are_make_the_composite_of_the_card() -> None:
+    for a in range(101):
+        for b in range(0, 101, 7):
+            assert composite([points for points in (a, b, 50) if points]) == card.composite([a, b, 50])
+    assert composite([]) == card.composite([0, 0]) == 0
+    assert composite([*range(1, 65)]) == card.composite([*range(1, 65)])
+
+
+def test_a_new_version_scores_what_was_encoded_for_the_old_one(counting: tuple[Bench, Counting], quiet: Bench) -> None:
+    bench, encoder = counting
+    handle = trained_here(quiet)
+    lines(bench, handle, TEXTS)
+    assert len(encoder.asked) == kept(bench, handle) == len(TEXTS)
+    done_here(
+        quiet, training.start(quiet, AUTHOR, handle, TrainRequest(effort="low", reoptimize_params=True))[0].run_id
+    )
+    encoder.asked.clear()
+    for again in (bench, replace(bench, vectors=VectorCache(ROOM)), replace(bench, vectors=VectorCache(0))):
+        told = [read_line(line) for line in lines(again, handle, TEXTS)]
+        assert {line.metadata.version_id for line in told if isinstance(line, ScoredLine)} == {"v2"}
+        assert lines(again, handle, TEXTS) == cards(quiet, handle, TEXTS)
+    assert encoder.asked == []
+
+
+def test_scores_and_batches_share_what_is_in_memory(counting: tuple[Bench, Counting], handle: str) -> None:
+    bench, encoder = counting
+    scores.score(bench, SCORER, handle, ScoreRequest(content=TEXTS[3]), request_id="req_1")
+    lines(bench, handle, TEXTS[:5])
+    scores.score(bench, SCORER, handle, ScoreRequest(content=TEXTS[4]), request_id="req_1")
+    assert sorted(encoder.asked) == sorted(TEXTS[:5])
+
+
+def test_with_room_for_none_all_is_encoded_anew_and_nothing_is_kept(quiet: Bench) -> None:
+    encoder = Counting(quiet.encoder)
+    settings = replace(quiet.settings, vector_store_mb=0)
+    bench, handle = replace(quiet, settings=settings, encoder=encoder, vectors=VectorCache(0)), trained_here(quiet)
+    for _ in range(2):
+        lines(bench, handle, TEXTS[:4])
+    assert encoder.asked == TEXTS[:4] * 2 or sorted(encoder.asked) == sorted(TEXTS[:4] * 2)
+    assert kept(bench, handle) == 0
+
+
+def test_what_was_lost_on_the_way_is_all_that_is_encoded_again(counting: tuple[Bench, Counting], quiet: Bench) -> None:
+    bench, encoder = counting
+    handle, texts = trained_here(quiet), [*TEXTS, *(f"{text} again" for text in TEXTS)]
+    broken = batches.open_batch(bench, SCORER, handle, BatchRequest(contents=texts), request_id="req_1")
+    taking = broken.__iter__()
+    for _ in range(10):
+        next(taking)
+    taking.close()
+    broken.join()
+    before = len(encoder.asked)
+    assert kept(bench, handle) == before >= 10
+    lines(replace(bench, vectors=VectorCache(0)), handle, texts)
+    assert len(encoder.asked) == len(set(encoder.asked)) == len(texts)
+
+
+# ---- what happens meanwhile ------------------------------------------------------------------------------------------
+
+
+def begin(bench: Bench, handle: str, gate: Gate) -> tuple[Iterator[tuple[int, bytes]], Bench]:
+    """A batch whose first line is taken, while the second waits for the gate."""
+    gated = replace(bench, extract=gate)
+    body = BatchRequest(contents=["thank you", "https://held.example/", *TEXTS])
+    taking = iter(batches.open_batch(gated, SCORER, handle, body, request_id="req_1"))
+    assert b'"v1"' in next(taking)[1]
+    return taking, gated
+
+
+Meanwhile = Callable[[Bench, str], object]
+
+
+def retrain(bench: Bench, handle: str) -> None:
+    done_here(
+        bench, training.start(bench, AUTHOR, handle, TrainRequest(effort="low", reoptimize_params=True))[0].run_id
+    )
+    assert models.get(bench, AUTHOR, handle).version_no == 2
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        retrain,
+        lambda bench, handle: models.delete(bench, AUTHOR, handle),
+        lambda bench, handle: models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=True)),
+    ],
+    ids=["another version", "deleted", "zero retention"],
+)
+def test_what_a_batch_began_under_holds_to_its_end(quiet: Bench, happens: Meanwhile) -> None:
+    gate, handle = Gate(), trained_here(quiet)
+    expected = cards(quiet, handle, ["thank you", "what stands at https://held.example/", *TEXTS])[1:]
+    taking, _ = begin(quiet, handle, gate)
+    happens(quiet, handle)
+    gate.open.set()
+    assert [begun(place, rest) for place, rest in taking] == expected
+
+
+@pytest.mark.parametrize("way", ["deleted", "zero retention"])
+def test_nothing_is_kept_of_a_model_that_may_keep_nothing_any_more(
+    counting: tuple[Bench, Counting], quiet: Bench, way: str
+) -> None:
+    gate, handle, (bench, _) = Gate(), trained_here(quiet), counting
+    lines(bench, handle, [f"{text} before" for text in TEXTS])
+    assert kept(bench, handle) == len(TEXTS)
+    taking, _ = begin(bench, handle, gate)
+    if way == "deleted":
+        models.delete(bench, AUTHOR, handle)
+    else:
+        models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+    assert (kept(bench, handle), bench.vectors.size) == (0, 0)
+    gate.open.set()
+    assert len(list(taking)) == len(TEXTS) + 1
+    until(lambda: not bench.batches.live, what="the batch to end")
+    assert (kept(bench, handle), bench.vectors.size) == (0, 0)
+
+
+def test_a_model_under_zero_retention_leaves_nothing_in_memory_or_store(
+    counting: tuple[Bench, Counting], quiet: Bench
+) -> None:
+    (bench, encoder), handle = counting, trained_here(quiet)
+    models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+    for _ in range(2):
+        lines(bench, handle, TEXTS)
+        scores.score(bench, SCORER, handle, ScoreRequest(content=TEXTS[0]), request_id="req_1")
+    assert len(encoder.asked) == 2 * (len(TEXTS) + 1)
+    assert (kept(bench, handle), bench.vectors.size) == (0, 0)
+
+
+def test_another_service_that_switched_it_on_is_noticed_at_the_next_call(
+    counting: tuple[Bench, Counting], quiet: Bench
+) -> None:
+    (bench, _), handle = counting, trained_here(quiet)
+    lines(bench, handle, TEXTS)
+    assert bench.vectors.size > 0
+    models.update(quiet, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+    scores.score(bench, SCORER, handle, ScoreRequest(content="x"), request_id="req_1")
+    assert bench.vectors.size == 0
+
+
+def test_addresses_are_fetched_once_each_and_only_as_far_as_lines_are_taken(quiet: Bench, handle: str) -> None:
+    gate = Gate()
+    gate.open.set()
+    urls = [f"https://many.example/{number % 30}" for number in range(60)]
+    told = lines(replace(quiet, extract=gate), handle, urls)
+    assert sorted(gate.asked) == sorted(set(urls))
+    assert told == cards(quiet, handle, [f"what stands at {url}" for url in urls])
+
+
+# ---- what is wrong with the whole ------------------------------------------------------------------------------------
+
+
+def opening(bench: Bench, handle: str, **fields: Any) -> TraitbenchError:
+    with pytest.raises(TraitbenchError) as caught:
+        batches.open_batch(bench, SCORER, handle, BatchRequest(contents=["x"], **fields), request_id="req_1")
+    return caught.value
+
+
+def test_what_is_wrong_with_the_whole_is_told_at_once(quiet: Bench, handle: str) -> None:
+    archived = trained_here(quiet)
+    models.delete(quiet, AUTHOR, archived)
+    assert isinstance(opening(quiet, archived), ModelArchived)
+    assert isinstance(opening(quiet, handle, traits=["absent"]), ValidationFailed)
+    assert {"model_not_found", "version_not_found"} == {
+        opening(quiet, new_handle()).code,
+        opening(quiet, f"{handle}@v9").code,
+    }
+    assert not quiet.batches.live
+
+
+def test_a_line_that_is_an_error_reads_as_one(quiet: Bench, handle: str) -> None:
+    good, bad = (json.loads(line) for line in lines(quiet, handle, ["good", ""]))
+    assert "error" not in good
+    assert set(bad) == {"index", "error"}
+
+
+def test_what_the_memory_may_hold_is_a_setting(tmp_path: Path) -> None:
+    with fresh_settings(tmp_path) as settings, opened(replace(settings, vector_memory_mb=3), runs=False) as bench:
+        assert bench.vectors.limit == 3 * 2**20

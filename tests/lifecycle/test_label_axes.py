@@ -1,0 +1,44 @@
+"""What a trait's words add to a training, and how one does without them."""
+
+import pytest
+
+from core.contract.models import TrainRequest
+from core.contract.scores import ScoreRequest
+from core.errors import ModelBusy
+from core.lifecycle import models, scores, training, versions
+from core.lifecycle.bench import Bench
+from tests.benches import AUTHOR, done_here, draft
+
+
+def trained(bench: Bench, *, use_labels: bool) -> str:
+    handle = draft(bench, warm=6, cold=6)
+    body = TrainRequest(effort="low", use_labels=use_labels)
+    done_here(bench, training.start(bench, AUTHOR, handle, body)[0].run_id)
+    assert models.get(bench, AUTHOR, handle).state == "ready"
+    return handle
+
+
+@pytest.mark.parametrize("use_labels", [True, False])
+def test_labels_are_listened_to_unless_somebody_says_no_and_a_retrain_keeps_to_it(
+    bench: Bench, *, use_labels: bool
+) -> None:
+    handle = trained(bench, use_labels=use_labels)
+    for i in range(10):
+        body = ScoreRequest(content=f"said number {i}", feedback={"warmth": i % 2})
+        scores.score(bench, AUTHOR, handle, body, request_id="req")
+    last = models.get(bench, AUTHOR, handle).last_operation
+    assert last is not None
+    done_here(bench, last.run_id)
+    for version in ("v1", "v2"):
+        metrics = versions.get(bench, AUTHOR, handle, version).metrics
+        assert metrics["use_labels"] == use_labels
+        assert metrics["traits"]["warmth"]["labels"]["used"] == use_labels
+
+
+def test_a_training_without_labels_is_another_training(bench: Bench) -> None:
+    handle = draft(bench, warm=2, cold=2)
+    first, _ = training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
+    same, _ = training.start(bench, AUTHOR, handle, TrainRequest(effort="low", use_labels=True))
+    assert same.run_id == first.run_id
+    with pytest.raises(ModelBusy):
+        training.start(bench, AUTHOR, handle, TrainRequest(effort="low", use_labels=False))

@@ -1,0 +1,121 @@
+"""Vectors in memory: as they were, no more than there is room for, and gone when they have to be."""
+
+from collections.abc import Sequence
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from core.encoders import FULL, Encoder, Vectors
+from core.lifecycle.vector_cache import Encoding, VectorCache, hash_of
+from core.store.kept_vectors import Encoded, Shelf
+
+SHELF = Shelf(1, "a" * 64, FULL)
+ONE = Encoded(np.arange(100, dtype=np.float32), 7)
+ROOM_FOR_TEN = 10 * (400 + 500)
+
+
+class Counting:
+    """An encoder that remembers what it was asked; a vector follows from the text alone."""
+
+    id, dimension, digest, modes = "counting-1", 3, "c" * 64, MappingProxyType({"static": slice(0, 2)})
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
+        self.asked += texts
+        width = 3 if mode == FULL else 2
+        return np.array([[len(text), text.count("a"), 0.1][:width] for text in texts], np.float32)
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    def words(self) -> Sequence[str]:
+        return ()
+
+
+def encoding(encoder: Encoder, cache: VectorCache, shelf: Shelf | None = SHELF, *, mode: str = FULL) -> Encoding:
+    return Encoding(encoder, cache, shelf, mode=mode, since=cache.mark())
+
+
+def test_a_text_is_encoded_once_and_its_vector_is_the_same_bit_by_bit() -> None:
+    encoder, cache = Counting(), VectorCache(ROOM_FOR_TEN)
+    first = encoding(encoder, cache).encode(["a", "b", "a", ""])
+    again = encoding(encoder, cache).encode(["b", "", "a", "aa"])
+    assert encoder.asked == ["a", "b", "", "aa"]
+    assert first.tobytes() == Counting().encode(["a", "b", "a", ""]).tobytes()
+    assert again.tobytes() == Counting().encode(["b", "", "a", "aa"]).tobytes()
+    assert again.dtype == np.float32
+
+
+def test_what_is_kept_cannot_be_changed_through_what_was_given() -> None:
+    encoder, cache = Counting(), VectorCache(ROOM_FOR_TEN)
+    for _ in range(2):
+        encoding(encoder, cache).encode(["a"])[0, 0] = 99
+    assert encoding(encoder, cache).encode(["a"])[0, 0] == 1
+
+
+def test_tokens_are_those_of_the_whole_text() -> None:
+    encoder, cache = Counting(), VectorCache(ROOM_FOR_TEN)
+    one = encoding(encoder, cache)
+    one.encode(["a b", "c"])
+    assert [one.tokens(text) for text in ("a b", "a b c", "c")] == [2, 3, 1]
+
+
+def test_nothing_is_shared_between_models_encoders_and_modes() -> None:
+    encoder, cache = Counting(), VectorCache(ROOM_FOR_TEN)
+    shelves = [SHELF, Shelf(2, "a" * 64, FULL), Shelf(1, "b" * 64, FULL)]
+    for shelf in shelves:
+        encoding(encoder, cache, shelf).encode(["a"])
+    assert encoding(encoder, cache, Shelf(1, "a" * 64, "static"), mode="static").encode(["a"]).shape == (1, 2)
+    assert encoder.asked == ["a"] * 4
+
+
+def test_without_a_shelf_nothing_is_looked_up_or_kept() -> None:
+    encoder, cache = Counting(), VectorCache(ROOM_FOR_TEN)
+    for _ in range(2):
+        assert encoding(encoder, cache, None).encode(["a"]).tolist()[0][:2] == [1.0, 1.0]
+    assert encoder.asked == ["a", "a"]
+    assert cache.size == 0
+
+
+def test_those_used_longest_ago_leave_when_there_is_no_room() -> None:
+    cache = VectorCache(ROOM_FOR_TEN)
+    for number in range(10):
+        cache.put(SHELF, hash_of(str(number)), ONE, since=cache.mark())
+    assert cache.get(SHELF, hash_of("0")) is ONE
+    cache.put(SHELF, hash_of("new"), ONE, since=cache.mark())
+    assert cache.get(SHELF, hash_of("1")) is None
+    assert all(cache.get(SHELF, hash_of(text)) is ONE for text in ("0", "2", "9", "new"))
+    assert cache.size == ROOM_FOR_TEN
+
+
+@pytest.mark.parametrize("limit", [0, 899])
+def test_with_room_for_none_none_is_kept(limit: int) -> None:
+    cache = VectorCache(limit)
+    cache.put(SHELF, hash_of("a"), ONE, since=cache.mark())
+    assert (cache.get(SHELF, hash_of("a")), cache.size) == (None, 0)
+
+
+def test_the_same_text_twice_takes_room_once() -> None:
+    cache = VectorCache(ROOM_FOR_TEN)
+    for _ in range(3):
+        cache.put(SHELF, hash_of("a"), ONE, since=cache.mark())
+    assert cache.size == 900
+    cache.forget(1)
+    assert cache.size == 0
+
+
+def test_a_model_is_forgotten_with_all_that_was_on_its_way_and_no_other_is() -> None:
+    cache, other = VectorCache(ROOM_FOR_TEN), Shelf(2, "a" * 64, FULL)
+    before = cache.mark()
+    for shelf in (SHELF, other):
+        cache.put(shelf, hash_of("a"), ONE, since=before)
+    cache.forget(1)
+    cache.put(SHELF, hash_of("b"), ONE, since=before)
+    cache.put(other, hash_of("b"), ONE, since=before)
+    assert [cache.get(SHELF, hash_of(text)) for text in "ab"] == [None, None]
+    assert [cache.get(other, hash_of(text)) for text in "ab"] == [ONE, ONE]
+    cache.put(SHELF, hash_of("c"), ONE, since=cache.mark())
+    assert cache.get(SHELF, hash_of("c")) is ONE

@@ -1,0 +1,106 @@
+"""Vectors that batches leave in the store: bit by bit, bounded, and tidy."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from sqlalchemy import Engine, func, select
+
+from core.store import kept_vectors, models, tables
+from core.store.engine import reading, writing
+from core.store.kept_vectors import Encoded, Shelf
+from tests.benches import new_handle
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+SIZE = 4 * 16 + 250
+
+
+def _model(engine: Engine) -> int:
+    with writing(engine) as connection:
+        fields = {"description": "", "kind": "scoring", "scoring_method": "balanced_cosine", "max_depth": 1}
+        made = models.add(connection, handle=new_handle(), namespace="local", now=NOW, **fields)
+    assert made is not None
+    return made
+
+
+@pytest.fixture
+def shelf(engine: Engine) -> Shelf:
+    return Shelf(_model(engine), "a" * 64, "full")
+
+
+def _encoded(seed: int) -> Encoded:
+    return Encoded(np.random.default_rng(seed).normal(size=16).astype(np.float32), seed)
+
+
+def _keep(engine: Engine, shelf: Shelf, *names: str, now: datetime = NOW) -> None:
+    with writing(engine) as connection:
+        kept_vectors.keep(connection, shelf, {name.encode(): _encoded(len(name)) for name in names}, now=now)
+
+
+def _names(engine: Engine, shelf: Shelf, *names: str) -> set[str]:
+    with reading(engine) as connection:
+        return {name.decode() for name in kept_vectors.read(connection, shelf, [name.encode() for name in names])}
+
+
+def test_they_come_back_bit_by_bit_with_their_tokens(engine: Engine, shelf: Shelf) -> None:
+    made = {bytes([number]) * 32: _encoded(number) for number in range(5)}
+    made[b"uncounted"] = Encoded(_encoded(9).vector, None)
+    with writing(engine) as connection:
+        kept_vectors.keep(connection, shelf, made, now=NOW)
+    with reading(engine) as connection:
+        found = kept_vectors.read(connection, shelf, [*made, b"absent"])
+    assert {key: (each.vector.tobytes(), each.tokens) for key, each in found.items()} == {
+        key: (each.vector.tobytes(), each.tokens) for key, each in made.items()
+    }
+    assert all(each.vector.dtype == np.float32 for each in found.values())
+
+
+def test_more_than_one_question_holds(engine: Engine, shelf: Shelf) -> None:
+    names = [f"text {number}" for number in range(1_201)]
+    _keep(engine, shelf, *names)
+    assert _names(engine, shelf, *names) == set(names)
+
+
+def test_what_is_there_already_stays(engine: Engine, shelf: Shelf) -> None:
+    for now in (NOW, NOW + timedelta(days=1)):
+        _keep(engine, shelf, "a", "b", now=now)
+    with reading(engine) as connection:
+        assert connection.execute(
+            select(func.count()).where(tables.kept_vectors.c.model_id == shelf.model_id)
+        ).all() == [(2,)]
+
+
+def test_models_encoders_and_modes_have_shelves_of_their_own(engine: Engine, shelf: Shelf) -> None:
+    _keep(engine, shelf, "a")
+    others = [
+        Shelf(_model(engine), shelf.encoder_digest, shelf.mode),
+        Shelf(shelf.model_id, "b" * 64, shelf.mode),
+        Shelf(shelf.model_id, shelf.encoder_digest, "static"),
+    ]
+    assert [_names(engine, each, "a") for each in (shelf, *others)] == [{"a"}, set(), set(), set()]
+    with reading(engine) as connection:
+        assert [kept_vectors.some(connection, each) for each in (shelf, *others)] == [True, False, False, False]
+
+
+def test_those_used_longest_ago_leave_when_there_is_no_room(engine: Engine, shelf: Shelf) -> None:
+    with writing(engine) as connection:
+        connection.execute(tables.kept_vectors.delete())
+    names = [f"{number:02}" for number in range(20)]
+    for number, name in enumerate(names):
+        _keep(engine, shelf, name, now=NOW + timedelta(hours=number))
+    with writing(engine) as connection:
+        kept_vectors.used(connection, shelf, [b"00", b"absent"], now=NOW + timedelta(days=9))
+        kept_vectors.trim(connection, 20 * SIZE)
+    assert _names(engine, shelf, *names) == set(names)
+    with writing(engine) as connection:
+        kept_vectors.trim(connection, 10 * SIZE)
+    assert _names(engine, shelf, *names) == {"00", *names[-8:]}
+
+
+def test_a_model_takes_its_own_with_it(engine: Engine, shelf: Shelf) -> None:
+    other = Shelf(_model(engine), shelf.encoder_digest, shelf.mode)
+    for each in (shelf, other, Shelf(shelf.model_id, "b" * 64, "static")):
+        _keep(engine, each, "a")
+    with writing(engine) as connection:
+        kept_vectors.forget(connection, shelf.model_id)
+    assert (_names(engine, shelf, "a"), _names(engine, other, "a")) == (set(), {"a"})
