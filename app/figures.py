@@ -44,6 +44,12 @@ def auroc(version: Version) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
+def mean_of(version: Version, figure: str) -> float | None:
+    """The mean of a figure over the traits that have it, each counting the same."""
+    found = [float(value) for each in _traits(version).values() if isinstance(value := each.get(figure), int | float)]
+    return sum(found) / len(found) if found else None
+
+
 def figures_table(version: Version, names: Names) -> pd.DataFrame:
     """Every figure of every trait and what it was measured on."""
     return pd.DataFrame(

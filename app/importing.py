@@ -4,14 +4,13 @@ Nothing here asks the service or draws. A file is taken as a whole: `check` says
 `problems` is empty only when all of it can be sent. What a problem says never repeats the text of the row.
 """
 
-import csv
 import io
-import json
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from app.tables import Problem, Row, Source, opened
 from core.contract.samples import SampleInput
 from core.contract.traits import Trait
 
@@ -22,35 +21,11 @@ MOST_WORDS = 24
 
 _STRAY = 0.05
 _LOOKED_AT = 200
-_DELIMITERS = (",", ";", "\t", "|")
-_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _TEXT_NAMES = ("text", "content", "sample", "sentence", "message", "review", "comment", "body")
 _QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rating", "target", "y")
 _GOOD = ("positive", "pos", "good", "yes", "high", "strong", "excellent", "true")
 _FAIR = ("neutral", "fair", "moderate", "mixed", "medium")
 _POOR = ("negative", "neg", "poor", "no", "low", "weak", "bad", "false")
-
-
-class Unreadable(ValueError):
-    """The file is no table at all; the message says what would be."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One record; `number` is the line it begins on, `record` what stood there when the file was JSON."""
-
-    number: int
-    cells: Mapping[str, str]
-    record: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Why a row cannot go in."""
-
-    row: int
-    column: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -88,126 +63,15 @@ class Checked:
 
 
 def read(name: str, content: bytes, *, header: bool = True) -> Table:
-    """The table in a CSV, TSV, JSONL or JSON file; raise `Unreadable` when there is none."""
-    text, notes = _decoded(content)
-    if not text.strip():
-        raise Unreadable("The file is empty.")
-    if name.lower().endswith((".jsonl", ".ndjson", ".json")):
-        return _json_table(text, notes)
-    return _csv_table(text, notes, header=header)
+    """The table in a CSV, TSV, JSONL, JSON or Parquet file; raise `tables.Unreadable` when there is none."""
+    return table_of(opened(name, io.BytesIO(content), header=header, keep=sys.maxsize))
 
 
-def _decoded(content: bytes) -> tuple[str, tuple[str, ...]]:
-    for mark, encoding in _BOMS:
-        if content.startswith(mark):
-            try:
-                return content.decode(encoding), ()
-            except UnicodeDecodeError as error:
-                raise Unreadable(f"The file says it is {encoding.upper()} but is not. Save it as UTF-8.") from error
-    try:
-        return content.decode("utf-8"), ()
-    except UnicodeDecodeError:
-        pass
-    try:
-        text = content.decode("cp1252")
-    except UnicodeDecodeError as error:
-        raise Unreadable("The file is neither UTF-8 nor Windows-1252. Save it as UTF-8 and try again.") from error
-    return text, ("Not UTF-8, so it was read as Windows-1252. Look at accents and quotation marks in the preview.",)
-
-
-def _csv_table(text: str, notes: tuple[str, ...], *, header: bool) -> Table:
-    records = list(_records(text, _delimiter(text)))
-    if not records:
-        raise Unreadable("The file has no rows.")
-    width = max(len(cells) for _, cells in records) if not header else len(records[0][1])
-    columns = _column_names(records[0][1] if header else [""] * width)
-    rows, problems = [], []
-    for number, cells in records[1 if header else 0 :]:
-        if any(cell.strip() for cell in cells[len(columns) :]):
-            reason = f"has {len(cells)} cells where the header has {len(columns)}; quote cells that hold a separator"
-            problems.append(Problem(number, "", reason))
-        else:
-            rows.append(Row(number, dict(zip(columns, [*cells, *[""] * len(columns)], strict=False))))
-    if not rows and not problems:
-        raise Unreadable("The file has a header and no rows. Is its first row a header?")
-    return Table(columns, tuple(rows), tuple(problems), notes)
-
-
-def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The records that are not blank, each with the line it begins on."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    begins = 1
-    try:
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                yield begins, cells
-            begins = reader.line_num + 1
-    except csv.Error as error:
-        raise Unreadable(f"Line {begins} cannot be read: {error}. A quotation mark may be left open there.") from error
-
-
-def _delimiter(text: str) -> str:
-    """The separator under which the first records have the same number of cells, and more than one."""
-    return max(_DELIMITERS, key=lambda delimiter: _regularity(text, delimiter))
-
-
-def _regularity(text: str, delimiter: str) -> tuple[bool, float]:
-    widths: Counter[int] = Counter()
-    try:
-        for _, cells in _records(text[:100_000], delimiter):
-            widths[len(cells)] += 1
-            if widths.total() == 50:
-                break
-    except Unreadable:
-        return False, 0.0
-    width, times = widths.most_common(1)[0] if widths else (0, 0)
-    return width > 1, times / max(widths.total(), 1)
-
-
-def _column_names(cells: Sequence[str]) -> tuple[str, ...]:
-    names: list[str] = []
-    for position, cell in enumerate(cells, start=1):
-        name = cell.strip() or f"Column {position}"
-        names.append(name if name not in names else f"{name} ({position})")
-    return tuple(names)
-
-
-def _json_table(text: str, notes: tuple[str, ...]) -> Table:
-    rows, problems = [], []
-    columns: dict[str, None] = {}
-    for number, value in _json_values(text):
-        if isinstance(value, Problem):
-            problems.append(value)
-        elif not isinstance(value, dict):
-            problems.append(Problem(number, "", 'is not an object like {"text": "..."}'))
-        else:
-            rows.append(Row(number, {key: _cell(each) for key, each in value.items()}, value))
-            columns |= dict.fromkeys(rows[-1].cells)
-    if not rows:
-        raise Unreadable('No line is a JSON object. Each line should look like {"text": "...", "quality": 1}.')
-    return Table(tuple(columns), tuple(rows), tuple(problems), notes)
-
-
-def _json_values(text: str) -> Iterator[tuple[int, Any]]:
-    """The values by line; a file that is one JSON array counts by element."""
-    if text.lstrip().startswith("["):
-        try:
-            yield from enumerate(json.loads(text), start=1)
-        except (ValueError, RecursionError) as error:
-            raise Unreadable("The file begins like a JSON array but is not one.") from error
-        return
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError):
-                yield number, Problem(number, "", "is not JSON")
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def table_of(source: Source) -> Table:
+    """What was kept of a file that was looked through."""
+    rows = tuple(line for line in source.first if isinstance(line, Row))
+    problems = tuple(line for line in source.first if isinstance(line, Problem))
+    return Table(source.columns, rows, problems, source.notes)
 
 
 # ---- guesses -----------------------------------------------------------------------------------------------------

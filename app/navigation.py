@@ -11,7 +11,7 @@ import streamlit as st
 
 from app import session
 
-PageName = Literal["catalog", "traits", "samples", "train", "versions", "score", "model", "console"]
+PageName = Literal["catalog", "traits", "samples", "train", "versions", "score", "batch", "model", "console"]
 
 _FOLDER = Path(__file__).resolve().parent.parent / "pages"
 
@@ -49,6 +49,7 @@ PAGES: tuple[Entry, ...] = (
     Entry("train", "Train", ":material/model_training:", "Teach", "Make of traits and samples a version that scores."),
     Entry("versions", "Versions", ":material/history:", "Use", "What each training gave, and what changed in between."),
     Entry("score", "Score", ":material/speed:", "Use", "Put a text on every trait of the model, with the reasons."),
+    Entry("batch", "Batch", ":material/table_rows:", "Use", "Score many texts at once, and see how their scores lie."),
     Entry("model", "Model", ":material/badge:", "Use", "Its card, how programs call it, and what is kept of it."),
     Entry("console", "Console", ":material/key:", "Operate", "API keys for programs: issue, look through, revoke."),
 )

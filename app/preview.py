@@ -7,21 +7,28 @@ are immutable and are read once, by `param_hash`. Nothing of a text is kept.
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
+from core.contract.explanations import Explanation
 from core.contract.models import Model
 from core.contract.samples import Sample
 from core.contract.scores import Card
 from core.contract.traits import Trait
 from core.contract.versions import Version
 from core.encoders import Encoder, EncoderUnavailable, Vectors
+from core.encoders.lanes import LANES, Batch
 from core.encoders.registry import load_encoder
+from core.encoders.vocabulary import load_vocabulary
+from core.generators import TraitPoles
+from core.generators.labels import WORDS, label_axis
 from core.scoring import card as scoring
+from core.scoring.explain import explain
 from core.scoring.fit import EncoderIdentity, TraitSamples, fit
 from core.scoring.segments import embed
 from core.scoring.snapshot import EncoderMismatch, Snapshot, SnapshotInvalid
@@ -29,7 +36,9 @@ from core.settings import read_settings
 
 _HERE = "preview"
 _EFFORT = "high"
+_NOT_COMPARED = "Samples like the text are shown once the model is trained."
 _MOST_VECTORS = 20_000
+_A_TURN = 16
 _vectors: OrderedDict[tuple[str, str], Any] = OrderedDict()
 _vectors_lock = threading.Lock()
 
@@ -65,13 +74,59 @@ def rehearse(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -
         raise PreviewUnavailable("A preview needs one trait with at least one sample at each pole.")
     left_out = tuple(trait.name for trait in given if trait not in able)
     found = tuple(trait.name for trait in traits if trait not in given)
-    snapshot, metrics = _fitted(_identity(able, samples), model.scoring_method, model.max_depth, able, samples)
+    snapshot, metrics = _fitted(identity(able, samples), model.scoring_method, model.max_depth, able, samples)
     return Rehearsal(snapshot, metrics, len(samples), left_out, found)
 
 
 def score_rehearsal(rehearsal: Rehearsal, texts: Sequence[str]) -> list[Card]:
     """The cards that a version would give, were it trained on what the rehearsal saw."""
     return _cards(rehearsal.snapshot, texts, "draft", None)
+
+
+def explain_rehearsal(rehearsal: Rehearsal, text: str) -> dict[str, Explanation]:
+    """The reasons of such a card, by trait; samples are compared once there is a version."""
+    found = explain(rehearsal.snapshot, _encoder().encode, text)
+    left = {"nearest": None, "note": _NOT_COMPARED}
+    return {key: Explanation.model_validate(reasons.to_wire() | left) for key, reasons in found.traits.items()}
+
+
+def unread(samples: Sequence[Sample]) -> dict[str, str]:
+    """The texts that would have to be read, by their hash: those whose vectors are not at hand."""
+    known = _at_hand(_encoder(), samples)
+    return {sample.content_sha256: sample.text for sample in samples if sample.content_sha256 not in known}
+
+
+def read(texts: Mapping[str, str], progress: Callable[[int, int], object]) -> None:
+    """Read them, in turns that calls which somebody waits for go before."""
+    encoder, turns, keys = _encoder(), Batch(), list(texts)
+    for start in range(0, len(keys), _A_TURN):
+        progress(start, len(keys))
+        some = keys[start : start + _A_TURN]
+        with LANES.turn(turns):
+            found = embed(encoder.encode, [texts[key] for key in some])
+        _remember(encoder, dict(zip(some, found, strict=True)))
+
+
+def forget() -> None:
+    """Forget what was learnt of samples here: vectors and rehearsals."""
+    with _vectors_lock:
+        _vectors.clear()
+    _fitted.clear()
+
+
+def vectors(samples: Sequence[Sample]) -> Vectors:
+    """(n_samples, d): their texts' vectors."""
+    return _embedded(_encoder(), samples)
+
+
+def identity(traits: Sequence[Trait], samples: Sequence[Sample]) -> str:
+    """What all that is learnt from them depends on; a sample never changes under its id."""
+    seen = hashlib.sha256(_encoder().digest.encode())
+    for trait in traits:
+        seen.update(repr((trait.key, *_said(trait), trait.aggregation)).encode())
+    for sample in samples:
+        seen.update(repr((sample.id, sample.trait, sample.quality, sample.provenance, sample.content_sha256)).encode())
+    return seen.hexdigest()
 
 
 # ---- a version -------------------------------------------------------------------------------------------------------
@@ -120,18 +175,6 @@ def _cards(snapshot: Snapshot, texts: Sequence[str], version: str, traits: Seque
 # ---- a draft ---------------------------------------------------------------------------------------------------------
 
 
-def _identity(traits: Sequence[Trait], samples: Sequence[Sample]) -> str:
-    """What the rehearsal depends on; a sample never changes under its id."""
-    seen = hashlib.sha256(_encoder().digest.encode())
-    for trait in traits:
-        seen.update(
-            repr((trait.key, trait.name, trait.positive_label, trait.negative_label, trait.aggregation)).encode()
-        )
-    for sample in samples:
-        seen.update(repr((sample.id, sample.trait, sample.quality, sample.provenance, sample.content_sha256)).encode())
-    return seen.hexdigest()
-
-
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _fitted(
     identity: str, scoring_method: str, max_depth: int, _traits: Sequence[Trait], _samples: Sequence[Sample]
@@ -143,6 +186,7 @@ def _fitted(
         scoring_method=scoring_method,
         max_depth=max_depth,
         effort=_EFFORT,
+        modes=encoder.modes,
     )
     return trained.snapshot, trained.metrics
 
@@ -159,22 +203,47 @@ def _trait_samples(encoder: Encoder, trait: Trait, samples: Sequence[Sample]) ->
         y=np.array([sample.quality for sample in own], dtype=np.float64),
         groups=[sample.content_sha256 for sample in own],
         synthesized=np.array([sample.provenance == "synthesized" for sample in own], dtype=np.bool_),
+        label_axis=_label_axis(encoder.digest, _said(trait)),
     )
+
+
+def _said(trait: Trait) -> tuple[str, str, str, str]:
+    """The words of a trait, from which something is learnt too."""
+    return trait.name, trait.positive_label, trait.negative_label, trait.description
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _label_axis(digest: str, said: tuple[str, str, str, str]) -> NDArray[np.float32] | None:
+    encoder = _encoder()
+    vocabulary = load_vocabulary(encoder, cache=read_settings().cache, size=WORDS)
+    poles = TraitPoles("", *said)
+    made = label_axis(poles, encode=encoder.encode, words=vocabulary.words, word_vectors=vocabulary.vectors)
+    return None if made is None else made.vector
 
 
 def _embedded(encoder: Encoder, samples: Sequence[Sample]) -> Vectors:
     """Vectors of the samples' texts; those met before come from memory."""
-    with _vectors_lock:
-        known = {key: _vectors[encoder.digest, key] for key in _keys(samples) if (encoder.digest, key) in _vectors}
+    if not samples:
+        return np.zeros((0, encoder.dimension), np.float32)
+    known = _at_hand(encoder, samples)
     texts = {sample.content_sha256: sample.text for sample in samples if sample.content_sha256 not in known}
     known |= dict(zip(texts, embed(encoder.encode, list(texts.values())), strict=True)) if texts else {}
+    _remember(encoder, known)
+    return np.stack([known[sample.content_sha256] for sample in samples]).astype(np.float32)
+
+
+def _at_hand(encoder: Encoder, samples: Sequence[Sample]) -> dict[str, Any]:
     with _vectors_lock:
-        for key in known:
-            _vectors[encoder.digest, key] = known[key]
+        return {key: _vectors[encoder.digest, key] for key in _keys(samples) if (encoder.digest, key) in _vectors}
+
+
+def _remember(encoder: Encoder, found: Mapping[str, Any]) -> None:
+    with _vectors_lock:
+        for key, vector in found.items():
+            _vectors[encoder.digest, key] = vector
             _vectors.move_to_end((encoder.digest, key))
         while len(_vectors) > _MOST_VECTORS:
             _vectors.popitem(last=False)
-    return np.stack([known[sample.content_sha256] for sample in samples]).astype(np.float32)
 
 
 def _keys(samples: Sequence[Sample]) -> set[str]:

@@ -47,12 +47,16 @@ class Undo:
         return bool(self.gone or self.added)
 
 
-def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: Progress) -> Undo:
-    """Carry the changes out; when something fails the edits that were not finished are as before."""
+def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: Progress, whole: bool = False) -> Undo:
+    """Carry the changes out; when something fails the edits that were not finished are as before.
+
+    As a `whole`, what was finished is taken back too. What nobody wrote goes last then, for it cannot come back.
+    """
     by_id = {sample.id: sample for sample in samples}
     edited = [sample_id for sample_id in changes.edits if sample_id in by_id]
+    deleted = sorted(changes.deletions & by_id.keys(), key=lambda each: (_made(by_id[each]), each))
     added = client().samples.add(handle, [changes.edits[sample_id] for sample_id in edited]) if edited else []
-    leaving = [*edited, *(sample_id for sample_id in changes.deletions if sample_id in by_id)]
+    leaving = [*edited, *deleted]
     for done, sample_id in enumerate(leaving):
         progress(done, len(leaving))
         try:
@@ -61,8 +65,11 @@ def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: 
             # Of a deletion that was not answered nobody knows whether it happened: then both texts stay.
             unfinished = done + isinstance(error, Unreachable)
             _remove(handle, added[unfinished:])
+            if whole:
+                lost = [each for each in leaving[:done] if each in changes.edits or not _made(by_id[each])]
+                _bring_back(handle, [as_input(by_id[each]) for each in lost], added[:done])
             raise
-    forgone = {each for each in leaving if each not in changes.edits and by_id[each].provenance == "synthesized"}
+    forgone = {each for each in deleted if _made(by_id[each])}
     gone = tuple(as_input(by_id[sample_id]) for sample_id in leaving if sample_id not in forgone)
     return Undo(handle, _named(changes), gone, tuple(added), len(forgone))
 
@@ -95,6 +102,20 @@ def _remove(handle: str, ids: Sequence[int]) -> int:
         except TraitbenchError:
             return len(ids) - done
     return 0
+
+
+def _bring_back(handle: str, gone: Sequence[SampleInput], added: Sequence[int]) -> None:
+    """Samples that were deleted, in place of those added for them; where even that fails, these stay."""
+    try:
+        if gone:
+            client().samples.add(handle, gone)
+    except TraitbenchError:
+        return
+    _remove(handle, added)
+
+
+def _made(sample: Sample) -> bool:
+    return sample.provenance == "synthesized"
 
 
 def _named(changes: Changes) -> str:

@@ -40,3 +40,11 @@ def ago(time: datetime, now: datetime | None = None) -> str:
             number = int(seconds // size)
             return f"{number} {'day' if unit == 'days' and number == 1 else unit} ago"
     return f"on {time:%-d %b %Y}"
+
+
+def span(seconds: float) -> str:
+    """`40 s`, `5 min`, `2 h 10 min`."""
+    if seconds < 100:
+        return f"{round(seconds)} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"

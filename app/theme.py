@@ -87,3 +87,9 @@ FOUND_SIGN = "◇"
 def pole_sign(quality: float) -> str:
     """The sign of the side that a sample's quality lies on."""
     return POSITIVE_SIGN if quality > 0.5 else NEGATIVE_SIGN if quality < 0.5 else NEUTRAL_SIGN
+
+
+def seen_through(colour: str, opacity: float) -> str:
+    """A colour of the palette, `#rrggbb`, as a ground on which text stays readable in either theme."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {opacity:.2f})"

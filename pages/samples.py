@@ -5,20 +5,30 @@ import streamlit as st
 from app import session
 from app.exporting import csv_file, jsonl_file
 from app.navigation import page_link
-from app.sample_changes import UNDO, Undo, save, take_back
+from app.sample_changes import UNDO, save
 from app.sample_list import all_samples
 from app.service import attempt, client, namespaces
 from app.text import count
+from app.widgets.doctor import draw_doctor
 from app.widgets.frozen import editable
 from app.widgets.heading import heading
 from app.widgets.model_picker import chosen_model
-from app.widgets.sample_add import add_by_hand
+from app.widgets.sample_add import add_by_hand, link_place, restore_place
 from app.widgets.sample_import import VIEW, import_file
+from app.widgets.sample_rows import ids_of, pick_rows
 from app.widgets.sample_table import edit_table, fitting, forget_changes, show_table
 from app.widgets.synthesis import delete_synthesized, draw_outcome, synthesize
+from app.widgets.undo import draw_undo
 from core.contract.samples import Provenance, Sample
 
-VIEWS = {"table": "Table", "add": "Add by hand", "import": "Import a file", "synthesize": "Synthesize"}
+VIEWS = {
+    "table": "Table",
+    "add": "Add by hand",
+    "import": "Import a file",
+    "synthesize": "Synthesize",
+    "check": "Check",
+}
+READING = ("table", "check")
 ORIGINS: dict[Provenance, str] = {
     "authored": "Authored",
     "synthesized": "Synthesized",
@@ -36,13 +46,6 @@ def side(sample: Sample) -> str:
 def row(sample: Sample) -> tuple[object, ...]:
     """A sample as a line of a file."""
     return (*(getattr(sample, column) for column in COLUMNS[:-1]), sample.created_at.isoformat())
-
-
-def undone(undo: Undo, left: int) -> str:
-    """How it is after an undo."""
-    if left:
-        return f"{count(left, 'sample')} could not be removed."
-    return f"As it was, without {undo.forgone:,} that were synthesized." if undo.forgone else "As it was before."
 
 
 model = chosen_model()
@@ -78,10 +81,10 @@ if can_edit and (goal := session.kept(VIEW)):
     session.put({"task": goal})
     session.keep(VIEW, None)
 view = "table"
-if can_edit:
+if can_edit or samples:
     view = st.segmented_control(
         "View",
-        list(VIEWS),
+        list(VIEWS) if can_edit else list(READING),
         default="table",
         required=True,
         format_func=lambda each: VIEWS[each],
@@ -91,10 +94,14 @@ if can_edit:
     )
 
 if view != "table":
+    if view == "add":
+        restore_place(traits)
     with top:
-        heading("samples", model, task=VIEWS[view])
+        heading("samples", model, task=VIEWS[view], **(link_place(traits) if view == "add" else {}))
     if view == "add":
         add_by_hand(model.handle, traits, samples)
+    elif view == "check":
+        draw_doctor(model, traits, samples, can_edit=can_edit)
     elif view == "synthesize":
         synthesize(model, traits, samples)
     else:
@@ -148,18 +155,21 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="samples.fil
             placeholder="Any",
             width=160,
         )
+    rows = pick_rows()
 
 with top:
     named = ORIGINS[origin] if origin else None
-    heading("samples", model, find=text, trait=names.get(str(trait)), pole=pole, origin=named)
+    heading("samples", model, find=text, trait=names.get(str(trait)), pole=pole, origin=named, rows=rows)
 
 words = text.casefold().split()
+ids = ids_of(rows)
 matching = [
     sample
     for sample in samples
     if (trait is None or sample.trait == trait)
     and (pole is None or side(sample) == pole)
     and (origin is None or sample.provenance == origin)
+    and (not ids or sample.id in ids)
     and all(word in sample.text.casefold() for word in words)
 ]
 shown = fitting(matching)
@@ -171,17 +181,8 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.sai
     if len(shown) < len(matching):
         said += f"; the table has room for the newest {len(shown):,}, filters reach the others"
     st.caption(f"{said}, newest first" if shown else said, width="content")
-    undo = session.kept(UNDO)
-    if undo and undo.handle == model.handle and can_edit:
-        st.caption(f"Just now: {undo.what}" + ("" if undo.possible else ", for good"), width="content")
-        if undo.possible and st.button("Undo", icon=":material/undo:", type="tertiary", key="samples.undo_button"):
-            with attempt() as undoing:
-                left = take_back(undo)
-            if undoing.done:
-                session.keep(UNDO, None)
-                session.flash(undone(undo, left))
-                st.rerun()
     if can_edit:
+        draw_undo(model.handle)
         delete_synthesized(model.handle, samples)
 
 if not samples:
@@ -226,7 +227,7 @@ if not shown:
             icon=":material/filter_alt_off:",
             key="samples.clear",
             on_click=session.put,
-            args=({"find": "", "trait": None, "pole": None, "origin": None},),
+            args=({"find": "", "trait": None, "pole": None, "origin": None, "rows": ""},),
         )
 elif can_edit:
     with st.container(key="samples-grid"):

@@ -9,6 +9,7 @@ from app.navigation import page_link
 from app.service import attempt, client, version
 from app.text import count, is_address, plain
 from app.widgets.card import draw_card, draw_pairs, draw_words, pairs
+from app.widgets.explanation import HELP, WHY, draw_reasons, explained, pick_text
 from app.widgets.feedback import draw_feedback
 from app.widgets.heading import heading
 from app.widgets.learning import draw_learning
@@ -126,7 +127,7 @@ with answer:
     if addresses:
         st.stop()
 
-    source, by_service = "", False
+    source, by_service, rehearsal = "", False, None
     try:
         if numbers:
             cards = preview.score(version(model.handle, versions[numbers.index(chosen)]), texts)
@@ -147,6 +148,12 @@ with answer:
     draw_card(cards[0], names, key="score.card", file_name=f"{model.handle}-scores")
     draw_words(cards[0], names)
     found_note(traits)
+    if st.toggle("Why these scores?", key=WHY, persist_state="session", help=HELP):
+        at = pick_text(texts)
+        with attempt():
+            draft = preview.explain_rehearsal(rehearsal, texts[at]) if rehearsal else None
+            reasons = explained(model.handle, chosen, texts[at]) if draft is None else draft
+            draw_reasons(reasons, cards[at], texts[at], traits, names, file_name=model.handle)
     if numbers:
         draw_feedback(model, chosen, text, cards[0], traits)
     else:

@@ -9,16 +9,18 @@ from app.permission import why_read_only
 from app.service import attempt, client
 from app.text import ago, count, plain
 from app.waiting import waiting
+from app.widgets.doctor import draw_doctor_line
+from app.widgets.gained import draw_gained
 from app.widgets.heading import heading
 from app.widgets.learning import draw_learning
 from app.widgets.model_picker import chosen_model
 from app.widgets.quality import draw_quality, found_note
 from app.widgets.retune import draw_retune, why_no_search
-from app.widgets.training import draw_readiness, missing, pick_effort
+from app.widgets.training import draw_readiness, in_link, missing, pick_search
 from app.widgets.watch import watch
 
 model = chosen_model()
-heading("train", model)
+heading("train", model, **in_link(model))
 traits = client().traits.list(model.handle)
 last = model.last_operation
 
@@ -79,6 +81,7 @@ if model.state == "ready":
     st.markdown("**How well it tells the two poles of each trait apart**")
     figures = [series(each, names) for each in (before, version) if each]
     draw_quality(figures, traits, key="train.figures", file_name=f"{model.handle}-{label(version)}-figures")
+    draw_gained(model, traits, version)
     draw_retune(model, traits, versions, waiting(model, traits, versions[0]))
     with st.container(border=True, key="train.nothing"):
         st.markdown(
@@ -120,6 +123,7 @@ with plan:
     )
     draw_readiness(traits)
     found_note(traits)
+    findings = st.container()
     if lacking:
         st.warning(
             "\n".join(["**Not ready yet:**", *(f"- {sentence}" for sentence in lacking)]), icon=":material/info:"
@@ -127,7 +131,7 @@ with plan:
         page_link("samples", "Add samples")
 
 with choice:
-    effort = pick_effort()
+    asked = pick_search(traits, to_read=samples)
     why_not = why_read_only(model)
     if st.button(
         "Start training",
@@ -138,7 +142,7 @@ with choice:
         key="train.start",
     ):
         with attempt() as starting:
-            client().models.train(model.handle, effort=effort)
+            client().models.train(model.handle, effort=asked.effort, use_labels=asked.use_labels)
         if starting.done:
             st.rerun()
     if why_not:
@@ -149,3 +153,7 @@ with choice:
             "it cannot be trained again."
         )
     st.caption("Traits and samples cannot be edited while it runs, and are frozen once there is a version.")
+
+if not why_not:
+    with findings:
+        draw_doctor_line(model, traits)

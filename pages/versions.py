@@ -12,6 +12,7 @@ from app.figures import (
     figures_table,
     label,
     made_how,
+    mean_of,
     names_of,
     outcome,
     parameters_table,
@@ -22,13 +23,17 @@ from app.navigation import page_link
 from app.permission import why_read_only
 from app.service import attempt, client, version
 from app.text import count, plain
+from app.trust import trait_figures
 from app.widgets.chart import download_table, only_our_csv
 from app.widgets.heading import heading
 from app.widgets.keeping import draw_keeping
 from app.widgets.model_picker import chosen_model
+from app.widgets.modes import draw_modes, modes_of, speeds
 from app.widgets.quality import draw_quality, found_note
+from app.widgets.search_report import draw_search
 from app.widgets.side_by_side import draw_both, in_link, pair_of, pick_texts, score_both
 from app.widgets.tags import draw_tags
+from app.widgets.trait_figures import draw_trait, pick_trait
 
 VIEWS = ("All", "Details", "Compare")
 MADE_BY = (
@@ -39,7 +44,9 @@ MADE_BY = (
 model = chosen_model()
 versions = list(client().versions.list(model.handle, limit=250))
 numbers = [label(each) for each in versions]
-heading("versions", model, **in_link(numbers, active=f"v{model.version_no}"))
+traits = client().traits.list(model.handle)
+names = names_of(traits)
+heading("versions", model, **in_link(numbers, names, active=f"v{model.version_no}"))
 
 if not versions:
     with st.container(border=True, key="versions.none"):
@@ -48,8 +55,6 @@ if not versions:
         page_link("train", "Train this model")
     st.stop()
 
-traits = client().traits.list(model.handle)
-names = names_of(traits)
 by_label = dict(zip(numbers, versions, strict=True))
 active = f"v{model.version_no}"
 may_change = model.state != "archived" and not why_read_only(model)
@@ -73,6 +78,8 @@ if view == "All":
                 "Samples": each.sample_count,
                 "Next": fates[each.version_id],
                 "AUROC": auroc(each),
+                "Brier": mean_of(each, "brier"),
+                "Calibration error": mean_of(each, "calibration_error"),
                 **{f"AUROC {measured.name}": measured.text for measured in series(each, names).figures},
             }
             for each in versions
@@ -84,11 +91,14 @@ if view == "All":
         hide_index=True,
         width="stretch",
         key="versions.list",
+        placeholder="–",
         column_config={
             "Made": st.column_config.DatetimeColumn(format="distance"),
             "Made by": st.column_config.TextColumn(help=MADE_BY),
             "Next": st.column_config.TextColumn(help="What becomes of this version when the next one comes."),
             "AUROC": st.column_config.NumberColumn(format="%.2f", help="Mean over the traits, out of fold."),
+            "Brier": st.column_config.NumberColumn(format="%.3f", help="Mean over the traits; 0 is perfect."),
+            "Calibration error": st.column_config.NumberColumn(format="%.3f", help="The same; 0 is perfect."),
         },
     )
     st.caption(
@@ -142,6 +152,31 @@ if view == "Details":
         file_name=f"{model.handle}-{label(shown)}-figures",
         table=figures_table(shown, names),
     )
+    told = trait_figures(shown)
+    stem = f"{model.handle}-{label(shown)}"
+    if told:
+        st.subheader("Trait by trait", anchor=False)
+        key = pick_trait({key: names.get(key, key) for key in told})
+        mine = next((trait for trait in traits if trait.key == key), None)
+        draw_trait(model, mine, [(label(shown), told[key])], key="versions.trait", file_name=f"{stem}-{key}")
+    if modes_of(told):
+        st.subheader("Faster, for many texts", anchor=False)
+        draw_modes([(label(shown), told)], names, speeds(shown), key="versions.modes", file_name=f"{stem}-modes")
+    if any(each.search for each in told.values()):
+        with st.expander("Search", icon=":material/manage_search:"):
+            draw_search(told, names, key="versions.search", file_name=f"{stem}-search")
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        st.download_button(
+            "All figures as JSON",
+            json.dumps(shown.metrics, ensure_ascii=False, indent=1),
+            file_name=f"{stem}-figures.json",
+            mime="application/json",
+            icon=":material/download:",
+            key="versions.metrics",
+            on_click="ignore",
+            type="tertiary",
+            help="Everything that this version says of itself, as the API answers it.",
+        )
     with st.expander("Parameters", icon=":material/tune:"):
         st.dataframe(parameters_table(shown, names), hide_index=True, width="stretch", key="versions.parameters")
         st.caption(f"What the search chose for each trait. Searched: {plain(search_of(shown))}.")
@@ -194,6 +229,23 @@ if view == "Compare":
     st.subheader("Figures", anchor=False)
     both = [series(before, names), series(after, names)]
     draw_quality(both, traits, key="versions.both_figures", file_name=f"{model.handle}-{a}-{b}-figures")
+
+    figures_a, figures_b = trait_figures(before), trait_figures(after)
+    if in_both := {key: names.get(key, key) for key in figures_b if key in figures_a}:
+        st.subheader("Trait by trait", anchor=False)
+        key = pick_trait(in_both)
+        mine = next((trait for trait in traits if trait.key == key), None)
+        pair = [(a, figures_a[key]), (b if a != b else f"{b} again", figures_b[key])]
+        draw_trait(model, mine, pair, key="versions.pair", file_name=f"{model.handle}-{a}-{b}-{key}")
+    if modes_of(figures_a) or modes_of(figures_b):
+        with st.expander("Faster, for many texts", icon=":material/speed:"):
+            draw_modes(
+                [(a, figures_a), (b, figures_b)],
+                names,
+                speeds(after),
+                key="versions.pair_modes",
+                file_name=f"{model.handle}-{a}-{b}-modes",
+            )
 
     st.subheader("The same texts through both", anchor=False)
     texts = pick_texts(model.handle)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import click
 
@@ -44,11 +44,14 @@ def connected() -> Traitbench:
 
 def content_of(name: str) -> bytes:
     """What a file holds, or stdin."""
-    if name != STDIN:
-        return Path(name).read_bytes()
+    return stdin().read() if name == STDIN else Path(name).read_bytes()
+
+
+def stdin() -> IO[bytes]:
+    """What comes through the pipe, or is typed."""
     if sys.stdin.isatty():
         click.echo("Reading stdin; end it with Ctrl-D.", err=True)
-    return sys.stdin.buffer.read()
+    return sys.stdin.buffer
 
 
 def text_of(name: str) -> str:

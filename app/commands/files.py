@@ -1,38 +1,65 @@
-"""Tables that a command reads: CSV or JSONL, from a file or stdin; and what is wrong with their rows, told by line."""
+"""Tables that a command reads: CSV, JSONL or Parquet, from a file or stdin; and what is wrong with their rows."""
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copyfileobj
+from typing import IO
 
 import click
 
-from app.commands.asking import STDIN, Refused, content_of
-from app.importing import Table, Unreadable, read
+from app.commands.asking import STDIN, Refused, stdin
+from app.importing import Table, table_of
+from app.tables import Source, Unreadable, opened
 
-_JSON = (".jsonl", ".ndjson", ".json")
 _MOST_TOLD = 20
 
 
+@contextmanager
+def source_of(name: str, *, header: bool = True, keep: int | None = None) -> Iterator[Source]:
+    """A file, looked through; stdin is JSONL when it begins like it. What cannot be wound back is copied first."""
+    with _rewindable(name) as file:
+        if name == STDIN:
+            file.seek(0)
+            name = f"stdin{'.jsonl' if file.read(1_000).lstrip()[:1] in (b'{', b'[') else '.csv'}"
+        try:
+            source = opened(name, file, header=header) if keep is None else opened(name, file, header=header, keep=keep)
+            for note in source.notes:
+                click.echo(note, err=True)
+            yield source
+        except Unreadable as error:
+            raise Refused(f"{name}: {error}") from error
+
+
 def read_table(name: str, *, header: bool = True) -> Table:
-    """The table in a file; stdin is JSONL when it begins like it."""
-    content = content_of(name)
-    if name == STDIN:
-        name = f"stdin{_JSON[0] if content.lstrip()[:1] in (b'{', b'[') else '.csv'}"
-    try:
-        table = read(name, content, header=header)
-    except Unreadable as error:
-        raise Refused(f"{name}: {error}") from error
-    for note in table.notes:
-        click.echo(note, err=True)
-    return table
+    """The whole table in a file."""
+    with source_of(name, header=header, keep=_WHOLE) as source:
+        return table_of(source)
 
 
-def is_json(table: Table) -> bool:
-    """Whether the rows were JSON."""
-    return any(row.record is not None for row in table.rows)
-
-
-def tell_problems(problems: Sequence[tuple[int, str]]) -> None:
-    """Say which lines are bad, and why; the first of them."""
+def tell_problems(problems: Sequence[tuple[int, str]], total: int | None = None) -> None:
+    """Say which lines are bad, and why; the first of them. They may be the first of so many in `total`."""
     for line, reason in problems[:_MOST_TOLD]:
         click.echo(f"line {line}: {reason}", err=True)
-    if len(problems) > _MOST_TOLD:
-        click.echo(f"... and {len(problems) - _MOST_TOLD:,} more", err=True)
+    more = (len(problems) if total is None else total) - min(len(problems), _MOST_TOLD)
+    if more:
+        click.echo(f"... and {more:,} more", err=True)
+
+
+@contextmanager
+def _rewindable(name: str) -> Iterator[IO[bytes]]:
+    if name != STDIN and Path(name).is_file():
+        with Path(name).open("rb") as file:
+            yield file
+        return
+    with tempfile.TemporaryFile() as copy:
+        if name == STDIN:
+            copyfileobj(stdin(), copy)
+        else:
+            with Path(name).open("rb") as pipe:
+                copyfileobj(pipe, copy)
+        yield copy
+
+
+_WHOLE = 2**62

@@ -1,14 +1,17 @@
 """`traitbench score` and `compare`."""
 
 import math
+from typing import get_args
 
 import click
 
 from app.commands import asking
 from app.commands.asking import InputFile, as_json, connected, given_text, text_of
-from app.commands.batch import score_file
+from app.commands.batch import Form, Order, score_file
+from app.commands.reasons import say_reasons
 from app.commands.showing import say_json, say_text
 from core.barchart import draw
+from core.contract.batch import Mode
 
 
 @click.command()
@@ -17,10 +20,13 @@ from core.barchart import draw
 @click.option("--file", type=InputFile(), help="Score its text.")
 @asking.traits
 @click.option("--feedback", "words", metavar="TRAIT=WORD", multiple=True, help="What it should be: good, 0.7, a pole.")
-@click.option("--batch", type=InputFile(), help="Score each row of a CSV or JSONL file; - for stdin.")
+@click.option("--explain", is_flag=True, help="Say what each part adds, and which samples are most like the text.")
+@click.option("--batch", type=InputFile(), help="Score each row of a CSV, JSONL or Parquet file; - for stdin.")
 @click.option("--column", help="The column of the texts of a batch; found out when left out.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="Where a batch is written to.")
-@click.option("--format", "form", type=click.Choice(("csv", "jsonl")), help="How; like the batch when left out.")
+@click.option("--format", "form", type=click.Choice(get_args(Form)), help="How; as the name of -o says, or the batch.")
+@click.option("--mode", type=click.Choice(get_args(Mode)), help="full, or what is faster and less exact.")
+@click.option("--resume", is_flag=True, help="Go on with a batch that was interrupted, where its -o ends.")
 @as_json
 def score(
     handle: str,
@@ -28,10 +34,13 @@ def score(
     file: str | None,
     traits: list[str] | None,
     words: tuple[str, ...],
+    explain: bool,
     batch: str | None,
     column: str | None,
     output: str | None,
-    form: str | None,
+    form: Form | None,
+    mode: Mode | None,
+    resume: bool,
     as_json: bool,
 ) -> None:
     """Score a TEXT, or every row of a file.
@@ -39,17 +48,19 @@ def score(
     `-` as the TEXT, or nothing in a pipe, reads stdin. The HANDLE may name a version: a.b@v3.
 
     With --batch every row is scored by itself: rows that cannot be are told by their line and the others go on; the
-    exit code is then 1. CSV out has the columns that came in, then the scores; JSONL out has line, row, and card or
-    error.
+    exit code is then 1. CSV and Parquet out have the columns that came in, then the scores; JSONL out has line, row,
+    and card or error. Until it is complete, OUT is OUT.part: when the command is interrupted, or killed, the same one
+    with --resume goes on with it, by the same version, and no row is lost or scored twice.
     """
     if batch is None:
-        if column or output or form:
-            raise click.UsageError("--column, --output and --format go with --batch.")
-        _score(handle, given_text(text, file), traits, words, as_json=as_json)
+        if column or output or form or mode or resume:
+            raise click.UsageError("--column, --output, --format, --mode and --resume go with --batch.")
+        _score(handle, given_text(text, file), traits, words, explain=explain, as_json=as_json)
         return
-    if text is not None or file is not None or words:
-        raise click.UsageError("With --batch there is no TEXT, no --file and no --feedback.")
-    score_file(handle, batch, traits=traits, column=column, output=output, form="jsonl" if as_json else form)
+    if text is not None or file is not None or words or explain:
+        raise click.UsageError("With --batch there is no TEXT, no --file, no --feedback and no --explain.")
+    form = "jsonl" if as_json else form
+    score_file(Order(handle, batch, traits, mode or "full", column, output, form, resume))
 
 
 @click.command()
@@ -80,14 +91,17 @@ def compare(
             say_text(client.scores.compare_chart(handle, a, b, traits=traits))
 
 
-def _score(handle: str, text: str, traits: list[str] | None, words: tuple[str, ...], *, as_json: bool) -> None:
+def _score(
+    handle: str, text: str, traits: list[str] | None, words: tuple[str, ...], *, explain: bool, as_json: bool
+) -> None:
     feedback = dict(map(_feedback, words)) or None
     with connected() as client:
-        card = client.scores.score(handle, text, traits=traits, feedback=feedback)
+        card = client.scores.score(handle, text, traits=traits, feedback=feedback, explain=explain)
     if as_json:
         say_json(card)
         return
     say_text(draw(card))
+    say_reasons(card, text)
     if card.metadata.sample_ids:
         kept = ", ".join(map(str, card.metadata.sample_ids))
         click.echo(f"The feedback waits for the next retraining, as {kept}.", err=True)

@@ -8,9 +8,10 @@ from app.figures import label, search_of
 from app.permission import why_read_only
 from app.service import attempt, client, version
 from app.text import count, plain
+from app.trust import used_labels
 from app.waiting import Waiting
-from app.widgets.training import pick_effort
-from core.contract.models import Model, TrainEffort
+from app.widgets.training import Asked, pick_search
+from core.contract.models import Model
 from core.contract.traits import Trait
 from core.contract.versions import Version
 from core.scoring.search import EFFORTS
@@ -26,15 +27,17 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
             return
         plan, choice = st.columns([3, 2], gap="large")
         with choice:
-            effort = pick_effort()
+            asked = pick_search(traits, to_read=waits.samples)
             if st.button("Search afresh", icon=":material/manage_search:", key="train.retune.start"):
                 with attempt() as starting:
-                    client().models.train(model.handle, effort=effort, reoptimize_params=True)
+                    client().models.train(
+                        model.handle, effort=asked.effort, use_labels=asked.use_labels, reoptimize_params=True
+                    )
                 if starting.done:
                     st.rerun()
         with plan:
             st.markdown(_plan(model, traits, newest, waits))
-            if gains_nothing(model, newest, effort, waits):
+            if gains_nothing(model, newest, asked, waits):
                 st.info(
                     f"Nothing new to find just now: {label(newest)} was searched like this in the same samples, and "
                     "equal searches find equal parameters.",
@@ -52,11 +55,12 @@ def why_no_search(model: Model) -> str:
     return why_read_only(model)
 
 
-def gains_nothing(model: Model, newest: Version, effort: TrainEffort, waits: Waiting) -> bool:
+def gains_nothing(model: Model, newest: Version, asked: Asked, waits: Waiting) -> bool:
     """Whether the newest version came from this very search in these very samples."""
     depth = (version(model.handle, newest).snapshot or {}).get("max_depth")
-    asked = (EFFORTS[effort].says, model.scoring_method, model.max_depth)
-    return not waits.samples and asked == (search_of(newest), newest.metrics.get("scoring_method"), depth)
+    wanted = (EFFORTS[asked.effort].says, asked.use_labels, model.scoring_method, model.max_depth)
+    had = (search_of(newest), used_labels(newest), newest.metrics.get("scoring_method"), depth)
+    return not waits.samples and wanted == had
 
 
 def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting) -> str:

@@ -12,8 +12,30 @@ from app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from core.contract.samples import Sample, SampleInput
 from core.contract.traits import Trait
 
-_FORM = "samples.add"
+TRAIT, POLE = "samples.add_trait", "samples.add_pole"
+"""Keys of the two choices, to be set from elsewhere."""
+
+_FORM, _RESTORED = "samples.add", "samples.add_restored"
 _POLES = {"negative": 0.0, "between": 0.5, "positive": 1.0}
+_IN_LINK = {"negative": "negative", "between": "in between", "positive": "positive"}
+
+
+def restore_place(traits: Sequence[Trait]) -> None:
+    """Set trait and pole to those of a link, once."""
+    linked = (st.query_params.get("trait", ""), st.query_params.get("pole", ""))
+    if linked == ("", "") or session.kept(_RESTORED) == linked:
+        return
+    session.keep(_RESTORED, linked)
+    trait = next((trait.key for trait in traits if linked[0] in (trait.name, trait.key)), None)
+    pole = next((pole for pole, name in _IN_LINK.items() if name == linked[1]), None)
+    session.put({key: value for key, value in ((TRAIT, trait), (POLE, pole)) if value})
+
+
+def link_place(traits: Sequence[Trait]) -> dict[str, str]:
+    """Trait and pole as part of a link, once they are on screen."""
+    names = {trait.key: trait.name for trait in traits}
+    found = {"trait": names.get(session.kept(TRAIT, ""), ""), "pole": _IN_LINK.get(session.kept(POLE, ""), "")}
+    return found if all(found.values()) else {}
 
 
 def add_by_hand(handle: str, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
@@ -54,7 +76,7 @@ def _where(traits: Sequence[Trait]) -> tuple[Trait, float]:
         "Trait",
         list(by_key),
         format_func=lambda each: by_key[each].name if each in by_key else each,
-        key="samples.add_trait",
+        key=TRAIT,
         persist_state="session",
     )
     trait = by_key[str(key)]
@@ -69,7 +91,7 @@ def _where(traits: Sequence[Trait]) -> tuple[Trait, float]:
         default="positive",
         required=True,
         format_func=lambda each: plain(labels[each]),
-        key="samples.add_pole",
+        key=POLE,
         persist_state="session",
     )
     if pole != "between":

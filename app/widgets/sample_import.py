@@ -8,9 +8,10 @@ import streamlit as st
 
 from app import importing, session
 from app.exporting import csv_file
-from app.importing import MOST_MEGABYTES, Checked, Choice, Problem, Table, Unreadable
+from app.importing import MOST_MEGABYTES, Checked, Choice, Table
 from app.sample_changes import UNDO, Undo
 from app.service import attempt, client
+from app.tables import Problem, Unreadable
 from app.text import count, plain
 from app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN, pole_sign
 from app.widgets.sample_table import ROW_HEIGHT, table_height

@@ -37,15 +37,20 @@ class Both:
         return Pair(shortened(self.text, _NAME), self.before.composite, self.after.composite, sure=sure)
 
 
-def in_link(numbers: Sequence[str], *, active: str) -> dict[str, str]:
-    """What the Versions page shows, for its link: everything by its number, so that it is the same tomorrow."""
-    view = session.on_screen("view", "All")
+def in_link(numbers: Sequence[str], names: Mapping[str, str], *, active: str) -> dict[str, str]:
+    """What the Versions page shows, for its link: everything by its number, so that it is the same tomorrow.
+
+    `names` are those of the traits by key; the link has the name.
+    """
+    view, trait = session.on_screen("view", "All"), session.on_screen("trait", "")
+    name = names.get(trait, trait)
+    about = {"trait": name} if name in names.values() else {}
     if view == "Details":
         version_no = session.on_screen("version", "active")
-        return {"view": view, "version": version_no if version_no in numbers else active}
+        return {"view": view, "version": version_no if version_no in numbers else active, **about}
     if view == "Compare" and len(numbers) > 1:
         before, after = pair_of(numbers, active=active)
-        return {"view": view, "a": before, "b": after}
+        return {"view": view, "a": before, "b": after, **about}
     return {"view": view}
 
 

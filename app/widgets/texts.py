@@ -30,6 +30,11 @@ def restore_texts() -> None:
         session.keep(COMPARE, True)
 
 
+def hand_over(text: str | None, version: str = "") -> None:
+    """Let a text alone stand on the Score page, with a version, when that is opened next; None takes it back."""
+    session.keep(_READ, None if text is None else {TEXT: text, AGAINST: "", COMPARE: False, "version": version})
+
+
 def link_texts() -> dict[str, str | None]:
     """The texts as part of a link, unless they are too long for one."""
     text = session.kept(TEXT, "")

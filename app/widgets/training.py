@@ -1,23 +1,26 @@
 """Pieces of the Train page: what each effort searches, what is missing, and how far a run is."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
 
+from app import session
 from app.figures import names_of
 from app.text import plain
 from app.theme import NEGATIVE_SIGN, POSITIVE_SIGN
+from app.widgets.cost import captions, costs_of, draw_basis
 from core.contract.models import Model, TrainEffort
 from core.contract.traits import Trait
+from core.scoring.search import EFFORTS
 
-EFFORTS: Mapping[TrainEffort, str] = {
-    "low": "One fixed setting for every trait. The quickest look.",
-    "medium": "Nine settings for each trait, from plain to bold, averaged by how well they predict samples left out.",
-    "high": "The usual choice. In this release it searches what medium does.",
-    "max": "For when time does not matter. In this release it searches what medium does.",
+_WORTH: Mapping[TrainEffort, str] = {
+    "low": "The quickest look.",
+    "medium": "Enough for most traits.",
+    "high": "The usual choice.",
+    "max": "For when time does not matter.",
 }
-"""What each effort searches, in plain words."""
 
 _KINDS = {
     "train": "Training",
@@ -27,6 +30,7 @@ _KINDS = {
     "synthesize": "Writing samples",
 }
 _FEW = 8
+_USUAL: TrainEffort = "high"
 
 
 def missing(traits: Sequence[Trait]) -> list[str]:
@@ -34,19 +38,50 @@ def missing(traits: Sequence[Trait]) -> list[str]:
     return [sentence for trait in traits if trait.kind == "extrinsic" and (sentence := _missing(trait))]
 
 
-def pick_effort() -> TrainEffort:
-    """The effort, which may stand in the link."""
-    return (
+@dataclass(frozen=True)
+class Asked:
+    """How a training is to search."""
+
+    effort: TrainEffort
+    use_labels: bool
+
+
+def pick_search(traits: Sequence[Trait], *, to_read: int) -> Asked:
+    """Effort and labels, both of which may stand in the link, and what that costs when so many texts are unread."""
+    costs = costs_of(list(_WORTH), traits, to_read)
+    tries = {effort: f"{_sentence(EFFORTS[effort].says)} {worth}" for effort, worth in _WORTH.items()}
+    effort = (
         st.radio(
             "How wide to search",
-            list(EFFORTS),
-            index=list(EFFORTS).index("high"),
-            captions=list(EFFORTS.values()),
+            list(_WORTH),
+            index=list(_WORTH).index(_USUAL),
+            captions=captions(tries, costs),
             key="effort",
             bind="query-params",
         )
-        or "high"
+        or _USUAL
     )
+    use_labels = st.toggle(
+        "Learn from the labels too",
+        value=True,
+        key="use_labels",
+        bind="query-params",
+        help="The words for a trait and its poles tell where to look before any sample does. That helps most with a "
+        "handful of samples and plain words for a meaning, *angry* and *calm*. It misleads where the words stand for "
+        "a style or form, or mean something of your own. Samples left out decide how much the words weigh; with "
+        "hundreds of samples they hardly do.",
+    )
+    draw_basis(costs[effort])
+    return Asked(effort, use_labels)
+
+
+def in_link(model: Model) -> dict[str, str]:
+    """What is asked for, as part of a link of the page, where something can be."""
+    if model.state not in ("draft", "failed", "ready"):
+        return {}
+    use_labels = session.kept("use_labels", st.query_params.get("use_labels", "true"))
+    off = {"use_labels": "false"} if str(use_labels).lower() == "false" else {}
+    return {"effort": session.on_screen("effort", _USUAL), **off}
 
 
 def draw_readiness(traits: Sequence[Trait]) -> None:
@@ -92,6 +127,10 @@ def draw_run(model: Model) -> None:
         st.caption(f"{_clock(progress.elapsed_s)} so far, {_left(progress.eta_s)}")
     if last and last.run_id:
         st.caption(f"Run `{last.run_id}`")
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _missing(trait: Trait) -> str:

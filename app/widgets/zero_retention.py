@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from app import session
+from app import batches, preview, session
 from app.sample_list import all_samples
 from app.service import attempt, client, field_error, forget_versions
 from app.text import count, plain
@@ -121,6 +121,8 @@ def _switch(handle: str, *, on: bool) -> None:
     client().models.update(handle, zero_data_retention=on)
     if on:
         forget_versions()
+        preview.forget()
+        batches.discard_of(handle)
     said = "Zero data retention is on; what was kept of texts is removed" if on else "Zero data retention is off"
     session.flash(f"{said}: {plain(handle)}.")
 

@@ -5,7 +5,9 @@ import io
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from tests.app.asking import Ask
 from tests.conftest import COLD, WARM, Trained
@@ -118,3 +120,51 @@ def test_a_place_that_cannot_be_written_to_is_told(ask: Ask, trained: Trained, t
     place = tmp_path / "none" / "out.csv"
     code, _, err = ask("score", trained.handle, "--batch", "-", "-o", str(place), stdin="text\nHello\n")
     assert (code, f"{place} cannot be written: No such file" in err) == (1, True)
+
+
+# ---- forms -----------------------------------------------------------------------------------------------------------
+
+
+def test_parquet_goes_in_and_comes_out_with_its_types(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    file, out = tmp_path / "letters.parquet", tmp_path / "scored.parquet"
+    parquet.write_table(pa.table({"id": pa.array([7, 8, 9], pa.int16()), "text": [WARM[0], None, COLD[0]]}), file)
+    code, printed, err = ask("score", trained.handle, "--batch", str(file), "-o", str(out))
+    assert (code, printed, err.splitlines()[-1]) == (1, "", "Error: 1 of 3 rows could not be scored.")
+    table = parquet.read_table(out)
+    assert table.column_names[:4] == ["id", "text", "line", "warmth"]
+    assert table.schema.field("id").type == pa.int16()
+    warm = trained.client.scores.score(trained.handle, WARM[0]).scores["warmth"]
+    assert table.column("warmth").to_pylist()[:2] == [warm, None]
+    assert [bool(reason) for reason in table.column("error").to_pylist()] == [False, True, False]
+
+
+def test_parquet_comes_out_of_a_pipe_too(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    out, again = tmp_path / "scored.pq", tmp_path / "again.csv"
+    stdin = f'id,text\n1,"{WARM[0]}"\n'
+    assert ask("score", trained.handle, "--batch", "-", "-o", str(out), stdin=stdin)[0] == 0
+    assert parquet.read_table(out).column("id").to_pylist() == ["1"]
+    assert ask("score", trained.handle, "--batch", "-", "-o", str(again), stdin=out.read_bytes())[0] == 0
+    [row] = rows(again.read_text("utf-8"))
+    assert row["warmth"] == row["warmth (new)"]
+
+
+def test_the_name_of_the_output_says_its_form(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    lines, table = tmp_path / "out.jsonl", tmp_path / "out.csv"
+    ask("score", trained.handle, "--batch", "-", "-o", str(lines), stdin="text\nHello\n")
+    assert json.loads(lines.read_text("utf-8"))["row"] == {"text": "Hello"}
+    ask("score", trained.handle, "--batch", "-", "-o", str(table), stdin='{"text": "Hello"}')
+    assert rows(table.read_text("utf-8"))[0]["text"] == "Hello"
+
+
+def test_a_mode_that_the_version_has_scores_and_another_is_refused(ask: Ask, trained: Trained) -> None:
+    stdin = f'text\n"{WARM[0]}"\n"{COLD[0]}"\n'
+    code, out, _ = ask("score", trained.handle, "--batch", "-", "--mode", "static", stdin=stdin)
+    warm, cold = rows(out)
+    assert (code, int(warm["warmth"]) > int(cold["warmth"])) == (0, True)
+    assert ask("score", trained.handle, "--batch", "-", "--mode", "fast", stdin=stdin)[0] == 2
+
+
+@pytest.mark.parametrize("option", [["--mode", "static"], ["--resume"], ["--format", "parquet"]])
+def test_options_of_a_batch_go_with_a_batch(ask: Ask, trained: Trained, option: list[str]) -> None:
+    code, _, err = ask("score", trained.handle, "Hello", *option)
+    assert (code, "go with --batch" in err) == (2, True)

@@ -5,13 +5,13 @@ import pytest
 from app.importing import (
     MOST_CHARACTERS,
     Choice,
-    Unreadable,
     check,
     guess_columns,
     guess_words,
     read,
     words,
 )
+from app.tables import Unreadable
 from core.contract.traits import Trait
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select, update
 from streamlit.testing.v1 import AppTest
 from ulid import ULID
 
@@ -16,7 +16,7 @@ from core.contract.models import OperationKind, Progress
 from core.lifecycle import outcomes, rules
 from core.lifecycle.bench import Bench
 from core.scoring.snapshot import param_hash
-from core.store import models, runs, versions
+from core.store import models, runs, tables, versions
 from core.store.engine import writing
 from core.store.models import ModelRow
 from tests.conftest import Service
@@ -111,6 +111,21 @@ def add_version(bench: Bench, handle: str, client: Traitbench) -> int:
         )
         models.change(connection, held.id, now=rules.now(), active_version_id=version_id)
     return number
+
+
+def make_old(bench: Bench, handle: str) -> None:
+    """Leave of the figures of a model's versions what the first release knew."""
+    known = {"auroc", "auroc_interval", "brier", "calibration_error", "cross_entropy", "measured_on", "folds", "counts"}
+    with writing(bench.engine) as connection:
+        mine = tables.versions.c.model_id == _held(connection, handle).id
+        for row in connection.execute(select(tables.versions).where(mine)).all():
+            traits = {
+                key: {name: each for name, each in told.items() if name in known}
+                for key, told in row.metrics["traits"].items()
+            }
+            old = {"auroc": row.metrics["auroc"], "effort": "high", "search": "nine directions", "traits": traits}
+            this = tables.versions.c.id == row.id
+            connection.execute(update(tables.versions).where(this).values(metrics=old))
 
 
 def _held(connection: Connection, handle: str) -> ModelRow:

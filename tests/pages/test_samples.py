@@ -92,6 +92,14 @@ def test_a_text_of_many_lines_can_be_one_sample_in_between(
     assert texts(client, empty) == [("One.\nTwo.", 0.7)]
 
 
+def test_a_link_opens_the_form_at_a_trait_and_a_pole_once(workbench: Workbench, empty: str) -> None:
+    at = workbench.open("samples", model=empty, task="Add by hand", trait="Warmth", pole="negative")
+    assert at.get_by_key("samples.add_pole").value == "negative"
+    assert copied_link(at) == {"model": empty, "task": "Add by hand", "trait": "Warmth", "pole": "negative"}
+    at.get_by_key("samples.add_pole").set_value("positive").run()
+    assert at.get_by_key("samples.add_pole").value == "positive"
+
+
 def test_nothing_typed_is_said_below_the_field(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = workbench.open("samples", model=empty, task="Add by hand")
     at.button(key="samples.add_button").click().run()

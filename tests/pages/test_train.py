@@ -7,8 +7,9 @@ from core.client import Traitbench
 from core.contract.models import Progress
 from core.contract.samples import SampleInput
 from core.contract.traits import TraitInput
+from core.scoring.search import EFFORTS
 from tests.conftest import Service, Trained, free_port, make_draft
-from tests.pages.drive import Workbench, charts, end_badly, hold_busy, links, words
+from tests.pages.drive import Workbench, charts, copied_link, end_badly, hold_busy, links, words
 
 
 @pytest.fixture
@@ -50,6 +51,38 @@ def test_the_effort_can_stand_in_the_link(workbench: Workbench, client: Traitben
     assert workbench.open("train", model=f"{namespace}.tone", effort="max").radio(key="effort").value == "max"
 
 
+def test_each_effort_says_what_it_tries_and_what_it_costs(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    make_draft(client, f"{namespace}.tone")
+    at = workbench.open("train", model=f"{namespace}.tone")
+    captions = list(at.radio(key="effort").proto.captions)
+    assert [
+        caption.startswith(f"{EFFORTS[name].says[:1].upper()}{EFFORTS[name].says[1:]}.")
+        for name, caption in zip(("low", "medium", "high", "max"), captions, strict=True)
+    ] == [True] * 4
+    assert all(caption.endswith((" s.", "min.", "second.")) for caption in captions)
+    assert "to read 20 texts" in words(at)
+    assert "to search 1 trait" in words(at)
+
+
+def test_the_labels_can_be_left_out_and_that_stands_in_the_link(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    at = workbench.open("train", model=handle, effort="low", use_labels="false")
+    assert not at.toggle(key="use_labels").value
+    assert copied_link(at) == {"model": handle, "effort": "low", "use_labels": "false"}
+    at.button(key="train.start").click().run()
+    client.models.wait(handle)
+    assert client.versions.get(handle).metrics["use_labels"] is False
+    at.run()
+    assert "Nothing new to find just now" in at.info[0].value
+    at.toggle(key="use_labels").set_value(True).run()
+    assert not at.info, "the labels are something to search with"
+
+
 def test_a_started_training_ends_in_a_version_with_figures(
     workbench: Workbench, client: Traitbench, namespace: str
 ) -> None:
@@ -75,6 +108,18 @@ def test_a_ready_model_shows_each_figure_and_what_it_was_measured_on(workbench: 
     assert {"Score a text with it", "See and compare versions"} <= set(links(at))
 
 
+def test_a_ready_model_shows_what_was_tried_and_gained_and_what_more_samples_would_bring(
+    workbench: Workbench, trained: Trained
+) -> None:
+    at = workbench.open("train", model=trained.handle)
+    told = trained.client.versions.get(trained.handle).metrics["traits"]["warmth"]
+    row = next(each.value for each in at.dataframe if "Tried" in each.value).iloc[0].to_dict()
+    assert (row["Trait"], row["Tried"], row["Gained"]) == ("Warmth", told["search"]["tried"], told["search"]["gained"])
+    assert (row["Labels weigh"], row["About the labels"]) == (told["labels"]["share"], told["labels"]["why"])
+    assert f"20 more samples: {told['forecast']['auroc']:.2f} (between" in words(at)
+    assert "Learning curves, calibration and tiers" in links(at)
+
+
 def test_a_ready_model_says_why_training_again_does_nothing(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("train", model=trained.handle)
     assert "training again as before does nothing" in words(at)
@@ -88,6 +133,7 @@ def test_a_fresh_search_gives_a_version_that_is_set_against_the_one_before(
     at = workbench.open("train", model=handle)
     assert "Nothing new to find just now" in at.info[0].value
     at.radio(key="effort").set_value("low").run()
+    at.toggle(key="use_labels").set_value(False).run()
     assert not at.info
     assert "The result becomes **v2**" in words(at)
     at.button(key="train.retune.start").click().run()

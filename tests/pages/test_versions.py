@@ -3,13 +3,16 @@
 import json
 from collections.abc import Iterator
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.client import Traitbench
 from core.contract.models import VersionRetentionPolicy
+from core.contract.samples import SampleInput
+from core.contract.traits import TraitInput
 from tests.conftest import Service, Trained, free_port, make_draft
-from tests.pages.drive import Workbench, add_version, charts, copied_link, links, words
+from tests.pages.drive import Workbench, add_version, charts, copied_link, links, make_old, words
 
 TEXTS = ("Thank you so much, it was lovely.", "Your request is denied.", "The train leaves at nine.")
 
@@ -136,6 +139,78 @@ def test_a_scoring_key_reads_figures_and_no_snapshot(
     assert "Measured on:" in words(at)
 
 
+def test_details_show_for_each_trait_how_far_its_scores_can_be_trusted(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Details", version="v1")
+    figures = twice.client.versions.get(twice.handle, "v1").metrics["traits"]["warmth"]
+    shown = {metric.label: metric.value for metric in at.metric}
+    assert shown == {
+        "AUROC": f"{figures['auroc']:.2f}",
+        "Brier": f"{figures['brier']:.3f}",
+        "Calibration error": f"{figures['calibration_error']:.3f}",
+        "Cross-entropy": f"{figures['cross_entropy']:.3f}",
+    }
+    tiers = next(html.proto.body for html in at.get("html") if "Held-out scores by tier" in html.proto.body)
+    for count in (number for pole in figures["confusion"].values() for number in pole.values()):
+        assert f"<b>{count}</b>" in tiers
+    assert "What more samples bring" in words(at)
+    curve = figures["curve"]
+    assert len(curve) > 1
+    assert any(f"{curve[0]['samples']} samples: {curve[0]['auroc']:.2f}, between" in chart for chart in charts(at))
+
+
+def test_details_say_what_was_tried_and_what_the_faster_modes_cost(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Details", version="v1")
+    told = twice.client.versions.get(twice.handle, "v1").metrics["traits"]["warmth"]
+    assert f"**{told['search']['tried']} settings tried.**" in words(at)
+    modes = frame(at, "Mode")
+    assert modes["Mode"].tolist() == ["Full", "Layer 4 only", "Static"]
+    price = told["modes"]["layer4"]["auroc"] - told["auroc"]
+    assert modes["Against full"].tolist()[1] == pytest.approx(price)
+    assert "**Layer 4 only**: AUROC " in words(at)
+
+
+def test_a_version_of_before_shows_what_it_has_and_says_what_it_lacks(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = ready(client, f"{namespace}.tone")
+    make_old(service.bench, handle)
+    at = workbench.open("versions", model=handle, view="Details")
+    assert not at.exception
+    assert "this version was trained before there were learning curves" in words(at)
+    assert "it was trained before there was such a table" in words(at)
+    assert len(charts(at)) == 1
+    assert workbench.open("train", model=handle).exception == []
+
+
+def test_a_trait_without_a_measurement_says_why_and_draws_nothing(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.two"
+    client.models.create(handle)
+    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
+    pair = [("Thank you, dear.", 1.0), ("Go away.", 0.0)]
+    client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in pair])
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    at = workbench.open("versions", model=handle, view="Details")
+    assert "**Not measured in v1:** one distinct text at the" in words(at)
+    assert not charts(at)
+    assert not at.metric
+
+
+def test_the_link_names_the_trait_that_is_looked_at(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    client.traits.add(handle, [TraitInput(name="Clarity", positive_label="clear", negative_label="muddled")])
+    again = [(sample.text, sample.quality) for sample in client.samples.list(handle)]
+    client.samples.add(handle, [SampleInput(trait="clarity", text=text, quality=quality) for text, quality in again])
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    at = workbench.open("versions", model=handle, view="Details", trait="Clarity")
+    assert at.selectbox(key="trait").value == "clarity"
+    assert copied_link(at) == {"model": handle, "view": "Details", "version": "v1", "trait": "Clarity"}
+
+
 # ---- two side by side ------------------------------------------------------------------------------------------------
 
 
@@ -171,11 +246,20 @@ def test_the_comparison_says_how_both_were_made_and_what_came_of_it(workbench: W
     assert "v2 was measured on 10 samples fewer" in words(at)
 
 
+def test_every_figure_of_both_stands_side_by_side_with_its_change(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
+    table = frame(at, "Figure").set_index("Figure")
+    told = [twice.client.versions.get(twice.handle, name).metrics["traits"]["warmth"] for name in ("v1", "v2")]
+    assert table.loc["Brier", ["v1", "v2"]].tolist() == pytest.approx([each["brier"] for each in told])
+    assert table.loc["Brier", "Change"] == pytest.approx(told[1]["brier"] - told[0]["brier"])
+    assert sum("Held-out scores by tier" in html.proto.body for html in at.get("html")) == 2
+
+
 def test_the_same_texts_go_through_both_versions(workbench: Workbench, twice: Trained) -> None:
     at = with_texts(workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2"), twice)
     assert at.metric[3].value == "3"
     at.toggle(key="versions.change.as_table").set_value(True).run()
-    table = at.dataframe[0].value.set_index("Text")
+    table = frame(at, "Sure").set_index("Text")
     for text in TEXTS:
         a, b = (twice.client.scores.score(f"{twice.handle}@{version}", text).composite for version in ("v1", "v2"))
         assert tuple(table.loc[text, ["v1", "v2", "Change"]]) == (a, b, b - a)
@@ -185,7 +269,7 @@ def test_rows_can_be_the_traits_of_one_text(workbench: Workbench, twice: Trained
     at = with_texts(workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2"), twice)
     at.get_by_key("versions.rows").set_value("traits").run()
     at.toggle(key="versions.change.as_table").set_value(True).run()
-    assert at.dataframe[0].value["Trait"].tolist() == ["Warmth"]
+    assert frame(at, "Sure")["Trait"].tolist() == ["Warmth"]
 
 
 def test_with_a_scoring_key_the_service_scores_both(
@@ -213,6 +297,12 @@ def test_a_version_that_the_next_model_lacks_gives_way_to_the_active_one(
     assert not at.exception
     assert at.selectbox(key="version").value == "active"
     assert copied_link(at)["version"] == "v1"
+
+
+def frame(at: AppTest, column: str) -> pd.DataFrame:
+    """The table that has this column."""
+    found: pd.DataFrame = next(each.value for each in at.dataframe if column in each.value)
+    return found
 
 
 def ready(client: Traitbench, handle: str) -> str:

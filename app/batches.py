@@ -1,0 +1,264 @@
+"""Batches that this process scores for its pages: each in a thread of its own, held in memory, a few at a time.
+
+A session is a browser tab and a batch outlives both: it goes on when the page is left, and who knows its id, which is
+in the address of the tab, finds it again. Nothing is written to disk. What nobody has looked at for some hours is
+forgotten, under zero data retention after minutes. Threads never draw; pages look at `Job.done` and read up to there.
+"""
+
+import logging
+import secrets
+import threading
+import time
+from array import array
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Literal
+
+from app.batching import Asked, Outcome, encoded, outcomes
+from app.tables import Source, Unreadable
+from core.client import Traitbench
+from core.contract.batch import ScoredLine
+from core.contract.scores import Breaks, Confidence, Tier
+from core.errors import InternalError, TraitbenchError
+
+State = Literal["running", "done", "stopped", "failed"]
+
+MOST_ROWS = 100_000
+MOST_MEGABYTES = 50
+MOST_JOBS = 6
+MOST_RUNNING = 3
+
+TIERS: tuple[Tier | None, ...] = (None, "Weak", "Developing", "Solid", "Strong")
+CONFIDENCES: tuple[Confidence, ...] = ("low", "moderate", "high")
+NONE = -1
+"""What stands for a figure of a row that has none."""
+
+FORGOTTEN_AFTER, PURGED_AFTER = 6 * 3_600.0, 15 * 60.0
+"""Seconds after which a batch is forgotten that nobody has looked at; the second is for zero data retention."""
+
+_DESERTED_AFTER = 15 * 60.0
+
+
+class Full(Exception):
+    """So many batches are running already."""
+
+
+class TraitColumn:
+    """The figures of one trait, a small number a row."""
+
+    def __init__(self) -> None:
+        self.scores, self.tiers, self.confidences = array("b"), array("b"), array("b")
+        self.breaks: Breaks | None = None
+
+
+class Job:
+    """A batch and what is known of it so far."""
+
+    def __init__(
+        self, client: Traitbench, asked: Asked, source: Source, column: str, *, name: str, keys: Sequence[str]
+    ) -> None:
+        self.id = secrets.token_urlsafe(12)
+        self.asked, self.column, self.name, self.total = asked, column, name, source.count
+        self.columns = source.columns
+        self.state: State = "running"
+        self.error: TraitbenchError | None = None
+        self.seen = time.monotonic()
+        self.done = self.failed = 0
+        self.lines, self.composites, self.confidences = array("q"), array("b"), array("b")
+        self.texts: list[str] = []
+        self.others: list[tuple[str, ...]] = []
+        self.errors: dict[int, str] = {}
+        self.traits: Mapping[str, TraitColumn] = {key: TraitColumn() for key in keys}
+        self.computed: Any = None  # what a page has made of it; gone with the batch, whatever becomes of the page
+        self._client, self._source = client, source
+        self._stop = threading.Event()
+        self._seconds, self._since = 0.0, time.monotonic()
+        self._before = 0
+        self._thread: threading.Thread | None = None
+
+    @property
+    def handle(self) -> str:
+        """The model, without its version."""
+        return self.asked.handle.partition("@")[0]
+
+    @property
+    def version(self) -> str:
+        """The version that scores all of it."""
+        return self.asked.handle.partition("@")[2]
+
+    @property
+    def other_columns(self) -> list[str]:
+        """The columns beside that of the texts."""
+        return [column for column in self.columns if column != self.column]
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running, pauses aside."""
+        return self._seconds + (time.monotonic() - self._since if self.state == "running" else 0.0)
+
+    @property
+    def rate(self) -> float:
+        """Rows a second since it was last set going; 0 as long as that cannot be said."""
+        seconds = time.monotonic() - self._since
+        return (self.done - self._before) / seconds if self.state == "running" and seconds > 0 else 0.0
+
+    def start(self) -> None:
+        """Set it going, or going again from where it ended."""
+        if self._thread is not None and self._thread.is_alive():
+            return
+        self.state, self.error = "running", None
+        self._stop.clear()
+        self._since, self._before = time.monotonic(), self.done
+        self._thread = threading.Thread(target=self._run, name=f"batch-{self.handle}", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let it end; what is done is kept."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout=2.0)
+
+    def _run(self) -> None:
+        ended: State = "failed"
+        try:
+            ended = self._score()
+        except TraitbenchError as error:
+            self.error = error
+        except Unreadable as error:
+            self.error = InternalError(str(error))
+        except Exception as error:
+            logging.getLogger(__name__).exception("a batch ended with %s", type(error).__name__)
+            self.error = InternalError("The workbench has made a mistake in this batch; its log has the details.")
+        finally:
+            self._seconds += time.monotonic() - self._since
+            self.state = ended
+
+    def _score(self) -> State:
+        rest = islice(self._source.lines(), self.done, None)
+        with closing(outcomes(self._client, self.asked, rest, self.column)) as coming:
+            for outcome in coming:
+                self._add(outcome)
+                if self._stop.is_set() and self.done < self.total:
+                    return "stopped"
+        return "done"
+
+    def _add(self, outcome: Outcome) -> None:
+        """Everything of a row, and only then the count of rows."""
+        cells = outcome.row.cells if outcome.row else {}
+        self.lines.append(outcome.line)
+        self.texts.append(_drawable(cells.get(self.column, "")))
+        self.others.append(tuple(_drawable(cells.get(column, "")) for column in self.other_columns))
+        self._add_figures(outcome.card)
+        if outcome.card is None:
+            self.errors[self.done] = outcome.reason
+            self.failed += 1
+        self.done += 1
+
+    def _add_figures(self, card: ScoredLine | None) -> None:
+        self.composites.append(NONE if card is None else card.composite)
+        self.confidences.append(NONE if card is None else CONFIDENCES.index(card.confidence))
+        for key, column in self.traits.items():
+            told = None if card is None else card.detail.get(key)
+            column.scores.append(NONE if told is None else told.score)
+            column.tiers.append(NONE if told is None else TIERS.index(told.label))
+            column.confidences.append(NONE if told is None else CONFIDENCES.index(told.confidence))
+            if told is not None and column.breaks is None:
+                column.breaks = told.breaks
+
+
+def _drawable(text: str) -> str:
+    """A text as a grid and a file can hold it: half of a surrogate pair is told as JSON escapes it."""
+    return encoded(text).decode()
+
+
+# ---- those of this process -----------------------------------------------------------------------------------------
+
+_JOBS: dict[str, Job] = {}
+_TIMERS: dict[str, threading.Timer] = {}
+_LOCK = threading.Lock()
+
+
+def start(job: Job, *, forget_after: float = FORGOTTEN_AFTER) -> None:
+    """Hold a new batch, until nobody has looked for so many seconds, and set it going. Raise `Full` if too many run."""
+    with _LOCK:
+        _make_room()
+        _JOBS[job.id] = job
+    job.start()
+    _forget_later(job.id, forget_after)
+
+
+def held() -> tuple[str, ...]:
+    """The ids of all that are held."""
+    return tuple(_JOBS)
+
+
+def find(job_id: str | None) -> Job | None:
+    """A batch by its id, if it is still held."""
+    job = _JOBS.get(job_id or "")
+    if job is not None:
+        job.seen = time.monotonic()
+    return job
+
+
+def discard(job_id: str) -> None:
+    """Stop a batch and forget it with all its texts."""
+    with _LOCK:
+        job, timer = _JOBS.pop(job_id, None), _TIMERS.pop(job_id, None)
+    if timer is not None:
+        timer.cancel()
+    if job is not None:
+        job.stop()
+
+
+def discard_of(handle: str) -> None:
+    """The same with all batches of a model."""
+    for job in list(_JOBS.values()):
+        if job.handle == handle:
+            discard(job.id)
+
+
+def pinned(asked: Asked, card: ScoredLine) -> Asked:
+    """What is asked, of the one version that answered."""
+    return replace(asked, handle=f"{asked.handle.partition('@')[0]}@{card.metadata.version_id}")
+
+
+def _make_room() -> None:
+    """Forget the longest unseen of those that are done, stop what was deserted; under the lock."""
+    now = time.monotonic()
+    for job in list(_JOBS.values()):
+        if job.state == "running" and _running() >= MOST_RUNNING and now - job.seen > _DESERTED_AFTER:
+            job.stop()
+    if _running() >= MOST_RUNNING:
+        raise Full(f"{MOST_RUNNING} batches are running in this workbench. Wait for the end of one, or stop one.")
+    ended = sorted((job for job in _JOBS.values() if job.state != "running"), key=lambda job: job.seen)
+    for job in ended[: max(len(_JOBS) - MOST_JOBS + 1, 0)]:
+        del _JOBS[job.id]
+        _TIMERS.pop(job.id).cancel()
+
+
+def _running() -> int:
+    return sum(job.state == "running" for job in _JOBS.values())
+
+
+def _forget_later(job_id: str, seconds: float) -> None:
+    """Forget a batch that nobody has looked at for so long."""
+
+    def look() -> None:
+        job = _JOBS.get(job_id)
+        if job is None:
+            return
+        left = seconds - (time.monotonic() - job.seen)
+        if left > 0:
+            wait(left)
+        else:
+            discard(job_id)
+
+    def wait(left: float) -> None:
+        timer = threading.Timer(left, look)
+        timer.daemon = True
+        _TIMERS[job_id] = timer
+        timer.start()
+
+    wait(seconds)

@@ -1,0 +1,138 @@
+"""How the scores of many texts lie: bars of five points each, stacked by tier, and lines where the tiers begin.
+
+A score of low confidence has no tier: it is grey and hatched, as on a card. The composite has no tiers at all.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from app.charts.rows import as_is
+from app.theme import NO_TIER, TIERS, Palette
+from app.trust import TIER_NAMES
+
+WIDTH = 5
+UNCERTAIN = "uncertain"
+
+_BINS = 100 // WIDTH
+_HEIGHT = 190
+_FEW = 5
+Breaks = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """The counts in each bin, by tier; under an empty name where there are none. `breaks` is where tiers begin."""
+
+    name: str
+    counts: Mapping[str, Sequence[int]]
+    breaks: Breaks | None
+    scored: int
+    median: float | None
+
+    @property
+    def totals(self) -> list[int]:
+        """The counts in each bin."""
+        return [sum(bins) for bins in zip(*self.counts.values(), strict=True)] if self.counts else [0] * _BINS
+
+
+def binned(name: str, scores: Sequence[int], tiers: Sequence[str] | None, breaks: Breaks | None) -> Histogram:
+    """The histogram of scores with their tiers, of which some may be uncertain."""
+    frame = pd.DataFrame({"bin": [min(score // WIDTH, _BINS - 1) for score in scores], "tier": tiers or ""})
+    counts: dict[str, Sequence[int]] = {}
+    for tier in (*TIER_NAMES, UNCERTAIN) if tiers is not None else ("",):
+        found = frame.loc[frame["tier"] == tier, "bin"].value_counts()
+        counts[tier] = [int(found.get(place, 0)) for place in range(_BINS)]
+    median = float(pd.Series(scores).median()) if scores else None
+    return Histogram(name, counts, breaks, len(scores), median)
+
+
+def figure(histogram: Histogram, palette: Palette) -> go.Figure:
+    """Bars from 0 to 100."""
+    drawn = go.Figure()
+    for tier, counts in histogram.counts.items():
+        if any(counts):
+            drawn.add_bar(
+                x=[place * WIDTH + WIDTH / 2 for place in range(_BINS)],
+                y=list(counts),
+                width=WIDTH * 0.92,
+                marker=_marker(tier, palette),
+                customdata=[[_span(place), as_is(_label(tier))] for place in range(_BINS)],
+                hovertemplate="<b>%{customdata[0]}</b><br>%{y:,} %{customdata[1]}<extra></extra>",
+            )
+    for begins in histogram.breaks or ():
+        drawn.add_vline(x=begins, line={"color": palette.neutral, "width": 1, "dash": "dot"})
+    drawn.update_layout(
+        height=_HEIGHT,
+        margin={"l": 0, "r": 14, "t": 20, "b": 0},
+        barmode="stack",
+        bargap=0,
+        showlegend=False,
+        hoverlabel={"align": "left"},
+        dragmode=False,
+        uirevision="constant",
+    )
+    drawn.update_xaxes(range=[0, 100], tickvals=[0, 25, 50, 75, 100], fixedrange=True, showgrid=False, zeroline=False)
+    few = {"dtick": 1} if max(histogram.totals) < _FEW else {"nticks": 4}
+    drawn.update_yaxes(rangemode="tozero", tickformat=",d", fixedrange=True, gridcolor=palette.grid, **few)
+    _mark_tiers(drawn, histogram)
+    return drawn
+
+
+def alt(histogram: Histogram) -> str:
+    """The chart in words."""
+    if not histogram.scored:
+        return f"Histogram of {histogram.name}: nothing was scored."
+    tiers = "; ".join(f"{sum(counts):,} {_label(tier)}" for tier, counts in histogram.counts.items() if tier)
+    return (
+        f"Histogram of {histogram.name} from 0 to 100: {histogram.scored:,} texts, median {histogram.median:g}"
+        f"{'; ' if tiers else ''}{tiers}."
+    )
+
+
+def table(histogram: Histogram) -> pd.DataFrame:
+    """One row a bar."""
+    by_tier = {_label(tier).capitalize(): list(counts) for tier, counts in histogram.counts.items() if tier}
+    return pd.DataFrame(
+        {"Score": [_span(place) for place in range(_BINS)], "Texts": histogram.totals, **by_tier},
+    )
+
+
+def _marker(tier: str, palette: Palette) -> dict[str, object]:
+    if tier == UNCERTAIN:
+        return {
+            "color": "rgba(128, 128, 128, 0.2)",
+            "line": {"width": 1, "color": NO_TIER.colour},
+            "pattern": {"shape": "/", "fgcolor": NO_TIER.colour, "size": 6, "solidity": 0.25},
+        }
+    colours: dict[str, str] = {name: sign.colour for name, sign in TIERS.items()}
+    return {"color": colours.get(tier, palette.neutral), "line": {"width": 0}}
+
+
+def _mark_tiers(drawn: go.Figure, histogram: Histogram) -> None:
+    """The sign of each tier above where it lies, where there is room for it."""
+    if histogram.breaks is None:
+        return
+    edges = (0, *histogram.breaks, 100)
+    for tier, start, end in zip(TIER_NAMES, edges, edges[1:], strict=False):
+        if end - start >= WIDTH:
+            drawn.add_annotation(
+                x=(start + end) / 2,
+                y=1,
+                yref="paper",
+                yanchor="bottom",
+                text=TIERS[tier].glyph,
+                hovertext=f"{tier}, from {start}",
+                showarrow=False,
+            )
+
+
+def _label(tier: str) -> str:
+    return tier or "texts"
+
+
+def _span(place: int) -> str:
+    last = (place + 1) * WIDTH - 1
+    return f"{place * WIDTH} to {100 if place == _BINS - 1 else last}"

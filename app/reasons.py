@@ -1,0 +1,106 @@
+"""The reasons of a score as people read them: rows for a table or a file, and the text with its parts highlighted.
+
+Texts are anybody's, and everything that is put into HTML is escaped. Colour says little alone: what pulls towards the
+negative pole has a broken line below it, what pulls towards the positive one a whole line, and every part says its
+number when it is pointed at. The text itself keeps the colour of the theme.
+"""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, PALETTE, POSITIVE_SIGN, seen_through
+from core.contract.explanations import Explanation, Part, Piece
+
+COLUMNS = ("Part", "Start", "End", "Adds", "Text")
+MOST_SHOWN = 20_000
+"""Characters of a text that are highlighted; the table has them all."""
+
+_FAINTEST, _STRONGEST = 0.06, 0.5
+_UNITS = {"logit": (2, 1.0), "score": (1, 100.0)}
+_STYLE = """
+<style>
+.tb-why { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.9; max-height: 26rem; overflow-y: auto; }
+.tb-why span[style], .tb-key span { border-radius: 3px; padding: 1px 2px; border-bottom: 2px solid transparent; }
+.tb-key { font-size: .875rem; line-height: 1.9; }
+</style>
+"""
+
+Row = tuple[str, int, int, float, str]
+
+
+def text_of(part: Part, text: str) -> str:
+    """What a part says: what it brings along, where the content was an address."""
+    return text[part.start : part.end] if part.text is None else part.text
+
+
+def rows(explanation: Explanation, text: str) -> list[Row]:
+    """One row a sentence, and behind it one a word or phrase."""
+    found: list[Row] = []
+    for part in explanation.parts:
+        said = text_of(part, text)
+        found.append(("sentence", part.start, part.end, part.contribution, said))
+        found += [
+            ("piece", each.start, each.end, each.contribution, said[each.start - part.start : each.end - part.start])
+            for each in part.pieces
+        ]
+    return found
+
+
+def amount(value: float, explanation: Explanation) -> str:
+    """`+1.24`, or `+3.1 points` where the scale is that of scores."""
+    digits, factor = _UNITS[explanation.unit]
+    shown = round(factor * value, digits) + 0.0
+    return f"{shown:+.{digits}f}" + (" points" if explanation.unit == "score" else "")
+
+
+def sign(value: float) -> str:
+    """The sign of the pole that it pulls to."""
+    return POSITIVE_SIGN if value > 0 else NEGATIVE_SIGN if value < 0 else NEUTRAL_SIGN
+
+
+def highlighted(explanation: Explanation, text: str, *, by_pieces: bool) -> str:
+    """The text in HTML: by words and phrases, where these were looked at, or by sentences."""
+    pieces = [piece for part in explanation.parts for piece in (part.pieces if by_pieces and part.pieces else [part])]
+    most = max((abs(piece.contribution) for piece in pieces), default=0.0)
+    body = "".join(_pieces(pieces, explanation, text, most))
+    more = "…" if len(text) > MOST_SHOWN else ""
+    return f'{_STYLE}<div class="tb-why">{body}{more}</div>'
+
+
+def legend(negative_label: str, positive_label: str) -> str:
+    """What the colours mean."""
+    marks = (
+        f'<span style="{_look(-1.0)}">{NEGATIVE_SIGN} {escape(negative_label)}</span>',
+        f'<span style="{_look(1.0)}">{POSITIVE_SIGN} {escape(positive_label)}</span>',
+    )
+    return f'{_STYLE}<div class="tb-key">pulls towards {" ".join(marks)}, the stronger the deeper</div>'
+
+
+def _pieces(pieces: Sequence[Piece], explanation: Explanation, text: str, most: float) -> Iterator[str]:
+    at = 0
+    for piece in pieces:
+        if piece.start >= MOST_SHOWN:
+            return
+        yield escape(text[at : piece.start])
+        yield _span(piece, explanation, text, most)
+        at = piece.end
+    yield escape(text[at:MOST_SHOWN])
+
+
+def _span(piece: Piece, explanation: Explanation, text: str, most: float) -> str:
+    says = f"{sign(piece.contribution)} {amount(piece.contribution, explanation)}"
+    look = _look(piece.contribution / most if most else 0.0)
+    style = f' style="{look}"' if look else ""
+    return f'<span title="{says}"{style}>{escape(text[piece.start : min(piece.end, MOST_SHOWN)])}</span>'
+
+
+def _look(strength: float) -> str:
+    """The style of a part, -1 to 1; what is hardly anything has no line."""
+    colour = PALETTE.positive if strength > 0 else PALETTE.negative
+    opacity = abs(strength) * _STRONGEST
+    if opacity < _FAINTEST:
+        return ""
+    line = "solid" if strength > 0 else "dashed"
+    return (
+        f"background-color: {seen_through(colour, opacity)}; border-bottom-color: {colour}; border-bottom-style: {line}"
+    )

@@ -1,0 +1,361 @@
+"""Tables on their way in: a CSV, TSV, JSONL, JSON or Parquet file, row by row, never whole in memory.
+
+A file is gone through twice. `opened` looks at all of it: what it is, which columns it has, how many rows, and whether
+it can be read to its end; then `Source.lines` gives the rows, as often as one likes. A JSON array is the exception, it
+is parsed as a whole. What a problem says never repeats the text of the row.
+"""
+
+import codecs
+import csv
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any, Literal
+
+Kind = Literal["csv", "json", "parquet"]
+
+ENDINGS: Mapping[str, Kind] = {
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "json"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+}
+"""What a file is by the end of its name; any other is a CSV, whatever it is separated by."""
+
+_DELIMITERS = (",", ";", "\t", "|")
+_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_PARQUET = b"PAR1"
+_KEPT = 200
+_CHUNK = 1 << 20
+_HEAD = 100_000
+_AT_ONCE = 1_000
+_LONG = 2**63
+_BROKEN_PARQUET = "The file is no Parquet file, or a broken one. Write it again and try once more."
+
+
+class Unreadable(ValueError):
+    """The file is no table at all; the message says what would be."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One record; `number` is the line it begins on, `record` what stood there when the file was not plain text."""
+
+    number: int
+    cells: Mapping[str, str]
+    record: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a row cannot go in."""
+
+    row: int
+    column: str
+    reason: str
+
+
+Line = Row | Problem
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that was looked through: `count` rows, good and bad, of which `first` are the first ones.
+
+    `types` says of the columns of a JSON file what was found in them; `digest` is that of its bytes.
+    """
+
+    file: IO[bytes]
+    kind: Kind
+    columns: tuple[str, ...]
+    count: int
+    first: tuple[Line, ...]
+    notes: tuple[str, ...]
+    digest: str
+    types: Mapping[str, frozenset[str]]
+    _again: Iterable[Line]
+
+    def lines(self) -> Iterator[Line]:
+        """All rows from the first on, with what is wrong in their places; one going through at a time."""
+        return iter(self._again)
+
+
+def opened(name: str, file: IO[bytes], *, header: bool = True, keep: int = _KEPT) -> Source:
+    """Look through a file that can be wound back; raise `Unreadable` when there is no table in it."""
+    kind = _kind(name, file)
+    if kind == "parquet":
+        return _surveyed(file, kind, _Parquet(file), (), _digest(file), keep)
+    encoding, digest, notes = _encoding(file)
+    if kind == "json":
+        return _surveyed(file, kind, _Json(file, encoding), notes, digest, keep)
+    return _surveyed(file, kind, _Csv(file, encoding, header=header), notes, digest, keep)
+
+
+def as_text(value: Any) -> str:
+    """What stands in a cell, as a text."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _kind(name: str, file: IO[bytes]) -> Kind:
+    file.seek(0)
+    if file.read(len(_PARQUET)) == _PARQUET:
+        return "parquet"
+    return next((kind for ending, kind in ENDINGS.items() if name.lower().endswith(ending)), "csv")
+
+
+def _surveyed(
+    file: IO[bytes], kind: Kind, reader: "_Csv | _Json | _Parquet", notes: tuple[str, ...], digest: str, keep: int
+) -> Source:
+    count, first = 0, list[Line]()
+    columns = dict.fromkeys(reader.columns)
+    types: dict[str, set[str]] = {}
+    for line in reader:
+        count += 1
+        if count <= keep:
+            first.append(line)
+        if kind == "json" and isinstance(line, Row):
+            columns |= dict.fromkeys(line.cells)
+            for column, value in (line.record or {}).items():
+                types.setdefault(column, set()).add(_type(value))
+    reader.check(count, bool(columns))
+    found = {column: frozenset(each) for column, each in types.items()}
+    return Source(file, kind, tuple(columns), count, tuple(first), notes, digest, found, reader)
+
+
+def _type(value: Any) -> str:
+    """`int` only for what 64 bits hold."""
+    return "big" if type(value) is int and not -_LONG <= value < _LONG else type(value).__name__
+
+
+def _digest(file: IO[bytes]) -> str:
+    file.seek(0)
+    hashed = hashlib.sha256()
+    while chunk := file.read(_CHUNK):
+        hashed.update(chunk)
+    return hashed.hexdigest()
+
+
+# ---- text ----------------------------------------------------------------------------------------------------------
+
+
+def _encoding(file: IO[bytes]) -> tuple[str, str, tuple[str, ...]]:
+    """The encoding under which all of the file is text, the digest of it, and what a person should know."""
+    file.seek(0)
+    beginning = file.read(4)
+    for mark, encoding in _BOMS:
+        if beginning.startswith(mark):
+            try:
+                return encoding, _text_digest(file, encoding), ()
+            except UnicodeDecodeError as error:
+                raise Unreadable(f"The file says it is {encoding.upper()} but is not. Save it as UTF-8.") from error
+    try:
+        return "utf-8", _text_digest(file, "utf-8"), ()
+    except UnicodeDecodeError:
+        pass
+    try:
+        digest = _text_digest(file, "cp1252")
+    except UnicodeDecodeError as error:
+        raise Unreadable("The file is neither UTF-8 nor Windows-1252. Save it as UTF-8 and try again.") from error
+    note = "Not UTF-8, so it was read as Windows-1252. Look at accents and quotation marks in the preview."
+    return "cp1252", digest, (note,)
+
+
+def _text_digest(file: IO[bytes], encoding: str) -> str:
+    file.seek(0)
+    hashed, decoder, blank = hashlib.sha256(), codecs.getincrementaldecoder(encoding)(), True
+    while chunk := file.read(_CHUNK):
+        hashed.update(chunk)
+        blank = not decoder.decode(chunk).strip() and blank
+    if not decoder.decode(b"", final=True).strip() and blank:
+        raise Unreadable("The file is empty.")
+    return hashed.hexdigest()
+
+
+@contextmanager
+def _text(file: IO[bytes], encoding: str, newline: str) -> Iterator[io.TextIOWrapper]:
+    """The file as text from its beginning; it stays open."""
+    file.seek(0)
+    text = io.TextIOWrapper(file, encoding, newline=newline)
+    try:
+        yield text
+    finally:
+        if not file.closed:
+            text.detach()
+
+
+class _Csv:
+    """Rows between separators, under the names in the first one or, without a header, numbered columns."""
+
+    def __init__(self, file: IO[bytes], encoding: str, *, header: bool) -> None:
+        self._file, self._encoding, self._header = file, encoding, header
+        with _text(file, encoding, "") as text:
+            self._delimiter = _delimiter(text.read(_HEAD))
+        records = self._records()
+        first = next(records, None)
+        if first is None:
+            raise Unreadable("The file has no rows.")
+        width = max([len(first[1]), *(len(cells) for _, cells in records)]) if not header else len(first[1])
+        records.close()
+        self.columns = _column_names(first[1] if header else [""] * width)
+
+    def __iter__(self) -> Iterator[Line]:
+        records = self._records()
+        if self._header:
+            next(records)
+        for number, cells in records:
+            if any(cell.strip() for cell in cells[len(self.columns) :]):
+                has = f"has {len(cells)} cells where the header has {len(self.columns)}"
+                yield Problem(number, "", f"{has}; quote cells that hold a separator")
+            else:
+                yield Row(number, dict(zip(self.columns, [*cells, *[""] * len(self.columns)], strict=False)))
+
+    def check(self, count: int, _has_columns: bool) -> None:
+        if not count:
+            raise Unreadable("The file has a header and no rows. Is its first row a header?")
+
+    def _records(self) -> "Records":
+        with _text(self._file, self._encoding, "") as text:
+            yield from _records(text, self._delimiter)
+
+
+Records = Generator[tuple[int, list[str]], None, None]
+
+
+def _records(text: Iterable[str], delimiter: str) -> Records:
+    """The records that are not blank, each with the line it begins on."""
+    reader = csv.reader(text, delimiter=delimiter)
+    begins = 1
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield begins, cells
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        raise Unreadable(f"Line {begins} cannot be read: {error}. A quotation mark may be left open there.") from error
+
+
+def _delimiter(text: str) -> str:
+    """The separator under which the first records have the same number of cells, and more than one."""
+    return max(_DELIMITERS, key=lambda delimiter: _regularity(text, delimiter))
+
+
+def _regularity(text: str, delimiter: str) -> tuple[bool, float]:
+    widths: Counter[int] = Counter()
+    try:
+        for _, cells in _records(io.StringIO(text, newline=""), delimiter):
+            widths[len(cells)] += 1
+            if widths.total() == 50:
+                break
+    except Unreadable:
+        return False, 0.0
+    width, times = widths.most_common(1)[0] if widths else (0, 0)
+    return width > 1, times / max(widths.total(), 1)
+
+
+def _column_names(cells: Sequence[str]) -> tuple[str, ...]:
+    names: list[str] = []
+    for position, cell in enumerate(cells, start=1):
+        name = cell.strip() or f"Column {position}"
+        names.append(name if name not in names else f"{name} ({position})")
+    return tuple(names)
+
+
+class _Json:
+    """Objects, one a line, or the elements of an array."""
+
+    columns: tuple[str, ...] = ()
+
+    def __init__(self, file: IO[bytes], encoding: str) -> None:
+        self._file, self._encoding = file, encoding
+
+    def __iter__(self) -> Iterator[Line]:
+        for number, value in self._values():
+            if isinstance(value, Problem):
+                yield value
+            elif not isinstance(value, dict):
+                yield Problem(number, "", 'is not an object like {"text": "..."}')
+            else:
+                yield Row(number, {key: as_text(each) for key, each in value.items()}, value)
+
+    def check(self, _count: int, has_columns: bool) -> None:
+        if not has_columns:
+            raise Unreadable('No line is a JSON object. Each line should look like {"text": "...", "quality": 1}.')
+
+    def _values(self) -> Iterator[tuple[int, Any]]:
+        """The values by line; a file that is one JSON array counts by element."""
+        with _text(self._file, self._encoding, "\n") as text:
+            beginning = next((line.lstrip() for line in text if line.strip()), "")
+        with _text(self._file, self._encoding, "\n") as text:
+            if beginning.startswith("["):
+                try:
+                    yield from enumerate(json.load(text), start=1)
+                except (ValueError, RecursionError) as error:
+                    raise Unreadable("The file begins like a JSON array but is not one.") from error
+                return
+            for number, line in enumerate(text, start=1):
+                if line.strip():
+                    try:
+                        yield number, json.loads(line)
+                    except (ValueError, RecursionError):
+                        yield number, Problem(number, "", "is not JSON")
+
+
+# ---- Parquet -------------------------------------------------------------------------------------------------------
+
+
+class _Parquet:
+    """Rows of a Parquet file, counted from 1; what JSON cannot carry is told as a text."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        with _arrow_errors():
+            self.columns = _column_names(_parquet(file).schema_arrow.names)
+
+    def __iter__(self) -> Iterator[Line]:
+        number = 0
+        with _arrow_errors():
+            for batch in _parquet(self._file).iter_batches(batch_size=_AT_ONCE):
+                for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    number += 1
+                    record = {name: _jsonable(value) for name, value in zip(self.columns, values, strict=True)}
+                    yield Row(number, {name: as_text(value) for name, value in record.items()}, record)
+
+    def check(self, count: int, has_columns: bool) -> None:
+        if not count or not has_columns:
+            raise Unreadable("The file has no rows.")
+
+
+def _parquet(file: IO[bytes]) -> Any:
+    from pyarrow.parquet import ParquetFile
+
+    file.seek(0)
+    return ParquetFile(file)
+
+
+@contextmanager
+def _arrow_errors() -> Iterator[None]:
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except (ArrowException, OSError) as error:
+        raise Unreadable(_BROKEN_PARQUET) from error
+
+
+def _jsonable(value: Any) -> Any:
+    """A value as JSON has it."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if abs(value) < float("inf") else None
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, Mapping):
+        return {str(key): _jsonable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(each) for each in value]
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

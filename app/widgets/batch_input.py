@@ -1,0 +1,140 @@
+"""The texts of a batch: from a file or pasted, with the column they stand in."""
+
+import io
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from app import session
+from app.batches import MOST_MEGABYTES, MOST_ROWS
+from app.importing import guess_columns, table_of
+from app.tables import Problem, Source, Unreadable, opened
+from app.text import count, plain, shortened
+
+FILE, PASTED = "A file", "Pasted lines"
+
+_KINDS = ["csv", "tsv", "txt", "jsonl", "ndjson", "json", "parquet", "pq"]
+_OPENED = "batch.opened"
+_FORM = "batch.input"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A source, the column to score, and what the source is called."""
+
+    source: Source
+    column: str
+    name: str
+
+
+def pick_texts(handle: str) -> Texts | None:
+    """Draw the choice; None as long as there is nothing to score."""
+    picked = st.segmented_control(
+        "Texts from", [FILE, PASTED], default=FILE, required=True, key="batch.from", persist_state="session"
+    )
+    return _pasted(handle) if picked == PASTED else _file(handle)
+
+
+def _file(handle: str) -> Texts | None:
+    form = session.round_key(_FORM)
+    file = st.file_uploader(
+        "A CSV, JSONL or Parquet file",
+        type=_KINDS,
+        key=form,
+        max_upload_size=MOST_MEGABYTES,
+        help="CSV may be separated by commas, semicolons, tabs or bars. JSONL has one object a line.",
+    )
+    if file is None:
+        session.keep(_OPENED, None)
+        st.caption(
+            f"Up to {MOST_MEGABYTES} MB and {MOST_ROWS:,} rows, one text each. For more, and from scripts: "
+            f"`traitbench score {handle} --batch FILE -o OUT`, which takes any size and can be interrupted."
+        )
+        return None
+    return _of_file(file, form, handle)
+
+
+def _of_file(file: Any, form: str, handle: str) -> Texts | None:
+    header = True
+    if file.name.lower().endswith(("csv", "tsv", "txt")):
+        header = st.toggle("The first row names the columns", value=True, key=f"{form}.header")
+    source = _opened(file, header=header)
+    if isinstance(source, str):
+        st.error(plain(source), icon=":material/error:")
+        return None
+    for note in source.notes:
+        st.warning(note.replace("in the preview", "below"), icon=":material/translate:")
+    if source.count > MOST_ROWS:
+        st.error(
+            f"**{source.count:,} rows; this page takes up to {MOST_ROWS:,}.** Score a part of the file here, or all of "
+            f"it with the command line: `traitbench score {handle} --batch FILE -o OUT`",
+            icon=":material/error:",
+        )
+        return None
+    guess = guess_columns(table_of(source), ())[0]
+    column = st.selectbox(
+        "Text is in",
+        list(source.columns),
+        index=source.columns.index(guess),
+        key=f"{form}.{file.file_id}.{header}.column",
+    )
+    _preview(source, column)
+    return Texts(source, column, file.name)
+
+
+def _pasted(handle: str) -> Texts | None:
+    pasted = st.text_area(
+        "One text a line",
+        key="batch.pasted",
+        height=220,
+        persist_state="session",
+        placeholder="Paste texts here, one a line. Empty lines are left out. Many thousands go quicker as a file.",
+    )
+    lines = pasted.splitlines()
+    texts = sum(bool(line.strip()) for line in lines)
+    if not texts:
+        return None
+    if texts > MOST_ROWS:
+        st.error(
+            f"**{texts:,} lines; this page takes up to {MOST_ROWS:,}.** Paste a part of them, or put them into a file "
+            f"for the command line: `traitbench score {handle} --batch FILE -o OUT`",
+            icon=":material/error:",
+        )
+        return None
+    st.caption(count(texts, "text"))
+    return Texts(_source_of(lines), "text", "pasted lines")
+
+
+def _source_of(lines: list[str]) -> Source:
+    """The lines as a file, so that there is one way only; empty ones count as lines, and are no rows."""
+    content = "".join(f"{json.dumps({'text': line})}\n" if line.strip() else "\n" for line in lines)
+    return opened("pasted.jsonl", io.BytesIO(content.encode()))
+
+
+def _opened(file: Any, *, header: bool) -> Source | str:
+    """The file, looked through once for each way of reading it; or why it cannot be read."""
+    held = session.kept(_OPENED)
+    if held and held[:2] == (file.file_id, header):
+        return held[2]  # type: ignore[no-any-return]
+    try:
+        with st.spinner("Looking through the file"):
+            found: Source | str = opened(file.name, io.BytesIO(file.getvalue()), header=header)
+    except Unreadable as problem:
+        found = str(problem)
+    session.keep(_OPENED, (file.file_id, header, found))
+    return found
+
+
+def _preview(source: Source, column: str) -> None:
+    """How many there are, and whether the first are what one means."""
+    rows = [line.cells.get(column, "") for line in source.first if not isinstance(line, Problem)]
+    empty = sum(not text.strip() for text in rows)
+    first = next((shortened(text, 160) for text in rows if text.strip()), "")
+    st.caption(f"**{count(source.count, 'row')}**, the first: {plain(first)}" if first else count(source.count, "row"))
+    if empty > len(rows) / 2:
+        st.warning(
+            f"{empty} of the first {count(len(rows), 'row')} have no text in this column. Is it the right one?",
+            icon=":material/help:",
+        )

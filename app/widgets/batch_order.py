@@ -1,0 +1,146 @@
+"""What to do with the texts of a batch: which traits, which mode, at which price; the start; and what was started."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import streamlit as st
+
+from app import batches, session
+from app.batches import FORGOTTEN_AFTER, PURGED_AFTER, Full, Job
+from app.batching import Asked, probe
+from app.service import attempt, client
+from app.text import plain
+from app.trust import trait_figures
+from app.widgets.batch_input import Texts
+from app.widgets.modes import FULL, NAMES, modes_of, price, speeds
+from core.contract.batch import Mode
+from core.contract.models import Model
+from core.contract.versions import Version
+
+TRAITS, MODE = "batch.traits", "batch.mode"
+
+_JOBS = "batch.jobs"
+_ADDRESS = "batch"
+_WHAT: Mapping[str, str] = {
+    FULL: "All that the model learnt from. The scores are those of the Score page.",
+    "layer4": "Four layers of the transformer instead of all.",
+    "static": "No transformer at all: word vectors and style.",
+}
+
+
+def pick_traits(names: Mapping[str, str]) -> list[str] | None:
+    """The traits to score; None for all. A link may name them."""
+    from_link(TRAITS, "traits", lambda linked: [key for key in linked.split(",") if key in names])
+    picked = st.multiselect(
+        "Traits",
+        list(names),
+        key=TRAITS,
+        format_func=lambda key: names.get(key, key),
+        placeholder="All traits",
+        persist_state="session",
+    )
+    return [key for key in names if key in picked] or None
+
+
+def pick_mode(version: Version) -> Mode:
+    """The mode, with what each costs."""
+    figures = trait_figures(version)
+    offered = [FULL, *modes_of(figures)]
+    prices = {mode: price(figures, mode, speeds(version)) for mode in offered}
+    from_link(MODE, "mode", str)
+    if session.kept(MODE) not in offered:
+        session.keep(MODE, None)
+    picked = st.radio(
+        "Mode",
+        offered,
+        format_func=lambda mode: NAMES.get(mode, mode),
+        captions=[_caption(mode, prices[mode]) for mode in offered],
+        key=MODE,
+        persist_state="session",
+    )
+    if len(offered) == 1:
+        st.caption(f"v{version.version_no} has no faster modes: its training, or its encoder, knew none.")
+    return cast(Mode, picked or FULL)
+
+
+def from_link(key: str, name: str, read: Callable[[str], Any]) -> None:
+    """Set a widget as a link has it, before it is drawn for the first time.
+
+    One that shows other words than it stands for cannot be bound to the address, which would hold these words.
+    """
+    if key not in st.session_state and (linked := st.query_params.get(name)):
+        session.keep(key, read(linked))
+
+
+def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None, mode: Mode) -> None:
+    """Set a batch going; what would befall every row is said instead."""
+    asked = Asked(f"{model.handle}@{version}", traits, mode)
+    with attempt() as starting:
+        card = probe(client(), asked)
+    if starting.error:
+        return
+    job = Job(
+        client(),
+        batches.pinned(asked, card),
+        texts.source,
+        texts.column,
+        name=texts.name,
+        keys=tuple(card.scores),
+    )
+    try:
+        batches.start(job, forget_after=PURGED_AFTER if model.zero_data_retention else FORGOTTEN_AFTER)
+    except Full as full:
+        st.warning(str(full), icon=":material/hourglass_top:")
+        return
+    forget(model.handle)
+    session.keep(_JOBS, {**session.kept(_JOBS, {}), model.handle: job.id})
+    st.rerun()
+
+
+def present_job(handle: str) -> Job | None:
+    """The batch of this tab about this model; after a reload its address still knows it."""
+    held: dict[str, str] = session.kept(_JOBS, {})
+    linked = st.query_params.get(_ADDRESS)
+    job = batches.find(held.get(handle)) or batches.find(linked)
+    if job is not None and job.handle == handle:
+        session.keep(_JOBS, {**held, handle: job.id})
+        if linked != job.id:
+            st.query_params[_ADDRESS] = job.id
+        return job
+    if handle in held or linked:
+        session.keep(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
+        st.query_params.pop(_ADDRESS, None)
+        if job is None:
+            st.info("The batch that was here is no longer held: score the texts again.", icon=":material/info:")
+    return None
+
+
+def forget(handle: str) -> None:
+    """Let go of the batch of this tab about this model; also a button's callback."""
+    held: dict[str, str] = session.kept(_JOBS, {})
+    if handle in held:
+        batches.discard(held[handle])
+        st.query_params.pop(_ADDRESS, None)
+        session.keep(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
+
+
+def retention_note(model: Model) -> None:
+    """Where the texts are, and for how long."""
+    if model.zero_data_retention:
+        st.caption(
+            ":material/shield: Zero data retention: nothing of a batch is stored. Its texts and scores are in the "
+            "memory of this workbench until you discard them, or for 15 minutes after you last looked; a file that you "
+            "chose, as long as this tab shows it."
+        )
+    else:
+        st.caption(
+            "The texts and scores are in the memory of this workbench, not on its disk: until you discard them, or for "
+            "6 hours after you last looked. Download what you want to keep."
+        )
+
+
+def _caption(mode: str, cost: str) -> str:
+    """What a mode does, and its price in figures where there are any; the name stands beside it already."""
+    told = _WHAT.get(mode, plain(mode))
+    figures = cost.partition(": ")[2]
+    return f"{told} {figures[:1].upper()}{figures[1:]}" if figures else told

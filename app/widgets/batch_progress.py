@@ -1,0 +1,68 @@
+"""A batch while it runs: how far, how fast, how much longer; and how it ended."""
+
+import streamlit as st
+
+from app import batches
+from app.batches import Job
+from app.service import explain, guarded
+from app.text import count, plain, span
+from app.widgets.batch_order import forget
+
+
+def watch_batch(job: Job) -> None:
+    """Draw how far it is once a second; the whole page runs again once it has ended."""
+
+    @st.fragment(run_every=1.0)
+    def look() -> None:
+        with guarded():
+            batches.find(job.id)
+            if job.state != "running":
+                st.rerun()
+            _draw(job)
+
+    look()
+
+
+def draw_end(job: Job) -> None:
+    """How it ended, and how to go on."""
+    of = f"{job.done:,} of {job.total:,} rows"
+    if job.state == "failed" and job.error:
+        st.error(
+            f"**The batch broke off after {of}.** What is done is kept.\n\n{explain(job.error)}",
+            icon=":material/error:",
+        )
+    elif job.state == "stopped":
+        st.info(f"**Stopped after {of}.** What is done is kept.", icon=":material/pause_circle:")
+    took = f"{span(job.seconds)}, {job.done / job.seconds:,.0f} rows a second" if job.seconds >= 1 else ""
+    mode = "" if job.asked.mode == "full" else f", mode {job.asked.mode}"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"**{plain(job.name)}**, {count(job.done, 'row')} by {job.version}{mode}. :gray[{took}]", width="stretch"
+        )
+        if job.state != "done" and st.button("Go on", icon=":material/play_arrow:", key="batch.go_on"):
+            job.start()
+            st.rerun()
+        st.button(
+            "Discard",
+            icon=":material/delete:",
+            key="batch.discard",
+            type="tertiary",
+            help="Forget the texts and scores of this batch.",
+            on_click=forget,
+            args=(job.handle,),
+        )
+
+
+def _draw(job: Job) -> None:
+    with st.container(border=True, key="batch.progress"):
+        st.subheader(f"Scoring {plain(job.name)}", icon=":material/progress_activity:", anchor=False)
+        st.progress(min(job.done / max(job.total, 1), 1.0), text=f"{job.done:,} of {job.total:,} rows")
+        rate = job.rate
+        left = f"about {span((job.total - job.done) / rate)} left" if rate > 0 else "time left not known yet"
+        speed = f"{rate:,.0f} rows a second, " if rate >= 1 else ""
+        failed = f" {count(job.failed, 'row')} could not be scored so far." if job.failed else ""
+        st.caption(f"{span(job.seconds)} so far, {speed}{left}.{failed}")
+        if st.button("Stop", icon=":material/stop:", key="batch.stop", help="What is done by then is kept."):
+            job.stop()
+            st.rerun()
+    st.caption("This goes on while you look at other pages. Keep this tab, or its address, to find the results again.")

@@ -1,0 +1,69 @@
+"""Where the held-out scores of a trait's samples lie: a table of poles by tiers, darker where more of a pole is.
+
+Drawn as HTML in the page's own text colour, so it follows the theme at once; what the colour says, the number says too.
+"""
+
+from collections.abc import Sequence
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from app.theme import NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN, TIERS, seen_through
+from app.trust import POLES, TIER_NAMES, Confusion, Pole
+from app.widgets.chart import download_table
+
+_SIGNS: dict[Pole, str] = {"positive": POSITIVE_SIGN, "negative": NEGATIVE_SIGN}
+_COLOURS: dict[Pole, str] = {"positive": PALETTE.positive, "negative": PALETTE.negative}
+_FAINTEST, _DARKEST = 0.08, 0.55
+_TABLE = "border-collapse:separate;border-spacing:3px;width:100%;max-width:44rem;table-layout:fixed"
+_HEAD = "font-weight:600;font-size:0.8rem;text-align:center;padding:0.2rem 0;overflow-wrap:anywhere;border:0"
+_SIDE = "font-weight:600;font-size:0.875rem;text-align:left;padding:0.3rem 0.4rem 0.3rem 0;border:0"
+_CELL = "text-align:center;padding:0.45rem 0.1rem;border:0;border-radius:4px;font-variant-numeric:tabular-nums"
+
+
+def draw_confusion(
+    confusions: Sequence[tuple[str, Confusion]], poles: tuple[str, str], *, key: str, file_name: str
+) -> None:
+    """One table a version that has one, under its label; `poles` are the positive label and the negative one."""
+    for label, confusion in confusions:
+        if len(confusions) > 1:
+            st.markdown(f"**{label}**")
+        st.html(_table(confusion, dict(zip(POLES, poles, strict=True))))
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.caption(
+            "Samples by pole and by the tier that their held-out score lies in: on the right where the poles are told "
+            "apart, a positive sample; on the left, a negative one.",
+            width="stretch",
+        )
+        download_table(_frame(confusions, poles), key=key, file_name=file_name)
+
+
+def _table(confusion: Confusion, labels: dict[Pole, str]) -> str:
+    heads = "".join(f'<th scope="col" style="{_HEAD}">{TIERS[tier].glyph} {tier}</th>' for tier in TIER_NAMES)
+    rows = "".join(_row(pole, labels[pole], confusion) for pole in POLES)
+    corner = f'<td style="{_HEAD}"></td>'
+    return f'<table style="{_TABLE}" aria-label="Held-out scores by tier"><tr>{corner}{heads}</tr>{rows}</table>'
+
+
+def _row(pole: Pole, label: str, confusion: Confusion) -> str:
+    whole = sum(confusion[pole].values())
+    cells = "".join(_cell(confusion[pole][tier], whole, _COLOURS[pole]) for tier in TIER_NAMES)
+    return f'<tr><th scope="row" style="{_SIDE};overflow-wrap:anywhere">{_SIGNS[pole]} {escape(label)}</th>{cells}</tr>'
+
+
+def _cell(samples: int, whole: int, colour: str) -> str:
+    share = samples / whole if whole else 0.0
+    ground = f"background:{seen_through(colour, _FAINTEST + (_DARKEST - _FAINTEST) * share)}"
+    part = f'<div style="font-size:0.75rem;opacity:0.8">{share:.0%}</div>' if whole else ""
+    return f'<td style="{_CELL};{ground}"><b>{samples:,}</b>{part}</td>'
+
+
+def _frame(confusions: Sequence[tuple[str, Confusion]], poles: tuple[str, str]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"Version": label, "Pole": name, **confusion[pole]}
+            for label, confusion in confusions
+            for pole, name in zip(POLES, poles, strict=True)
+        ]
+    )

@@ -1,0 +1,63 @@
+"""What a training will cost before it starts: the time, and what it is made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app.text import count
+from core.contract.models import TrainEffort
+from core.contract.traits import Trait
+from core.scoring.cost import estimate
+
+_LONG = 90
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds, and what they go to: texts to read, traits to search."""
+
+    reading: float
+    searching: float
+    texts: int
+    traits: int
+
+    @property
+    def in_short(self) -> str:
+        """`about 4 s`."""
+        return duration(self.reading + self.searching)
+
+
+def costs_of(efforts: Sequence[TrainEffort], traits: Sequence[Trait], to_read: int) -> dict[TrainEffort, Cost]:
+    """What each effort costs when so many texts have to be read."""
+    per_trait = [trait.sample_count for trait in traits if trait.kind == "extrinsic"]
+
+    def cost_of(effort: TrainEffort) -> Cost:
+        searching = estimate(effort, samples_per_trait=per_trait, to_encode=0)
+        whole = estimate(effort, samples_per_trait=per_trait, to_encode=to_read)
+        return Cost(max(whole - searching, 0.0), searching, to_read, len(per_trait))
+
+    return {effort: cost_of(effort) for effort in efforts}
+
+
+def captions(says: Mapping[TrainEffort, str], costs: Mapping[TrainEffort, Cost]) -> list[str]:
+    """What each effort searches and how long it takes."""
+    return [f"{text} {costs[effort].in_short.capitalize()}." for effort, text in says.items()]
+
+
+def draw_basis(cost: Cost) -> None:
+    """What the time that is said for an effort is made of, and how far to trust it."""
+    reading = f"{duration(cost.reading)} to read {count(cost.texts, 'text')}" if cost.texts else "no text to read anew"
+    searching = f"{duration(cost.searching)} to search {count(cost.traits, 'trait')}"
+    st.caption(
+        f":material/timer: {cost.in_short.capitalize()}: {reading}, {searching}.",
+        help="By what short texts took on a machine with two processors. Long texts take longer, a busy machine too; "
+        "texts that were read before are not read again.",
+    )
+
+
+def duration(seconds: float) -> str:
+    """`less than a second`, `about 4 s`, `about 3 min`."""
+    if seconds < 1:
+        return "less than a second"
+    return f"about {round(seconds)} s" if seconds < _LONG else f"about {round(seconds / 60)} min"

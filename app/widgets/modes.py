@@ -1,0 +1,133 @@
+"""The faster ways to score many texts at once, and what each of them costs in quality."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from app.text import count, plain
+from app.trust import Figures, TraitFigures
+from app.widgets.chart import download_table, only_our_csv
+from core.contract.versions import Version
+
+FULL = "full"
+NAMES: Mapping[str, str] = {
+    FULL: "Full",
+    "layer4": "Layer 4 only",
+    "static": "Static",
+}
+"""What a mode is called; one that is not here is called as it is."""
+
+_SPEEDS: Mapping[str, Mapping[str, float]] = {
+    "full-l4fws-int8-1": {"layer4": 1.5, "static": 30.0},
+    "minilm-l4f-int8-1": {"layer4": 1.4},
+}
+"""By encoder: processor time of full by that of a mode, texts of twenty words."""
+
+
+def draw_modes(
+    versions: Sequence[tuple[str, Mapping[str, TraitFigures]]],
+    names: Mapping[str, str],
+    speeds: Mapping[str, float],
+    *,
+    key: str,
+    file_name: str,
+) -> None:
+    """Each mode of each version (label, figures by trait), full first; nothing where no version has modes."""
+    if not any(each.modes for _, figures in versions for each in figures.values()):
+        return
+    for label, figures in versions:
+        before = f"**{label}**: " if len(versions) > 1 else ""
+        said = [sentence for mode in modes_of(figures) if (sentence := price(figures, mode, speeds))]
+        if said:
+            st.markdown("\n".join(f"- {before}{sentence}" for sentence in said))
+    found = pd.concat([table(label, figures, names) for label, figures in versions], ignore_index=True)
+    grid = f"{key}.table"
+    only_our_csv(grid)
+    number = st.column_config.NumberColumn(format="%.3f")
+    st.dataframe(
+        found if len(versions) > 1 else found.drop(columns="Version"),
+        hide_index=True,
+        width="stretch",
+        key=grid,
+        placeholder="–",
+        column_config={
+            "AUROC": number,
+            "Against full": st.column_config.NumberColumn(
+                format="%+.3f", help="What the mode costs: its AUROC less that of the full score."
+            ),
+            "95 % from": number,
+            "95 % to": number,
+            "Brier": number,
+            "Calibration error": number,
+        },
+    )
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.caption(
+            "A batch may be scored in a faster mode, which reads less of a text. Each mode has an axis of its own, "
+            "measured on the samples that the full one was measured on. Times are those of reading texts of twenty "
+            "words.",
+            width="stretch",
+        )
+        download_table(found, key=key, file_name=file_name)
+
+
+def speeds(version: Version) -> dict[str, float]:
+    """How many times as fast as full each mode is, with the encoder of the version, where that was measured."""
+    encoder = version.metrics.get("encoder")
+    return dict(_SPEEDS.get(str(encoder.get("id")), {})) if isinstance(encoder, dict) else {}
+
+
+def modes_of(figures: Mapping[str, TraitFigures]) -> list[str]:
+    """The modes beside full, in order of first appearance."""
+    return list(dict.fromkeys(mode for each in figures.values() for mode in each.modes if mode != FULL))
+
+
+def price(figures: Mapping[str, TraitFigures], mode: str, speeds: Mapping[str, float]) -> str:
+    """`**Layer 4 only**: AUROC −0.006 on average, 1.5 times as fast`, in markdown; empty where nothing is known."""
+    costs = [cost for each in figures.values() if (cost := _cost(each, each.modes.get(mode))) is not None]
+    parts = []
+    if costs:
+        of = f" on average over {count(len(costs), 'trait')}" if len(costs) > 1 else ""
+        parts.append(f"AUROC {signed(sum(costs) / len(costs))}{of}")
+    if mode in speeds:
+        parts.append(f"{_times(speeds[mode])} times as fast")
+    return f"**{plain(NAMES.get(mode, mode))}**: {', '.join(parts)}." if parts else ""
+
+
+def table(label: str, figures: Mapping[str, TraitFigures], names: Mapping[str, str]) -> pd.DataFrame:
+    """One row a trait and mode, full first."""
+    return pd.DataFrame(
+        [
+            {
+                "Version": label,
+                "Trait": names.get(key, key),
+                "Mode": NAMES.get(mode, mode),
+                "AUROC": measured.auroc,
+                "Against full": None if mode == FULL else _cost(each, measured),
+                "95 % from": measured.interval[0] if measured.interval else None,
+                "95 % to": measured.interval[1] if measured.interval else None,
+                "Brier": measured.brier,
+                "Calibration error": measured.calibration_error,
+                "Measured on": measured.measured_on,
+            }
+            for key, each in figures.items()
+            for mode, measured in ((FULL, each), *((mode, one) for mode, one in each.modes.items() if mode != FULL))
+        ]
+    )
+
+
+def signed(change: float) -> str:
+    """`−0.006`, `+0.002`, `±0`."""
+    rounded = round(change, 3)
+    return f"{'+' if rounded > 0 else '−'}{abs(rounded):.3f}" if rounded else "±0"
+
+
+def _cost(full: Figures, mode: Figures | None) -> float | None:
+    if mode is None or full.auroc is None or mode.auroc is None:
+        return None
+    return mode.auroc - full.auroc
+
+
+def _times(speed: float) -> str:
+    return f"{speed:.1f}" if speed < 9.95 else f"{speed:.0f}"

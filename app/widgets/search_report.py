@@ -1,0 +1,138 @@
+"""What a training tried for each trait, what it chose, and what that gained; and what the labels taught."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from app.text import plain
+from app.trust import Labels, Search, TraitFigures
+from app.widgets.chart import download_table, only_our_csv
+
+
+def draw_search(figures: Mapping[str, TraitFigures], names: Mapping[str, str], *, key: str, file_name: str) -> None:
+    """One row a trait, and how to read it; nothing for a version that kept none of it."""
+    if not any(each.search or each.labels for each in figures.values()):
+        return
+    found = table(figures, names)
+    grid = f"{key}.table"
+    only_our_csv(grid)
+    st.dataframe(
+        found,
+        hide_index=True,
+        width="stretch",
+        key=grid,
+        placeholder="–",
+        column_config={
+            "Tried": st.column_config.NumberColumn(help="Settings that were compared on samples left out."),
+            "Gained": st.column_config.NumberColumn(
+                format="%+.4f",
+                help="Held-out cross-entropy won over the effort below: nats a sample, 0 where its choice stayed.",
+            ),
+            "Labels weigh": st.column_config.NumberColumn(
+                format="percent", help="How much of the direction comes from the words for the trait and its poles."
+            ),
+            "Labels gain": st.column_config.NumberColumn(
+                format="%+.4f", help="Held-out cross-entropy won by learning from the words too."
+            ),
+        },
+    )
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.caption(
+            "A wider search keeps what the narrower one found unless samples left out say otherwise, so it is never "
+            "worse on them.",
+            width="stretch",
+        )
+        download_table(found, key=key, file_name=file_name)
+
+
+def draw_trait_search(figures: TraitFigures) -> None:
+    """The same for one trait, in words, with every level of the search."""
+    if figures.search:
+        st.markdown(search_in_words(figures.search))
+        if figures.search.levels:
+            _draw_levels(figures.search)
+    if figures.labels:
+        st.markdown(labels_in_words(figures.labels))
+
+
+def search_in_words(search: Search) -> str:
+    """`Tried 54 settings: ... It gained 0.0041 over the effort below.`, in markdown."""
+    tried = f"**{search.tried:,} settings tried.** " if search.tried and search.tried > 1 else ""
+    says = f"{plain(search.says[:1].upper() + search.says[1:])}." if search.says else ""
+    chosen = plain(_chosen(search))
+    chose = f" Chosen: {chosen}." if chosen else ""
+    return f"{tried}{says}{chose}{_gained(search)}"
+
+
+def labels_in_words(labels: Labels) -> str:
+    """What the words for the poles were worth, in markdown."""
+    why = f" {plain(labels.why[:1].upper() + labels.why[1:].rstrip('.'))}." if labels.why else ""
+    if not labels.used:
+        return f"**Labels not used.**{why}"
+    weigh = f"**Labels weigh {labels.share:.0%}.**" if labels.share is not None else "**Labels used.**"
+    return f"{weigh}{why}"
+
+
+def table(figures: Mapping[str, TraitFigures], names: Mapping[str, str]) -> pd.DataFrame:
+    """One row a trait."""
+    return pd.DataFrame(
+        [
+            {
+                "Trait": names.get(key, key),
+                "Tried": each.search.tried if each.search else None,
+                "Effort chosen": _chosen_level(each.search),
+                "Gained": each.search.gained if each.search else None,
+                "Chosen": _chosen(each.search) if each.search else None,
+                "Labels weigh": each.labels.share if each.labels else None,
+                "Labels gain": each.labels.gain if each.labels else None,
+                "About the labels": each.labels.why if each.labels else None,
+            }
+            for key, each in figures.items()
+        ]
+    )
+
+
+def _draw_levels(search: Search) -> None:
+    rows = [
+        {
+            "Effort": level.name,
+            "Tried": level.tried,
+            "Held-out cross-entropy": level.cross_entropy,
+            "Chosen": "✓" if level.chosen else "",
+        }
+        for level in search.levels
+    ]
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        width=440,
+        column_config={
+            "Held-out cross-entropy": st.column_config.NumberColumn(format="%.4f", help="Smaller is better.")
+        },
+    )
+
+
+def _gained(search: Search) -> str:
+    names = [level.name for level in search.levels]
+    chosen = _chosen_level(search)
+    wider = names[names.index(chosen) + 1 :] if chosen else []
+    if wider:
+        return (
+            f" What {' and '.join(wider)} tried beside was no better on samples left out, so that of {chosen} stayed."
+        )
+    if search.gained is None or len(names) < 2:
+        return ""
+    return f" It gained {search.gained:.4f} in held-out cross-entropy over the effort below."
+
+
+def _chosen_level(search: Search | None) -> str | None:
+    return next((level.name for level in search.levels if level.chosen), None) if search else None
+
+
+def _chosen(search: Search) -> str:
+    return "; ".join(f"{name}: {_value(each)}" for name, each in search.chosen.items())
+
+
+def _value(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,30 @@
+"""The last change of samples, and the way back."""
+
+import streamlit as st
+
+from app import session
+from app.sample_changes import UNDO, Undo, take_back
+from app.service import attempt
+from app.text import count
+
+
+def draw_undo(handle: str) -> None:
+    """What was changed just now, and a button that takes it back; nothing when it was in another model."""
+    undo = session.kept(UNDO)
+    if not isinstance(undo, Undo) or undo.handle != handle:
+        return
+    st.caption(f"Just now: {undo.what}" + ("" if undo.possible else ", for good"), width="content")
+    if undo.possible and st.button("Undo", icon=":material/undo:", type="tertiary", key="samples.undo_button"):
+        with attempt() as undoing:
+            left = take_back(undo)
+        if undoing.done:
+            session.keep(UNDO, None)
+            session.flash(_undone(undo, left))
+            st.rerun()
+
+
+def _undone(undo: Undo, left: int) -> str:
+    """How it is after an undo."""
+    if left:
+        return f"{count(left, 'sample')} could not be removed."
+    return f"As it was, without {undo.forgone:,} that were synthesized." if undo.forgone else "As it was before."

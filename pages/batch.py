@@ -1,0 +1,89 @@
+"""Batch: many texts at once, from a file or pasted; how their scores lie, the table of them, and that as a file."""
+
+import streamlit as st
+
+from app import session
+from app.figures import names_of
+from app.navigation import page_link
+from app.service import client
+from app.widgets.batch_input import pick_texts
+from app.widgets.batch_order import MODE, TRAITS, pick_mode, pick_traits, present_job, retention_note, start
+from app.widgets.batch_progress import draw_end, watch_batch
+from app.widgets.batch_results import draw_results, in_link
+from app.widgets.heading import heading
+from app.widgets.model_picker import chosen_model
+
+ACTIVE = "active"
+
+model = chosen_model()
+versions = list(client().versions.list(model.handle))
+numbers = [f"v{each.version_no}" for each in versions]
+active = f"v{model.version_no}" if numbers else ""
+chosen = session.on_screen("version", ACTIVE)
+names = names_of(client().traits.list(model.handle))
+heading(
+    "batch",
+    model,
+    version=chosen if chosen in numbers else active,
+    traits=",".join(session.kept(TRAITS, [])) or st.query_params.get("traits"),
+    mode=session.kept(MODE) or st.query_params.get("mode"),
+    **in_link(list(names)),
+)
+
+if model.state == "archived":
+    st.info("This model was deleted and scores no more. Its traits, samples and versions can still be read.")
+    page_link("versions", "See its versions")
+    st.stop()
+
+if not numbers:
+    with st.container(border=True, key="batch.draft"):
+        st.subheader("Not trained yet", icon=":material/model_training:", anchor=False)
+        st.markdown("A batch is scored by a version, and a training makes one. Until then the Score page rehearses.")
+        page_link("train", "Train this model")
+        page_link("score", "Rehearse with one text")
+    st.stop()
+
+job = present_job(model.handle)
+
+# ---- the batch of this tab -------------------------------------------------------------------------------------------
+
+if job and job.state == "running":
+    watch_batch(job)
+    st.stop()
+
+if job:
+    draw_end(job)
+    draw_results(job, names)
+
+# ---- a new one -------------------------------------------------------------------------------------------------------
+
+with st.expander("Score other texts", icon=":material/playlist_add:") if job else st.container():
+    what, how = st.columns([3, 2], gap="large")
+    with how:
+        picked = st.selectbox(
+            "Version",
+            [ACTIVE, *numbers],
+            key="version",
+            bind="query-params",
+            help=f"`active` is {active} now. All rows are scored by one version, whatever happens meanwhile.",
+        )
+        number = active if picked == ACTIVE else picked
+        traits = pick_traits(names)
+        mode = pick_mode(versions[numbers.index(number)])
+    with what:
+        texts = pick_texts(model.handle)
+    with how:
+        if (
+            st.button(
+                f"Score {texts.source.count:,} texts" if texts and texts.source.count > 1 else "Score",
+                type="primary",
+                icon=":material/play_arrow:",
+                disabled=texts is None,
+                key="batch.start",
+            )
+            and texts
+        ):
+            start(model, number, texts, traits, mode)
+        if job:
+            st.caption("The results above are discarded then: download them first.")
+        retention_note(model)

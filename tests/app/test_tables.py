@@ -1,0 +1,143 @@
+"""Any usual file becomes rows, one after the other; and what is written as Parquet is what came in, and its scores."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from app.batching import FIGURES, Outcome, Shape, write_parquet
+from app.tables import Problem, Row, Source, Unreadable, opened
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
+JSON = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), TEXT, st.lists(st.integers()))
+
+
+def rows_of(name: str, content: bytes) -> list[Row | Problem]:
+    source = opened(name, io.BytesIO(content))
+    found = list(source.lines())
+    assert len(found) == source.count
+    assert list(source.lines()) == found, "as often as one likes"
+    return found
+
+
+def a_parquet(table: pa.Table) -> bytes:
+    place = io.BytesIO()
+    parquet.write_table(table, place)
+    return place.getvalue()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8))
+def test_a_csv_has_the_cells_that_were_written(records: Sequence[tuple[str, str]]) -> None:
+    place = io.StringIO(newline="")
+    writer = csv.writer(place, quoting=csv.QUOTE_ALL)
+    writer.writerows([("id", "text"), ("1", "the first"), *records])
+    kept = [cells for cells in records if any(cell.strip() for cell in cells)]
+    found = rows_of("a.csv", place.getvalue().encode())
+    assert [tuple(row.cells.values()) for row in found if isinstance(row, Row)][1:] == kept
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.dictionaries(TEXT, JSON, max_size=3) | st.just("no json"), max_size=8))
+def test_jsonl_has_the_records_that_were_written_in_their_places(lines: Sequence[dict[str, object] | str]) -> None:
+    records = [{"text": "the first"}, *lines]
+    content = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in records).encode()
+    found = rows_of("a.jsonl", content)
+    assert [row.record if isinstance(row, Row) else "no json" for row in found] == records
+    assert [row.number if isinstance(row, Row) else row.row for row in found] == list(range(1, len(records) + 1))
+
+
+def test_parquet_is_read_by_what_it_is_and_told_as_json_has_it() -> None:
+    moment = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    table = pa.table(
+        {
+            "text": ["Grüße", None],
+            "raw": [b"abc", b"\xff"],
+            "at": [moment, None],
+            "price": pa.array([Decimal("1.50"), None], pa.decimal128(6, 2)),
+            "ratio": [0.5, float("nan")],
+            "deep": [{"a": [1, 2]}, None],
+        }
+    )
+    first, second = rows_of("download", a_parquet(table))
+    assert isinstance(first, Row)
+    assert isinstance(second, Row)
+    assert first.record == {
+        "text": "Grüße",
+        "raw": "abc",
+        "at": "2026-01-02T03:04:00+00:00",
+        "price": "1.50",
+        "ratio": 0.5,
+        "deep": {"a": [1, 2]},
+    }
+    assert (first.cells["deep"], second.cells["text"], second.record["ratio"]) == ('{"a": [1, 2]}', "", None)  # type: ignore[index]
+    assert (first.number, second.number) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.parquet", b"no such thing", "is no Parquet file"),
+        ("a.parquet", b"PAR1 and then nothing", "is no Parquet file"),
+        ("a.parquet", a_parquet(pa.table({"text": pa.array([], pa.string())})), "has no rows"),
+        ("a.csv", b" \n \n", "is empty"),
+        ("a.csv", b"text\n", "has a header and no rows"),
+        ("a.csv", b"\xff\xfe\x00", "says it is UTF-16 but is not"),
+        ("a.csv", b"text\n\x81\x8d\n", "neither UTF-8 nor Windows-1252"),
+        ("a.csv", b'text\n"' + b"x" * 200_000, "A quotation mark may be left open"),
+        ("a.jsonl", b"1\n2\n", "No line is a JSON object"),
+        ("a.json", b'[{"text": 1}', "begins like a JSON array"),
+    ],
+)
+def test_what_is_no_table_is_told_with_the_way_out(name: str, content: bytes, sentence: str) -> None:
+    with pytest.raises(Unreadable, match=sentence):
+        opened(name, io.BytesIO(content))
+
+
+def written(source: Source) -> pa.Table:
+    """Its rows beside a reason each, as if none of them could be scored."""
+    shape = Shape(source.columns, ("warmth",))
+    lines = [
+        FIGURES.line(shape, Outcome(each.number if isinstance(each, Row) else each.row, None, None, "a", "because"))
+        for each in source.lines()
+    ]
+    place = io.BytesIO()
+    write_parquet(place, source, shape, [line.encode() for line in lines])
+    return parquet.read_table(io.BytesIO(place.getvalue()))
+
+
+def test_parquet_out_keeps_the_types_of_parquet_in() -> None:
+    table = pa.table({"line": pa.array([1, 2], pa.int8()), "text": ["a", None], "at": [datetime(2026, 1, 2), None]})
+    out = written(opened("a.parquet", io.BytesIO(a_parquet(table))))
+    assert out.select(["line", "text", "at"]).to_pylist() == table.to_pylist()
+    assert out.schema.field("line").type == pa.int8()
+    assert out.column_names[3:] == ["line (new)", "warmth", "composite", "confidence", "version", "error"]
+    assert out.column("line (new)").to_pylist() == [1, 2]
+
+
+def test_parquet_out_of_jsonl_has_numbers_where_all_are_numbers() -> None:
+    content = b'{"n": 1, "x": 0.5, "b": true, "m": 1}\nno json\n{"n": null, "x": 1, "b": false, "m": "two"}\n'
+    out = written(opened("a.jsonl", io.BytesIO(content)))
+    assert [str(out.schema.field(name).type) for name in ("n", "x", "b", "m")] == ["int64", "double", "bool", "string"]
+    assert out.select(["n", "x", "m", "error"]).to_pylist() == [
+        {"n": 1, "x": 0.5, "m": "1", "error": "because"},
+        {"n": None, "x": None, "m": None, "error": "because"},
+        {"n": None, "x": 1.0, "m": "two", "error": "because"},
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from(["a", "line", "é"]), JSON, max_size=3), min_size=1, max_size=6))
+def test_whatever_json_holds_can_be_written_as_parquet(records: Sequence[dict[str, object]]) -> None:
+    content = "\n".join(json.dumps(record | {"text": "\ud83d"}) for record in records)
+    out = written(opened("a.jsonl", io.BytesIO(content.encode())))
+    assert out.num_rows == len(records)
+    assert len(set(out.column_names)) == len(out.column_names)

@@ -1,0 +1,114 @@
+"""Reading a version's metrics: all there, of before there were such figures, and of any other shape."""
+
+from typing import Any
+
+import pytest
+
+from app.trust import Forecast, Point, trait_figures, used_labels
+from app.widgets.modes import price, table
+from app.widgets.search_report import labels_in_words, search_in_words
+from core.contract.versions import Version
+from tests.app.test_figures import version
+
+TIERS = {"Weak": 1, "Developing": 2, "Solid": 3, "Strong": 4}
+WHOLE: dict[str, Any] = {
+    "auroc": 0.84,
+    "auroc_interval": [0.7, 0.92],
+    "brier": 0.15,
+    "calibration_error": 0.04,
+    "cross_entropy": 0.45,
+    "measured_on": "out-of-fold, 10 folds, 84 samples",
+    "counts": {"positive": 40, "negative": 44},
+    "confusion": {"positive": TIERS, "negative": TIERS},
+    "curve": [{"samples": 40, "auroc": 0.8, "interval": [0.6, 0.9]}],
+    "forecast": {"more": 20, "samples": 104, "auroc": 0.86, "interval": [0.8, 0.9]},
+    "feed": {"pole": "negative", "why": "it has fewer samples"},
+    "search": {
+        "says": "nine directions",
+        "tried": 54,
+        "levels": [
+            {"level": "low", "tried": 2, "cross_entropy": 0.47, "chosen": False},
+            {"level": "medium", "tried": 54, "cross_entropy": 0.45, "chosen": True},
+        ],
+        "chosen": {"shrinkage": 0.75},
+        "gained": 0.02,
+    },
+    "labels": {"used": True, "share": 0.31, "gain": 0.01, "why": "they agree with the samples"},
+    "modes": {
+        "layer4": {"auroc": 0.834, "auroc_interval": [0.7, 0.9], "brier": 0.16, "calibration_error": 0.05},
+        "static": {"auroc": None, "measured_on": "not measured: too few"},
+    },
+}
+
+
+def told(**metrics: Any) -> Version:
+    return version(1).model_copy(update={"metrics": metrics})
+
+
+def test_everything_that_a_version_says_of_a_trait_is_read() -> None:
+    (figures,) = trait_figures(told(traits={"warmth": WHOLE}, use_labels=False)).values()
+    assert (figures.key, figures.auroc, figures.interval, figures.brier) == ("warmth", 0.84, (0.7, 0.92), 0.15)
+    assert figures.curve == (Point(40, 0.8, (0.6, 0.9)),)
+    assert figures.forecast == Forecast(104, 0.86, (0.8, 0.9), more=20)
+    assert figures.feed is not None
+    assert figures.confusion is not None
+    assert list(figures.confusion["negative"].values()) == [1, 2, 3, 4]
+    assert figures.modes["layer4"].auroc == 0.834
+    assert used_labels(told(use_labels=False)) is False
+
+
+def test_a_version_of_before_has_what_it_has() -> None:
+    old = {name: WHOLE[name] for name in ("auroc", "auroc_interval", "measured_on")}
+    (figures,) = trait_figures(told(traits={"warmth": old})).values()
+    assert figures.auroc == 0.84
+    assert (figures.curve, figures.confusion, figures.forecast, figures.feed) == (None, None, None, None)
+    assert (figures.search, figures.labels, dict(figures.modes)) == (None, None, {})
+    assert used_labels(told()) is None
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "text", [], [None], [1, "x"], {"a": 1}, {"auroc": "high"}, float("nan")])
+def test_metrics_from_elsewhere_may_have_any_shape(wrong: Any) -> None:
+    everything = dict.fromkeys(WHOLE, wrong)
+    (figures,) = trait_figures(told(traits={"warmth": everything})).values()
+    assert figures.interval is None
+    assert figures.confusion is None
+    assert figures.forecast is None
+    assert isinstance(trait_figures(told(traits=wrong)), dict)
+
+
+def test_what_was_not_measured_says_why() -> None:
+    figures = trait_figures(told(traits={"warmth": WHOLE}))["warmth"]
+    assert figures.why_not == ""
+    assert figures.modes["static"].why_not == "too few"
+
+
+def test_the_price_of_a_mode_is_what_it_loses_and_how_much_faster_it_is() -> None:
+    figures = trait_figures(told(traits={"warmth": WHOLE, "clarity": WHOLE}))
+    said = price(figures, "layer4", {"layer4": 1.52})
+    assert said == "**Layer 4 only**: AUROC −0.006 on average over 2 traits, 1.5 times as fast."
+    assert price(figures, "layer4", {}) == "**Layer 4 only**: AUROC −0.006 on average over 2 traits."
+    assert price(figures, "static", {}) == ""
+    rows = table("v1", figures, {"warmth": "Warmth"})
+    assert rows["Mode"].tolist() == ["Full", "Layer 4 only", "Static"] * 2
+    assert rows["Trait"].tolist()[0] == "Warmth"
+
+
+def test_the_search_is_told_in_words() -> None:
+    figures = trait_figures(told(traits={"warmth": WHOLE}))["warmth"]
+    assert figures.search is not None
+    assert figures.labels is not None
+    said = search_in_words(figures.search)
+    assert said.startswith("**54 settings tried.** Nine directions. Chosen: shrinkage\\: 0\\.75.")
+    assert said.endswith("It gained 0.0200 in held-out cross-entropy over the effort below.")
+    said = labels_in_words(figures.labels)
+    assert said.startswith("**Labels weigh 31%.** They agree with the samples.")
+
+
+def test_a_wider_search_that_found_nothing_better_is_said_to_have_kept_the_choice() -> None:
+    levels = [{**each, "chosen": each["level"] == "low"} for each in WHOLE["search"]["levels"]]
+    kept = {**WHOLE, "search": {**WHOLE["search"], "levels": levels, "gained": 0.0}}
+    search = trait_figures(told(traits={"warmth": kept}))["warmth"].search
+    assert search is not None
+    assert "What medium tried beside was no better on samples left out, so that of low stayed." in search_in_words(
+        search
+    )

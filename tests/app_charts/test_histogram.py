@@ -1,0 +1,43 @@
+"""Many scores as bars, by tier."""
+
+from app.charts import histogram
+from app.theme import PALETTE
+
+WARMTH = histogram.binned("Warmth", [0, 4, 5, 47, 95, 100], ["Weak", "Weak", "Weak", "uncertain", "Strong", "Strong"],
+                          (20, 50, 80))  # fmt: skip
+
+
+def test_every_score_is_in_a_bar_of_its_tier() -> None:
+    assert (WARMTH.totals[0], WARMTH.totals[1], WARMTH.totals[9], WARMTH.totals[19]) == (2, 1, 1, 2)
+    assert [sum(counts) for counts in WARMTH.counts.values()] == [3, 0, 0, 2, 1]
+    figure = histogram.figure(WARMTH, PALETTE)
+    assert len(figure.data) == 3, "tiers without a text have no bars"
+    assert figure.data[-1].marker.pattern.shape == "/"
+
+
+def test_lines_stand_where_the_tiers_begin() -> None:
+    figure = histogram.figure(WARMTH, PALETTE)
+    assert [line.x0 for line in figure.layout.shapes] == [20, 50, 80]
+    assert [sign.text for sign in figure.layout.annotations] == ["◔", "◑", "◕", "●"]
+
+
+def test_a_composite_has_no_tiers() -> None:
+    composite = histogram.binned("Composite", [10, 12, 90], None, None)
+    figure = histogram.figure(composite, PALETTE)
+    assert (len(figure.data), figure.layout.shapes, composite.median) == (1, (), 12)
+    assert list(histogram.table(composite).columns) == ["Score", "Texts"]
+
+
+def test_the_chart_is_told_in_words_and_as_a_table() -> None:
+    assert histogram.alt(WARMTH) == (
+        "Histogram of Warmth from 0 to 100: 6 texts, median 26; 3 Weak; 0 Developing; 0 Solid; 2 Strong; 1 uncertain."
+    )
+    table = histogram.table(WARMTH)
+    assert table["Score"].iloc[[0, 19]].tolist() == ["0 to 4", "95 to 100"]
+    assert table["Texts"].sum() == 6
+
+
+def test_nothing_scored_is_an_empty_chart() -> None:
+    empty = histogram.binned("Warmth", [], [], None)
+    assert not histogram.figure(empty, PALETTE).data
+    assert histogram.alt(empty).endswith("nothing was scored.")

@@ -1,0 +1,224 @@
+"""The Batch page: nothing there, texts in, a batch that runs, what came of it, and the ways in which it goes wrong."""
+
+import io
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import batches
+from app.batches import MOST_ROWS, Job
+from app.batching import Asked
+from app.navigation import PageName, entry
+from app.tables import opened
+from core.client import Traitbench
+from tests.app.processes import eventually
+from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft
+from tests.pages.drive import Workbench, charts, copied_link, links, words
+
+LINES = f"{WARM[0]}\n\n{COLD[0]}\n{WARM[1]}"
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
+    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left() -> Iterator[None]:
+    yield
+    for job_id in batches.held():
+        batches.discard(job_id)
+
+
+def pasted(at: AppTest, lines: str) -> AppTest:
+    at.segmented_control(key="batch.from").set_value("Pasted lines").run()
+    return at.text_area(key="batch.pasted").set_value(lines).run()
+
+
+def uploaded(at: AppTest, name: str, content: bytes) -> AppTest:
+    at.file_uploader[0].upload(name, content)
+    return at.run()
+
+
+def scored(at: AppTest) -> AppTest:
+    """Start, and wait for the end."""
+    at.button(key="batch.start").click().run()
+    assert eventually(lambda: all(job.state != "running" for job in map(batches.find, batches.held()) if job))
+    return at.run()
+
+
+def table(at: AppTest) -> list[dict[str, object]]:
+    return at.dataframe[-1].value.to_dict("records")  # type: ignore[no-any-return]
+
+
+def test_without_texts_it_says_what_it_takes(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("batch", model=trained.handle)
+    assert at.button(key="batch.start").disabled
+    assert "Up to 50 MB and 100,000 rows" in words(at)
+    assert "not on its disk" in words(at)
+
+
+def test_a_draft_and_a_deleted_model_have_no_batch(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.draft"
+    make_draft(client, handle)
+    at = workbench.open("batch", model=handle)
+    assert "Not trained yet" in words(at)
+    assert "Train this model" in links(at)
+    client.models.delete(handle)
+    assert "scores no more" in words(workbench.open("batch", model=handle))
+
+
+def test_pasted_lines_become_a_table_with_histograms(workbench: Workbench, trained: Trained) -> None:
+    at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
+    assert not at.exception
+    rows = table(at)
+    assert [(row["line"], row["text"]) for row in rows] == [(1, WARM[0]), (3, COLD[0]), (4, WARM[1])]
+    card = trained.client.scores.score(trained.handle, COLD[0])
+    assert (rows[1]["composite"], rows[1]["score of warmth"]) == (card.composite, card.scores["warmth"])
+    assert len(charts(at)) == 2
+    assert "3 rows by v1" in words(at)
+
+
+def test_a_file_says_which_rows_could_not_be_scored(workbench: Workbench, trained: Trained) -> None:
+    content = f'{{"id": 1, "message": "{WARM[0]}"}}\nno json\n{{"id": 2, "message": "  "}}\n'.encode()
+    at = uploaded(workbench.open("batch", model=trained.handle), "letters.jsonl", content)
+    assert next(box for box in at.selectbox if box.label == "Text is in").value == "message"
+    at = scored(at)
+    assert "2 rows of 3 could not be scored" in words(at)
+    at.segmented_control(key="show").set_value("Not scored").run()
+    assert [(row["line"], bool(row["error"])) for row in table(at)] == [(2, True), (3, True)]
+
+
+def test_rows_are_put_in_order(workbench: Workbench, trained: Trained) -> None:
+    at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
+    at.selectbox(key="order").set_value("Lowest first").run()
+    at.selectbox(key="batch.by").set_value("warmth").run()
+    found = [row["score of warmth"] for row in table(at)]
+    assert found == sorted(found)
+    assert copied_link(at) == {
+        "model": trained.handle,
+        "version": "v1",
+        "mode": "full",
+        "order": "Lowest first",
+        "by": "warmth",
+        "show": "All",
+    }
+
+
+def test_a_link_reopens_the_view_and_not_the_texts(workbench: Workbench, trained: Trained) -> None:
+    query = {"model": trained.handle, "version": "v1", "mode": "static", "traits": "warmth", "order": "Highest first"}
+    at = workbench.open("batch", **query)
+    assert (at.selectbox(key="version").value, at.radio(key="batch.mode").value) == ("v1", "static")
+    assert at.multiselect(key="batch.traits").value == ["warmth"]
+    assert copied_link(at).items() >= query.items()
+
+
+def test_each_mode_says_what_it_costs(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("batch", model=trained.handle)
+    full, *faster = at.radio(key="batch.mode").proto.captions
+    assert "The scores are those of the Score page" in full
+    assert len(faster) == 2
+    assert all("times as fast" in caption for caption in faster)
+
+
+def test_what_is_done_is_there_after_another_page_and_after_a_reload(workbench: Workbench, trained: Trained) -> None:
+    at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
+    [job_id] = batches.held()
+    at = at.switch_page(page_file("score")).run().switch_page(page_file("batch")).run()
+    assert len(table(at)) == 3
+    assert len(table(workbench.open("batch", model=trained.handle, batch=job_id))) == 3
+    assert "no longer held" in words(workbench.open("batch", model=trained.handle, batch="gone"))
+
+
+def test_discarding_forgets_the_texts(workbench: Workbench, trained: Trained) -> None:
+    at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
+    at.button(key="batch.discard").click().run()
+    assert batches.held() == ()
+    assert not charts(at)
+    assert not at.info
+
+
+def test_it_runs_beside_the_page_and_is_stopped_and_gone_on_with(workbench: Workbench, trained: Trained) -> None:
+    lines = "\n".join(f"{WARM[0]} This is number {number}." for number in range(400))
+    at = pasted(workbench.open("batch", model=trained.handle), lines)
+    at.button(key="batch.start").click().run()
+    assert "of 400 rows" in str(at.get("progress")[0].proto.text)
+    at.button(key="batch.stop").click().run()
+    assert "Stopped after" in words(at)
+    at.button(key="batch.go_on").click().run()
+    assert eventually(lambda: all(job.state == "done" for job in map(batches.find, batches.held()) if job))
+    assert "400 rows by v1" in words(at.run())
+
+
+def test_one_that_the_service_left_says_so_and_can_be_gone_on_with(workbench: Workbench, trained: Trained) -> None:
+    source = opened("a.csv", io.BytesIO(f'text\n"{WARM[0]}"\n'.encode()))
+    with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
+        job = Job(nobody, Asked(f"{trained.handle}@v1"), source, "text", name="a.csv", keys=["warmth"])
+        batches.start(job)
+        assert eventually(lambda: job.state == "failed")
+    at = workbench.open("batch", model=trained.handle, batch=job.id)
+    assert not at.exception
+    assert "broke off after 0 of 1 rows" in words(at)
+    assert "does not answer" in words(at).replace("\\", "")
+    assert at.button(key="batch.go_on")
+    assert "Nothing is scored yet" in words(at)
+
+
+def test_all_that_failed_is_a_table_of_reasons(workbench: Workbench, trained: Trained) -> None:
+    at = scored(uploaded(workbench.open("batch", model=trained.handle), "a.csv", b"id,text\n1,\n2,\n"))
+    assert not at.exception
+    assert not charts(at)
+    assert [bool(row["error"]) for row in table(at)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.csv", b"", "The file is empty"),
+        ("a.csv", b"text\n", "has a header and no rows"),
+        ("a.csv", b"text\n\x81\x8d", "neither UTF-8 nor Windows-1252"),
+        ("a.parquet", b"nothing", "no Parquet file"),
+        ("a.csv", b"text\n" + b"a\n" * (MOST_ROWS + 1), "this page takes up to 100,000"),
+    ],
+)
+def test_a_file_that_cannot_be_taken_says_why(
+    workbench: Workbench, trained: Trained, name: str, content: bytes, sentence: str
+) -> None:
+    at = uploaded(workbench.open("batch", model=trained.handle), name, content)
+    assert not at.exception
+    assert sentence in words(at).replace("\\", "")
+    assert at.button(key="batch.start").disabled
+
+
+def test_a_column_without_texts_is_questioned(workbench: Workbench, trained: Trained) -> None:
+    at = uploaded(workbench.open("batch", model=trained.handle), "a.csv", b"text,other\n,a\n,b\n")
+    assert "have no text in this column" in words(at)
+
+
+def test_another_model_does_not_show_it(
+    workbench: Workbench, client: Traitbench, trained: Trained, namespace: str
+) -> None:
+    handle = f"{namespace}.other"
+    make_draft(client, handle)
+    scored(pasted(workbench.open("batch", model=trained.handle), LINES))
+    [job_id] = batches.held()
+    at = workbench.open("batch", model=handle, batch=job_id)
+    assert WARM[0] not in str([frame.value for frame in at.dataframe])
+
+
+def test_under_zero_retention_it_says_what_is_kept_and_how_long(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.secret"
+    make_draft(client, handle)
+    client.models.train(handle)
+    client.models.wait(handle)
+    client.models.update(handle, zero_data_retention=True)
+    at = workbench.open("batch", model=handle)
+    assert "nothing of a batch is stored" in words(at)
+    assert "15 minutes after you last looked" in words(at)
+
+
+def page_file(name: PageName) -> str:
+    return str(entry(name).file)
