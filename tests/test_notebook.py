@@ -10,6 +10,7 @@ from core import notebook
 from core.client.pages import Listed, Pages
 from core.contract.bundles import Bundle
 from core.contract.errors import Health
+from core.contract.explanations import Explanation
 from core.contract.extracts import Extracted
 from core.contract.fields import Wire
 from core.contract.models import LastOperation, Model, RunStarted, VersionRetentionPolicy
@@ -21,7 +22,7 @@ from core.contract.versions import Version
 
 EVIL = "<script src='https://evil.test'>alert(\"1\")</script> &amp; <img onerror=x>"
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
-PAIRED = {"table", "thead", "tbody", "tr", "td", "th", "div", "b"}
+PAIRED = {"table", "thead", "tbody", "tr", "td", "th", "div", "span", "b"}
 
 
 def trait_score(score: int) -> dict[str, Any]:
@@ -46,6 +47,26 @@ def card(**scores: int) -> Card:
             "detail": {key: trait_score(score) for key, score in scores.items()},
             "input_tokens": 12,
             "metadata": {"request_id": "req_1", "version_id": "v3", "sample_ids": [8, 9]},
+        }
+    )
+
+
+def explanation(text: str, *, quoted: bool = True) -> Explanation:
+    """A part of two pieces, and another that comes without its text."""
+    middle = len(text) // 2
+    pieces = [{"start": 0, "end": middle, "contribution": 2.5}, {"start": middle, "end": len(text), "contribution": -1}]
+    parts = [{"start": 0, "end": len(text), "contribution": 1.5, "pieces": pieces, "text": text if quoted else None}]
+    near = [{"id": 12, "quality": 0.9, "similarity": 0.83, "text": text}]
+    return Explanation.model_validate(
+        {
+            "unit": "logit",
+            "position": 1.5,
+            "baseline": 0.0,
+            "parts": [*parts, {"start": 500, "end": 510, "contribution": 0.0, "pieces": []}],
+            "refined": True,
+            "decided_by": {"start": 0, "end": 9},
+            "nearest": {"positive": near, "negative": near},
+            "note": text,
         }
     )
 
@@ -153,6 +174,10 @@ ANSWERS: dict[str, Wire] = {
     "page of models": ModelPage(items=[model(EVIL)], limit=1, next_cursor="more"),
     "card": card(warmth=77, clarity=40),
     "card of one trait": card(**{EVIL: 50}),
+    "card with reasons": card(warmth=77).model_copy(update={"explanation": {EVIL: explanation(EVIL)}}),
+    "reasons": explanation(EVIL),
+    "reasons without a text": explanation("Words.", quoted=False),
+    "reasons on the scale of scores": explanation("Words.").model_copy(update={"unit": "score", "position": 0.65}),
     "comparison": COMPARISON,
     "trait": trait(EVIL),
     "traits": TraitList(traits=[trait(EVIL)]),
@@ -217,6 +242,10 @@ def test_no_text_has_a_colour_of_its_own() -> None:
     [
         ("model", ["a.b", "ready, v3", "#best", "discover failed", "depth 1"]),
         ("card", ["warmth", "77", "●●○", "Solid", "Composite", "61", "●○○", "v3 · 12 tokens", "kept as 8, 9"]),
+        ("card with reasons", ["77", "+1.50", "0.83", "12"]),
+        ("reasons", ["+1.50 from the middle", "▲ 0.83", "▼ 0.83", "0.9", "characters 0 to 9", "characters 500 to 510"]),
+        ("reasons without a text", ["characters 0 to 6"]),
+        ("reasons on the scale of scores", ["+65.0 points from the middle", "+150.0 points"]),
         ("comparison", ["warmth", "40", "55", "▲ +15", "▼ -9"]),
         ("sample", ["#4", "warmth", "0.5", "authored"]),
         ("version", ["v3", "train", "2026-03-04 05:06", "20 samples", "0.912", "0.800 – 0.990", "–"]),

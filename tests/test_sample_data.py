@@ -170,7 +170,7 @@ def test_the_examples_show_sure_and_unsure_scores(
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
-    return load_encoder("minilm", cache=tmp_path_factory.mktemp("encoder"))
+    return load_encoder(None, cache=tmp_path_factory.mktemp("encoder"))
 
 
 @pytest.fixture(scope="module")

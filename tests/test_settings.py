@@ -14,6 +14,7 @@ def test_an_empty_environment_gives_the_defaults_of_the_contract() -> None:
     assert (settings.max_traits, settings.max_samples, settings.max_body_bytes) == (64, 200_000, 10 * 2**20)
     assert (settings.retrain_after_samples, settings.retrain_after_seconds) == (10, 300)
     assert settings.max_import_bytes == 256 * 2**20
+    assert (settings.vector_memory_mb, settings.vector_store_mb) == (128, 256)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,14 @@ def test_an_empty_environment_gives_the_defaults_of_the_contract() -> None:
         ("TRAITBENCH_RETRAIN_AFTER_SECONDS", "retrain_after_seconds", " 60 ", 60),
         ("TRAITBENCH_MAX_IMPORT_BYTES", "max_import_bytes", "1048576", 2**20),
         ("TRAITBENCH_PORT", "port", "0", 0),
+        ("TRAITBENCH_VECTOR_MEMORY_MB", "vector_memory_mb", "0", 0),
+        ("TRAITBENCH_VECTOR_STORE_MB", "vector_store_mb", "1024", 1_024),
         ("TRAITBENCH_PUBLIC_NAMESPACES", "public_namespaces", "a, b", ("a", "b")),
+        ("TRAITBENCH_ENCODER", "encoder", "", None),
+        ("TRAITBENCH_ENCODER", "encoder", "static", "static"),
+        ("TRAITBENCH_ENCODER", "encoder", "/models/mine", "/models/mine"),
+        ("TRAITBENCH_ENCODER", "encoder", "./mine", str(Path.cwd() / "mine")),
+        ("TRAITBENCH_ENCODER", "encoder", "~/mine", str(Path.home() / "mine")),
         ("TRAITBENCH_PUBLIC_NAMESPACES", "public_namespaces", "", ()),
     ],
 )
@@ -38,6 +46,8 @@ def test_a_variable_sets_its_field(name: str, field: str, text: str, value: obje
         ("TRAITBENCH_RETRAIN_AFTER_SECONDS", "soon"),
         ("TRAITBENCH_MAX_IMPORT_BYTES", "-1"),
         ("TRAITBENCH_PORT", "65536"),
+        ("TRAITBENCH_VECTOR_MEMORY_MB", "-1"),
+        ("TRAITBENCH_VECTOR_STORE_MB", "1.5"),
         ("TRAITBENCH_PUBLIC_NAMESPACES", "Demo"),
     ],
 )

@@ -1,0 +1,133 @@
+"""Lines over a real socket: each as soon as it is ready, and no work for whoever has left or a service that stops."""
+
+import http.client
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event, Thread
+from threading import enumerate as threads
+from typing import Any
+
+import pytest
+
+from core.extract import Extracted
+from core.lifecycle import keys
+from core.lifecycle.bench import Bench
+from core.service.app import create_app
+from tests.benches import fresh_settings, opened, trained_here, until
+from tests.contract.world import served
+
+HELD = "https://held.example/"
+
+
+class Gate:
+    """An address that nobody answers at until the gate is open."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.open = Event()
+
+    def __call__(self, url: str) -> Extracted:
+        self.asked += 1
+        self.open.wait()
+        return Extracted(url, "what stands there", "0" * 64, datetime.now(UTC))
+
+
+@dataclass
+class Place:
+    """A service, a model in it, and the gate before its addresses."""
+
+    bench: Bench
+    base_url: str
+    handle: str
+    secret: str
+    gate: Gate
+
+    @contextmanager
+    def asked(self, contents: list[str]) -> Iterator[http.client.HTTPResponse]:
+        """The answer, of which nothing was read."""
+        connection = http.client.HTTPConnection(self.base_url.removeprefix("http://"), timeout=60)
+        try:
+            headers = {"Authorization": f"Bearer {self.secret}", "Content-Type": "application/json"}
+            path = f"/v1/models/{self.handle}/score/batch"
+            connection.request("POST", path, json.dumps({"contents": contents}).encode(), headers)
+            yield connection.getresponse()
+        finally:
+            connection.close()
+
+    def is_idle(self) -> bool:
+        """Whether no batch is at work."""
+        return not self.bench.batches.live and not [each for each in threads() if each.name == "batch"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Bench, str]]:
+    home: Path = tmp_path_factory.mktemp("lines")
+    with fresh_settings(home) as settings, opened(settings, runs=False) as bench:
+        yield bench, trained_here(bench)
+
+
+@pytest.fixture
+def place(trained: tuple[Bench, str]) -> Iterator[Place]:
+    bench, handle = trained
+    gate = Gate()
+    gated = replace(bench, extract=gate, batches=type(bench.batches)())
+    secret = keys.create(bench.engine, scope="scoring", namespaces=("local",)).secret
+    with served(create_app(gated)) as base_url:
+        try:
+            yield Place(gated, base_url, handle, secret, gate)
+        finally:
+            gate.open.set()
+    until(Place(gated, base_url, handle, secret, gate).is_idle, what="all threads to end")
+
+
+def line(answer: http.client.HTTPResponse) -> Any:
+    return json.loads(answer.readline())
+
+
+def test_a_line_is_sent_while_the_next_is_still_being_worked_on(place: Place) -> None:
+    with place.asked(["first", "second", HELD, "behind", HELD, "last"]) as answer:
+        assert (answer.status, answer.getheader("Content-Type")) == (200, "application/x-ndjson")
+        assert [line(answer)["index"], line(answer)["index"]] == [0, 1]
+        assert not place.gate.open.is_set()
+        place.gate.open.set()
+        assert [line(answer)["index"] for _ in range(4)] == [2, 3, 4, 5]
+        assert answer.read() == b""
+    assert place.gate.asked == 1
+
+
+def test_whoever_leaves_ends_the_work(place: Place) -> None:
+    urls = [f"{HELD}{number}" for number in range(50)]
+    with place.asked(["first", *urls, *(f"text {number}" for number in range(900))]) as answer:
+        assert line(answer)["index"] == 0
+    until(lambda: all(each.closed for each in place.bench.batches.live), what="the batch to be closed")
+    place.gate.open.set()
+    until(place.is_idle, what="the threads to end")
+    assert place.gate.asked < len(urls)
+
+
+def test_a_service_that_stops_ends_the_batch_and_says_that_it_is_not_whole(place: Place) -> None:
+    with place.asked(["first", HELD, "behind"]) as answer:
+        assert line(answer)["index"] == 0
+        (batch,) = place.bench.batches.live
+        stopping = Thread(target=place.bench.batches.close)
+        stopping.start()
+        until(lambda: batch.closed, what="the batch to be closed")
+        place.gate.open.set()
+        stopping.join()
+        with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+            answer.read()
+    assert place.is_idle()
+    with place.asked(["first"]) as answer:
+        assert (answer.status, json.loads(answer.read())["error"]["code"]) == (503, "unavailable")
+
+
+def test_many_batches_at_once_have_all_their_lines(place: Place) -> None:
+    place.gate.open.set()
+    contents = [f"text {number}" for number in range(60)]
+    with place.asked(contents) as one, place.asked(contents[::-1]) as two, place.asked([HELD, *contents]) as three:
+        counts = [len(answer.read().splitlines()) for answer in (three, one, two)]
+    assert counts == [61, 60, 60]
