@@ -34,6 +34,7 @@ SCORING_METHODS = ("balanced_cosine",)
 
 NO_MODES: Mapping[str, slice] = MappingProxyType({})
 
+_NEAR_DUPLICATES_UP_TO = 8_192
 _AS_BEFORE = "no search: the directions that the version before had chosen, learnt again"
 _MODE_FIGURES = ("auroc", "auroc_interval", "brier", "calibration_error", "cross_entropy", "measured_on")
 
@@ -161,7 +162,9 @@ def _learn(
 
 
 def _with_near_duplicates(trait: TraitSamples) -> TraitSamples:
-    """The trait, samples that are nearly the same in one group."""
+    """The trait, samples that are nearly the same in one group; among very many a pair on both sides tells nothing."""
+    if len(trait.y) > _NEAR_DUPLICATES_UP_TO:
+        return trait
     groups = np.array([str(group) for group in trait.groups])
     return replace(trait, groups=joined(groups, alike(trait.X)).tolist())
 

@@ -15,6 +15,7 @@ unless a pole has fewer than two real texts. A variation of a real text stands i
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -105,7 +106,7 @@ class Evidence:
     mass: Floats
     judged: NDArray[np.bool_]
 
-    @property
+    @cached_property
     def smaller_pole(self) -> int:
         """Kinships at the pole that has fewer, among what it is judged by."""
         return min(_kinships(self.kin, self.judged & (self.y > 0.5)), _kinships(self.kin, self.judged & (self.y < 0.5)))
