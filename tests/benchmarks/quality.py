@@ -1,242 +1,251 @@
-"""How well the product tells texts apart, measured on real data against a baseline in the same run. A script, no test.
+"""How well the product tells texts apart, by the protocol, beside what one would do without it, all in one run.
 
-    python tests/benchmarks/quality.py --bench ../shared/bench_scoring.py --data ../shared/data [--seeds 3] [--sets ...]
+    python -m tests.benchmarks.quality --data FOLDER [--sets cr,spam] [--methods "ours,ours, mode static"] [--seeds N]
 
-Three scorers see the same samples: the product (its encoder, `fit` and `score`, unrounded), LogisticRegression (C=1) on
-the sentence vector that MiniLM's authors published, and LogisticRegression (C=10) on the product's vectors. Each is
-also a scorer for the benchmark itself: `bench_scoring.py --scorer quality:product`, run in this folder. Vectors are
-kept by text in a folder of the system's temporary one; `--speed` measures the encoder instead.
+`--data` holds the sets, see `protocol.SETS` for what, where from and under which licence. Every method sees the same
+samples and is judged on the same texts. Vectors are kept between runs, so that a second one takes minutes.
 """
 
 # ruff: noqa: T201
 
-import argparse
-import hashlib
-import importlib.util
-import sqlite3
-import statistics
-import subprocess
+import json
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from statistics import mean
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+from tests.benchmarks import protocol
+from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.benchmarks.scorers import BASELINES, LEVELS, METHODS, NO_LABELS, OURS, learnt
 
-from core.encoders import Encoder  # noqa: E402
-from core.encoders.registry import load_encoder  # noqa: E402
-from core.scoring.card import positions  # noqa: E402
-from core.scoring.fit import EncoderIdentity, TraitSamples, fit  # noqa: E402
-from core.scoring.segments import embed  # noqa: E402
-from tests.encoders.reference import Reference  # noqa: E402
+_Extent = tuple[tuple[str, ...], tuple[int, ...], int]
+_WHOLE: _Extent = (tuple(protocol.SETS), protocol.KS, protocol.SEEDS)
+_QUICK: _Extent = (("cr", "spam", "emobank_v"), (8, 64), 1)
 
-Vectors = NDArray[np.float32]
-Scores = Sequence[float]
+# What was asked of the product on all sets of the protocol, of which most are not among those here.
+GOALS: Mapping[str, Mapping[int, float]] = {
+    "auroc": {4: 0.775, 8: 0.795, 16: 0.817, 64: 0.855, 256: 0.888},
+    "spearman": {4: 0.26, 16: 0.355, 64: 0.44, 256: 0.51},
+    "brier": {4: 0.196, 16: 0.166, 64: 0.142, 256: 0.120},
+    "ece": {4: 0.11, 64: 0.05, 256: 0.05},
+}
 
-KEPT = Path(tempfile.gettempdir()) / "traitbench-quality"
-EFFORT = "high"
-
-# SCORING.md C2, "no prior": five seeds, so three may differ by chance, most at k = 8.
-REFERENCE: Mapping[str, Mapping[int, float]] = {
-    "bank_card": {8: 0.795, 64: 0.930, 256: 0.959},
-    "clickbait": {8: 0.979, 64: 0.992, 256: 0.997},
-    "spam": {8: 0.991, 64: 0.994, 256: 0.997},
-    "cr": {8: 0.792, 64: 0.903, 256: 0.923},
-    "sst2": {8: 0.715, 64: 0.849, 256: 0.888},
+FIGURES = {
+    "auroc": "AUROC, binary sets",
+    "spearman": "Rank correlation, graded sets",
+    "brier": "Brier score, binary sets (less is better)",
+    "ece": "Calibration error, binary sets (less is better)",
+    "accuracy": "Accuracy at 0.5, binary sets",
 }
 
 
-def product(train: Sequence[str], quality: Sequence[float], test: Sequence[str], **_: Any) -> Scores:
-    """The product: its encoder, its fit, its score."""
-    encoder = _encoder()
-    samples = TraitSamples(
-        key="trait",
-        name="trait",
-        positive_label="positive",
-        negative_label="negative",
-        aggregation="mean",
-        X=embed(_kept_encode, train),
-        y=np.array(quality, np.float64),
-        groups=[hashlib.sha256(text.encode()).hexdigest() for text in train],
-    )
-    identity = EncoderIdentity(encoder.id, encoder.dimension, encoder.digest)
-    trained = fit([samples], encoder=identity, scoring_method="balanced_cosine", max_depth=1, effort=EFFORT)
-    return [float(score) for score in positions(trained.snapshot, _kept_encode, test)[:, 0]]
+@dataclass(frozen=True)
+class Cell:
+    """A method on a set, with so many samples, drawn in one way."""
+
+    method: str
+    set: str
+    k: int
+    seed: int
+    seconds: float
+    figures: Mapping[str, float]
 
 
-def published(train: Sequence[str], quality: Sequence[float], test: Sequence[str], **_: Any) -> Scores:
-    """The baseline: logistic regression on the published sentence vector."""
-    return _logistic(_published_vectors, train, quality, test, strength=1.0)
-
-
-def own_vectors(train: Sequence[str], quality: Sequence[float], test: Sequence[str], **_: Any) -> Scores:
-    """Logistic regression on the product's vectors."""
-    return _logistic(lambda texts: embed(_kept_encode, texts), train, quality, test, strength=10.0)
-
-
-SCORERS = {"product": product, "LR published": published, "LR own": own_vectors}
-
-
-def _logistic(
-    vectors: Callable[[Sequence[str]], Vectors],
-    train: Sequence[str],
-    quality: Sequence[float],
-    test: Sequence[str],
+def measure(
+    folder: Path,
     *,
-    strength: float,
-) -> Scores:
-    positive = np.array(quality) > 0.5
-    learnt = LogisticRegression(C=strength, max_iter=2_000).fit(vectors(train), positive)
-    return [float(score) for score in learnt.predict_proba(vectors(test))[:, 1]]
+    sets: Sequence[str],
+    ks: Sequence[int],
+    seeds: int,
+    methods: Sequence[str] = tuple(METHODS),
+    heard: Callable[[Cell], None] = lambda cell: None,
+) -> Measured:
+    """All cells, and their tables."""
+    found = []
+    with threadpool_limits(limits=1):
+        for cell in _cells(folder, sets, ks, seeds, methods):
+            heard(cell)
+            found.append(cell)
+    results = Results(found)
+    return Measured(tables(results, seeds), _plain(results))
 
 
-# ---- vectors, kept -------------------------------------------------------------------------------------------------
+def read(paths: Sequence[Path]) -> Measured:
+    """The tables of cells that earlier runs wrote."""
+    told = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    named = ("method", "set", "k", "seed", "seconds")
+    cells = [Cell(*(each.pop(name) for name in named), figures=each) for each in told]
+    results = Results(cells)
+    return Measured(tables(results, len({cell.seed for cell in cells})), _plain(results))
 
 
-@cache
-def _encoder() -> Encoder:
-    return load_encoder(None, cache=KEPT)
-
-
-def _kept_encode(texts: Sequence[str]) -> Vectors:
-    encoder = _encoder()
-    return _kept(encoder.digest, encoder.encode, texts)
-
-
-def _published_vectors(texts: Sequence[str]) -> Vectors:
-    return _kept("published", lambda missing: np.array([_reference().published(text) for text in missing]), texts)
-
-
-@cache
-def _reference() -> Reference:
-    return Reference()
-
-
-def _kept(kind: str, make: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> Vectors:
-    known = _memory(kind)
-    missing = list(dict.fromkeys(text for text in texts if text not in known))
-    if missing:
-        made = dict(zip(missing, make(missing), strict=True))
-        known.update(made)
-        with _store() as store:
-            rows = [(kind, text, row.astype(np.float32).tobytes()) for text, row in made.items()]
-            store.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-    return np.array([known[text] for text in texts])
-
-
-@cache
-def _memory(kind: str) -> dict[str, Vectors]:
-    found = _store().execute("SELECT text, vector FROM vectors WHERE kind = ?", (kind,))
-    return {text: np.frombuffer(vector, np.float32) for text, vector in found}
-
-
-@cache
-def _store() -> sqlite3.Connection:
-    KEPT.mkdir(exist_ok=True)
-    store = sqlite3.connect(KEPT / "vectors.db")
-    store.execute("CREATE TABLE IF NOT EXISTS vectors (kind TEXT, text TEXT, vector BLOB, PRIMARY KEY (kind, text))")
-    return store
-
-
-# ---- the run -------------------------------------------------------------------------------------------------------
-
-
-def _load_bench(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("bench_scoring", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _quality(bench: ModuleType, folder: Path, sets: Sequence[str], ks: Sequence[int], seeds: int) -> None:
-    print(f"AUROC, {seeds} seeds; C2 = SCORING.md, no prior, five seeds; Brier and ECE of product and LR published")
-    print("set         k   product  LR publ.  LR own     C2   to C2  to LR    Brier        ECE")
+def _cells(folder: Path, sets: Sequence[str], ks: Sequence[int], seeds: int, methods: Sequence[str]) -> Iterator[Cell]:
     for name in sets:
-        data = bench.load(name, str(folder))
+        data = protocol.load(name, folder)
         for k in ks:
-            print(_row(name, k, _measured(bench, data, k, seeds)), flush=True)
+            for seed in range(seeds):
+                chosen = protocol.sample(data, k, seed)
+                if chosen is not None:
+                    for method in methods:
+                        yield _cell(method, data, k, seed, [int(i) for i in chosen])
 
 
-def _measured(bench: ModuleType, data: Mapping[str, Any], k: int, seeds: int) -> dict[str, dict[str, float]]:
-    found: dict[str, list[dict[str, float]]] = {name: [] for name in SCORERS}
-    for seed in range(seeds):
-        chosen = bench.sample(data, k, seed)
-        train = [data["pool_texts"][i] for i in chosen]
-        for name, scorer in SCORERS.items():
-            scores = scorer(train, data["pool_y"][chosen], data["test_texts"])
-            found[name].append(bench.metrics(data["test_y"], scores, False))
-    return {name: {key: statistics.mean(run[key] for run in runs) for key in runs[0]} for name, runs in found.items()}
-
-
-def _row(name: str, k: int, found: Mapping[str, Mapping[str, float]]) -> str:
-    ours, theirs, own = (found[scorer]["auroc"] for scorer in SCORERS)
-    known = REFERENCE.get(name, {}).get(k, float("nan"))
-    rest = "  ".join(
-        f"{found['product'][figure]:.3f} {found['LR published'][figure]:.3f}" for figure in ("brier", "ece")
-    )
-    return (
-        f"{name:10s} {k:3d}    {ours:.4f}    {theirs:.4f}  {own:.4f}  {known:.3f}"
-        f"  {ours - known:+.3f} {ours - theirs:+.3f}   {rest}"
-    )
-
-
-# ---- speed ---------------------------------------------------------------------------------------------------------
-
-_START = """
-import sys, time
-from pathlib import Path
-began = time.perf_counter()
-from core.encoders.registry import load_encoder
-load_encoder(None, cache=Path(sys.argv[1])).encode(["ready"])
-print(time.perf_counter() - began)
-"""
-
-
-def _speed() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        for when in ("first", "later"):
-            took = subprocess.run(
-                [sys.executable, "-c", _START, folder], cwd=ROOT, capture_output=True, text=True, check=True
-            )
-            print(f"load and first vector, {when} start: {float(took.stdout):.2f} s")
-    words = "one text of twenty words with a number at its end so that every single one of them is another: {}"
-    encoder, times = _encoder(), []
-    for i in range(500):
-        began = time.perf_counter()
-        encoder.encode([words.format(i)])
-        times.append(1000 * (time.perf_counter() - began))
-    print(f"20 words, one text: p50 {np.percentile(times, 50):.2f} ms, p99 {np.percentile(times, 99):.2f} ms")
+def _cell(method: str, data: protocol.Data, k: int, seed: int, chosen: Sequence[int]) -> Cell:
+    train, quality = [data.pool[i] for i in chosen], data.quality[list(chosen)].tolist()
+    trait = vars(data.trait)
     began = time.perf_counter()
-    encoder.encode([words.format(1000 + i) for i in range(1_000)])
-    print(f"20 words, 1000 texts at once: {1_000 / (time.perf_counter() - began):.0f} texts/s")
+    scores = METHODS[method](train, quality, data.test, trait=trait, k=k, seed=seed)
+    seconds = time.perf_counter() - began
+    figures = protocol.judged(data, scores)
+    if (level := next((level for level, name in LEVELS.items() if name == method), None)) is not None:
+        told = learnt(train, quality, trait=trait, effort=level).metrics["traits"]["trait"]
+        if told["cross_entropy"] is not None:
+            figures["held_out"] = told["cross_entropy"]
+    return Cell(method, data.name, k, seed, seconds, figures)
+
+
+# ---- what it comes to ----------------------------------------------------------------------------------------------
+
+
+class Results:
+    """All cells, asked by method, set, k and figure; None where nothing was measured."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self._found: dict[tuple[str, str, int, str], list[float]] = {}
+        for cell in cells:
+            for figure, value in cell.figures.items():
+                self._found.setdefault((cell.method, cell.set, cell.k, figure), []).append(value)
+        self.methods = list(dict.fromkeys(cell.method for cell in cells))
+        self.sets = list(dict.fromkeys(cell.set for cell in cells))
+        self.ks = sorted({cell.k for cell in cells})
+
+    def on(self, method: str, name: str, k: int, figure: str) -> float | None:
+        """The mean over the seeds."""
+        found = self._found.get((method, name, k, figure))
+        return mean(found) if found else None
+
+    def over_sets(self, method: str, k: int, figure: str) -> float | None:
+        """The mean over the sets of the means over the seeds."""
+        found = [value for name in self.sets if (value := self.on(method, name, k, figure)) is not None]
+        return mean(found) if found else None
+
+    def rank(self, method: str, name: str, k: int) -> float | None:
+        """AUROC, or rank correlation where a set is graded."""
+        return self.on(method, name, k, "spearman" if protocol.SETS[name].graded else "auroc")
+
+    def best(self, methods: Sequence[str], name: str, k: int) -> float | None:
+        """By rank, the best of these methods on a set."""
+        return max((value for method in methods if (value := self.rank(method, name, k)) is not None), default=None)
+
+
+def tables(found: Results, seeds: int) -> list[Table]:
+    """What there is to read."""
+    made = [_over_sets(found, figure, f"{title}, mean of {seeds} draws") for figure, title in FIGURES.items()]
+    made += [_per_set(found, BASELINES, "best baseline"), _per_set(found, [NO_LABELS], "ours without the labels")]
+    return [table for table in [*made, _by_effort(found)] if table.rows]
+
+
+def _over_sets(found: Results, figure: str, title: str) -> Table:
+    goals = GOALS.get(figure, {})
+    rows = [[method, *(_three(found.over_sets(method, k, figure)) for k in found.ks)] for method in found.methods]
+    rows = [row for row in rows if set(row[1:]) != {""}]
+    if rows and goals:
+        rows.append(["asked for, on all sets of the protocol", *(_three(goals.get(k)) for k in found.ks)])
+    return Table(title, ["method", *_columns(found.ks)], rows)
+
+
+def _per_set(found: Results, others: Sequence[str], what: str) -> Table:
+    rows = []
+    for name in found.sets:
+        pairs = [(found.rank(OURS, name, k), found.best(others, name, k)) for k in found.ks]
+        if any(None not in pair for pair in pairs):
+            rows.append([name, *(_beside(*pair) for pair in pairs)])
+    note = "AUROC, or rank correlation for emobank_v and emobank_a, which are graded."
+    return Table(f"Ours by set, and how much more than {what}", ["set", *_columns(found.ks)], rows, note)
+
+
+def _by_effort(found: Results) -> Table:
+    rows = [
+        [f"{level}, {said}", *(_three(found.over_sets(name, k, figure), 4) for k in found.ks)]
+        for figure, said in (("held_out", "held out of the samples"), ("cross_entropy", "on the test texts"))
+        for level, name in LEVELS.items()
+        if name in found.methods
+    ]
+    note = "The test texts are those of the binary sets, the samples those of all."
+    return Table("Cross-entropy by effort (less is better)", ["effort", *_columns(found.ks)], rows, note)
+
+
+def _columns(ks: Sequence[int]) -> list[str]:
+    return [f"k={k}" for k in ks]
+
+
+def _three(value: float | None, digits: int = 3) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def _beside(ours: float | None, other: float | None) -> str:
+    return "" if ours is None or other is None else f"{ours:.3f} {ours - other:+.3f}"
+
+
+def _plain(found: Results) -> dict[str, Any]:
+    """By figure, method and k, over the sets; and by method, set and k, the rank."""
+    return {
+        "over_sets": {
+            figure: {m: {str(k): found.over_sets(m, k, figure) for k in found.ks} for m in found.methods}
+            for figure in (*FIGURES, "held_out", "cross_entropy")
+        },
+        "by_set": {m: {n: {str(k): found.rank(m, n, k) for k in found.ks} for n in found.sets} for m in found.methods},
+    }
+
+
+# ---- the script ----------------------------------------------------------------------------------------------------
 
 
 def main() -> None:
     """Read the arguments and measure."""
-    parser = argparse.ArgumentParser(description="Quality and speed of encoder and scoring on real texts.")
-    parser.add_argument("--bench", type=Path, help="bench_scoring.py")
-    parser.add_argument("--data", type=Path, help="the folder of its data sets")
-    parser.add_argument("--sets", default=",".join(REFERENCE))
-    parser.add_argument("--k", default="8,64,256")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--speed", action="store_true")
-    chosen = parser.parse_args()
-    if chosen.speed:
-        _speed()
-    else:
-        ks = [int(k) for k in chosen.k.split(",")]
-        _quality(_load_bench(chosen.bench), chosen.data, chosen.sets.split(","), ks, chosen.seeds)
+    arguments = parser("Quality on real texts, beside what one would do without the product.")
+    source = arguments.add_mutually_exclusive_group(required=True)
+    source.add_argument("--data", type=Path, help="the folder of the sets")
+    source.add_argument("--read", type=Path, nargs="+", help="measure nothing, read cells that were written before")
+    arguments.add_argument("--sets", help=f"of {', '.join(protocol.SETS)}; default all")
+    arguments.add_argument("--methods", help=f"separated by semicolons, of {'; '.join(METHODS)}; default all")
+    arguments.add_argument("--k", help="samples a pole; default 4,8,16,64,256")
+    arguments.add_argument("--seeds", type=int, help="draws; default 5")
+    arguments.add_argument("--cells", type=Path, help="write every single result to this file, one JSON object a line")
+    asked = arguments.parse_args()
+    sets, ks, seeds = _QUICK if asked.quick else _WHOLE
+    sets = asked.sets.split(",") if asked.sets else sets
+    ks = tuple(int(k) for k in asked.k.split(",")) if asked.k else ks
+    methods = asked.methods.split(";") if asked.methods else tuple(METHODS)
+    seeds = asked.seeds or seeds
+
+    def run() -> Measured:
+        if asked.read:
+            return read(asked.read)
+        return measure(asked.data, sets=sets, ks=ks, seeds=seeds, methods=methods, heard=noting(asked.cells))
+
+    publish("quality", run, asked.out)
+
+
+def noting(path: Path | None) -> Callable[[Cell], None]:
+    """What is heard of every cell: one goes to the file, one in a while to whoever waits."""
+    if path is not None:
+        path.write_text("", encoding="utf-8")
+
+    def heard(cell: Cell) -> None:
+        if cell.method == OURS and cell.seed == 0:
+            print(f"{cell.set}, k={cell.k}", file=sys.stderr, flush=True)
+        if path is not None:
+            with path.open("a", encoding="utf-8") as file:
+                told = {"method": cell.method, "set": cell.set, "k": cell.k, "seed": cell.seed}
+                file.write(json.dumps({**told, "seconds": cell.seconds, **cell.figures}) + "\n")
+
+    return heard
 
 
 if __name__ == "__main__":

