@@ -16,12 +16,15 @@ _A_DAY = 24 * 3600.0
 @click.argument("handle")
 @click.option("--effort", type=click.Choice(get_args(TrainEffort)), help="How wide to search; high when left out.")
 @click.option("--reoptimize", is_flag=True, help="Search anew although the model is ready.")
+@click.option("--no-labels", is_flag=True, help="Learn from the samples alone, not from the words for the poles.")
 @waits
 @as_json
-def train(handle: str, effort: TrainEffort | None, reoptimize: bool, wait: bool, as_json: bool) -> None:
+def train(
+    handle: str, effort: TrainEffort | None, reoptimize: bool, no_labels: bool, wait: bool, as_json: bool
+) -> None:
     """Train a model."""
     with connected() as client:
-        started = client.models.train(handle, effort=effort, reoptimize_params=reoptimize)
+        started = client.models.train(handle, effort=effort, reoptimize_params=reoptimize, use_labels=not no_labels)
         if (model := follow(client, handle, started, wait=wait, as_json=as_json)) and not as_json:
             click.echo(f"{handle} is {model.state}: {version_name(model)}")
 

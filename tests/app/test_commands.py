@@ -295,8 +295,10 @@ def test_feedback_is_given_with_a_score(ask: Ask, client: Traitbench, namespace:
     assert (code, out[:6]) == (0, "warmth")
     assert "waits for the next retraining" in err
     assert list(client.samples.list(handle))[-1].quality == 0.75
-    code, out, _ = ask("train", handle, "--effort", "low", "--reoptimize", "--wait", "--json")
+    code, out, _ = ask("train", handle, "--effort", "low", "--reoptimize", "--no-labels", "--wait", "--json")
     assert (code, json.loads(out)["version_no"]) == (0, 2)
+    newest = client.versions.get(handle, "v2")
+    assert newest.metrics["use_labels"] is False
 
 
 def test_what_keeping_no_texts_means_is_carried_out_when_it_is_meant(
