@@ -1,22 +1,27 @@
 """Who encodes first, in this process: calls that somebody waits for, then batches.
 
 A `call` goes ahead at once, always. A batch encodes in turns: at most as many at a time as there are processors, none
-while a call is in flight, shared evenly among the batches whatever their size. A turn is a few milliseconds long, or
-longer, which is cheaper, when there was no call lately. So that calls that never cease do not hold up batches for ever,
-one turn is granted whenever none has been for `PATIENCE_SECONDS` (looked at as often: after twice that at the latest).
+while a call is in flight or was a moment ago (whoever calls again and again has the processors in between too), shared
+evenly among the batches whatever their size. A turn is a few milliseconds long, or longer, which is cheaper, when there
+was no call lately. So that calls that never cease do not hold up batches for ever, one turn is granted whenever none
+has been for `PATIENCE_SECONDS`.
 """
 
 import os
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Lock
+from threading import Event, Lock, local
 from time import monotonic
 
 PATIENCE_SECONDS = 0.05
 
-_SHORT_TURN, _LONG_TURN = 0.004, 0.025  # seconds
+_SHORT_TURN, _LONG_TURN = 0.004, 0.04  # seconds
 _LATELY_SECONDS = 1.0
+_MOMENT_SECONDS = 0.005
+
+
+_here = local()
 
 
 class Batch:
@@ -70,12 +75,14 @@ class Lanes:
         with self._lock:
             mine = self._join(batch)
             self._grant()
-        while not mine.wait(self._patience):
+        while not mine.wait(_MOMENT_SECONDS):
             with self._lock:
                 self._grant()
+        _here.in_turn = True
         try:
             yield
         finally:
+            _here.in_turn = False
             with self._lock:
                 self._taken -= 1
                 self._grant()
@@ -100,7 +107,13 @@ class Lanes:
             self._granted = monotonic()
 
     def _open(self) -> bool:
-        return self._calls == 0 or monotonic() - self._granted >= self._patience
+        now = monotonic()
+        return (self._calls == 0 and now - self._called >= _MOMENT_SECONDS) or now - self._granted >= self._patience
+
+
+def in_turn() -> bool:
+    """Whether this thread has a turn: it is to do by itself then, for other processors have turns of their own."""
+    return getattr(_here, "in_turn", False)
 
 
 def processors() -> int:

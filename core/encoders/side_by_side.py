@@ -1,12 +1,13 @@
-"""Many texts in as many threads as there are processors; one text, or a few, in the thread that asks."""
+"""Many texts in as many threads as there are processors; one text, or a few, or those of a turn (`lanes`), in the
+thread that asks."""
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from core.encoders import Vectors
+from core.encoders.lanes import in_turn, processors
 
 _FROM = 8
 _AT_ONCE = 32
@@ -21,7 +22,7 @@ def side_by_side(texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors
 
 
 def _encoded(texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors], width: int) -> Vectors:
-    threads = _processors()
+    threads = 1 if in_turn() else processors()
     size = _AT_ONCE if threads == 1 else max(1, min(_AT_ONCE, len(texts) // (4 * threads)))
     firsts = range(0, len(texts), size)
     rows = np.empty((len(texts), width), np.float32)
@@ -36,7 +37,3 @@ def _encoded(texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors], w
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(fill, firsts))
     return rows
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

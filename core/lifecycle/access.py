@@ -102,11 +102,20 @@ def check(
     if handle is None:
         check_scope(caller, operation)
         return
-    name = permit(bench, caller, operation, handle)
+    name = str(permit(bench, caller, operation, handle))
+    if trait is None:
+        bench.recall(_asked(name), lambda: _exists(bench, name))
+        return
     with reading(bench.engine) as connection:
-        model = found(models.find(connection, str(name)), str(name))
-        if trait is not None:
-            trait_of(connection, model, trait)
+        trait_of(connection, found(models.find(connection, name), name), trait)
+
+
+def at_hand(bench: Bench, caller: Caller, operation: Operation, handle: str | None, *, trait: str | None) -> bool:
+    """Whether `check` can tell without asking the database; raise what it would raise before that, so that nobody can
+    tell by the time it takes what is there of others."""
+    if handle is None:
+        return True
+    return bench.recalls(_asked(str(permit(bench, caller, operation, handle)))) and trait is None
 
 
 def check_scope(caller: Caller, operation: Operation) -> None:
@@ -142,6 +151,15 @@ def pick(rows: list[traits.TraitRow], name: str) -> traits.TraitRow | None:
     """The trait that a key or a name means; the key wins (CONTRACT 2)."""
     by_name = {row.name: row for row in rows}
     return next((row for row in rows if row.key == name), by_name.get(name))
+
+
+def _asked(name: str) -> tuple[str, str]:
+    return "model", name
+
+
+def _exists(bench: Bench, name: str) -> None:
+    with reading(bench.engine) as connection:
+        found(models.find(connection, name), name)
 
 
 def _check_namespace(bench: Bench, caller: Caller, reach: Reach, name: Handle) -> None:

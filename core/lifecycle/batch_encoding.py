@@ -1,7 +1,8 @@
 """How a batch encodes: in turns, on vectors that are kept in memory and in the store, and keeping those it makes."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from time import thread_time
 
@@ -15,15 +16,14 @@ from core.lifecycle import rules
 from core.lifecycle.bench import Bench
 from core.lifecycle.serving import Served, shelf_of
 from core.lifecycle.vector_cache import MEBIBYTE, Encoding, hash_of
-from core.scoring.segments import parts, segments
+from core.scoring.segments import mean, parts, segments
 from core.store import kept_vectors, models
 from core.store.engine import reading, writing
 from core.store.kept_vectors import Encoded, Hash, Shelf
 
-# The encoder itself encodes more than these side by side, in threads that are not ours.
-_MOST_A_TURN = 7
+_MOST_A_TURN = 32
 _BLOCK = 128  # texts that the store is asked for at once
-_AT_ONCE = 256  # vectors that it is given at once
+_AT_ONCE = 512  # vectors that it is given at once
 
 _log = logging.getLogger(__name__)
 
@@ -57,11 +57,29 @@ class BatchEncoding(Encoding):
             first += len(some)
         return rows[0] if len(rows) == 1 else np.concatenate(rows)
 
-    def known(self, shelf: Shelf, key: Hash) -> Encoded | None:
+    def whole(self, texts: Sequence[str]) -> tuple[Vectors, list[int]]:
+        """The vectors of texts, each taken as a whole, and how many tokens they have."""
+        keys = [hash_of(text) for text in texts]
+        known = [None] * len(texts) if self.shelf is None else self.known(self.shelf, keys)
+        missing = {
+            key: text for key, text, found in zip(keys, texts, known, strict=True) if found is None or not found.alone
+        }
+        made = self._embedded(missing) if missing else {}
+        told = [
+            found if found is not None and found.alone else made[key] for key, found in zip(keys, known, strict=True)
+        ]
+        tokens = [
+            self.tokens(text) if each.tokens is None else each.tokens for text, each in zip(texts, told, strict=True)
+        ]
+        return np.array([each.vector for each in told], np.float32), tokens
+
+    def known(self, shelf: Shelf, keys: Sequence[Hash]) -> list[Encoded | None]:
         """In memory, or in what the store was asked for."""
-        found = super().known(shelf, key)
-        if found is None and (found := self._stored.get(key)) is not None:
-            super().keep(shelf, key, found)
+        found = super().known(shelf, keys)
+        for place, key in enumerate(keys):
+            if found[place] is None and (stored := self._stored.get(key)) is not None:
+                super().keep(shelf, key, stored)
+                found[place] = stored
         return found
 
     def keep(self, shelf: Shelf, key: Hash, encoded: Encoded) -> None:
@@ -86,23 +104,47 @@ class BatchEncoding(Encoding):
         if self.shelf is not None and self._limit:
             self._store(self.shelf)
 
+    def _embedded(self, texts: Mapping[Hash, str]) -> dict[Hash, Encoded]:
+        """As `embed` does it; a text that is one piece is found as a whole from then on."""
+        pieces = [[text[one.start : one.end] for one in segments(text)] for text in texts.values()]
+        vectors, first, made = self.encode([piece for own in pieces for piece in own] or [""]), 0, {}
+        for (key, text), own in zip(texts.items(), pieces, strict=True):
+            made[key] = Encoded(mean(vectors[first : first + len(own)]), None)
+            first += len(own)
+            if own == [text] and self.shelf is not None and (found := self.known(self.shelf, [key])[0]) is not None:
+                made[key] = replace(found, alone=True)
+                super().keep(self.shelf, key, made[key])
+                with self._lock:
+                    if key in self._new:
+                        self._new[key] = made[key]
+        return made
+
     def _is_there(self, shelf: Shelf) -> bool:
         with reading(self._engine) as connection:
             return kept_vectors.some(connection, shelf)
 
     def _look(self, shelf: Shelf, texts: Sequence[str]) -> bool:
-        asked = {hash_of(piece) for text in texts for piece in self._pieces(text)}
-        missing = [key for key in asked if super(BatchEncoding, self).known(shelf, key) is None]
-        if missing:
-            try:
-                with reading(self._engine) as connection:
-                    found = kept_vectors.read(connection, shelf, missing)
-            except SQLAlchemyError as error:
-                _log.warning("the vectors that are kept could not be read: %s", type(error).__qualname__)
-                return False
+        whole = {hash_of(text): text for text in texts}
+        try:
+            found = self._read(shelf, whole)
+            taken_apart = [text for key, text in whole.items() if key not in found or not found[key].alone]
+            self._read(shelf, {hash_of(piece) for text in taken_apart for piece in self._pieces(text)})
+        except SQLAlchemyError as error:
+            _log.warning("the vectors that are kept could not be read: %s", type(error).__qualname__)
+            return False
+        return True
+
+    def _read(self, shelf: Shelf, asked: Iterable[Hash]) -> Mapping[Hash, Encoded]:
+        """Those in memory, and those of the others that the store has, which are at hand from then on."""
+        keys = list(asked)
+        known = {key: each for key, each in zip(keys, super().known(shelf, keys), strict=True) if each is not None}
+        if missing := [key for key in keys if key not in known]:
+            with reading(self._engine) as connection:
+                found = kept_vectors.read(connection, shelf, missing)
             self._stored |= found
             self._of_use += found
-        return True
+            known |= found
+        return known
 
     def _pieces(self, text: str) -> list[str]:
         stretches = [text, *(text[part.start : part.end] for part in parts(text, self._max_depth))]

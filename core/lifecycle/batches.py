@@ -20,7 +20,6 @@ from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.lifecycle.pipeline import Pipeline
 from core.scoring import card
-from core.store.engine import reading
 
 _FETCHERS = 2
 _ALONE = 10**12
@@ -35,9 +34,8 @@ Score = Callable[[Sequence[str]], list[bytes]]
 def open_batch(bench: Bench, caller: Caller, handle: str, body: BatchRequest, *, request_id: str) -> Pipeline:
     """The lines of a batch without their beginnings, to be started; raise what a score of a good text would."""
     access.permit(bench, caller, "scores.batch", handle)
-    with reading(bench.engine) as connection:
-        served = serving.find(bench, connection, handle, body.traits)
-        rules.require("use", served.model)
+    served = serving.now(bench, handle, body.traits)
+    rules.require("use", served.model)
     encoder = encoders.of_version(bench, served.snapshot)
     snapshot = serving.in_mode(served.snapshot, body.mode)
     traits = range(len(snapshot.traits)) if body.traits is None else card.choose(snapshot, body.traits)
@@ -45,9 +43,15 @@ def open_batch(bench: Bench, caller: Caller, handle: str, body: BatchRequest, *,
     writer = lines.Lines(snapshot, traits, metadata)
     encoding = BatchEncoding(bench, encoder, served, mode=body.mode)
 
+    deep = snapshot.max_depth > 1 and any(trait.aggregation != "none" for trait in snapshot.traits)
+
     def score(texts: Sequence[str]) -> list[bytes]:
-        rows = card.positions(snapshot, encoding.encode, texts).tolist()
-        return [writer.scored(row, encoding.tokens(text)) for row, text in zip(rows, texts, strict=True)]
+        if deep:
+            rows, tokens = card.positions(snapshot, encoding.encode, texts), [encoding.tokens(text) for text in texts]
+        else:
+            vectors, tokens = encoding.whole(texts)
+            rows = card.of_vectors(snapshot, vectors)
+        return [writer.scored(row, count) for row, count in zip(rows.tolist(), tokens, strict=True)]
 
     return _pipeline(bench, body.contents, score, encoding)
 

@@ -1,10 +1,10 @@
 """What every operation needs in its hand: settings, store, runs, encoder; opened once, closed once."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -17,9 +17,12 @@ from core.runs import RunEngine
 from core.settings import Settings
 from core.store.engine import open_engine, reading, sqlite_file
 from core.store.migrate import migrate
+from core.store.unchanged import Unchanged
 
 if TYPE_CHECKING:
     from core.extract import Extracted
+
+Value = TypeVar("Value")
 
 
 def _extract(url: str) -> "Extracted":
@@ -40,12 +43,30 @@ class Bench:
     snapshots: Snapshots = field(default_factory=Snapshots)
     vectors: VectorCache = field(default_factory=lambda: VectorCache(0))
     batches: Pipelines = field(default_factory=Pipelines)
+    unchanged: Unchanged | None = None
     extract: Callable[[str], "Extracted"] = _extract
+
+    def recall(self, asked: Hashable, read: Callable[[], Value]) -> Value:
+        """What `read` says, or said when it was asked last, if nothing was written since."""
+        return read() if self.unchanged is None else self.unchanged.get(asked, read)
+
+    def recalls(self, asked: Hashable) -> bool:
+        """Whether that is there without reading."""
+        return self.unchanged is not None and self.unchanged.holds(asked)
+
+    def forget(self, model_id: int) -> None:
+        """Let go of what is in memory of a model that may keep nothing any more."""
+        self.snapshots.clear()
+        self.vectors.forget(model_id)
+        if self.unchanged is not None:
+            self.unchanged.forget()
 
     def close(self) -> None:
         """Stop batches and runs, and let go of the database."""
         self.batches.close()
         self.runs.close()
+        if self.unchanged is not None:
+            self.unchanged.close()
         self.engine.dispose()
 
     def healthy(self) -> bool:
@@ -65,7 +86,8 @@ def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
     if runs:
         service.start()
     vectors = VectorCache(settings.vector_memory_mb * MEBIBYTE)
-    return Bench(settings, engine, service, load_encoder(settings.encoder, cache=settings.cache), vectors=vectors)
+    encoder = load_encoder(settings.encoder, cache=settings.cache)
+    return Bench(settings, engine, service, encoder, vectors=vectors, unchanged=Unchanged(engine))
 
 
 def open_store(settings: Settings) -> Engine:

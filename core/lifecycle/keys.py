@@ -90,7 +90,7 @@ def revoke(engine: Engine, key_id: str) -> ApiKey:
 def caller(bench: Bench | Engine, secret: str | None) -> Caller:
     """Who holds the secret; raise `Unauthenticated` when nobody does (any more)."""
     engine = bench if isinstance(bench, Engine) else bench.engine
-    key = _key(engine, secret)
+    key = _key(bench, secret)
     if key is None:
         raise Unauthenticated(
             "This needs a valid API key: Authorization: Bearer <API_KEY>.", headers={"WWW-Authenticate": "Bearer"}
@@ -99,10 +99,15 @@ def caller(bench: Bench | Engine, secret: str | None) -> Caller:
     return Caller(key.id, key.scope, frozenset(key.namespaces))
 
 
+def at_hand(bench: Bench, secret: str | None) -> bool:
+    """Whether it can be told without asking the database who holds the secret."""
+    return bench.recalls(_asked(_digest(secret or "")))
+
+
 def first_key(bench: Bench) -> None:
     """Issue the workbench's own key into its file, unless a valid one stands there."""
     file = bench.settings.first_key_file
-    if file.exists() and _key(bench.engine, file.read_text().strip()) is not None:
+    if file.exists() and _key(bench, file.read_text().strip()) is not None:
         return
     issued = create(bench.engine, scope="authoring", namespaces=FIRST_NAMESPACES, name="workbench")
     new = file.with_suffix(".new")
@@ -112,16 +117,28 @@ def first_key(bench: Bench) -> None:
     new.replace(file)
 
 
-def _key(engine: Engine, secret: str | None) -> ApiKey | None:
+def _key(bench: Bench | Engine, secret: str | None) -> ApiKey | None:
     match = _SECRET.fullmatch(secret or "")
     if not match or not hmac.compare_digest(_checksum(match[1]), match[2]):
         return None
     digest = _digest(match[0])
-    with reading(engine) as connection:
-        stored = keys.by_digest(connection, digest)
+    if isinstance(bench, Engine):
+        stored = _stored(bench, digest)
+    else:
+        engine = bench.engine
+        stored = bench.recall(_asked(digest), lambda: _stored(engine, digest))
     if stored is None or not hmac.compare_digest(stored[1], digest) or stored[0].revoked_at is not None:
         return None
     return stored[0]
+
+
+def _asked(digest: str) -> tuple[str, str]:
+    return "key", digest
+
+
+def _stored(engine: Engine, digest: str) -> tuple[ApiKey, str] | None:
+    with reading(engine) as connection:
+        return keys.by_digest(connection, digest)
 
 
 def _check(scope: str, namespaces: Sequence[str]) -> None:

@@ -98,8 +98,7 @@ def update(bench: Bench, caller: Caller, handle: str, body: ModelUpdate) -> Mode
     if cancelled:
         bench.runs.cancel(cancelled)
     if body.zero_data_retention:
-        bench.snapshots.clear()
-        bench.vectors.forget(model.id)
+        bench.forget(model.id)
         zero_retention.settle_or_say(bench.engine, model.id)
     return changed
 
@@ -115,7 +114,7 @@ def delete(bench: Bench, caller: Caller, handle: str) -> ModelDeleted:
         kept_vectors.forget(connection, model.id)
         if cancelled:
             runs.fail(connection, cancelled, code="cancelled", message="The model was deleted.", now=rules.now())
-    bench.vectors.forget(model.id)
+    bench.forget(model.id)
     if cancelled:
         bench.runs.cancel(cancelled)
     return ModelDeleted(handle=name, deleted=True)

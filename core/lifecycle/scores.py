@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection
-
 from core.contract.scores import Card, CompareRequest, Comparison, Delta, ScoreRequest
 from core.encoders.lanes import LANES
 from core.lifecycle import access, explaining, extraction, feedback, rules, serving
@@ -11,7 +9,6 @@ from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.scoring import card
 from core.store.engine import reading
-from core.store.models import ModelRow
 
 
 def score(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, request_id: str) -> Card:
@@ -19,12 +16,7 @@ def score(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, requ
     version the handle is pinned to."""
     operation: access.Operation = "scores.score" if body.feedback is None else "scores.feedback"
     name = str(access.permit(bench, caller, operation, handle))
-    with reading(bench.engine) as connection:
-        served = serving.find(bench, connection, handle, body.traits)
-        verdicts = _verdicts(connection, served.model, body)
-        rules.require("use", served.model)
-    if verdicts is not None:
-        feedback.check_possible(served.model)
+    served, verdicts = _asked(bench, handle, body)
     text = extraction.text_of(bench, body.content)
     scored = _card(bench, served, text, body.traits, request_id=request_id)
     if body.explain:
@@ -39,9 +31,8 @@ def score(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, requ
 def compare(bench: Bench, caller: Caller, handle: str, body: CompareRequest, *, request_id: str) -> Comparison:
     """The cards of two texts by one version, and what changes from the first to the second; nothing is kept."""
     access.permit(bench, caller, "scores.compare", handle)
-    with reading(bench.engine) as connection:
-        served = serving.find(bench, connection, handle, body.traits)
-        rules.require("use", served.model)
+    served = serving.now(bench, handle, body.traits)
+    rules.require("use", served.model)
     texts = [extraction.text_of(bench, content) for content in (body.a, body.b)]
     a, b = (_card(bench, served, text, body.traits, request_id=request_id) for text in texts)
     deltas = {key: Delta(a=a.scores[key], b=b.scores[key], delta=b.scores[key] - a.scores[key]) for key in a.scores}
@@ -57,8 +48,16 @@ def _card(bench: Bench, served: serving.Served, text: str, traits: Sequence[str]
     return Card.model_validate(scored.to_wire() | {"input_tokens": tokens, "metadata": metadata})
 
 
-def _verdicts(connection: Connection, model: ModelRow, body: ScoreRequest) -> list[feedback.Verdict] | None:
+def _asked(bench: Bench, handle: str, body: ScoreRequest) -> tuple[serving.Served, list[feedback.Verdict] | None]:
+    """What scores, and what the feedback says, if there is any."""
     if body.feedback is None:
-        return None
-    feedback.check_length(body.content)
-    return feedback.understood(connection, model, body.feedback)
+        served = serving.now(bench, handle, body.traits)
+        rules.require("use", served.model)
+        return served, None
+    with reading(bench.engine) as connection:
+        served = serving.find(bench, connection, handle, body.traits)
+        feedback.check_length(body.content)
+        verdicts = feedback.understood(connection, served.model, body.feedback)
+        rules.require("use", served.model)
+    feedback.check_possible(served.model)
+    return served, verdicts

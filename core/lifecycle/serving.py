@@ -14,8 +14,11 @@ from core.lifecycle.vector_cache import Encoding
 from core.lifecycle.versions import resolve
 from core.scoring.snapshot import Snapshot
 from core.store import models
+from core.store.engine import reading
 from core.store.kept_vectors import Shelf
 from core.store.models import ModelRow
+
+_TRAITS_REMEMBERED = 64
 
 # What is worked out of a snapshot in a mode serves all batches in that mode.
 _VIEWS: WeakKeyDictionary[Snapshot, dict[str, Snapshot]] = WeakKeyDictionary()
@@ -29,6 +32,18 @@ class Served:
     version_no: int
     snapshot: Snapshot
     since: int
+
+
+def now(bench: Bench, handle: str, traits: list[str] | None) -> Served:
+    """As `find`, in a transaction of its own, or as it was found last, when nothing was written since."""
+
+    def read() -> Served:
+        with reading(bench.engine) as connection:
+            return find(bench, connection, handle, traits)
+
+    if traits is not None and len(traits) > _TRAITS_REMEMBERED:
+        return read()
+    return bench.recall(("served", handle, None if traits is None else tuple(traits)), read)
 
 
 def find(bench: Bench, connection: Connection, handle: str, traits: list[str] | None) -> Served:

@@ -32,7 +32,7 @@ class VectorCache:
     def __init__(self, limit_bytes: int) -> None:
         self.limit = limit_bytes
         self.size = 0
-        self._kept: OrderedDict[tuple[Shelf, Hash], Encoded] = OrderedDict()
+        self._kept: OrderedDict[bytes, Encoded] = OrderedDict()
         self._of_model: Counter[int] = Counter()
         self._forgotten: dict[int, int] = {}
         self._moment = 0
@@ -42,24 +42,28 @@ class VectorCache:
         """The moment, to be taken before it is asked whether a model may keep anything."""
         return self._moment
 
-    def get(self, shelf: Shelf, digest: Hash) -> Encoded | None:
-        """The vector, if it is kept."""
+    def get(self, shelf: Shelf, hashes: Sequence[Hash]) -> list[Encoded | None]:
+        """The vectors, where they are kept."""
+        before = _before(shelf)
+        keys = [before + digest for digest in hashes]
         with self._lock:
-            found = self._kept.get((shelf, digest))
-            if found is not None:
-                self._kept.move_to_end((shelf, digest))
+            found = [self._kept.get(key) for key in keys]
+            for key, encoded in zip(keys, found, strict=True):
+                if encoded is not None:
+                    self._kept.move_to_end(key)
         return found
 
     def put(self, shelf: Shelf, digest: Hash, encoded: Encoded, *, since: int) -> None:
         """Keep a vector, unless its model was forgotten since the mark."""
+        key = _before(shelf) + digest
         if _size(encoded) > self.limit:
             return
         with self._lock:
             if self._forgotten.get(shelf.model_id, 0) > since:
                 return
-            if (shelf, digest) in self._kept:
-                self._remove((shelf, digest))
-            self._kept[shelf, digest] = encoded
+            if key in self._kept:
+                self._remove(key)
+            self._kept[key] = encoded
             self.size += _size(encoded)
             self._of_model[shelf.model_id] += 1
             while self.size > self.limit:
@@ -71,12 +75,12 @@ class VectorCache:
             self._moment += 1
             self._forgotten[model_id] = self._moment
             if self._of_model[model_id]:
-                for key in [key for key in self._kept if key[0].model_id == model_id]:
+                for key in [key for key in self._kept if _model_of(key) == model_id]:
                     self._remove(key)
 
-    def _remove(self, key: tuple[Shelf, Hash]) -> None:
+    def _remove(self, key: bytes) -> None:
         self.size -= _size(self._kept.pop(key))
-        self._of_model[key[0].model_id] -= 1
+        self._of_model[_model_of(key)] -= 1
 
 
 class Encoding:
@@ -91,7 +95,7 @@ class Encoding:
         if self.shelf is None:
             return self.fresh(pieces)
         keys = [hash_of(piece) for piece in pieces]
-        found = [self.known(self.shelf, key) for key in keys]
+        found = self.known(self.shelf, keys)
         new = {key: piece for key, piece, known in zip(keys, pieces, found, strict=True) if known is None}
         made = self._made(self.shelf, new) if new else {}
         rows = [(known or made[key]).vector for key, known in zip(keys, found, strict=True)]
@@ -99,16 +103,16 @@ class Encoding:
 
     def tokens(self, text: str) -> int:
         """How many tokens the text has."""
-        known = None if self.shelf is None else self.known(self.shelf, hash_of(text))
+        known = None if self.shelf is None else self.known(self.shelf, [hash_of(text)])[0]
         return self._encoder.count_tokens(text) if known is None or known.tokens is None else known.tokens
 
     def fresh(self, pieces: Sequence[str]) -> Vectors:
         """Encode now."""
         return self._encoder.encode(pieces) if self._mode == FULL else self._encoder.encode(pieces, mode=self._mode)
 
-    def known(self, shelf: Shelf, key: Hash) -> Encoded | None:
-        """What is kept of a piece."""
-        return self._cache.get(shelf, key)
+    def known(self, shelf: Shelf, keys: Sequence[Hash]) -> list[Encoded | None]:
+        """What is kept of pieces."""
+        return self._cache.get(shelf, keys)
 
     def keep(self, shelf: Shelf, key: Hash, encoded: Encoded) -> None:
         """Keep a new one."""
@@ -126,3 +130,12 @@ class Encoding:
 
 def _size(encoded: Encoded) -> int:
     return encoded.vector.nbytes + _BESIDES
+
+
+def _before(shelf: Shelf) -> bytes:
+    """What the keys of a shelf begin with; the model's id first."""
+    return b"%d %s %s " % (shelf.model_id, shelf.encoder_digest.encode(), shelf.mode.encode())
+
+
+def _model_of(key: bytes) -> int:
+    return int(key.partition(b" ")[0])

@@ -108,7 +108,7 @@ def score_many(
 
 def positions(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> Floats:
     """(n_texts, n_traits): scores in 0..1, before rounding; 0.5 for a text without a token."""
-    whole = _scores(snapshot, _embed(snapshot, encode, texts))
+    whole = of_vectors(snapshot, _embed(snapshot, encode, texts))
     deep = [i for i, trait in enumerate(snapshot.traits) if trait.aggregation != "none"]
     if snapshot.max_depth == 1 or not deep:
         return whole
@@ -119,10 +119,22 @@ def positions(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> Float
         told = vectors[first : first + len(own)]
         first += len(own)
         if (told := told[np.any(told != 0, axis=1)]).size:
-            scores = _scores(snapshot, told)
+            scores = of_vectors(snapshot, told)
             for i in deep:
                 whole[row, i] = _COMBINE[snapshot.traits[i].aggregation](scores[:, i])
     return whole
+
+
+def of_vectors(snapshot: Snapshot, vectors: NDArray[np.float32]) -> Floats:
+    """(n, n_traits): the same of texts by their vectors, each taken as a whole. Row by row and by plain sums: a matrix
+    product would round by the shape of what it is given."""
+    rows = vectors.astype(np.float64)
+    sums = np.empty((len(rows), len(snapshot.traits)))
+    for i, row in enumerate(rows):
+        sums[i] = (snapshot.matrix * row).sum(axis=1)
+    scores: Floats = expit(sums + snapshot.offsets)
+    scores[~vectors.any(axis=1)] = 0.5
+    return scores
 
 
 def choose(snapshot: Snapshot, names: Sequence[str]) -> list[int]:
@@ -222,15 +234,6 @@ def _embed(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> NDArray[
             f" here vectors have {vectors.shape[1]}. Choose that encoder with TRAITBENCH_ENCODER, or train again."
         )
     return vectors
-
-
-def _scores(snapshot: Snapshot, vectors: NDArray[np.float32]) -> Floats:
-    """(n, n_traits). Row by row and by plain sums: a matrix product would round by the shape of what it is given."""
-    scores = np.full((len(vectors), len(snapshot.traits)), 0.5)
-    for i, vector in enumerate(vectors.astype(np.float64)):
-        if vector.any():
-            scores[i] = expit((snapshot.matrix * vector).sum(axis=1) + snapshot.offsets)
-    return scores
 
 
 def _detail(trait: TraitScore) -> dict[str, Any]:

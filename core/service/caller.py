@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
@@ -37,10 +38,20 @@ class Admission:
     def __init__(self, *offers: str) -> None:
         self.offers = offers
 
-    def __call__(self, request: Request) -> Call:
+    async def __call__(self, request: Request) -> Call:
         """Check the key, the permission and what of the request is not its body."""
-        bench = bench_of(request)
-        caller = keys.caller(bench, _secret(request.headers))
+        bench, secret = bench_of(request), _secret(request.headers)
+        # A thread for what asks the database; where nothing has to be asked, a thread would cost more than the answer.
+        if not keys.at_hand(bench, secret):
+            return await run_in_threadpool(self._admitted, request, bench, secret)
+        caller, operation = keys.caller(bench, secret), request.scope["route"].name
+        handle, trait = (request.path_params.get(name) for name in ("handle", "key"))
+        if not access.at_hand(bench, caller, operation, handle, trait=trait):
+            return await run_in_threadpool(self._admitted, request, bench, secret)
+        return self._admitted(request, bench, secret)
+
+    def _admitted(self, request: Request, bench: Bench, secret: str | None) -> Call:
+        caller = keys.caller(bench, secret)
         handle, trait = (request.path_params.get(name) for name in ("handle", "key"))
         access.check(bench, caller, request.scope["route"].name, handle, trait=trait and segment(trait))
         only_known(request)

@@ -5,9 +5,10 @@ the text already that it was scored here; so they go with their model, and when 
 to all of them together: those used longest ago leave first.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ _KEPT = tables.kept_vectors.c
 _STORED = np.dtype("<f4")
 _AT_ONCE = 500
 _BESIDES = 250  # bytes of a row, and of its places in the indexes, that are not its vector
+_NOTED_EVERY = timedelta(hours=1)
 _ROOM = 0.9  # how full it is once something had to leave
 
 Vector = NDArray[np.float32]
@@ -37,10 +39,12 @@ class Shelf:
 
 @dataclass(frozen=True)
 class Encoded:
-    """A text as scoring needs it; `tokens` is None where nobody has counted them."""
+    """A piece as scoring needs it; `tokens` is None where nobody has counted them. `alone` says that it is a whole text
+    which is encoded in one piece, as far as that is known."""
 
     vector: Vector
     tokens: int | None
+    alone: bool = False
 
 
 _OF_SHELF = (
@@ -48,8 +52,9 @@ _OF_SHELF = (
     _KEPT.encoder_digest == bindparam("encoder_digest"),
     _KEPT.mode == bindparam("mode"),
 )
-_SOME = select(_KEPT.text_hash, _KEPT.tokens, _KEPT.vector).where(
-    *_OF_SHELF, _KEPT.text_hash.in_(bindparam("hashes", expanding=True))
+# By place alone: of two indexes SQLite might take the one over models, and read all that a model has.
+_SOME = select(_KEPT.text_hash, _KEPT.tokens, _KEPT.alone, _KEPT.vector).where(
+    _KEPT.place.in_(bindparam("places", expanding=True))
 )
 _ANY = select(_KEPT.id).where(*_OF_SHELF).limit(1)
 
@@ -63,9 +68,9 @@ def read(connection: Connection, shelf: Shelf, hashes: Sequence[Hash]) -> dict[H
     """Those of the vectors that are kept, by hash."""
     found = {}
     for first in range(0, len(hashes), _AT_ONCE):
-        asked = {**vars(shelf), "hashes": hashes[first : first + _AT_ONCE]}
-        for digest, tokens, vector in connection.execute(_SOME, asked):
-            found[bytes(digest)] = Encoded(np.frombuffer(vector, _STORED), tokens)
+        places = [_place(shelf, digest) for digest in hashes[first : first + _AT_ONCE]]
+        for digest, tokens, alone, vector in connection.execute(_SOME, {"places": places}):
+            found[bytes(digest)] = Encoded(np.frombuffer(vector, _STORED), tokens, alone)
     return found
 
 
@@ -74,8 +79,10 @@ def keep(connection: Connection, shelf: Shelf, encoded: Mapping[Hash, Encoded], 
     rows = [
         {
             **vars(shelf),
+            "place": _place(shelf, digest),
             "text_hash": digest,
             "tokens": each.tokens,
+            "alone": each.alone,
             "size": each.vector.nbytes + _BESIDES,
             "used_at": now,
             "vector": each.vector.astype(_STORED).tobytes(),
@@ -86,12 +93,11 @@ def keep(connection: Connection, shelf: Shelf, encoded: Mapping[Hash, Encoded], 
 
 
 def used(connection: Connection, shelf: Shelf, hashes: Iterable[Hash], *, now: datetime) -> None:
-    """Vectors were of use: others leave before them."""
-    asked = list(hashes)
-    for first in range(0, len(asked), _AT_ONCE):
-        of_shelf = [_KEPT[name] == value for name, value in vars(shelf).items()]
-        these = _KEPT.text_hash.in_(asked[first : first + _AT_ONCE])
-        connection.execute(update(tables.kept_vectors).where(*of_shelf, these).values(used_at=now))
+    """Vectors were of use, if it was not noted lately: others leave before them."""
+    places, since = [_place(shelf, digest) for digest in hashes], now - _NOTED_EVERY
+    for first in range(0, len(places), _AT_ONCE):
+        these = (_KEPT.place.in_(places[first : first + _AT_ONCE]), _KEPT.used_at < since)
+        connection.execute(update(tables.kept_vectors).where(*these).values(used_at=now))
 
 
 def trim(connection: Connection, limit_bytes: int) -> None:
@@ -112,3 +118,9 @@ def trim(connection: Connection, limit_bytes: int) -> None:
 def forget(connection: Connection, model_id: int) -> None:
     """Delete all that is a model's."""
     connection.execute(delete(tables.kept_vectors).where(_KEPT.model_id == model_id))
+
+
+def _place(shelf: Shelf, digest: Hash) -> int:
+    """Where the vector of a text stands: 64 bits of a hash over shelf and text."""
+    whole = hashlib.sha256(f"{shelf.model_id} {shelf.encoder_digest} {shelf.mode} ".encode() + digest).digest()
+    return int.from_bytes(whole[:8], signed=True)

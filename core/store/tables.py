@@ -168,7 +168,8 @@ vectors = Table(
     Column("vector", LargeBinary, nullable=False),
 )
 
-# Of texts that batches have scored, which are kept nowhere: bounded, the ones used longest ago leave first.
+# Of texts that batches have scored, which are kept nowhere: bounded, the ones used longest ago leave first. A place is
+# a hash of all that a vector is found by: an index over such small numbers is quick to write, one over the hash is not.
 kept_vectors = Table(
     "tb_kept_vectors",
     metadata,
@@ -176,12 +177,14 @@ kept_vectors = Table(
     _of_model(),
     Column("encoder_digest", String, nullable=False),
     Column("mode", String, nullable=False),
+    Column("place", BigInteger, nullable=False, unique=True),
     Column("text_hash", LargeBinary, nullable=False),
     Column("tokens", Integer),
+    Column("alone", Boolean, nullable=False),
     Column("size", Integer, nullable=False),
     Column("used_at", Moment, nullable=False),
     Column("vector", LargeBinary, nullable=False),
-    UniqueConstraint("model_id", "encoder_digest", "mode", "text_hash"),
+    Index("ix_tb_kept_vectors_model_id_encoder_digest_mode", "model_id", "encoder_digest", "mode"),
     Index("ix_tb_kept_vectors_used_at_size", "used_at", "size"),
     sqlite_autoincrement=True,
 )

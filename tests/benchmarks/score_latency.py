@@ -1,22 +1,28 @@
-"""How long one score over HTTP takes, against the bare encoder call in the same process.
+"""How long one score over HTTP takes: against the bare encoder call, and while the service has other things to do.
 
-    python -m tests.benchmarks.score_latency [--calls N]
+    python -m tests.benchmarks.score_latency [--quick] [--out FILE]
 
 A service on a free port, a model of three traits, one kept-alive connection, a text of 20 words that differs each time.
-The two are measured in turn, so that both meet the same moments of the machine. Service and caller share one process:
-what is shown as overhead has the caller's own work in it.
+The bare call and the score are measured in turn, so that both meet the same moments of the machine. Service and caller
+share one process: what is shown as overhead has the caller's own work in it. Batches come from another process, the
+training is the service's own worker; idle and loaded moments alternate, so that each load has its own idle beside it.
 """
 
-import argparse
 import http.client
 import json
+import multiprocessing
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import count
+from multiprocessing.synchronize import Event
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 
+from core.client import Traitbench
 from core.contract.models import ModelCreate, TrainRequest
 from core.contract.samples import SampleInput, SamplesCreate
 from core.contract.traits import TraitInput, TraitsCreate
@@ -24,78 +30,237 @@ from core.lifecycle import keys, models, samples, training, traits
 from core.lifecycle.bench import Bench
 from core.service.app import create_app
 from tests.benches import AUTHOR, COLD, WARM, fresh_settings, opened, settled
+from tests.benchmarks.page import Measured, Table, parser, publish
 from tests.contract.world import served
 
-HANDLE = "local.latency"
+HANDLE, BUSY = "local.latency", "local.busy"
 TRAITS = ("Warmth", "Clarity", "Courage")
 SENTENCE = (
     "the committee thanked everyone for a long and careful evening of questions about roads schools water trees "
     "money time music bread winter letters neighbours gardens bridges colours numbers stories doctors engines maps"
 )
 WARM_UP = 50
+ROUNDS = 4
+_SEEDS = count(1)  # no text comes twice, or its vector would be there already
+
+Times = np.ndarray
+Call = Callable[[str], None]
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--calls", type=int, default=1_000)
-    calls: int = parser.parse_args().calls
-    with tempfile.TemporaryDirectory() as home, fresh_settings(Path(home)) as settings:
-        with opened(settings, runs=True) as bench:
-            train(bench)
-        with opened(settings, runs=False) as bench, served(create_app(bench)) as base_url:
-            report(bench, base_url, calls)
+    asked = parser(__doc__ or "").parse_args()
+    publish("score_latency", lambda: measure(quick=asked.quick), asked.out)
 
 
-def report(bench: Bench, base_url: str, calls: int) -> None:
-    """Both figures, and what lies between them."""
-    secret = keys.create(bench.engine, scope="scoring", namespaces=["local"]).secret
-    connection = http.client.HTTPConnection(base_url.removeprefix("http://"))
-    headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
+def measure(*, quick: bool) -> Measured:
+    """All of it."""
+    calls = 200 if quick else 1_000
+    with (
+        tempfile.TemporaryDirectory() as home,
+        fresh_settings(Path(home)) as settings,
+        opened(settings, runs=True) as bench,
+    ):
+        train(bench, HANDLE, times=3)
+        train(bench, BUSY, times=60)
+        with served(create_app(bench)) as base_url:
+            score = Scoring(bench, base_url)
+            bare, idle = in_turn((lambda text: _encode(bench, text), score), calls)
+            loads = {
+                "1 batch": batches(bench, base_url, 1),
+                "4 batches": batches(bench, base_url, 4),
+                "a training": trainings(bench),
+            }
+            found = {name: _beside(score, load, calls // ROUNDS) for name, load in loads.items()}
+            score.close()
+        encoder = bench.encoder.id
+    return _told(encoder, calls, bare, idle, found)
 
-    def score(text: str) -> None:
-        connection.request("POST", f"/v1/models/{HANDLE}/score", json.dumps({"content": text}), headers)
-        answer = connection.getresponse()
+
+def _told(encoder: str, calls: int, bare: Times, idle: Times, found: dict[str, tuple[Times, Times]]) -> Measured:
+    rows = [_row("bare encoder call", bare), _row("score over HTTP", idle)]
+    figures: dict[str, dict[str, float]] = {"bare": _figures(bare), "idle": _figures(idle)}
+    for name, (quiet, loaded) in found.items():
+        rows.append(_row(f"score under {name}", loaded))
+        figures[name] = {**_figures(loaded), "p99_against_idle": _p(loaded, 99) / _p(quiet, 99)}
+    ratio, more = _p(idle, 50) / _p(bare, 50), _p(idle, 50) - _p(bare, 50)
+    under = ", ".join(f"{figures[name]['p99_against_idle']:.1f} under {name}" for name in found)
+    return Measured(
+        [
+            Table(
+                f"One score of 20 words, encoder {encoder}, {calls:,} calls each, milliseconds",
+                ("", "p50", "p90", "p99"),
+                rows,
+                note=f"At p50 a score over HTTP takes {ratio:.2f} times the bare call, {more:.2f} ms more."
+                f" Its p99 against the idle p99 beside it: {under}.",
+            )
+        ],
+        {"calls": calls, "p50_against_bare": ratio, "p50_more_ms": more, **figures},
+    )
+
+
+def _row(name: str, times: Times) -> tuple[str, ...]:
+    return (name, *(f"{_p(times, share):.2f}" for share in (50, 90, 99)))
+
+
+def _figures(times: Times) -> dict[str, float]:
+    return {f"p{share}_ms": _p(times, share) for share in (50, 90, 99)}
+
+
+def _p(times: Times, share: int) -> float:
+    return float(np.percentile(times, share))
+
+
+# ---- calls -----------------------------------------------------------------------------------------------------------
+
+
+class Scoring:
+    """A score over one kept-alive connection."""
+
+    def __init__(self, bench: Bench, base_url: str) -> None:
+        secret = keys.create(bench.engine, scope="scoring", namespaces=["local"]).secret
+        self._connection = http.client.HTTPConnection(base_url.removeprefix("http://"))
+        self._headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
+
+    def __call__(self, text: str) -> None:
+        self._connection.request("POST", f"/v1/models/{HANDLE}/score", json.dumps({"content": text}), self._headers)
+        answer = self._connection.getresponse()
         answer.read()
         assert answer.status == 200
 
-    def encode(text: str) -> None:
-        bench.encoder.encode([text])
+    def close(self) -> None:
+        """Disconnect."""
+        self._connection.close()
 
-    bare, whole = in_turn((encode, score), calls)
-    print(f"encoder {bench.encoder.id}, {calls} calls each, ms")  # noqa: T201
-    for name, times in (("bare encoder call", bare), ("score over HTTP", whole), ("overhead", whole - bare)):
-        p50, p99 = np.percentile(times, (50, 99))
-        print(f"{name:<18}  p50 {p50:6.2f}  p99 {p99:6.2f}")  # noqa: T201
+    def renew(self) -> None:
+        """Connect anew: the service does not keep a connection that was idle for long."""
+        self._connection.close()
+        self("a first text, which is not counted")
 
 
-def in_turn(measured: Sequence[Callable[[str], None]], calls: int) -> np.ndarray:
+def _encode(bench: Bench, text: str) -> None:
+    bench.encoder.encode([text])
+
+
+def in_turn(measured: Sequence[Call], calls: int) -> Times:
     """Milliseconds `(n_measured, calls)`; the first calls are not counted."""
-    rng, words = np.random.default_rng(0), SENTENCE.split()
     times = np.empty((len(measured), WARM_UP + calls))
+    texts = _texts(next(_SEEDS))
     for call in range(WARM_UP + calls):
         for row, each in enumerate(measured):
-            text = " ".join(rng.choice(words, 20))
-            start = time.perf_counter()
-            each(text)
-            times[row, call] = time.perf_counter() - start
+            times[row, call] = _timed(each, next(texts))
     return times[:, WARM_UP:] * 1_000
 
 
-def train(bench: Bench) -> None:
-    """The model that scores."""
-    models.create(bench, AUTHOR, ModelCreate(handle=HANDLE))
-    traits.add(bench, AUTHOR, HANDLE, TraitsCreate(traits=[TraitInput(name=name) for name in TRAITS]))
+def _timed(call: Call, text: str) -> float:
+    start = time.perf_counter()
+    call(text)
+    return time.perf_counter() - start
+
+
+def _texts(seed: int) -> Iterator[str]:
+    rng, words = np.random.default_rng(seed), SENTENCE.split()
+    while True:
+        yield " ".join(rng.choice(words, 20))
+
+
+# ---- loads -----------------------------------------------------------------------------------------------------------
+
+Load = Callable[[], AbstractContextManager[None]]
+
+
+def _beside(score: Scoring, load: Load, calls: int) -> tuple[Times, Times]:
+    """Milliseconds without the load and under it, in alternating rounds."""
+    quiet, loaded = [], []
+    for _ in range(ROUNDS):
+        texts = _texts(next(_SEEDS))
+        score.renew()
+        quiet += [_timed(score, next(texts)) for _ in range(calls)]
+        with load():
+            score.renew()
+            loaded += [_timed(score, next(texts)) for _ in range(calls)]
+    return np.array(quiet) * 1_000, np.array(loaded) * 1_000
+
+
+def batches(bench: Bench, base_url: str, number: int) -> Load:
+    """So many endless batches, by clients in another process."""
+    secret = keys.create(bench.engine, scope="scoring", namespaces=["local"]).secret
+
+    @contextmanager
+    def running() -> Iterator[None]:
+        spawn = multiprocessing.get_context("spawn")
+        enough, begun = spawn.Event(), spawn.Event()
+        child = spawn.Process(target=_endless, args=(base_url, secret, number, begun, enough))
+        child.start()
+        begun.wait()
+        try:
+            yield
+        finally:
+            enough.set()
+            child.join()
+
+    return running
+
+
+def _endless(base_url: str, secret: str, number: int, begun: Event, enough: Event) -> None:
+    def one(seed: int) -> None:
+        with Traitbench(base_url, secret) as client:
+            for line in client.scores.batch(HANDLE, _texts(seed)):
+                if line.index == 10:
+                    begun.set()
+                if enough.is_set():
+                    return
+
+    # Other texts each time: nothing of them is known already.
+    threads = [Thread(target=one, args=(time.time_ns() % 2**31 + each,)) for each in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def trainings(bench: Bench) -> Load:
+    """Trainings of the greatest effort, one after the other."""
+
+    @contextmanager
+    def running() -> Iterator[None]:
+        enough = False
+
+        def again() -> None:
+            request = TrainRequest(effort="max", reoptimize_params=True)
+            while not enough:
+                training.start(bench, AUTHOR, BUSY, request)
+                settled(bench, BUSY, seconds=600)
+
+        thread = Thread(target=again)
+        thread.start()
+        while models.get(bench, AUTHOR, BUSY).state != "busy":
+            time.sleep(0.01)
+        try:
+            yield
+        finally:
+            enough = True
+            thread.join()
+
+    return running
+
+
+def train(bench: Bench, handle: str, *, times: int) -> None:
+    """A model with one version."""
+    numbers = count()
+    models.create(bench, AUTHOR, ModelCreate(handle=handle))
+    traits.add(bench, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name=name) for name in TRAITS]))
     sent = [
-        SampleInput(trait=trait, text=f"{text} {number}", quality=quality)
+        SampleInput(trait=trait, text=f"{text} {next(numbers)}", quality=quality)
         for trait in TRAITS
-        for number in range(3)
+        for _ in range(times)
         for quality, texts in ((1.0, WARM), (0.0, COLD))
         for text in texts
     ]
-    samples.add(bench, AUTHOR, HANDLE, SamplesCreate(samples=sent))
-    training.start(bench, AUTHOR, HANDLE, TrainRequest(effort="low"))
-    settled(bench, HANDLE)
+    for first in range(0, len(sent), 500):
+        samples.add(bench, AUTHOR, handle, SamplesCreate(samples=sent[first : first + 500]))
+    training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
+    settled(bench, handle, seconds=300)
 
 
 if __name__ == "__main__":

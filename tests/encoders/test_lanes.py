@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from core.encoders.lanes import Batch, Lanes
+from core.encoders.lanes import Batch, Lanes, in_turn
 from tests.benches import until
 
 FOR_EVER = 3_600.0
@@ -100,6 +100,16 @@ def test_a_batch_that_comes_later_does_not_catch_up() -> None:
         assert early.turns > 50
     for thread in threads:
         thread.join()
+
+
+def test_whoever_has_a_turn_has_one_processor() -> None:
+    lanes = Lanes(2)
+    assert not in_turn()
+    with lanes.turn(Batch()):
+        assert in_turn()
+        with ThreadPoolExecutor(1) as other:
+            assert not other.submit(in_turn).result()
+    assert not in_turn()
 
 
 def test_a_turn_that_fails_is_over() -> None:

@@ -1,0 +1,120 @@
+"""What was read is remembered until anybody writes, and not a moment longer."""
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from sqlalchemy import Engine, text
+
+from core.store.engine import open_engine, reading, writing
+from core.store.migrate import migrate
+from core.store.unchanged import Unchanged
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[Engine]:
+    """On SQLite, whichever database the others are on."""
+    engine = open_engine(f"sqlite:///{tmp_path / 'traitbench.db'}")
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def unchanged(file: Engine) -> Iterator[Unchanged]:
+    unchanged = Unchanged(file)
+    yield unchanged
+    unchanged.close()
+
+
+def write(engine: Engine, name: str) -> None:
+    with writing(engine) as connection:
+        connection.execute(text("INSERT INTO tb_workers VALUES (:name, 1)"), {"name": name})
+
+
+def workers(engine: Engine) -> list[str]:
+    with reading(engine) as connection:
+        return sorted(connection.execute(text("SELECT executor_id FROM tb_workers")).scalars())
+
+
+def test_what_nobody_changed_is_read_once(unchanged: Unchanged) -> None:
+    numbers = count()
+    assert [unchanged.get("a", lambda: next(numbers)) for _ in range(3)] == [0, 0, 0]
+    assert unchanged.get("b", lambda: next(numbers)) == 1
+    assert (unchanged.holds("a"), unchanged.holds("c")) == (True, False)
+
+
+@pytest.mark.parametrize("same_process", [True, False])
+def test_a_write_is_seen_at_once_whoever_wrote(file: Engine, unchanged: Unchanged, same_process: bool) -> None:
+    other = file if same_process else open_engine(file.url)
+    for number in range(5):
+        write(other, f"worker {number}")
+        assert not unchanged.holds("workers")
+        for _ in range(2):
+            assert len(unchanged.get("workers", lambda: workers(file))) == number + 1
+    other.dispose()
+
+
+def test_reading_and_what_is_rolled_back_change_nothing(file: Engine, unchanged: Unchanged) -> None:
+    unchanged.get("workers", lambda: workers(file))
+    workers(file)
+    with file.connect() as connection, connection.begin() as transaction:
+        connection.execute(text("INSERT INTO tb_workers VALUES ('x', 1)"))
+        transaction.rollback()
+    assert unchanged.holds("workers")
+
+
+def test_what_changed_while_it_was_read_is_not_remembered(file: Engine, unchanged: Unchanged) -> None:
+    def read() -> list[str]:
+        found = workers(file)
+        write(file, "meanwhile")
+        return found
+
+    assert unchanged.get("workers", read) == []
+    assert unchanged.get("workers", lambda: workers(file)) == ["meanwhile"]
+
+
+def test_what_fails_is_not_remembered(unchanged: Unchanged) -> None:
+    with pytest.raises(ZeroDivisionError):
+        unchanged.get("a", lambda: 1 // 0)
+    assert unchanged.get("a", lambda: 7) == 7
+
+
+def test_many_threads_never_see_less_than_was_there_when_they_asked(file: Engine, unchanged: Unchanged) -> None:
+    written, wrong = list[str](), list[int]()
+
+    def look() -> None:
+        while len(written) < 40:
+            before = len(written)
+            if len(unchanged.get("workers", lambda: workers(file))) < before:
+                wrong.append(before)
+
+    threads = [Thread(target=look) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for number in range(40):
+        write(file, f"worker {number:02}")
+        written.append(f"worker {number:02}")
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_it_can_be_told_to_forget_and_remembers_no_more_than_so_much(unchanged: Unchanged) -> None:
+    for number in range(3_000):
+        unchanged.get(number, lambda: "x" * 10)
+    assert sum(unchanged.holds(number) for number in range(3_000)) <= 1_000
+    unchanged.get("last", lambda: 1)
+    unchanged.forget()
+    assert not unchanged.holds("last")
+
+
+def test_a_database_that_does_not_tell_is_asked_every_time(file: Engine) -> None:
+    silent = Unchanged(open_engine("postgresql://nowhere.example/none"))
+    numbers = count()
+    assert [silent.get("a", lambda: next(numbers)) for _ in range(3)] == [0, 1, 2]
+    closed = Unchanged(file)
+    closed.close()
+    assert [closed.get("a", lambda: next(numbers)) for _ in range(2)] == [3, 4]
