@@ -117,10 +117,10 @@ def test_a_service_that_stops_ends_the_batch_and_says_that_it_is_not_whole(place
         stopping = Thread(target=place.bench.batches.close)
         stopping.start()
         until(lambda: batch.closed, what="the batch to be closed")
-        place.gate.open.set()
-        stopping.join()
         with pytest.raises((http.client.IncompleteRead, ConnectionError)):
             answer.read()
+        place.gate.open.set()
+        stopping.join()
     assert place.is_idle()
     with place.asked(["first"]) as answer:
         assert (answer.status, json.loads(answer.read())["error"]["code"]) == (503, "unavailable")
