@@ -87,7 +87,10 @@ def end_badly(bench: Bench, run_id: str, message: str) -> None:
     with writing(bench.engine) as connection:
         run = runs.read(connection, run_id)
         assert run is not None
-        assert outcomes.fail(connection, run, code="internal_error", message=message)
+        if not outcomes.fail(connection, run, code="internal_error", message=message):
+            # The service's guard was there before: every half minute it settles runs that its engine does not know.
+            told = {"error_code": "internal_error", "error_message": message}
+            connection.execute(update(tables.runs).where(tables.runs.c.id == run_id).values(told))
 
 
 def add_version(bench: Bench, handle: str, client: Traitbench) -> int:
