@@ -12,10 +12,10 @@ from app.batches import MOST_MEGABYTES, MOST_ROWS
 from app.importing import guess_columns, table_of
 from app.tables import Problem, Source, Unreadable, opened
 from app.text import count, plain, shortened
+from app.widgets.table_upload import has_header, table_upload
 
 FILE, PASTED = "A file", "Pasted lines"
 
-_KINDS = ["csv", "tsv", "txt", "jsonl", "ndjson", "json", "parquet", "pq"]
 _OPENED = "batch.opened"
 _FORM = "batch.input"
 
@@ -39,13 +39,7 @@ def pick_texts(handle: str) -> Texts | None:
 
 def _file(handle: str) -> Texts | None:
     form = session.round_key(_FORM)
-    file = st.file_uploader(
-        "A CSV, JSONL or Parquet file",
-        type=_KINDS,
-        key=form,
-        max_upload_size=MOST_MEGABYTES,
-        help="CSV may be separated by commas, semicolons, tabs or bars. JSONL has one object a line.",
-    )
+    file = table_upload(form, most_megabytes=MOST_MEGABYTES)
     if file is None:
         session.keep(_OPENED, None)
         st.caption(
@@ -57,9 +51,7 @@ def _file(handle: str) -> Texts | None:
 
 
 def _of_file(file: Any, form: str, handle: str) -> Texts | None:
-    header = True
-    if file.name.lower().endswith(("csv", "tsv", "txt")):
-        header = st.toggle("The first row names the columns", value=True, key=f"{form}.header")
+    header = has_header(file, form)
     source = _opened(file, header=header)
     if isinstance(source, str):
         st.error(plain(source), icon=":material/error:")

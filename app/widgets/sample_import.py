@@ -15,12 +15,12 @@ from app.tables import Problem, Unreadable
 from app.text import count, plain
 from app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN, pole_sign
 from app.widgets.sample_table import ROW_HEIGHT, table_height
+from app.widgets.table_upload import has_header, table_upload
 from core.contract.traits import Trait
 from core.errors import TraitbenchError
 
 VIEW = "samples.goto"
 _FORM = "samples.import"
-_KINDS = ["csv", "tsv", "txt", "jsonl", "ndjson", "json"]
 _MEANINGS = {
     1.0: f"{POSITIVE_SIGN} positive pole",
     0.5: f"{NEUTRAL_SIGN} in between",
@@ -33,19 +33,11 @@ _MOST_TO_UNDO = 1_000
 def import_file(handle: str, traits: Sequence[Trait]) -> None:
     """Draw the steps one below the other, each as soon as the one before it is clear."""
     form = session.round_key(_FORM)
-    file = st.file_uploader(
-        "A CSV or JSONL file",
-        type=_KINDS,
-        key=form,
-        max_upload_size=MOST_MEGABYTES,
-        help="CSV may be separated by commas, semicolons, tabs or bars. JSONL has one object a line.",
-    )
+    file = table_upload(form, most_megabytes=MOST_MEGABYTES)
     if file is None:
         _first_help(traits)
         return
-    header = True
-    if not file.name.lower().endswith(("jsonl", "ndjson", "json")):
-        header = st.toggle("The first row names the columns", value=True, key=f"{form}.header")
+    header = has_header(file, form)
     try:
         table = importing.read(file.name, file.getvalue(), header=header)
     except Unreadable as problem:

@@ -22,7 +22,6 @@ WORDS_PER_SEGMENT = 60
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]{{1,24}}")
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n\s*")
-_JOINS = "and|but|or|because|which|that|while"
 _PHRASE_END = re.compile(
     r"[,;:)\u2013\u2014]+[\"'”’»]*\s+|[，、；：]\s*|\s+(?=(?:and|but|or|because|which|that|while)\s)"
 )

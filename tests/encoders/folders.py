@@ -13,6 +13,10 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
 from tokenizers.models import WordLevel
 
+from core.encoders import Encoder
+from core.encoders.registry import load_encoder
+from tests.real_encoder import KEPT
+
 WORDS = (
     *("thank", "you", "dear", "friend", "how", "kind", "of", "love", "to", "help"),
     *("lovely", "send", "the", "form", "request", "denied", "deadline", "passed", "good", "morning"),
@@ -21,6 +25,19 @@ VOCABULARY = {word: i for i, word in enumerate(("[PAD]", "[UNK]", "[CLS]", "[SEP
 WIDTH = 12
 MEAN = {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True, "include_prompt": True}
 MODULES = ("Transformer", "Pooling", "Normalize")
+
+
+def load(path: Path) -> Encoder:
+    return load_encoder(str(path), cache=KEPT)
+
+
+def unit(vector: np.ndarray) -> np.ndarray:
+    return vector / np.linalg.norm(vector)
+
+
+def own_part(encoder: Encoder, text: str) -> np.ndarray:
+    """What the folder's own model gives to a vector, at length one."""
+    return unit(encoder.encode([text])[0][:WIDTH].astype(np.float64))
 
 
 def tokenizer(*, marks: bool = True) -> Tokenizer:

@@ -9,26 +9,11 @@ import onnx
 import pytest
 from onnx import TensorProto, external_data_helper
 
-from core.encoders import Encoder, EncoderUnavailable
+from core.encoders import EncoderUnavailable
 from core.encoders.registry import load_encoder
-from tests.encoders.folders import MEAN, WIDTH, graph, hidden, note, onnx_folder
-from tests.real_encoder import KEPT
+from tests.encoders.folders import MEAN, WIDTH, graph, hidden, load, note, onnx_folder, own_part, unit
 
 TEXTS = ["thank you dear friend", "send the form", "thank you", "", "good morning " * 60, "😀 zebra"]
-
-
-def load(path: Path) -> Encoder:
-    return load_encoder(str(path), cache=KEPT)
-
-
-def transformed(encoder: Encoder, text: str) -> np.ndarray:
-    """The transformer's part of a vector, at length one."""
-    part = encoder.encode([text])[0][:WIDTH].astype(np.float64)
-    return part / np.linalg.norm(part)
-
-
-def unit(vector: np.ndarray) -> np.ndarray:
-    return vector / np.linalg.norm(vector)
 
 
 @pytest.mark.parametrize(
@@ -44,14 +29,14 @@ def unit(vector: np.ndarray) -> np.ndarray:
 def test_tokens_are_pooled_as_the_folder_says(tmp_path: Path, pooling: dict[str, Any] | None, pick: Any) -> None:
     encoder = load(onnx_folder(tmp_path, pooling=pooling))
     expected = unit(pick(hidden(["thank", "you", "friend"])))
-    np.testing.assert_allclose(transformed(encoder, " Thank you friend"), expected, atol=1e-6)
+    np.testing.assert_allclose(own_part(encoder, " Thank you friend"), expected, atol=1e-6)
 
 
 def test_a_vector_of_the_sentence_is_taken_as_it_is_whatever_stands_behind_the_transformer(tmp_path: Path) -> None:
     model = graph(output="sentence_embedding")
     encoder = load(onnx_folder(tmp_path, model=model, pooling={"pooling_mode_max_tokens": True}, modules=["Dense"]))
     expected = unit(hidden(["send", "the", "form"]).mean(axis=0))
-    np.testing.assert_allclose(transformed(encoder, "send the form"), expected, atol=1e-6)
+    np.testing.assert_allclose(own_part(encoder, "send the form"), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_optimized.onnx"])
@@ -72,7 +57,7 @@ def test_what_it_needs_may_lie_beside_the_model(tmp_path: Path) -> None:
 def test_a_graph_is_given_what_it_asks_for(tmp_path: Path, inputs: list[str], kind: int) -> None:
     encoder = load(onnx_folder(tmp_path, model=graph(inputs=inputs, kind=kind)))
     expected = unit(hidden(["thank", "you"]).mean(axis=0))
-    np.testing.assert_allclose(transformed(encoder, "thank you"), expected, atol=1e-6)
+    np.testing.assert_allclose(own_part(encoder, "thank you"), expected, atol=1e-6)
 
 
 def test_static_part_and_style_are_joined_and_a_mode_of_their_own(tmp_path: Path) -> None:
@@ -102,7 +87,7 @@ def test_a_long_text_goes_through_in_windows_and_its_end_counts(tmp_path: Path) 
     words = ["thank", "you"] * 10
     windows = [words[:10], words[10:]]
     expected = unit(sum(hidden(window).mean(axis=0) for window in windows))
-    np.testing.assert_allclose(transformed(encoder, " ".join(words)), expected, atol=1e-6)
+    np.testing.assert_allclose(own_part(encoder, " ".join(words)), expected, atol=1e-6)
     assert encoder.count_tokens(" ".join(words)) == 20
 
 
@@ -118,16 +103,16 @@ def test_the_least_limit_holds(tmp_path: Path, name: str, content: dict[str, Any
     short, long = onnx_folder(tmp_path / "short"), onnx_folder(tmp_path / "long")
     note(short, name, content)
     text = " ".join(["thank", "you"] * 10)
-    assert not np.allclose(transformed(load(short), text), transformed(load(long), text), atol=1e-4)
+    assert not np.allclose(own_part(load(short), text), own_part(load(long), text), atol=1e-4)
     first = onnx_folder(tmp_path / "first", config={"max_position_embeddings": 12})
-    np.testing.assert_allclose(transformed(load(short), text), transformed(load(first), text), atol=1e-6)
+    np.testing.assert_allclose(own_part(load(short), text), own_part(load(first), text), atol=1e-6)
 
 
 def test_the_words_that_a_model_wants_before_a_text_are_put_there(tmp_path: Path) -> None:
     path = onnx_folder(tmp_path)
     note(path, "config_sentence_transformers.json", {"prompts": {"query": "dear "}, "default_prompt_name": "query"})
     expected = unit(hidden(["dear", "friend"]).mean(axis=0))
-    np.testing.assert_allclose(transformed(load(path), "friend"), expected, atol=1e-6)
+    np.testing.assert_allclose(own_part(load(path), "friend"), expected, atol=1e-6)
     assert not load(path).encode([" "]).any()
 
 
@@ -188,6 +173,4 @@ def test_a_graph_that_cannot_serve_is_refused_with_cause_and_way_out(
 
 def test_a_graph_with_one_vector_of_another_name_is_taken(tmp_path: Path) -> None:
     encoder = load(onnx_folder(tmp_path, model=graph(output="pooler")))
-    np.testing.assert_allclose(
-        transformed(encoder, "thank you"), unit(hidden(["thank", "you"]).mean(axis=0)), atol=1e-6
-    )
+    np.testing.assert_allclose(own_part(encoder, "thank you"), unit(hidden(["thank", "you"]).mean(axis=0)), atol=1e-6)

@@ -7,25 +7,10 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from core.encoders import Encoder, EncoderUnavailable, grams
-from core.encoders.registry import load_encoder
-from tests.encoders.folders import VOCABULARY, WIDTH, graph, note, numbers, table, table_folder
-from tests.real_encoder import KEPT
+from core.encoders import EncoderUnavailable, grams
+from tests.encoders.folders import VOCABULARY, WIDTH, graph, load, note, numbers, own_part, table, table_folder, unit
 
 COUNT = len(VOCABULARY)
-
-
-def load(path: Path) -> Encoder:
-    return load_encoder(str(path), cache=KEPT)
-
-
-def mean(encoder: Encoder, text: str) -> np.ndarray:
-    part = encoder.encode([text])[0][:WIDTH].astype(np.float64)
-    return part / np.linalg.norm(part)
-
-
-def unit(vector: np.ndarray) -> np.ndarray:
-    return vector / np.linalg.norm(vector)
 
 
 def ids(*words: str) -> list[int]:
@@ -36,21 +21,25 @@ def test_a_text_is_the_mean_of_its_tokens_beside_style_and_grams(tmp_path: Path)
     encoder = load(table_folder(tmp_path))
     assert encoder.dimension == WIDTH + 67 + grams.CELLS
     assert encoder.id.startswith(f"table-wsn-1-{WIDTH}-")
-    np.testing.assert_allclose(mean(encoder, "Thank you"), unit(table()[ids("thank", "you")].mean(axis=0)), atol=1e-6)
+    np.testing.assert_allclose(
+        own_part(encoder, "Thank you"), unit(table()[ids("thank", "you")].mean(axis=0)), atol=1e-6
+    )
     assert encoder.words()[:3] == ["thank", "you", "dear"]
     assert encoder.count_tokens("thank you") == 2
 
 
 def test_what_the_tokenizer_does_not_know_counts_for_nothing(tmp_path: Path) -> None:
     encoder = load(table_folder(tmp_path))
-    np.testing.assert_allclose(mean(encoder, "thank zebra you"), mean(encoder, "thank you"), atol=1e-6)
+    np.testing.assert_allclose(own_part(encoder, "thank zebra you"), own_part(encoder, "thank you"), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float64, np.int8])
 def test_numbers_of_other_precision_are_read(tmp_path: Path, kind: type) -> None:
     rows = np.rint(50 * table()).astype(kind)
     expected = unit(rows[ids("send", "form")].astype(np.float64).sum(axis=0))
-    np.testing.assert_allclose(mean(load(table_folder(tmp_path, embeddings=rows)), "send form"), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        own_part(load(table_folder(tmp_path, embeddings=rows)), "send form"), expected, atol=1e-6
+    )
 
 
 def test_weights_and_shared_rows_are_heeded(tmp_path: Path) -> None:
@@ -59,14 +48,14 @@ def test_weights_and_shared_rows_are_heeded(tmp_path: Path) -> None:
     encoder = load(table_folder(tmp_path, embeddings=rows, weights=weights, mapping=mapping))
     chosen = ids("thank", "you", "dear")
     expected = unit((rows[mapping[chosen]] * weights[chosen, None]).sum(axis=0))
-    np.testing.assert_allclose(mean(encoder, "thank you dear"), expected, atol=1e-6)
+    np.testing.assert_allclose(own_part(encoder, "thank you dear"), expected, atol=1e-6)
 
 
 def test_the_layout_of_sentence_transformers_is_read(tmp_path: Path) -> None:
     path = table_folder(tmp_path / "0_StaticEmbedding", **{"embedding.weight": table()})
     note(path.parent, "modules.json", [{"type": "sentence_transformers.models.StaticEmbedding"}])
     np.testing.assert_allclose(
-        mean(load(path.parent), "thank you"), unit(table()[ids("thank", "you")].sum(axis=0)), atol=1e-6
+        own_part(load(path.parent), "thank you"), unit(table()[ids("thank", "you")].sum(axis=0)), atol=1e-6
     )
 
 

@@ -13,15 +13,10 @@ from app.navigation import PageName, entry
 from app.tables import opened
 from core.client import Traitbench
 from tests.app.processes import eventually
-from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft
+from tests.conftest import COLD, WARM, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, charts, copied_link, links, words
 
 LINES = f"{WARM[0]}\n\n{COLD[0]}\n{WARM[1]}"
-
-
-@pytest.fixture
-def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
 
 
 @pytest.fixture(autouse=True)

@@ -14,11 +14,6 @@ from tests.pages.drive import Workbench, copied_link, words
 
 
 @pytest.fixture
-def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
-
-
-@pytest.fixture
 def own_workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
     """Of somebody who sees nothing but her own namespace."""
     return Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)))

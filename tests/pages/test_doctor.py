@@ -17,20 +17,8 @@ from core.contract.errors import ErrorBody, ErrorEnvelope
 from core.contract.samples import SampleInput
 from core.contract.traits import TraitInput
 from core.errors import TraitbenchError
-from tests.conftest import COLD, WARM, Service, Trained, make_draft
+from tests.conftest import COLD, WARM, Service, Trained
 from tests.pages.drive import Workbench, copied_link, links, words
-
-
-@pytest.fixture
-def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
-
-
-@pytest.fixture
-def draft(client: Traitbench, namespace: str) -> str:
-    """A draft with ten samples at each pole in which nothing stands out but how few they are."""
-    make_draft(client, f"{namespace}.tone")
-    return f"{namespace}.tone"
 
 
 @pytest.fixture

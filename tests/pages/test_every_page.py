@@ -12,11 +12,6 @@ NAMES = [page.name for page in PAGES]
 ABOUT_A_MODEL = [name for name in NAMES if name not in ("catalog", "console")]
 
 
-@pytest.fixture
-def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
-
-
 def title(at: AppTest) -> list[str]:
     return [element.value for element in at.title]
 

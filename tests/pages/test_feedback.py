@@ -16,11 +16,6 @@ UNKIND = "Your request is denied. Do not write again."
 
 
 @pytest.fixture
-def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
-
-
-@pytest.fixture
 def handle(client: Traitbench, namespace: str) -> str:
     """A model with one version, to be taught."""
     return taught(client, f"{namespace}.tone")

@@ -11,11 +11,6 @@ from tests.pages.drive import Workbench, add_version, copied_link, hold_busy, wo
 
 
 @pytest.fixture
-def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
-
-
-@pytest.fixture
 def ready(client: Traitbench, trained: Trained, namespace: str) -> str:
     """A trained model of this test's own: one trait, twenty samples, v1."""
     return client.models.import_(trained.client.models.export(trained.handle), handle=f"{namespace}.tone").handle

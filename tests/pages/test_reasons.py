@@ -10,11 +10,6 @@ from tests.pages.drive import Workbench, words
 TEXT = f"{WARM[0]} {COLD[0]} <b>No</b> *reply* is needed."
 
 
-@pytest.fixture
-def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
-
-
 def asked(at: AppTest) -> AppTest:
     return at.toggle(key="score.why").set_value(True).run()
 

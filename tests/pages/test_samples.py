@@ -1,5 +1,8 @@
 """The Samples page: add by hand, edit in the table with undo, filter, download; import a file whole or not at all."""
 
+import io
+
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -13,18 +16,6 @@ from tests.conftest import COLD, WARM, Service, Trained, make_draft
 from tests.pages.drive import Workbench, copied_link, links, words
 
 CSV = "message;kind\nThank you, dear.;warm\nGo away.;cold\n"
-
-
-@pytest.fixture
-def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
-
-
-@pytest.fixture
-def draft(client: Traitbench, namespace: str) -> str:
-    """A draft with one trait and ten samples at each pole."""
-    make_draft(client, f"{namespace}.tone")
-    return f"{namespace}.tone"
 
 
 @pytest.fixture
@@ -257,6 +248,15 @@ def upload(at: AppTest, name: str, content: str | bytes) -> AppTest:
     data = content if isinstance(content, bytes) else content.encode()
     at.file_uploader[0].upload(name, data)
     return at.run()
+
+
+def test_a_parquet_file_is_imported_like_the_others(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    file = io.BytesIO()
+    pd.DataFrame({"message": ["Thank you, dear.", "Go away."], "kind": ["warm", "cold"]}).to_parquet(file)
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.parquet", file.getvalue())
+    assert not [toggle for toggle in at.toggle if str(toggle.key).endswith(".header")]
+    at.button(key="samples.import_button").click().run()
+    assert texts(client, empty) == [("Thank you, dear.", 1.0), ("Go away.", 0.0)]
 
 
 def test_a_file_is_previewed_and_then_imported(workbench: Workbench, client: Traitbench, empty: str) -> None:

@@ -16,11 +16,6 @@ KIND = "Thank you so much, it was lovely to hear from you."
 UNKIND = "Your request is denied. Do not write again."
 
 
-@pytest.fixture
-def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
-
-
 def test_without_a_text_it_says_what_to_do(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("score", model=trained.handle)
     assert "Nothing to score yet" in words(at)

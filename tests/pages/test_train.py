@@ -12,11 +12,6 @@ from tests.conftest import Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, charts, copied_link, end_badly, hold_busy, links, words
 
 
-@pytest.fixture
-def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
-
-
 def test_without_traits_it_says_what_comes_first(workbench: Workbench, client: Traitbench, namespace: str) -> None:
     client.models.create(f"{namespace}.new")
     at = workbench.open("train", model=f"{namespace}.new")

@@ -12,11 +12,6 @@ from tests.pages.drive import Workbench, end_badly, hold_busy, links, words
 
 
 @pytest.fixture
-def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
-    return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained")))
-
-
-@pytest.fixture
 def handle(client: Traitbench, namespace: str) -> str:
     """An empty draft."""
     return client.models.create(f"{namespace}.tone").handle
