@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from core.encoders import FULL, Vectors, check_mode, graph
+from core.encoders import FULL, Vectors, apart, check_mode, graph
 from core.encoders import minilm as transformer
 from core.encoders.minilm import MiniLM
 from core.encoders.registry import load_encoder
@@ -42,10 +42,17 @@ class Full:
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
         """(n_texts, 1091) unit rows; 384 of layer 4, 323 of the static part."""
         check_mode(self, mode)
-        if mode == "layer4":
-            return self._minilm.encode(texts, mode="layer4")
         if mode == "static":
             return in_slices(texts, self._without_transformer, self._static_width)
+        return self.counted(texts, mode=mode)[0]
+
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
+        """As `encode`, and how many word pieces each text has, which the static part alone does not know."""
+        check_mode(self, mode)
+        if mode == "static":
+            return apart(self, texts, mode=mode)
+        if mode == "layer4":
+            return self._minilm.counted(texts, mode=mode)
         return side_by_side(texts, self._whole, self.dimension)
 
     def count_tokens(self, text: str) -> int:
@@ -59,8 +66,9 @@ class Full:
     def _without_transformer(self, texts: Sequence[str]) -> Vectors:
         return join(WEIGHTS[2:], self._static.blocks(texts))
 
-    def _whole(self, texts: Sequence[str]) -> Vectors:
-        return join(WEIGHTS, [*self._minilm.blocks(texts), *self._static.blocks(texts)])
+    def _whole(self, texts: Sequence[str]) -> tuple[Vectors, list[int]]:
+        blocks, counts = self._minilm.blocks(texts)
+        return join(WEIGHTS, [*blocks, *self._static.blocks(texts)]), counts
 
 
 def load(*, cache: Path) -> Full:

@@ -58,38 +58,54 @@ class MiniLM:
 
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
         """(n_texts, 768) unit rows; 384 of layer 4."""
+        return self.counted(texts, mode=mode)[0]
+
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
+        """As `encode`, and how many word pieces each text has."""
         check_mode(self, mode)
         whole = mode == FULL
-        width = self.dimension if whole else graph.WIDTH
-        return side_by_side(
-            texts, lambda some: join(BLOCKS if whole else (1.0,), self.blocks(some, upper=whole)), width
-        )
+        weights, width = (BLOCKS, self.dimension) if whole else ((1.0,), graph.WIDTH)
 
-    def blocks(self, texts: Sequence[str], *, upper: bool = True) -> list[NDArray[np.float64]]:
-        """(n_texts, 384) unit rows of layer 4 and, if wanted, of the last layer; zeros for a text without a token."""
+        def encode(some: Sequence[str]) -> tuple[Vectors, list[int]]:
+            blocks, counts = self.blocks(some, upper=whole)
+            return join(weights, blocks), counts
+
+        return side_by_side(texts, encode, width)
+
+    def blocks(self, texts: Sequence[str], *, upper: bool = True) -> tuple[list[NDArray[np.float64]], list[int]]:
+        """(n_texts, 384) unit rows of layer 4 and, if wanted, of the last layer, zeros for a text without a token; and
+        how many word pieces each text has."""
+        tokenized = [self._ids(text) for text in texts]
+        there = [i for i, ids in enumerate(tokenized) if ids]
         count = 2 if upper else 1
         rows: NDArray[np.float64] = np.zeros((len(texts), count, graph.WIDTH))
-        for i, text in enumerate(texts):
-            means = self.means(text, upper=upper)
-            if means is not None:
-                rows[i] = self._statistics.first(means.size).standardise(means).reshape(count, -1)
-        return [unit(rows[:, i]) for i in range(count)]
+        if there:
+            means = np.array([self._means(tokenized[i], upper) for i in there])
+            standard = self._statistics.first(count * graph.WIDTH).standardise(means)
+            rows[there] = standard.reshape(-1, count, graph.WIDTH)
+        return [unit(rows[:, i]) for i in range(count)], list(map(len, tokenized))
 
     def count_tokens(self, text: str) -> int:
         """Word pieces, without the marks."""
-        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+        return len(self._ids(text))
 
     def words(self) -> Sequence[str]:
         """About 21,000: the pieces of the vocabulary that are words; it is ordered by how common they are."""
         return tokens.words(self._tokenizer)
 
-    def means(self, text: str, *, upper: bool = True) -> NDArray[np.float32] | None:
-        """(768,) or (384,): the layers' means over the tokens as the graphs give them; None without a token."""
-        ids = self._tokenizer.encode(text, add_special_tokens=False).ids
-        if not ids:
-            return None
+    def means(self, text: str) -> NDArray[np.float32]:
+        """(768,): the layers' means over the tokens of a text that has some, as the graphs give them."""
+        return self._means(self._ids(text), upper=True)
+
+    def _ids(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def _means(self, ids: Sequence[int], upper: bool) -> NDArray[np.float32]:
         windows = list(tokens.windows(ids, _WINDOW))
         runs = [self._run(window, upper) for window in windows]
+        if len(runs) == 1:
+            return runs[0]
         mean: NDArray[np.float64] = np.average(runs, axis=0, weights=[len(window) for window in windows])
         return mean.astype(np.float32)
 

@@ -17,7 +17,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from core.encoders import FULL, EncoderUnavailable, Vectors, check_mode, folder, tokens
+from core.encoders import FULL, EncoderUnavailable, Vectors, apart, check_mode, folder, tokens
 from core.encoders.registry import load_encoder
 from core.encoders.side_by_side import side_by_side
 from core.encoders.static import Static
@@ -65,14 +65,14 @@ class Transformer:
         self._prompt = _prompt(found)
         self.width = self._measured()
 
-    def vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """(n_texts, width) unit rows; zeros for a text without a token."""
+    def vectors(self, texts: Sequence[str]) -> tuple[NDArray[np.float64], list[int]]:
+        """(n_texts, width) unit rows, zeros for a text without a token; and how many tokens each text has."""
         rows = np.zeros((len(texts), self.width))
-        for row, text in zip(rows, texts, strict=True):
-            ids = self.tokens(text)
+        tokenized = [self.tokens(text) for text in texts]
+        for row, text, ids in zip(rows, texts, tokenized, strict=True):
             if ids:
                 row[:] = self._vector(self.tokens(self._prompt + text) if self._prompt else ids)
-        return unit(rows)
+        return unit(rows), list(map(len, tokenized))
 
     def tokens(self, text: str) -> list[int]:
         """The text's tokens, without marks."""
@@ -135,8 +135,15 @@ class OnnxFolder:
         """(n_texts, dimension) unit rows; 323 numbers of the static part."""
         check_mode(self, mode)
         if mode == FULL:
-            return side_by_side(texts, self._whole, self.dimension)
+            return self.counted(texts)[0]
         return in_slices(texts, self._without_transformer, self.dimension - self._transformer.width)
+
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
+        """As `encode`, and how many tokens each text has, which the static part alone does not know."""
+        check_mode(self, mode)
+        if mode == FULL:
+            return side_by_side(texts, self._whole, self.dimension)
+        return apart(self, texts, mode=mode)
 
     def count_tokens(self, text: str) -> int:
         """Tokens of the transformer, without marks."""
@@ -146,8 +153,9 @@ class OnnxFolder:
         """See `tokens.words`."""
         return tokens.words(self._transformer.tokenizer)
 
-    def _whole(self, texts: Sequence[str]) -> Vectors:
-        return join(self._weights, [self._transformer.vectors(texts), *self._blocks(texts)])
+    def _whole(self, texts: Sequence[str]) -> tuple[Vectors, list[int]]:
+        vectors, counts = self._transformer.vectors(texts)
+        return join(self._weights, [vectors, *self._blocks(texts)]), counts
 
     def _without_transformer(self, texts: Sequence[str]) -> Vectors:
         return join(self._weights[1:], self._blocks(texts))

@@ -1,5 +1,5 @@
 """Many texts in as many threads as there are processors; one text, or a few, or those of a turn (`lanes`), in the
-thread that asks."""
+thread that asks. With each vector comes how many tokens its text has."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,22 +13,29 @@ _FROM = 8
 _AT_ONCE = 32
 
 
-def side_by_side(texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors], width: int) -> Vectors:
-    """(n_texts, width) rows; of equal texts one is encoded. A row must depend on its text alone."""
+Counted = tuple[Vectors, list[int]]
+Encode = Callable[[Sequence[str]], Counted]
+
+
+def side_by_side(texts: Sequence[str], encode: Encode, width: int) -> Counted:
+    """(n_texts, width) rows and n_texts counts; of equal texts one is encoded. A row must depend on its text alone."""
     distinct = list(dict.fromkeys(texts))
-    places = dict(zip(distinct, range(len(distinct)), strict=True))
-    rows = _encoded(distinct, encode, width)
-    return rows if len(distinct) == len(texts) else rows[[places[text] for text in texts]]
+    rows, counts = _encoded(distinct, encode, width)
+    if len(distinct) == len(texts):
+        return rows, counts
+    place_of = dict(zip(distinct, range(len(distinct)), strict=True))
+    places = [place_of[text] for text in texts]
+    return rows[places], [counts[place] for place in places]
 
 
-def _encoded(texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors], width: int) -> Vectors:
+def _encoded(texts: Sequence[str], encode: Encode, width: int) -> Counted:
     threads = 1 if in_turn() else processors()
     size = _AT_ONCE if threads == 1 else max(1, min(_AT_ONCE, len(texts) // (4 * threads)))
     firsts = range(0, len(texts), size)
-    rows = np.empty((len(texts), width), np.float32)
+    rows, counts = np.empty((len(texts), width), np.float32), [0] * len(texts)
 
     def fill(first: int) -> None:
-        rows[first : first + size] = encode(texts[first : first + size])
+        rows[first : first + size], counts[first : first + size] = encode(texts[first : first + size])
 
     if threads == 1 or len(texts) < _FROM:
         for first in firsts:
@@ -36,4 +43,4 @@ def _encoded(texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors], w
     else:
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(fill, firsts))
-    return rows
+    return rows, counts

@@ -1,11 +1,16 @@
-"""Tokenizers as every encoder here wants them: whole texts, no padding, no truncation."""
+"""Tokenizers as every encoder here wants them: whole texts, no padding, no truncation, no threads of their own."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 
 from tokenizers import Tokenizer
 
 from core.encoders import EncoderUnavailable
+
+# A call lasts a fraction of a millisecond, and the processors are busy with other texts: threads of the package's own
+# would only wake each other. It reads this at every call.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 _BEGINS_A_WORD = ("\u2581", "\u0120")
 _WORD = re.compile("[a-z]{3,}")

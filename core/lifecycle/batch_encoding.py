@@ -23,7 +23,8 @@ from core.store.kept_vectors import Encoded, Hash, Shelf
 
 _MOST_A_TURN = 32
 _BLOCK = 128  # texts that the store is asked for at once
-_AT_ONCE = 512  # vectors that it is given at once
+_AT_ONCE = 512  # vectors that it is given in one transaction
+_MOST_IN_HAND = 4_096  # vectors that wait for the end of the batch, when nobody waits for a thread any more
 
 _log = logging.getLogger(__name__)
 
@@ -44,18 +45,20 @@ class BatchEncoding(Encoding):
         self._new: dict[Hash, Encoded] = {}
         self._looked = 0 if shelf is not None and limit and self._is_there(shelf) else None
 
-    def fresh(self, pieces: Sequence[str]) -> Vectors:
+    def fresh(self, pieces: Sequence[str]) -> tuple[Vectors, list[int]]:
         """In turns, each of as many as it has time for."""
-        rows, first = [], 0
+        rows, tokens, first = list[Vectors](), list[int](), 0
         while first < len(pieces):
             count = max(1, min(_MOST_A_TURN, int(LANES.turn_seconds() / self._each)))
             some = pieces[first : first + count]
             with LANES.turn(self._turns):
                 start = thread_time()
-                rows.append(super().fresh(some))
+                made, counts = super().fresh(some)
                 self._each = (thread_time() - start) / len(some) + 1e-6
+            rows.append(made)
+            tokens += counts
             first += len(some)
-        return rows[0] if len(rows) == 1 else np.concatenate(rows)
+        return rows[0] if len(rows) == 1 else np.concatenate(rows), tokens
 
     def whole(self, texts: Sequence[str]) -> tuple[Vectors, list[int]]:
         """The vectors of texts, each taken as a whole, and how many tokens they have."""
@@ -83,11 +86,11 @@ class BatchEncoding(Encoding):
         return found
 
     def keep(self, shelf: Shelf, key: Hash, encoded: Encoded) -> None:
-        """In memory at once, in the store with others."""
+        """In memory at once, in the store at the end."""
         super().keep(shelf, key, encoded)
         if self._limit:
             self._new[key] = encoded
-            if len(self._new) >= _AT_ONCE:
+            if len(self._new) >= _MOST_IN_HAND:
                 self._store(shelf)
 
     def look_ahead(self, texts: Sequence[str], place: int) -> None:
@@ -106,18 +109,25 @@ class BatchEncoding(Encoding):
 
     def _embedded(self, texts: Mapping[Hash, str]) -> dict[Hash, Encoded]:
         """As `embed` does it; a text that is one piece is found as a whole from then on."""
-        pieces = [[text[one.start : one.end] for one in segments(text)] for text in texts.values()]
-        vectors, first, made = self.encode([piece for own in pieces for piece in own] or [""]), 0, {}
+        pieces = [[text[one.start : one.end] for one in segments(text)] or [""] for text in texts.values()]
+        encoded = iter(self.encoded([piece for own in pieces for piece in own]))
+        made = {}
         for (key, text), own in zip(texts.items(), pieces, strict=True):
-            made[key] = Encoded(mean(vectors[first : first + len(own)]), None)
-            first += len(own)
-            if own == [text] and self.shelf is not None and (found := self.known(self.shelf, [key])[0]) is not None:
-                made[key] = replace(found, alone=True)
-                super().keep(self.shelf, key, made[key])
-                with self._lock:
-                    if key in self._new:
-                        self._new[key] = made[key]
+            several = [next(encoded) for _ in own]
+            if own == [text]:
+                made[key] = self._alone(key, several[0])
+            else:
+                made[key] = Encoded(mean(np.array([each.vector for each in several])), None)
         return made
+
+    def _alone(self, key: Hash, encoded: Encoded) -> Encoded:
+        told = replace(encoded, alone=True)
+        if self.shelf is not None:
+            super().keep(self.shelf, key, told)
+            with self._lock:
+                if key in self._new:
+                    self._new[key] = told
+        return told
 
     def _is_there(self, shelf: Shelf) -> bool:
         with reading(self._engine) as connection:
@@ -153,20 +163,23 @@ class BatchEncoding(Encoding):
 
     def _store(self, shelf: Shelf) -> None:
         with self._lock:
-            new, self._new = self._new, {}
+            new, self._new = list(self._new.items()), {}
             of_use, self._of_use = self._of_use, []
-        if not new and not of_use:
-            return
         try:
-            with writing(self._engine) as connection:
-                model = models.hold_by_id(connection, shelf.model_id)
-                if model is None or model.zero_data_retention or model.state == "archived":
-                    return
-                now = rules.now()
-                kept_vectors.used(connection, shelf, of_use, now=now)
-                if new:
-                    kept_vectors.keep(connection, shelf, new, now=now)
-                    kept_vectors.trim(connection, self._limit)
+            for first in range(0, max(len(new), len(of_use)), _AT_ONCE):
+                some = slice(first, first + _AT_ONCE)
+                self._write(shelf, dict(new[some]), of_use[some])
         except SQLAlchemyError as error:
             # A vector that is not kept is made again: not worth the loss of a line.
             _log.warning("the vectors of a batch were not kept: %s", type(error).__qualname__)
+
+    def _write(self, shelf: Shelf, new: Mapping[Hash, Encoded], of_use: Sequence[Hash]) -> None:
+        with writing(self._engine) as connection:
+            model = models.hold_by_id(connection, shelf.model_id)
+            if model is None or model.zero_data_retention or model.state == "archived":
+                return
+            now = rules.now()
+            kept_vectors.used(connection, shelf, of_use, now=now)
+            if new:
+                kept_vectors.keep(connection, shelf, new, now=now)
+                kept_vectors.trim(connection, self._limit)

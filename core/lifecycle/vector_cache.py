@@ -14,7 +14,7 @@ from threading import Lock
 
 import numpy as np
 
-from core.encoders import FULL, Encoder, Vectors
+from core.encoders import Encoder, Vectors, counted
 from core.store.kept_vectors import Encoded, Hash, Shelf
 
 MEBIBYTE = 2**20
@@ -93,22 +93,28 @@ class Encoding:
     def encode(self, pieces: Sequence[str]) -> Vectors:
         """As the encoder would: the vector of a piece depends on the piece alone."""
         if self.shelf is None:
-            return self.fresh(pieces)
+            return self.fresh(pieces)[0]
+        rows = [each.vector for each in self.encoded(pieces)]
+        return np.array(rows, np.float32).reshape(len(rows), -1)
+
+    def encoded(self, pieces: Sequence[str]) -> list[Encoded]:
+        """Each piece with its tokens, as it is kept or will be."""
+        if self.shelf is None:
+            return [Encoded(row, tokens) for row, tokens in zip(*self.fresh(pieces), strict=True)]
         keys = [hash_of(piece) for piece in pieces]
         found = self.known(self.shelf, keys)
         new = {key: piece for key, piece, known in zip(keys, pieces, found, strict=True) if known is None}
         made = self._made(self.shelf, new) if new else {}
-        rows = [(known or made[key]).vector for key, known in zip(keys, found, strict=True)]
-        return np.array(rows, np.float32).reshape(len(rows), -1)
+        return [known or made[key] for key, known in zip(keys, found, strict=True)]
 
     def tokens(self, text: str) -> int:
         """How many tokens the text has."""
         known = None if self.shelf is None else self.known(self.shelf, [hash_of(text)])[0]
         return self._encoder.count_tokens(text) if known is None or known.tokens is None else known.tokens
 
-    def fresh(self, pieces: Sequence[str]) -> Vectors:
-        """Encode now."""
-        return self._encoder.encode(pieces) if self._mode == FULL else self._encoder.encode(pieces, mode=self._mode)
+    def fresh(self, pieces: Sequence[str]) -> tuple[Vectors, list[int]]:
+        """Encode now, and count the tokens."""
+        return counted(self._encoder, pieces, mode=self._mode)
 
     def known(self, shelf: Shelf, keys: Sequence[Hash]) -> list[Encoded | None]:
         """What is kept of pieces."""
@@ -120,10 +126,10 @@ class Encoding:
 
     def _made(self, shelf: Shelf, new: Mapping[Hash, str]) -> dict[Hash, Encoded]:
         made = {}
-        for (key, piece), row in zip(new.items(), self.fresh(list(new.values())), strict=True):
+        for key, row, tokens in zip(new, *self.fresh(list(new.values())), strict=True):
             vector = row.copy()
             vector.setflags(write=False)
-            made[key] = Encoded(vector, self._encoder.count_tokens(piece))
+            made[key] = Encoded(vector, tokens)
             self.keep(shelf, key, made[key])
         return made
 

@@ -88,9 +88,12 @@ def embed(encode: Encode, texts: Sequence[str]) -> Vectors:
 
 def mean(vectors: Vectors) -> Vectors:
     """The vector of a text, (d,) of (n_segments, d); one segment's vector stays as it is, bit by bit."""
+    if len(vectors) == 1:
+        only: Vectors = vectors[0].astype(np.float32, copy=False)
+        return only
     total = vectors.astype(np.float64).sum(axis=0)
     length = float(np.sqrt(np.square(total).sum()))
-    told: Vectors = (vectors[0] if len(vectors) == 1 else total / (length or 1.0)).astype(np.float32)
+    told: Vectors = (total / (length or 1.0)).astype(np.float32)
     return told
 
 

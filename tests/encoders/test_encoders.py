@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.encoders import Encoder
+from core.encoders import FULL, Encoder, counted
 from core.encoders.registry import EARLIER, NAMES, EncoderUnavailable, load_encoder
 from core.encoders.statistics import generic_texts
 
@@ -48,6 +48,13 @@ def test_the_vector_of_a_text_is_the_same_alone_and_among_others_bit_by_bit(enco
     alone = np.vstack([encoder.encode([text]) for text in TEXTS])
     np.testing.assert_array_equal(together, alone)
     np.testing.assert_array_equal(encoder.encode(TEXTS[::-1]), together[::-1])
+
+
+def test_vectors_and_counts_in_one_go_are_what_each_would_be(encoder: Encoder) -> None:
+    for mode in (FULL, *encoder.modes):
+        vectors, tokens = counted(encoder, TEXTS, mode=mode)
+        np.testing.assert_array_equal(vectors, encoder.encode(TEXTS, mode=mode))
+        assert tokens == [encoder.count_tokens(text) for text in TEXTS]
 
 
 def test_several_threads_may_encode_at_once(encoder: Encoder) -> None:
