@@ -8,7 +8,7 @@ An encoder made of several blocks may have modes beside "full": faster ways to a
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,27 +64,17 @@ class Encoder(Protocol):
         """How many tokens the text has, marks of begin and end left out."""
         ...
 
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
+        """Give the rows of `encode`, and how many tokens each text has."""
+        ...
+
     def words(self) -> Sequence[str]:
         """Give the whole words of three letters and more that it has a token for, the commonest first."""
         ...
 
 
-@runtime_checkable
-class Counting(Protocol):
-    """An encoder that knows, when it has encoded, how many tokens there were."""
-
-    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
-        """Give what `encode` and `count_tokens` would."""
-        ...
-
-
-def counted(encoder: Encoder, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
-    """The rows of `encode`, and how many tokens each text has; in one go where the encoder can."""
-    return encoder.counted(texts, mode=mode) if isinstance(encoder, Counting) else apart(encoder, texts, mode=mode)
-
-
-def apart(encoder: Encoder, texts: Sequence[str], *, mode: str) -> tuple[Vectors, list[int]]:
-    """As `counted`, one after the other."""
+def counted_apart(encoder: Encoder, texts: Sequence[str], *, mode: str) -> tuple[Vectors, list[int]]:
+    """`Encoder.counted` of one that does not know the tokens when it has encoded."""
     return encoder.encode(texts, mode=mode), [encoder.count_tokens(text) for text in texts]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from core.encoders import FULL, Vectors, check_mode
+from core.encoders import FULL, Vectors, check_mode, counted_apart
 from core.encoders.registry import load_encoder
 from core.encoders.static import Static
 from core.encoders.style import COUNT
@@ -36,6 +36,10 @@ class StaticWithoutGrams:
     def count_tokens(self, text: str) -> int:
         """Tokens of the table."""
         return len(self._table.tokens(text))
+
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
+        """The rows of `encode`, and how many tokens each text has."""
+        return counted_apart(self, texts, mode=mode)
 
     def words(self) -> Sequence[str]:
         """Those of the table."""

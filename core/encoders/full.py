@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from core.encoders import FULL, Vectors, apart, check_mode, graph
+from core.encoders import FULL, Vectors, check_mode, counted_apart, graph
 from core.encoders import minilm as transformer
 from core.encoders.minilm import MiniLM
 from core.encoders.registry import load_encoder
@@ -50,7 +50,7 @@ class Full:
         """As `encode`, and how many word pieces each text has, which the static part alone does not know."""
         check_mode(self, mode)
         if mode == "static":
-            return apart(self, texts, mode=mode)
+            return counted_apart(self, texts, mode=mode)
         if mode == "layer4":
             return self._minilm.counted(texts, mode=mode)
         return side_by_side(texts, self._whole, self.dimension)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import murmurhash3_32
 
-from core.encoders import FULL, Vectors, check_mode
+from core.encoders import FULL, Vectors, check_mode, counted_apart
 from core.encoders.style import COUNT, StyleBlock
 from core.encoders.vectors import in_slices, join, unit
 
@@ -46,6 +46,10 @@ class NGrams:
     def count_tokens(self, text: str) -> int:
         """Words and signs."""
         return len(_TOKEN.findall(text))
+
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
+        """The rows of `encode`, and how many tokens each text has."""
+        return counted_apart(self, texts, mode=mode)
 
     def words(self) -> Sequence[str]:
         """None: it hashes whatever comes."""

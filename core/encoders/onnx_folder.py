@@ -17,7 +17,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from core.encoders import FULL, EncoderUnavailable, Vectors, apart, check_mode, folder, tokens
+from core.encoders import FULL, EncoderUnavailable, Vectors, check_mode, counted_apart, folder, tokens
 from core.encoders.registry import load_encoder
 from core.encoders.side_by_side import side_by_side
 from core.encoders.static import Static
@@ -143,7 +143,7 @@ class OnnxFolder:
         check_mode(self, mode)
         if mode == FULL:
             return side_by_side(texts, self._whole, self.dimension)
-        return apart(self, texts, mode=mode)
+        return counted_apart(self, texts, mode=mode)
 
     def count_tokens(self, text: str) -> int:
         """Tokens of the transformer, without marks."""

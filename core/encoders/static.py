@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from core.encoders import FULL, Vectors, check_mode, grams
+from core.encoders import FULL, Vectors, check_mode, counted_apart, grams
 from core.encoders.style import COUNT, StyleBlock
 from core.encoders.table import WORDLLAMA, Table, wordllama
 from core.encoders.vectors import in_slices, join, unit
@@ -44,6 +44,10 @@ class Static:
     def count_tokens(self, text: str) -> int:
         """Tokens of the table."""
         return len(self.table.tokens(text))
+
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
+        """The rows of `encode`, and how many tokens each text has."""
+        return counted_apart(self, texts, mode=mode)
 
     def words(self) -> Sequence[str]:
         """With wordllama's table about 9,000; some are the beginning of a longer word, since it does not tell."""

@@ -6,7 +6,6 @@ line is put together from such pieces.
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from math import lcm
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,8 +20,6 @@ from core.scoring.snapshot import Snapshot, TraitAxis
 
 _POINTS = range(101)
 _WEAKEST_FIRST: Sequence[Confidence] = ("low", "moderate", "high")
-_COMMON = lcm(*_POINTS[1:])
-_SHARES = [0, *(_COMMON // points for points in _POINTS[1:])]
 # Below this a number is written with an exponent, and not everywhere in the same way.
 _PLAIN_FROM = 1e-3
 _NUMBER = TypeAdapter(float)
@@ -40,13 +37,13 @@ class Lines:
         """The line of a text, without its beginning; `positions` are those on all traits of the snapshot, in 0..1."""
         told = [(trait.at(half_up(100 * positions[i])), positions[i]) for i, trait in self._traits]
         sure = min(at.confidence for at, _ in told)
-        above = [at.points for at, _ in told if at.points]
+        composite = card.composite([at.points for at, _ in told])
         headroom = max((at.headroom for at, _ in told if at.headroom is not None), default="null")
         return b"".join(
             (
                 b'"scores":{',
                 b",".join([at.score for at, _ in told]),
-                b'},"composite":%d,"confidence":"%s","headroom":' % (composite(above), _WEAKEST_FIRST[sure].encode()),
+                b'},"composite":%d,"confidence":"%s","headroom":' % (composite, _WEAKEST_FIRST[sure].encode()),
                 str(headroom).encode(),
                 b',"detail":{',
                 b",".join([at.detail + _number(2 * position - 1) + b"}}" for at, position in told]),
@@ -66,12 +63,6 @@ def failed(error: TraitbenchError) -> bytes:
 def begun(index: int, rest: bytes) -> bytes:
     """A whole line."""
     return b'{"index":%d,%s' % (index, rest)
-
-
-def composite(above: Sequence[int]) -> int:
-    """The harmonic mean of scores above 0, rounded half up, in whole numbers; 0 of none."""
-    total = sum([_SHARES[points] for points in above])
-    return (2 * len(above) * _COMMON + total) // (2 * total) if above else 0
 
 
 class _At:

@@ -14,7 +14,7 @@ from threading import Lock
 
 import numpy as np
 
-from core.encoders import Encoder, Vectors, counted
+from core.encoders import Encoder, Vectors
 from core.store.kept_vectors import Encoded, Hash, Shelf
 
 MEBIBYTE = 2**20
@@ -114,7 +114,7 @@ class Encoding:
 
     def fresh(self, pieces: Sequence[str]) -> tuple[Vectors, list[int]]:
         """Encode now, and count the tokens."""
-        return counted(self._encoder, pieces, mode=self._mode)
+        return self._encoder.counted(pieces, mode=self._mode)
 
     def known(self, shelf: Shelf, keys: Sequence[Hash]) -> list[Encoded | None]:
         """What is kept of pieces."""

@@ -7,7 +7,6 @@ those integers. A trait's number never depends on which other traits or texts ar
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +21,9 @@ Tier = Literal["Strong", "Solid", "Developing", "Weak"]
 Floats = NDArray[np.float64]
 
 _WEAKEST_FIRST: tuple[Confidence, ...] = ("low", "moderate", "high")
+# The reciprocals of 1 to 100 as whole numbers over a common one: sums of them are exact.
+_COMMON = math.lcm(*range(1, 101))
+_SHARES = [0, *(_COMMON // points for points in range(1, 101))]
 _COMBINE: Mapping[str, Callable[[Floats], Floats]] = {
     "mean": lambda scores: scores.mean(axis=0),
     "max": lambda scores: scores.max(axis=0),
@@ -217,9 +219,8 @@ def headroom(points: int, breaks: Breaks) -> int:
 def composite(scores: Sequence[int]) -> int:
     """The harmonic mean of the scores above 0, to the nearest integer; 0 when there is none."""
     above = [points for points in scores if points > 0]
-    if not above:
-        return 0
-    return math.floor(len(above) / sum(Fraction(1, points) for points in above) + Fraction(1, 2))
+    total = sum([_SHARES[points] for points in above])
+    return (2 * len(above) * _COMMON + total) // (2 * total) if above else 0
 
 
 def _outside(points: int, cluster: Quartiles) -> int:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.encoders import FULL, Encoder, counted
+from core.encoders import FULL, Encoder
 from core.encoders.registry import EARLIER, NAMES, EncoderUnavailable, load_encoder
 from core.encoders.statistics import generic_texts
 
@@ -52,7 +52,7 @@ def test_the_vector_of_a_text_is_the_same_alone_and_among_others_bit_by_bit(enco
 
 def test_vectors_and_counts_in_one_go_are_what_each_would_be(encoder: Encoder) -> None:
     for mode in (FULL, *encoder.modes):
-        vectors, tokens = counted(encoder, TEXTS, mode=mode)
+        vectors, tokens = encoder.counted(TEXTS, mode=mode)
         np.testing.assert_array_equal(vectors, encoder.encode(TEXTS, mode=mode))
         assert tokens == [encoder.count_tokens(text) for text in TEXTS]
 

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, external_data_helper
 
-from core.encoders import FULL, EncoderUnavailable, counted
+from core.encoders import FULL, EncoderUnavailable
 from core.encoders.registry import load_encoder
 from tests.encoders.folders import MEAN, WIDTH, graph, hidden, load, note, onnx_folder, own_part, unit
 
@@ -94,7 +94,7 @@ def test_a_long_text_goes_through_in_windows_and_its_end_counts(tmp_path: Path) 
 def test_tokens_are_counted_on_the_way_in_every_mode(tmp_path: Path) -> None:
     encoder = load(onnx_folder(tmp_path, config={"max_position_embeddings": 12}))
     for mode in (FULL, *encoder.modes):
-        vectors, tokens = counted(encoder, TEXTS, mode=mode)
+        vectors, tokens = encoder.counted(TEXTS, mode=mode)
         np.testing.assert_array_equal(vectors, encoder.encode(TEXTS, mode=mode))
         assert tokens == [encoder.count_tokens(text) for text in TEXTS]
 

@@ -14,14 +14,13 @@ from sqlalchemy import func, select
 from core.contract.batch import BatchRequest, ScoredLine, read_line
 from core.contract.models import ModelUpdate, TrainRequest
 from core.contract.scores import ScoreRequest
-from core.encoders import FULL, Encoder, Vectors
+from core.encoders import FULL, Encoder, Vectors, counted_apart
 from core.errors import ModelArchived, TraitbenchError, ValidationFailed
 from core.extract import Extracted
 from core.lifecycle import batches, models, scores, training
 from core.lifecycle.bench import Bench
-from core.lifecycle.lines import begun, composite
+from core.lifecycle.lines import begun
 from core.lifecycle.vector_cache import VectorCache
-from core.scoring import card
 from core.store import tables
 from core.store.engine import reading
 from tests.benches import AUTHOR, SCORER, done_here, fresh_settings, new_handle, opened, trained_here, until
@@ -43,6 +42,9 @@ class Counting:
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
         self.asked += texts
         return self._encoder.encode(texts, mode=mode)
+
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
+        return counted_apart(self, texts, mode=mode)
 
 
 class Gate:
@@ -120,14 +122,6 @@ def test_a_line_is_the_card_alone_whatever_was_kept_before(
     assert lines(bench, handle, texts) == alone
     assert lines(replace(bench, vectors=VectorCache(ROOM)), handle, texts) == alone
     assert encoder.asked == []
-
-
-def test_all_scores_there_are_make_the_composite_of_the_card() -> None:
-    for a in range(101):
-        for b in range(0, 101, 7):
-            assert composite([points for points in (a, b, 50) if points]) == card.composite([a, b, 50])
-    assert composite([]) == card.composite([0, 0]) == 0
-    assert composite([*range(1, 65)]) == card.composite([*range(1, 65)])
 
 
 def test_a_new_version_scores_what_was_encoded_for_the_old_one(counting: tuple[Bench, Counting], quiet: Bench) -> None:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from core.encoders import FULL, Encoder, Vectors
+from core.encoders import FULL, Encoder, Vectors, counted_apart
 from core.lifecycle.vector_cache import Encoding, VectorCache, hash_of
 from core.store.kept_vectors import Encoded, Shelf
 
@@ -30,6 +30,9 @@ class Counting:
 
     def count_tokens(self, text: str) -> int:
         return len(text.split())
+
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
+        return counted_apart(self, texts, mode=mode)
 
     def words(self) -> Sequence[str]:
         return ()

@@ -1,7 +1,12 @@
 """The rules of CONTRACT 8, row by row."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.scoring import card
 from core.scoring.card import UnknownTrait, score, score_many
@@ -27,6 +32,12 @@ OVERLAPPING = (Quartiles(40, 60, 80), Quartiles(20, 30, 55))
 )
 def test_the_composite_is_the_harmonic_mean_of_what_is_above_zero(scores: tuple[int, ...], expected: int) -> None:
     assert card.composite(scores) == expected
+
+
+@given(st.lists(st.integers(1, 100), min_size=1, max_size=64))
+def test_the_composite_is_exact_however_many_scores_there_are(scores: list[int]) -> None:
+    exact = len(scores) / sum(Fraction(1, points) for points in scores)
+    assert card.composite([*scores, 0]) == math.floor(exact + Fraction(1, 2))
 
 
 @pytest.mark.parametrize(("value", "expected"), [(0.49, 0), (0.5, 1), (1.5, 2), (2.5, 3), (99.5, 100), (49.4999, 49)])
