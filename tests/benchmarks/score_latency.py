@@ -3,9 +3,10 @@
     python -m tests.benchmarks.score_latency [--quick] [--out FILE]
 
 A service on a free port, a model of three traits, one kept-alive connection, a text of 20 words that differs each time.
-The bare call and the score are measured in turn, so that both meet the same moments of the machine. Service and caller
-share one process: what is shown as overhead has the caller's own work in it. Batches come from another process, the
-training is the service's own worker; idle and loaded moments alternate, so that each load has its own idle beside it.
+The bare call and the score are measured in turn, so that both meet the same moments of the machine. The caller has a
+process of its own, as callers have, and writes and reads with the standard library's client: its work counts. Batches
+come from another process, the training is the service's own worker; idle and loaded moments alternate, so that each
+load has its own idle beside it.
 """
 
 import http.client
@@ -16,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import count
+from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from threading import Thread
@@ -41,10 +43,11 @@ SENTENCE = (
 )
 WARM_UP = 50
 ROUNDS = 4
+_ANEW = ""
 _SEEDS = count(1)  # no text comes twice, or its vector would be there already
 
 Times = np.ndarray
-Call = Callable[[str], None]
+Call = Callable[[str], float]  # seconds
 
 
 def main() -> None:
@@ -115,31 +118,51 @@ def _p(times: Times, share: int) -> float:
 
 
 class Scoring:
-    """A score over one kept-alive connection."""
+    """A score over one kept-alive connection, from another process."""
 
     def __init__(self, bench: Bench, base_url: str) -> None:
         secret = keys.create(bench.engine, scope="scoring", namespaces=["local"]).secret
-        self._connection = http.client.HTTPConnection(base_url.removeprefix("http://"))
-        self._headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
+        spawn = multiprocessing.get_context("spawn")
+        self._here, there = spawn.Pipe()
+        self._child = spawn.Process(target=_caller, args=(there, base_url.removeprefix("http://"), secret))
+        self._child.start()
 
-    def __call__(self, text: str) -> None:
-        self._connection.request("POST", f"/v1/models/{HANDLE}/score", json.dumps({"content": text}), self._headers)
-        answer = self._connection.getresponse()
-        answer.read()
-        assert answer.status == 200
+    def __call__(self, text: str) -> float:
+        self._here.send(text)
+        seconds: float = self._here.recv()
+        return seconds
 
     def close(self) -> None:
         """Disconnect."""
-        self._connection.close()
+        self._here.send(None)
+        self._child.join()
 
     def renew(self) -> None:
         """Connect anew: the service does not keep a connection that was idle for long."""
-        self._connection.close()
+        self._here.send(_ANEW)
         self("a first text, which is not counted")
 
 
-def _encode(bench: Bench, text: str) -> None:
+def _caller(there: Connection, address: str, secret: str) -> None:
+    connection = http.client.HTTPConnection(address)
+    headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
+    while (text := there.recv()) is not None:
+        if text == _ANEW:
+            connection.close()
+            continue
+        start = time.perf_counter()
+        connection.request("POST", f"/v1/models/{HANDLE}/score", json.dumps({"content": text}), headers)
+        answer = connection.getresponse()
+        answer.read()
+        there.send(time.perf_counter() - start)
+        assert answer.status == 200
+    connection.close()
+
+
+def _encode(bench: Bench, text: str) -> float:
+    start = time.perf_counter()
     bench.encoder.encode([text])
+    return time.perf_counter() - start
 
 
 def in_turn(measured: Sequence[Call], calls: int) -> Times:
@@ -148,14 +171,8 @@ def in_turn(measured: Sequence[Call], calls: int) -> Times:
     texts = _texts(next(_SEEDS))
     for call in range(WARM_UP + calls):
         for row, each in enumerate(measured):
-            times[row, call] = _timed(each, next(texts))
+            times[row, call] = each(next(texts))
     return times[:, WARM_UP:] * 1_000
-
-
-def _timed(call: Call, text: str) -> float:
-    start = time.perf_counter()
-    call(text)
-    return time.perf_counter() - start
 
 
 def _texts(seed: int) -> Iterator[str]:
@@ -175,10 +192,10 @@ def _beside(score: Scoring, load: Load, calls: int) -> tuple[Times, Times]:
     for _ in range(ROUNDS):
         texts = _texts(next(_SEEDS))
         score.renew()
-        quiet += [_timed(score, next(texts)) for _ in range(calls)]
+        quiet += [score(next(texts)) for _ in range(calls)]
         with load():
             score.renew()
-            loaded += [_timed(score, next(texts)) for _ in range(calls)]
+            loaded += [score(next(texts)) for _ in range(calls)]
     return np.array(quiet) * 1_000, np.array(loaded) * 1_000
 
 
