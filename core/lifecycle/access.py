@@ -98,24 +98,20 @@ RULES: Mapping[Operation, Rule] = {
 def check(
     bench: Bench, caller: Caller, operation: Operation, handle: str | None = None, *, trait: str | None = None
 ) -> None:
-    """Raise what a call of this operation would, short of its body; a `trait` in the path must exist too."""
+    """Raise what a call of this operation would, short of its body; a `trait` in the path must exist too.
+
+    From memory or not, what a caller is not permitted is raised first: nobody shall tell by the time it takes what is
+    there of others.
+    """
     if handle is None:
         check_scope(caller, operation)
         return
     name = str(permit(bench, caller, operation, handle))
     if trait is None:
-        bench.recall(_asked(name), lambda: _exists(bench, name))
+        bench.recall(("model", name), lambda: _exists(bench, name))
         return
     with reading(bench.engine) as connection:
         trait_of(connection, found(models.find(connection, name), name), trait)
-
-
-def at_hand(bench: Bench, caller: Caller, operation: Operation, handle: str | None, *, trait: str | None) -> bool:
-    """Whether `check` can tell without asking the database; raise what it would raise before that, so that nobody can
-    tell by the time it takes what is there of others."""
-    if handle is None:
-        return True
-    return bench.recalls(_asked(str(permit(bench, caller, operation, handle)))) and trait is None
 
 
 def check_scope(caller: Caller, operation: Operation) -> None:
@@ -151,10 +147,6 @@ def pick(rows: list[traits.TraitRow], name: str) -> traits.TraitRow | None:
     """The trait that a key or a name means; the key wins (CONTRACT 2)."""
     by_name = {row.name: row for row in rows}
     return next((row for row in rows if row.key == name), by_name.get(name))
-
-
-def _asked(name: str) -> tuple[str, str]:
-    return "model", name
 
 
 def _exists(bench: Bench, name: str) -> None:

@@ -3,8 +3,9 @@
 import os
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
     from core.extract import Extracted
 
 Value = TypeVar("Value")
+
+
+class NotAtHand(Exception):
+    """To tell, the database has to be asked."""
+
+
+def _not_at_hand() -> NoReturn:
+    raise NotAtHand
 
 
 def _extract(url: str) -> "Extracted":
@@ -45,14 +54,17 @@ class Bench:
     batches: Pipelines = field(default_factory=Pipelines)
     unchanged: Unchanged | None = None
     extract: Callable[[str], "Extracted"] = _extract
+    may_read: bool = True
 
     def recall(self, asked: Hashable, read: Callable[[], Value]) -> Value:
         """What `read` says, or said when it was asked last, if nothing was written since."""
-        return read() if self.unchanged is None else self.unchanged.get(asked, read)
+        ask = read if self.may_read else _not_at_hand
+        return ask() if self.unchanged is None else self.unchanged.get(asked, ask)
 
-    def recalls(self, asked: Hashable) -> bool:
-        """Whether that is there without reading."""
-        return self.unchanged is not None and self.unchanged.holds(asked)
+    @cached_property
+    def from_memory(self) -> "Bench":
+        """The same, where `recall` raises `NotAtHand` instead of reading."""
+        return replace(self, may_read=False)
 
     def forget(self, model_id: int) -> None:
         """Let go of what is in memory of a model that may keep nothing any more."""

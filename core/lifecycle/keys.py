@@ -99,11 +99,6 @@ def caller(bench: Bench | Engine, secret: str | None) -> Caller:
     return Caller(key.id, key.scope, frozenset(key.namespaces))
 
 
-def at_hand(bench: Bench, secret: str | None) -> bool:
-    """Whether it can be told without asking the database who holds the secret."""
-    return bench.recalls(_asked(_digest(secret or "")))
-
-
 def first_key(bench: Bench) -> None:
     """Issue the workbench's own key into its file, unless a valid one stands there."""
     file = bench.settings.first_key_file
@@ -126,14 +121,10 @@ def _key(bench: Bench | Engine, secret: str | None) -> ApiKey | None:
         stored = _stored(bench, digest)
     else:
         engine = bench.engine
-        stored = bench.recall(_asked(digest), lambda: _stored(engine, digest))
+        stored = bench.recall(("key", digest), lambda: _stored(engine, digest))
     if stored is None or not hmac.compare_digest(stored[1], digest) or stored[0].revoked_at is not None:
         return None
     return stored[0]
-
-
-def _asked(digest: str) -> tuple[str, str]:
-    return "key", digest
 
 
 def _stored(engine: Engine, digest: str) -> tuple[ApiKey, str] | None:

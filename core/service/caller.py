@@ -4,6 +4,7 @@ In this order: 401, 403 scope, the handle's grammar, 403 or 404 of its namespace
 is read behind it. The operation is the name of the route.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -13,13 +14,15 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from core.lifecycle import access, keys
-from core.lifecycle.bench import Bench
+from core.lifecycle.bench import Bench, NotAtHand
 from core.lifecycle.callers import Caller
 from core.service.accept import negotiate
 from core.service.bench import bench_of
 from core.service.body import JSON, LINES, MARKDOWN, TEXT
 from core.service.edges import request_id, segment
 from core.service.query import only_known
+
+_HANDLE, _TRAIT = "handle", "key"
 
 
 @dataclass(frozen=True)
@@ -40,23 +43,19 @@ class Admission:
 
     async def __call__(self, request: Request) -> Call:
         """Check the key, the permission and what of the request is not its body."""
-        bench, secret = bench_of(request), _secret(request.headers)
         # A thread for what asks the database; where nothing has to be asked, a thread would cost more than the answer.
-        if not keys.at_hand(bench, secret):
-            return await run_in_threadpool(self._admitted, request, bench, secret)
-        caller, operation = keys.caller(bench, secret), request.scope["route"].name
-        handle, trait = (request.path_params.get(name) for name in ("handle", "key"))
-        if not access.at_hand(bench, caller, operation, handle, trait=trait):
-            return await run_in_threadpool(self._admitted, request, bench, secret)
-        return self._admitted(request, bench, secret)
+        if _TRAIT not in request.path_params:
+            with suppress(NotAtHand):
+                return self._admitted(request, bench_of(request).from_memory)
+        return await run_in_threadpool(self._admitted, request, bench_of(request))
 
-    def _admitted(self, request: Request, bench: Bench, secret: str | None) -> Call:
-        caller = keys.caller(bench, secret)
-        handle, trait = (request.path_params.get(name) for name in ("handle", "key"))
+    def _admitted(self, request: Request, bench: Bench) -> Call:
+        caller = keys.caller(bench, _secret(request.headers))
+        handle, trait = (request.path_params.get(name) for name in (_HANDLE, _TRAIT))
         access.check(bench, caller, request.scope["route"].name, handle, trait=trait and segment(trait))
         only_known(request)
         media_type = negotiate(",".join(request.headers.getlist("accept")), self.offers)
-        return Call(bench, caller, request_id(request.scope), media_type)
+        return Call(bench_of(request), caller, request_id(request.scope), media_type)
 
 
 Called = Annotated[Call, Depends(Admission(JSON))]

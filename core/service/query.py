@@ -49,7 +49,7 @@ OfTrait = Annotated[Text | None, Query(description="Only samples of this trait, 
 
 def only_known(request: Request) -> None:
     """Raise `InvalidParameter` for a parameter that the operation does not have, or that came twice."""
-    if not request.url.query:
+    if not request.scope["query_string"]:
         return
     known = sorted(field.alias for field in request.scope["route"].dependant.query_params)
     for name, count in Counter(name for name, _ in request.query_params.multi_items()).items():

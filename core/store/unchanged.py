@@ -43,11 +43,6 @@ class Unchanged:
                 self._known[asked] = answer
         return answer
 
-    def holds(self, asked: Hashable) -> bool:
-        """Whether the answer would be there at once."""
-        with self._lock:
-            return self._look() is not None and asked in self._known
-
     def forget(self) -> None:
         """Let go of all."""
         with self._lock:
