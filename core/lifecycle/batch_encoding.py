@@ -110,17 +110,21 @@ class BatchEncoding(Encoding):
     def _embedded(self, texts: Mapping[Hash, str]) -> dict[Hash, Encoded]:
         """As `embed` does it; a text that is one piece is found as a whole from then on."""
         pieces = [[text[one.start : one.end] for one in segments(text)] or [""] for text in texts.values()]
-        encoded = iter(self.encoded([piece for own in pieces for piece in own]))
+        alone = {text for text, own in zip(texts.values(), pieces, strict=True) if own == [text]}
+        encoded = iter(self.encoded([piece for own in pieces for piece in own], alone=alone))
         made = {}
         for (key, text), own in zip(texts.items(), pieces, strict=True):
             several = [next(encoded) for _ in own]
-            if own == [text]:
+            if text in alone:
                 made[key] = self._alone(key, several[0])
             else:
                 made[key] = Encoded(mean(np.array([each.vector for each in several])), None)
         return made
 
     def _alone(self, key: Hash, encoded: Encoded) -> Encoded:
+        """A text that was known as a piece of another is found as a whole from now on."""
+        if encoded.alone:
+            return encoded
         told = replace(encoded, alone=True)
         if self.shelf is not None:
             super().keep(self.shelf, key, told)
@@ -138,7 +142,7 @@ class BatchEncoding(Encoding):
         try:
             found = self._read(shelf, whole)
             taken_apart = [text for key, text in whole.items() if key not in found or not found[key].alone]
-            self._read(shelf, {hash_of(piece) for text in taken_apart for piece in self._pieces(text)})
+            self._read(shelf, {hash_of(piece) for text in taken_apart for piece in self._pieces(text)} - whole.keys())
         except SQLAlchemyError as error:
             _log.warning("the vectors that are kept could not be read: %s", type(error).__qualname__)
             return False

@@ -9,7 +9,7 @@ what he brings is turned away.
 
 import hashlib
 from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
 
 import numpy as np
@@ -97,14 +97,15 @@ class Encoding:
         rows = [each.vector for each in self.encoded(pieces)]
         return np.array(rows, np.float32).reshape(len(rows), -1)
 
-    def encoded(self, pieces: Sequence[str]) -> list[Encoded]:
-        """Each piece with its tokens, as it is kept or will be."""
+    def encoded(self, pieces: Sequence[str], *, alone: Collection[str] = ()) -> list[Encoded]:
+        """Each piece with its tokens, as it is kept or will be; those that are made now know whether they are among
+        those `alone`."""
         if self.shelf is None:
             return [Encoded(row, tokens) for row, tokens in zip(*self.fresh(pieces), strict=True)]
         keys = [hash_of(piece) for piece in pieces]
         found = self.known(self.shelf, keys)
         new = {key: piece for key, piece, known in zip(keys, pieces, found, strict=True) if known is None}
-        made = self._made(self.shelf, new) if new else {}
+        made = self._made(self.shelf, new, alone) if new else {}
         return [known or made[key] for key, known in zip(keys, found, strict=True)]
 
     def tokens(self, text: str) -> int:
@@ -124,12 +125,12 @@ class Encoding:
         """Keep a new one."""
         self._cache.put(shelf, key, encoded, since=self._since)
 
-    def _made(self, shelf: Shelf, new: Mapping[Hash, str]) -> dict[Hash, Encoded]:
+    def _made(self, shelf: Shelf, new: Mapping[Hash, str], alone: Collection[str]) -> dict[Hash, Encoded]:
         made = {}
-        for key, row, tokens in zip(new, *self.fresh(list(new.values())), strict=True):
+        for (key, piece), row, tokens in zip(new.items(), *self.fresh(list(new.values())), strict=True):
             vector = row.copy()
             vector.setflags(write=False)
-            made[key] = Encoded(vector, tokens)
+            made[key] = Encoded(vector, tokens, piece in alone)
             self.keep(shelf, key, made[key])
         return made
 
