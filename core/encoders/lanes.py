@@ -1,6 +1,6 @@
 """Who encodes first, in this process: calls that somebody waits for, then batches.
 
-A `call` goes ahead at once, always. A batch encodes in turns: at most as many at a time as there are processors, none
+A `call` goes ahead at once, always. A batch encodes in turns: one more at a time than there are processors, none
 while a call is in flight or was a moment ago (whoever calls again and again has the processors in between too), shared
 evenly among the batches whatever their size. A turn is a few milliseconds long, or longer, which is cheaper, when there
 was no call lately. So that calls that never cease do not hold up batches for ever, one turn is granted whenever none
@@ -122,4 +122,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-LANES = Lanes(processors())
+# One of the turns mostly waits for Python's lock, and its processor is free for another.
+WIDTH = processors() + 1
+
+LANES = Lanes(WIDTH)

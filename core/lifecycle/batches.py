@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from threading import BoundedSemaphore
 
 from core.contract.batch import BatchRequest
-from core.encoders.lanes import LANES, processors
+from core.encoders.lanes import LANES, WIDTH
 from core.errors import InternalError, TraitbenchError, ValidationFailed
 from core.extract import is_url
 from core.lifecycle import access, encoders, extraction, lines, rules, serving
@@ -69,7 +69,7 @@ def _pipeline(bench: Bench, contents: Sequence[str], score: Score, encoding: Bat
     texts = [number for number, content in enumerate(distinct) if not is_url(content)]
     return Pipeline(
         [numbers[content] for content in contents],
-        [(texts, processors()), (addresses, _FETCHERS)],
+        [(texts, WIDTH), (addresses, _FETCHERS)],
         make,
         # An address is fetched alone, however little the processor has to do with it.
         weights=[_ALONE if is_url(content) else len(content) + 1 for content in distinct],

@@ -43,6 +43,8 @@ def segments(text: str) -> tuple[Segment, ...]:
     """The whole text in pieces of about sixty words; none for a text of nothing but space."""
     words = [match.span() for match in _WORD.finditer(text)]
     count = max(1, round(len(words) / WORDS_PER_SEGMENT))
+    if words and count == 1:
+        return (Segment(words[0][0], words[-1][1]),)
     borders = _borders(words, _word_after(words, _sentence_ends(text)), count)
     return tuple(Segment(words[first][0], words[last - 1][1]) for first, last in pairwise(borders) if first < last)
 
