@@ -10,7 +10,8 @@ from core.encoders.registry import load_encoder
 from core.encoders.static import Static
 from core.encoders.style import COUNT
 from core.encoders.table import WORDLLAMA
-from core.encoders.vectors import in_slices, join, unit
+from core.encoders.vectors import in_slices, join
+from core.scoring.unit import unit
 
 ID = "static-ws-1"
 WEIGHTS = (1.0, 0.5)

@@ -28,7 +28,8 @@ from core.encoders import FULL, Vectors, check_mode, graph, installed, tokens
 from core.encoders.keep import kept
 from core.encoders.side_by_side import side_by_side
 from core.encoders.statistics import Statistics, load_statistics
-from core.encoders.vectors import join, unit
+from core.encoders.vectors import join
+from core.scoring.unit import unit
 
 ID = "minilm-l4f-int8-1"
 BLOCKS = (1.0, 0.75)

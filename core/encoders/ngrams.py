@@ -17,7 +17,8 @@ from sklearn.utils import murmurhash3_32
 
 from core.encoders import FULL, Vectors, check_mode, counted_apart
 from core.encoders.style import COUNT, StyleBlock
-from core.encoders.vectors import in_slices, join, unit
+from core.encoders.vectors import in_slices, join
+from core.scoring.unit import unit
 
 ID = "ngrams-2"
 WEIGHTS = (1.0, 0.5)

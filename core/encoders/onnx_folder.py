@@ -23,7 +23,8 @@ from core.encoders.side_by_side import side_by_side
 from core.encoders.static import Static
 from core.encoders.style import COUNT, StyleBlock
 from core.encoders.table import WORDLLAMA
-from core.encoders.vectors import in_slices, join, unit
+from core.encoders.vectors import in_slices, join
+from core.scoring.unit import unit
 
 RECIPE = "onnx-1"
 WIDEST = 8_192

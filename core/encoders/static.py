@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from core.encoders import FULL, Vectors, check_mode, counted_apart, grams
 from core.encoders.style import COUNT, StyleBlock
 from core.encoders.table import WORDLLAMA, Table, wordllama
-from core.encoders.vectors import in_slices, join, unit
+from core.encoders.vectors import in_slices, join
+from core.scoring.unit import unit
 
 ID = "static-wsn-2"
 WEIGHTS = (1.0, 0.3, 1.0)

@@ -6,17 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.encoders import Vectors
+from core.scoring.unit import unit
 
 _AT_ONCE = 256
-
-
-def unit(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Each row (the last axis) at length one; zeros stay zeros."""
-    exact = vectors.astype(np.float64, copy=False)
-    lengths = np.sqrt(np.square(exact).sum(axis=-1, keepdims=True))
-    lengths[lengths == 0] = 1.0
-    rows: NDArray[np.float64] = exact / lengths
-    return rows
 
 
 def join(weights: Sequence[float], blocks: Sequence[NDArray[np.floating]]) -> Vectors:

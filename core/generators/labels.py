@@ -16,6 +16,7 @@ from core.generators import TraitPoles
 from core.generators.words import Vocabulary, doubts, write
 from core.scoring.axis import path
 from core.scoring.segments import Encode, Vectors
+from core.scoring.unit import unit
 
 WORDS = 2_500
 """How many of the encoder's commonest words are looked at: more make no better axis, only a slower first one."""
@@ -50,13 +51,8 @@ def _learnt(trait: TraitPoles, encode: Encode, vocabulary: Vocabulary) -> LabelA
     if not count or not written.axis.any():
         return None
     X, y = np.vstack([written.positive, written.negative]), np.repeat([1.0, 0.0], count)
-    learnt, said = _unit(path(X, y, [_SHRINKAGE]).directions[0]), _unit(written.axis)
-    direction = _unit(learnt + _SAID * said)
+    learnt, said = unit(path(X, y, [_SHRINKAGE]).directions[0]), unit(written.axis)
+    direction = unit(learnt + _SAID * said)
     if not direction.any():
         return None
     return LabelAxis(direction.astype(np.float32), count, tuple(doubts(trait)))
-
-
-def _unit(direction: NDArray[np.float64]) -> NDArray[np.float64]:
-    length = np.sqrt(np.square(direction).sum())
-    return direction / length if length > 0 else direction

@@ -27,6 +27,7 @@ from core.scoring.intrinsic import figures_of_labels, place, pool
 from core.scoring.report import labels_told, search_told
 from core.scoring.search import EFFORTS, Effort, Evidence, Found, chosen_before, evidence, search
 from core.scoring.snapshot import EncoderIdentity, ModeAxis, Quartiles, Snapshot, TraitAxis, float32
+from core.scoring.unit import unit
 
 __all__ = ["SCORING_METHODS", "EncoderIdentity", "Trained", "TraitSamples", "fit", "ignore"]
 
@@ -185,7 +186,7 @@ def _found_again(
     """The trait among the vectors of a mode: the same samples and, where there was a choice, the same choice."""
     if own.intrinsic_axis is not None:
         return _found(own, _Plan(effort, {}, ()), {})
-    there = replace(samples, X=_unit(samples.X[:, columns]))
+    there = replace(samples, X=unit(samples.X[:, columns]).astype(np.float32))
     return there, search(there, effort, label_axis=own.label_axis, shares=_without_blocks(found.shares))
 
 
@@ -222,17 +223,10 @@ def _in_mode(trait: TraitSamples, columns: slice) -> TraitSamples:
     axis = trait.intrinsic_axis
     return replace(
         trait,
-        X=trait.X[:, columns] if axis is None else _unit(trait.X[:, columns]),
-        intrinsic_axis=None if axis is None else _unit(axis[None, columns])[0],
+        X=trait.X[:, columns] if axis is None else unit(trait.X[:, columns]).astype(np.float32),
+        intrinsic_axis=None if axis is None else unit(axis[columns]).astype(np.float32),
         label_axis=None if trait.label_axis is None else trait.label_axis[columns],
     )
-
-
-def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """As the encoder makes its vectors: exact sums, single precision, zeros stay."""
-    exact = rows.astype(np.float64)
-    lengths = np.sqrt(np.square(exact).sum(axis=1, keepdims=True))
-    return (exact / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
 
 
 def _without_blocks(shares: Mapping[Candidate, float]) -> dict[Candidate, float]:

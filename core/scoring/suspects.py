@@ -11,6 +11,7 @@ from core.scoring.axis import Floats, pole_weights
 from core.scoring.calibrate import calibrate, smoothed
 from core.scoring.duplicates import Vectors
 from core.scoring.search import Evidence, Recipe
+from core.scoring.unit import unit
 
 _FEWEST = 8
 _FOLDS = 10
@@ -61,7 +62,7 @@ def lonely(X: Vectors) -> NDArray[np.bool_]:
     found = np.zeros(len(X), bool)
     if len(told) < _FEWEST_TEXTS:
         return found
-    near = _nearness(X[told] / np.linalg.norm(X[told], axis=1, keepdims=True))
+    near = _nearness(unit(X[told]).astype(np.float32))
     middle = np.median(near)
     spread = _TO_DEVIATION * np.median(np.abs(near - middle))
     found[told] = near < middle - _DEVIATIONS * max(spread, 1e-6)
