@@ -120,13 +120,22 @@ class _Plan:
 
     effort: Effort
     modes: Mapping[str, slice]
-    blocks: Sequence[slice]
+    blocks: Mapping[str, slice]
+
+    @property
+    def columns(self) -> list[slice]:
+        """Of every block."""
+        return list(self.blocks.values())
 
 
-def _blocks(modes: Mapping[str, slice], dimension: int) -> list[slice]:
-    """The columns between the borders of modes; none where there are no modes."""
+def _blocks(modes: Mapping[str, slice], dimension: int) -> dict[str, slice]:
+    """The columns between the borders of modes, called as the mode that they are; none where there are no modes."""
     borders = sorted({0, dimension, *(end for mode in modes.values() for end in (mode.start, mode.stop))})
-    return [slice(first, last) for first, last in pairwise(borders)] if modes else []
+    names = {(mode.start, mode.stop): name for name, mode in modes.items()}
+    stretches = [*pairwise(borders)] if modes else []
+    rests = [stretch for stretch in stretches if stretch not in names]
+    names |= {stretch: "the rest" if len(rests) == 1 else f"rest {at}" for at, stretch in enumerate(rests, start=1)}
+    return {names[stretch]: slice(*stretch) for stretch in stretches}
 
 
 def _learn(
@@ -140,7 +149,7 @@ def _learn(
         "counts": _counts(trait, samples),
         "parameters": dict(found.parameters),
         "shares": {str(candidate): share for candidate, share in found.shares.items()},
-        "search": search_told(found, blocks=len(plan.blocks), fixed=bool(shares)),
+        "search": search_told(found, blocks=list(plan.blocks), fixed=bool(shares)),
         "labels": labels_told(found, asked=trait.label_axis is not None, intrinsic=trait.intrinsic_axis is not None),
     }
     modes = {}
@@ -175,7 +184,7 @@ def _found(trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float]) 
     groups = list(trait.groups)
     if trait.intrinsic_axis is None:
         samples = evidence(trait.X, trait.y.astype(np.float64), groups, trait.made)
-        return samples, search(samples, plan.effort, label_axis=trait.label_axis, shares=shares, blocks=plan.blocks)
+        return samples, search(samples, plan.effort, label_axis=trait.label_axis, shares=shares, blocks=plan.columns)
     samples = pool(trait.X, groups, trait.made, trait.intrinsic_axis)
     return samples, place(samples, trait.intrinsic_axis)
 
@@ -185,7 +194,7 @@ def _found_again(
 ) -> tuple[Evidence, Found]:
     """The trait among the vectors of a mode: the same samples and, where there was a choice, the same choice."""
     if own.intrinsic_axis is not None:
-        return _found(own, _Plan(effort, {}, ()), {})
+        return _found(own, _Plan(effort, {}, {}), {})
     there = replace(samples, X=unit(samples.X[:, columns]).astype(np.float32))
     return there, search(there, effort, label_axis=own.label_axis, shares=_without_blocks(found.shares))
 
@@ -196,7 +205,7 @@ def _figures(trait: TraitSamples, plan: _Plan, samples: Evidence, found: Found) 
 
     def again(turn: int) -> Found:
         return search(
-            samples, plan.effort, label_axis=trait.label_axis, shares=found.shares, blocks=plan.blocks, turn=turn
+            samples, plan.effort, label_axis=trait.label_axis, shares=found.shares, blocks=plan.columns, turn=turn
         )
 
     return figures(samples, found, breaks=breaks(*_clusters(samples, found)), again=again)

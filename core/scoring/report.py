@@ -1,6 +1,6 @@
 """What a search tells about itself, in the version's metrics: what was tried, what was chosen, and what that won."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ _FOUND = "nothing to search: the axis was found without labels"
 _UNHEARD = "more samples than labels could add to"
 
 
-def search_told(found: Found, *, blocks: int, fixed: bool) -> dict[str, Any]:
+def search_told(found: Found, *, blocks: Sequence[str], fixed: bool) -> dict[str, Any]:
     """`says`, how many candidates were `tried` by which `levels`, what was `chosen` and what the last step `gained`."""
     levels = [
         {
@@ -58,7 +58,7 @@ def _gained(found: Found) -> float:
     return 0.0
 
 
-def _chosen(shares: Mapping[Candidate, float], blocks: int) -> dict[str, float]:
+def _chosen(shares: Mapping[Candidate, float], blocks: Sequence[str]) -> dict[str, float]:
     """Means over what was chosen."""
     if not shares:
         return {}
@@ -68,9 +68,9 @@ def _chosen(shares: Mapping[Candidate, float], blocks: int) -> dict[str, float]:
         "slope of the labels": float(share @ [each.labels for each in shares]),
     }
     if any(each.blocks for each in shares):
-        for block in range(blocks):
-            logs = [np.log(each.blocks[block]) if each.blocks else 0.0 for each in shares]
-            told[f"weight of block {block + 1}"] = float(np.exp(share @ logs))
+        for place, name in enumerate(blocks):
+            logs = [np.log(each.blocks[place]) if each.blocks else 0.0 for each in shares]
+            told[f"weight of {name}"] = float(np.exp(share @ logs))
     return told
 
 

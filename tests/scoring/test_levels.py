@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from core.scoring.candidates import Candidate
 from core.scoring.evaluate import auroc
 from core.scoring.fit import TraitSamples, fit
 from core.scoring.search import EFFORTS, evidence, search
@@ -94,6 +95,14 @@ def told(trait: TraitSamples, effort: str = "high", **more: Any) -> dict[str, An
     trained = fit([trait], encoder=encoder, scoring_method="balanced_cosine", max_depth=1, effort=effort, **more)
     found: dict[str, Any] = trained.metrics["traits"][trait.key]
     return found
+
+
+def test_a_weight_that_was_chosen_is_called_as_the_mode_it_belongs_to() -> None:
+    X, y = noisy(150)
+    before = told(samples(X, y), "max")
+    before["shares"] = {str(Candidate(0.5, 0.0, (2.0, 0.5))): 1.0}
+    chosen = told(samples(X, y), "max", modes={"one": BLOCKS[0]}, fixed={"warmth": before})["search"]["chosen"]
+    assert (chosen["weight of one"], chosen["weight of the rest"]) == pytest.approx((2.0, 0.5))
 
 
 def test_metrics_say_what_was_tried_chosen_and_gained() -> None:
