@@ -22,9 +22,10 @@ _one_at_a_time = RLock()  # an encoder may be made of others
 
 
 def load_encoder(name: str | None, *, cache: Path) -> Encoder:
-    """The encoder of that name or whole path, the best installed when None; for the same arguments the same object."""
+    """The encoder of that name or whole path, the best installed when None; for the same folders the same object,
+    whichever way leads there."""
     with _one_at_a_time:
-        return _named(name, cache.absolute()) if name else _best(cache.absolute())
+        return _named(name, cache.resolve()) if name else _best(cache.resolve())
 
 
 @cache

@@ -102,6 +102,11 @@ def test_the_same_arguments_give_the_same_encoder(cache: Path) -> None:
     assert load_encoder("ngrams", cache=cache) is load_encoder("ngrams", cache=cache)
 
 
+def test_one_folder_is_one_encoder_whichever_way_leads_there(cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(cache)
+    assert load_encoder("ngrams", cache=tmp_path / "link") is load_encoder("ngrams", cache=cache)
+
+
 def test_an_unknown_name_is_answered_with_the_known_ones(cache: Path) -> None:
     with pytest.raises(EncoderUnavailable, match="full, minilm, static, ngrams"):
         load_encoder("bert", cache=cache)
