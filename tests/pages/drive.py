@@ -15,6 +15,7 @@ from core.client import Traitbench
 from core.contract.models import OperationKind, Progress
 from core.lifecycle import outcomes, rules
 from core.lifecycle.bench import Bench
+from core.runs import queue
 from core.scoring.snapshot import param_hash
 from core.store import models, runs, tables, versions
 from core.store.engine import writing
@@ -24,6 +25,7 @@ from tests.conftest import Service
 _MAIN = Path(str(app.__file__)).with_name("main.py")
 _PAGES = _MAIN.parent.parent / "pages"
 _OWNER = "a test"
+_UNSERVED = "a queue of tests"
 
 
 class Workbench:
@@ -70,12 +72,15 @@ def copied_link(at: AppTest) -> dict[str, str]:
 
 
 def hold_busy(bench: Bench, handle: str, progress: Progress | None, *, kind: OperationKind = "train") -> str:
-    """Put a model into a run that does not end; answers with the run's id."""
+    """Put a model into a run that does not end; answers with the run's id. It waits in a queue that no worker serves:
+    a run that the engine did not know would be settled by the service's guard."""
     run_id = f"run_{ULID()}"
-    with writing(bench.engine) as connection:
+    with pytest.MonkeyPatch.context() as patch, writing(bench.engine) as connection:
+        patch.setattr(queue, "QUEUE", _UNSERVED)
         model = _held(connection, handle)
         models.move(connection, model, "busy", now=rules.now(), run_id=run_id)
         runs.add(connection, run_id, model_id=model.id, kind=kind, effort="high", now=rules.now())
+        bench.runs.enqueue(connection, run_id, kind, model.id)
         if progress is not None:
             runs.claim(connection, run_id, _OWNER)
             runs.progress(connection, run_id, _OWNER, progress.model_dump())
@@ -87,10 +92,7 @@ def end_badly(bench: Bench, run_id: str, message: str) -> None:
     with writing(bench.engine) as connection:
         run = runs.read(connection, run_id)
         assert run is not None
-        if not outcomes.fail(connection, run, code="internal_error", message=message):
-            # The service's guard was there before: every half minute it settles runs that its engine does not know.
-            told = {"error_code": "internal_error", "error_message": message}
-            connection.execute(update(tables.runs).where(tables.runs.c.id == run_id).values(told))
+        assert outcomes.fail(connection, run, code="internal_error", message=message)
 
 
 def add_version(bench: Bench, handle: str, client: Traitbench) -> int:
