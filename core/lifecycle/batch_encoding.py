@@ -15,7 +15,7 @@ from core.encoders.lanes import Batch as Turns
 from core.lifecycle import rules
 from core.lifecycle.bench import Bench
 from core.lifecycle.serving import Served, shelf_of
-from core.lifecycle.vector_cache import MEBIBYTE, Encoding, hash_of
+from core.lifecycle.vector_cache import MEBIBYTE, Encoding, hash_of, stacked
 from core.scoring.segments import mean, parts, segments
 from core.store import kept_vectors, models
 from core.store.engine import reading, writing
@@ -74,7 +74,7 @@ class BatchEncoding(Encoding):
         tokens = [
             self.tokens(text) if each.tokens is None else each.tokens for text, each in zip(texts, told, strict=True)
         ]
-        return np.array([each.vector for each in told], np.float32), tokens
+        return stacked(told), tokens
 
     def known(self, shelf: Shelf, keys: Sequence[Hash]) -> list[Encoded | None]:
         """In memory, or in what the store was asked for."""
@@ -118,7 +118,7 @@ class BatchEncoding(Encoding):
             if text in alone:
                 made[key] = self._alone(key, several[0])
             else:
-                made[key] = Encoded(mean(np.array([each.vector for each in several])), None)
+                made[key] = Encoded(mean(stacked(several)), None)
         return made
 
     def _alone(self, key: Hash, encoded: Encoded) -> Encoded:

@@ -94,8 +94,7 @@ class Encoding:
         """As the encoder would: the vector of a piece depends on the piece alone."""
         if self.shelf is None:
             return self.fresh(pieces)[0]
-        rows = [each.vector for each in self.encoded(pieces)]
-        return np.array(rows, np.float32).reshape(len(rows), -1)
+        return stacked(self.encoded(pieces))
 
     def encoded(self, pieces: Sequence[str], *, alone: Collection[str] = ()) -> list[Encoded]:
         """Each piece with its tokens, as it is kept or will be; those that are made now know whether they are among
@@ -128,11 +127,17 @@ class Encoding:
     def _made(self, shelf: Shelf, new: Mapping[Hash, str], alone: Collection[str]) -> dict[Hash, Encoded]:
         made = {}
         for (key, piece), row, tokens in zip(new.items(), *self.fresh(list(new.values())), strict=True):
-            vector = row.copy()
-            vector.setflags(write=False)
+            # A copy, or the row would keep its neighbours; by way of bytes, which holds up no other thread.
+            vector = np.frombuffer(row.tobytes(), row.dtype)
             made[key] = Encoded(vector, tokens, piece in alone)
             self.keep(shelf, key, made[key])
         return made
+
+
+def stacked(several: Sequence[Encoded]) -> Vectors:
+    """(n, d): the vectors as rows."""
+    rows = np.frombuffer(bytearray().join([each.vector.data for each in several]), np.float32)
+    return rows.reshape(len(several), -1) if several else rows.reshape(0, 0)
 
 
 def _size(encoded: Encoded) -> int:
