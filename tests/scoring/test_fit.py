@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
@@ -36,10 +36,12 @@ def scores_of(trained_on: list[tuple[int, float]], *, effort: str = "high") -> n
 
 @quick
 @given(lessons)
+# Poles that lie this close together make an axis so steep that the score of most texts is 1 to the last digit.
+@example([(0, 0.0), (1, 1.0)])
 def test_scores_stay_in_their_range(lesson: list[tuple[int, float]]) -> None:
     scores = scores_of(lesson)
     assert np.isfinite(scores).all()
-    assert ((scores > 0) & (scores < 1)).all()
+    assert ((scores >= 0) & (scores <= 1)).all()
 
 
 @quick
