@@ -9,7 +9,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from dbos import DBOS
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Connection, Engine, func, inspect, select, text
 
 from core.contract.models import TrainRequest
 from core.errors import ModelBusy
@@ -19,7 +19,7 @@ from core.runs.queue import EngineQueue
 from core.settings import Settings
 from core.store.engine import open_engine, writing
 from core.store.migrate import migrate
-from core.store.tables import metadata
+from core.store.tables import kept_vectors, metadata
 from tests.benches import AUTHOR, fresh_settings, opened, settled
 
 
@@ -75,6 +75,27 @@ def _insert(connection: Connection, table: str, row: Mapping[str, object]) -> No
     connection.execute(
         text(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"), row
     )
+
+
+@pytest.mark.parametrize("made_as_now", [False, True])
+def test_vectors_that_were_kept_are_let_go_of_however_their_table_was_made(tmp_path: Path, made_as_now: bool) -> None:
+    with fresh_settings(tmp_path) as settings:
+        engine = open_engine(settings.database_url)
+        migrate(engine, "0003")
+        with writing(engine) as connection:
+            _insert(connection, "tb_models", _BEFORE["tb_models"] | {"zero_data_retention": False})
+            if made_as_now:
+                kept_vectors.drop(connection)
+                kept_vectors.create(connection)
+            else:
+                row = {"model_id": 7, "encoder_digest": "d", "mode": "full", "text_hash": b"h"}
+                _insert(connection, "tb_kept_vectors", row | {"tokens": 1, "size": 9, "used_at": 1, "vector": b"v"})
+        migrate(engine)
+        assert _differences(engine) == []
+        with writing(engine) as connection:
+            assert connection.execute(select(func.count()).select_from(kept_vectors)).scalar_one() == 0
+            assert connection.execute(select(func.count()).select_from(metadata.tables["tb_models"])).scalar_one() == 1
+        engine.dispose()
 
 
 def test_a_database_of_the_release_before_is_brought_up_to_date_and_its_training_goes_on(tmp_path: Path) -> None:
