@@ -24,7 +24,6 @@ _IR_VERSION = 8
 _EPSILON = 1e-12
 LARGEST = 63
 
-
 Weights = Mapping[str, NDArray[Any]]
 
 

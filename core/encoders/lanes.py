@@ -20,7 +20,6 @@ _SHORT_TURN, _LONG_TURN = 0.004, 0.04  # seconds
 _LATELY_SECONDS = 1.0
 _MOMENT_SECONDS = 0.005
 
-
 _here = local()
 
 

