@@ -38,9 +38,7 @@ def open_batch(bench: Bench, caller: Caller, handle: str, body: BatchRequest, *,
     rules.require("use", served.model)
     encoder = encoders.of_version(bench, served.snapshot)
     snapshot = serving.in_mode(served.snapshot, body.mode)
-    traits = range(len(snapshot.traits)) if body.traits is None else card.choose(snapshot, body.traits)
-    metadata = {"request_id": request_id, "version_id": f"v{served.version_no}", "sample_ids": []}
-    writer = lines.Lines(snapshot, traits, metadata)
+    writer = lines.Lines(snapshot, card.choose(snapshot, body.traits), serving.metadata(served, request_id))
     encoding = BatchEncoding(bench, encoder, served, mode=body.mode)
 
     deep = snapshot.max_depth > 1 and any(trait.aggregation != "none" for trait in snapshot.traits)

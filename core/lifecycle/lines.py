@@ -1,4 +1,4 @@
-"""The lines of a batch, written without building a card: the same bytes that the card of the text alone would be.
+"""Cards, written without being built: the lines of a batch, and the answer to a score, in the same bytes.
 
 A card follows from its whole scores, but for the polarities. So what a trait says at a score is written once, and a
 line is put together from such pieces.
@@ -25,7 +25,7 @@ _NAME = TypeAdapter(str)
 
 
 class Lines:
-    """Writes the lines of one batch: of these traits of a snapshot, with this metadata."""
+    """Writes cards: of these traits of a snapshot, with this metadata."""
 
     def __init__(self, snapshot: Snapshot, traits: Sequence[int], metadata: Mapping[str, Any]) -> None:
         self._traits = [(i, _written(snapshot)[i]) for i in traits]
@@ -56,6 +56,11 @@ def failed(error: TraitbenchError) -> bytes:
     reason = LineError(code=error.code, message=error.message, details=error.details)
     line = FailedLine(index=0, error=reason).model_dump_json()
     return line.encode().removeprefix(b'{"index":0,') + b"\n"
+
+
+def alone(rest: bytes) -> bytes:
+    """A card that is no line among others."""
+    return b"{" + rest.removesuffix(b"\n")
 
 
 def begun(index: int, rest: bytes) -> bytes:

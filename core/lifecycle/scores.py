@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.contract.scores import Card, CompareRequest, Comparison, Delta, ScoreRequest
 from core.encoders.lanes import LANES
-from core.lifecycle import access, explaining, extraction, feedback, rules, serving
+from core.lifecycle import access, explaining, extraction, feedback, lines, rules, serving
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.scoring import card
@@ -28,6 +28,22 @@ def score(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, requ
     return scored.model_copy(update={"metadata": scored.metadata.model_copy(update={"sample_ids": ids})})
 
 
+def written(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, request_id: str) -> bytes:
+    """The same card in JSON; it is not built where nothing but numbers was asked for."""
+    if body.explain or body.feedback is not None:
+        return score(bench, caller, handle, body, request_id=request_id).model_dump_json().encode()
+    access.permit(bench, caller, "scores.score", handle)
+    served, _ = _asked(bench, handle, body)
+    text = extraction.text_of(bench, body.content)
+    encoding = serving.encoding(bench, served)
+    with LANES.call():
+        [positions] = card.positions(served.snapshot, encoding.encode, [text]).tolist()
+        tokens = encoding.tokens(text)
+    chosen = card.choose(served.snapshot, body.traits)
+    writer = lines.Lines(served.snapshot, chosen, serving.metadata(served, request_id))
+    return lines.alone(writer.scored(positions, tokens))
+
+
 def compare(bench: Bench, caller: Caller, handle: str, body: CompareRequest, *, request_id: str) -> Comparison:
     """The cards of two texts by one version, and what changes from the first to the second; nothing is kept."""
     access.permit(bench, caller, "scores.compare", handle)
@@ -44,8 +60,9 @@ def _card(bench: Bench, served: serving.Served, text: str, traits: Sequence[str]
     with LANES.call():
         scored = card.score(served.snapshot, encoding.encode, text, traits=traits)
         tokens = encoding.tokens(text)
-    metadata = {"request_id": request_id, "version_id": f"v{served.version_no}", "sample_ids": []}
-    return Card.model_validate(scored.to_wire() | {"input_tokens": tokens, "metadata": metadata})
+    return Card.model_validate(
+        scored.to_wire() | {"input_tokens": tokens, "metadata": serving.metadata(served, request_id)}
+    )
 
 
 def _asked(bench: Bench, handle: str, body: ScoreRequest) -> tuple[serving.Served, list[feedback.Verdict] | None]:

@@ -1,6 +1,7 @@
 """The version that scores, the active one or the one that a handle is pinned to, and how texts become its vectors."""
 
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection
@@ -59,6 +60,11 @@ def find(bench: Bench, connection: Connection, handle: str, traits: list[str] | 
     snapshot = bench.snapshots.get(connection, version.id)
     _check_traits(snapshot, traits)
     return Served(model, version.version_no, snapshot, since)
+
+
+def metadata(served: Served, request_id: str) -> dict[str, Any]:
+    """What a card says of the call that it answers."""
+    return {"request_id": request_id, "version_id": f"v{served.version_no}", "sample_ids": []}
 
 
 def encoding(bench: Bench, served: Served) -> Encoding:

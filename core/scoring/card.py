@@ -102,7 +102,7 @@ def score_many(
 ) -> list[ScoreCard]:
     """The cards of many texts, each the same as it would be alone; in a mode `encode` gives vectors of that mode."""
     snapshot = snapshot.in_mode(mode)
-    chosen = list(range(len(snapshot.traits))) if traits is None else choose(snapshot, traits)
+    chosen = choose(snapshot, traits)
     return [
         ScoreCard({snapshot.traits[i].key: trait_score(snapshot.traits[i], float(row[i])) for i in chosen})
         for row in positions(snapshot, encode, texts)
@@ -141,8 +141,10 @@ def of_vectors(snapshot: Snapshot, vectors: NDArray[np.float32]) -> Floats:
     return scores
 
 
-def choose(snapshot: Snapshot, names: Sequence[str]) -> list[int]:
-    """The traits of these keys or names, in the snapshot's order; the key wins."""
+def choose(snapshot: Snapshot, names: Sequence[str] | None) -> Sequence[int]:
+    """The traits of these keys or names, in the snapshot's order; the key wins. All when None."""
+    if names is None:
+        return range(len(snapshot.traits))
     keys = {trait.key: i for i, trait in enumerate(snapshot.traits)}
     named = {trait.name: i for i, trait in enumerate(snapshot.traits)}
     for name in names:

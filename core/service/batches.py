@@ -15,9 +15,10 @@ from core.lifecycle.lines import begun
 from core.lifecycle.pipeline import Pipeline
 from core.service.body import LINES, Body
 from core.service.caller import CalledForLines
+from core.service.direct import DirectRoute
 from core.service.paths import PinnedHandle
 
-router = APIRouter(tags=["scores"])
+router = APIRouter(tags=["scores"], route_class=DirectRoute)
 
 Contents = Annotated[BatchRequest, Depends(Body(BatchRequest, apart="contents"))]
 

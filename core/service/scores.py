@@ -10,9 +10,10 @@ from core.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
 from core.lifecycle import scores
 from core.service.body import TEXT, Body
 from core.service.caller import CalledForCardOrChart
+from core.service.direct import DirectRoute
 from core.service.paths import PinnedHandle
 
-router = APIRouter(tags=["scores"])
+router = APIRouter(tags=["scores"], route_class=DirectRoute)
 
 Pair = Annotated[CompareRequest, Depends(Body(CompareRequest))]
 Content = Annotated[ScoreRequest, Depends(Body(ScoreRequest, text_as="content"))]
@@ -21,9 +22,11 @@ Content = Annotated[ScoreRequest, Depends(Body(ScoreRequest, text_as="content"))
 @router.post("/v1/models/{handle}/score", name="scores.score", response_model=Card)
 def score(call: CalledForCardOrChart, handle: PinnedHandle, body: Content) -> Response:
     """Score a text, sent as JSON or as it is, by the active version or by the one the handle is pinned to."""
-    card = scores.score(call.bench, call.caller, handle, body, request_id=call.request_id)
-    # Written here, the framework need not check the card once more, on another thread.
-    return Response(draw(card) if call.media_type == TEXT else card.model_dump_json(), media_type=call.media_type)
+    if call.media_type == TEXT:
+        card = scores.score(call.bench, call.caller, handle, body, request_id=call.request_id)
+        return Response(draw(card), media_type=TEXT)
+    written = scores.written(call.bench, call.caller, handle, body, request_id=call.request_id)
+    return Response(written, media_type=call.media_type)
 
 
 @router.post("/v1/models/{handle}/compare", name="scores.compare", response_model=Comparison)

@@ -69,6 +69,15 @@ def test_a_card_is_what_the_scoring_core_says(working: Bench, handle: str) -> No
     assert shown.scores["warmth"] > 60 > 40 > shown.scores["coldness"]
 
 
+@pytest.mark.parametrize("content", [TEXT, "...", " é\u2028\U0001f600 ", f"{TEXT}. That was cold.\n\nWas it? " * 30])
+@pytest.mark.parametrize("asked", [{}, {"traits": ["Cool"]}, {"traits": ["coldness", "warmth"]}, {"explain": True}])
+def test_a_card_is_written_as_it_is_built(working: Bench, handle: str, content: str, asked: dict[str, Any]) -> None:
+    request = ScoreRequest(content=content, **asked)
+    written = scores.written(working, SCORER, handle, request, request_id="req_1")
+    built = scores.score(working, SCORER, handle, request, request_id="req_1")
+    assert written.decode() == built.model_dump_json()
+
+
 def test_the_same_text_gives_the_same_card(working: Bench, handle: str) -> None:
     again = replace(working, snapshots=type(working.snapshots)())
     assert _score(working, handle) == _score(again, handle)
