@@ -165,9 +165,9 @@ def evidence(
 
     Where a real and a synthesised sample share a vector, the real one speaks.
     """
-    told = np.flatnonzero(np.any(X != 0, axis=1))
+    told = np.flatnonzero(X.any(axis=1))
     made = np.zeros(len(told), bool) if synthesized is None else synthesized[told]
-    marks = np.array([hashlib.sha256(np.ascontiguousarray(row, "<f4").tobytes()).hexdigest() for row in X[told]])
+    marks = np.array([hashlib.sha256(row).digest() for row in np.ascontiguousarray(X[told], "<f4")], "S32")
     distinct, first, which = np.unique(marks, return_index=True, return_inverse=True)
     _, one = np.unique(np.array([str(groups[int(i)]) for i in told]), return_inverse=True)
     kin = joined(which, one)[first]

@@ -89,6 +89,20 @@ def test_the_centroid_difference_is_measured_in_its_own_values() -> None:
     np.testing.assert_allclose(values[:, 0], [1, 0, -1], atol=1e-6)
 
 
+@pytest.mark.parametrize("n", [200, 5_000])
+def test_a_direction_is_what_the_formula_says_of_very_many_samples_too(n: int) -> None:
+    """The first direction varies a thousand times as much as the last, and more, as in vectors of texts."""
+    X, y = cloud(n, 60)
+    X *= np.geomspace(1, 0.03, 60, dtype=np.float32)
+    weights, target = pole_weights(y), 2 * y - 1
+    centred = X - weights @ X
+    S, c = (weights * centred.T) @ centred, (weights * target) @ centred
+    for shrinkage in (0.01, 1.0, 100.0):
+        told = np.linalg.solve(S + shrinkage * np.trace(S) / 60 * np.eye(60), c)
+        found = path(X, y, [shrinkage]).directions[0]
+        assert np.linalg.norm(found - told) < 1e-4 * np.linalg.norm(told)
+
+
 def test_of_very_many_samples_what_is_left_out_is_nearly_what_it_would_be() -> None:
     X, y = cloud(4_096, 24)
     _, found = path_and_left_out(X, y, [0.1, 10.0])
