@@ -34,7 +34,7 @@ class Settings:
     retrain_after_samples: int = 10
     retrain_after_seconds: int = 300
     vector_memory_mb: int = 128
-    vector_store_mb: int = 256
+    vector_store_mb: int = 512
 
     @property
     def first_key_file(self) -> Path:
@@ -84,7 +84,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         retrain_after_samples=_number(environment, "TRAITBENCH_RETRAIN_AFTER_SAMPLES", default=10, least=1),
         retrain_after_seconds=_number(environment, "TRAITBENCH_RETRAIN_AFTER_SECONDS", default=300, least=1),
         vector_memory_mb=_number(environment, "TRAITBENCH_VECTOR_MEMORY_MB", default=128, least=0, most=2**20),
-        vector_store_mb=_number(environment, "TRAITBENCH_VECTOR_STORE_MB", default=256, least=0, most=2**20),
+        vector_store_mb=_number(environment, "TRAITBENCH_VECTOR_STORE_MB", default=512, least=0, most=2**20),
     )
 
 

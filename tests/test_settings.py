@@ -14,7 +14,7 @@ def test_an_empty_environment_gives_the_defaults_of_the_contract() -> None:
     assert (settings.max_traits, settings.max_samples, settings.max_body_bytes) == (64, 200_000, 10 * 2**20)
     assert (settings.retrain_after_samples, settings.retrain_after_seconds) == (10, 300)
     assert settings.max_import_bytes == 256 * 2**20
-    assert (settings.vector_memory_mb, settings.vector_store_mb) == (128, 256)
+    assert (settings.vector_memory_mb, settings.vector_store_mb) == (128, 512)
 
 
 @pytest.mark.parametrize(

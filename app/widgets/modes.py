@@ -19,7 +19,7 @@ NAMES: Mapping[str, str] = {
 """What a mode is called; one that is not here is called as it is."""
 
 _SPEEDS: Mapping[str, Mapping[str, float]] = {
-    "full-l4fws-int8-1": {"layer4": 1.6, "static": 6.0},
+    "full-l4fws-int8-1": {"layer4": 1.5, "static": 6.0},
 }
 """By encoder: texts a second of a batch in a mode, by those in full; texts of twenty words, over HTTP."""
 

@@ -157,7 +157,7 @@ def _preview(checked: Checked, traits: Sequence[Trait]) -> None:
         _problems(checked.problems)
     if checked.samples:
         first = list(zip(checked.lines, checked.samples, strict=True))[:_PREVIEW]
-        st.markdown(f"**{count(len(checked.samples), 'sample')} as they would go in**")
+        st.markdown(f"**What would go in: {count(len(checked.samples), 'sample')}**")
         st.dataframe(
             pd.DataFrame(
                 [

@@ -261,7 +261,7 @@ def test_a_parquet_file_is_imported_like_the_others(workbench: Workbench, client
 
 def test_a_file_is_previewed_and_then_imported(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", CSV)
-    assert "2 samples as they would go in" in words(at)
+    assert "What would go in: 2 samples" in words(at)
     assert list(at.dataframe[0].value["Text"]) == ["Thank you, dear.", "Go away."]
     assert not texts(client, empty)
     at.button(key="samples.import_button").click().run()
