@@ -18,9 +18,7 @@ from core.scoring import card
 from core.scoring.card import half_up
 from core.scoring.snapshot import Snapshot, TraitAxis
 
-# Below this a number is written with an exponent, and not everywhere in the same way.
-_PLAIN_FROM = 1e-3
-_NUMBER = TypeAdapter(float)
+_NUMBERS = TypeAdapter(list[float])
 _NAME = TypeAdapter(str)
 
 
@@ -33,18 +31,19 @@ class Lines:
 
     def scored(self, positions: Sequence[float], tokens: int) -> bytes:
         """The line of a text, without its beginning; `positions` are those on all traits of the snapshot, in 0..1."""
-        told = [(trait.at(half_up(100 * positions[i])), positions[i]) for i, trait in self._traits]
-        sure = min(at.confidence for at, _ in told)
-        composite = card.composite([at.points for at, _ in told])
-        headroom = max((at.headroom for at, _ in told if at.headroom is not None), default="null")
+        told = [trait.at(half_up(100 * positions[i])) for i, trait in self._traits]
+        polarities = _NUMBERS.dump_json([2 * positions[i] - 1 for i, _ in self._traits])[1:-1].split(b",")
+        sure = card.WEAKEST_FIRST[min([at.confidence for at in told])].encode()
+        composite = card.composite([at.points for at in told])
+        headroom = max([at.headroom for at in told if at.headroom is not None], default="null")
         return b"".join(
             (
                 b'"scores":{',
-                b",".join([at.score for at, _ in told]),
-                b'},"composite":%d,"confidence":"%s","headroom":' % (composite, card.WEAKEST_FIRST[sure].encode()),
+                b",".join([at.score for at in told]),
+                b'},"composite":%d,"confidence":"%s","headroom":' % (composite, sure),
                 str(headroom).encode(),
                 b',"detail":{',
-                b",".join([at.detail + _number(2 * position - 1) + b"}}" for at, position in told]),
+                b",".join([at.detail + polarity + b"}}" for at, polarity in zip(told, polarities, strict=True)]),
                 b'},"input_tokens":%d' % tokens,
                 self._end,
             )
@@ -111,7 +110,3 @@ def _detail(told: card.TraitScore) -> bytes:
         native=Native(polarity=0.0),
     )
     return wire.model_dump_json().encode()
-
-
-def _number(value: float) -> bytes:
-    return repr(value).encode() if abs(value) >= _PLAIN_FROM else _NUMBER.dump_json(value)
