@@ -34,14 +34,7 @@ def written(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, re
         return score(bench, caller, handle, body, request_id=request_id).model_dump_json().encode()
     access.permit(bench, caller, "scores.score", handle)
     served, _ = _asked(bench, handle, body)
-    text = extraction.text_of(bench, body.content)
-    encoding = serving.encoding(bench, served)
-    with LANES.call():
-        [positions] = card.positions(served.snapshot, encoding.encode, [text]).tolist()
-        tokens = encoding.tokens(text)
-    chosen = card.choose(served.snapshot, body.traits)
-    writer = lines.Lines(served.snapshot, chosen, serving.metadata(served, request_id))
-    return lines.alone(writer.scored(positions, tokens))
+    return _json(bench, served, extraction.text_of(bench, body.content), body.traits, request_id=request_id)
 
 
 def compare(bench: Bench, caller: Caller, handle: str, body: CompareRequest, *, request_id: str) -> Comparison:
@@ -56,13 +49,16 @@ def compare(bench: Bench, caller: Caller, handle: str, body: CompareRequest, *, 
 
 
 def _card(bench: Bench, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str) -> Card:
-    encoding = serving.encoding(bench, served)
+    return Card.model_validate_json(_json(bench, served, text, traits, request_id=request_id))
+
+
+def _json(bench: Bench, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str) -> bytes:
+    encoding, snapshot = serving.encoding(bench, served), served.snapshot
     with LANES.call():
-        scored = card.score(served.snapshot, encoding.encode, text, traits=traits)
+        [positions] = card.positions(snapshot, encoding.encode, [text]).tolist()
         tokens = encoding.tokens(text)
-    return Card.model_validate(
-        scored.to_wire() | {"input_tokens": tokens, "metadata": serving.metadata(served, request_id)}
-    )
+    writer = lines.Lines(snapshot, card.choose(snapshot, traits), serving.metadata(served, request_id))
+    return lines.alone(writer.scored(positions, tokens))
 
 
 def _asked(bench: Bench, handle: str, body: ScoreRequest) -> tuple[serving.Served, list[feedback.Verdict] | None]:

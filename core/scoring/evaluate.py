@@ -18,7 +18,7 @@ from scipy.special import expit
 from core.scoring.again import MOST_PER_POLE, Again, Tally, folds_of, part
 from core.scoring.area import auroc, interval, sure
 from core.scoring.axis import Floats, pole_weights
-from core.scoring.card import tier
+from core.scoring.card import half_up, tier
 from core.scoring.curve import Point, no_prospects, prospects
 from core.scoring.search import Evidence, Found, Recipe
 from core.scoring.snapshot import Breaks
@@ -87,7 +87,8 @@ def unmeasured(reason: str) -> dict[str, Any]:
 
 def confusion(logits: Floats, y: Floats, breaks: Breaks) -> dict[str, dict[str, int]]:
     """How many samples of either pole each tier has."""
-    tiers = np.array([tier(points, breaks) for points in range(101)])[np.floor(100 * expit(logits) + 0.5).astype(int)]
+    tier_at = np.array([tier(points, breaks) for points in range(101)])
+    tiers = tier_at[[half_up(100 * score) for score in expit(logits).tolist()]]
     return {
         side: {name: int((tiers[pole] == name).sum()) for name in _TIERS}
         for side, pole in (("positive", y > 0.5), ("negative", y < 0.5))

@@ -17,10 +17,12 @@ from core.contract.scores import ScoreRequest
 from core.encoders import FULL, Encoder, Vectors, counted_apart
 from core.errors import ModelArchived, TraitbenchError, ValidationFailed
 from core.extract import Extracted
-from core.lifecycle import batches, models, scores, training
+from core.lifecycle import batches, models, scores, training, versions
 from core.lifecycle.bench import Bench
 from core.lifecycle.lines import begun
 from core.lifecycle.vector_cache import VectorCache
+from core.scoring import card
+from core.scoring.snapshot import Snapshot
 from core.store import tables
 from core.store.engine import reading
 from tests.benches import AUTHOR, SCORER, done_here, fresh_settings, new_handle, opened, trained_here, until
@@ -87,9 +89,13 @@ def lines(bench: Bench, handle: str, texts: Sequence[str], **fields: Any) -> lis
 
 
 def cards(bench: Bench, handle: str, texts: Sequence[str]) -> list[bytes]:
-    """What single scores say, as lines."""
+    """What single scores say, as lines; and what they say is what the scoring core says of the text."""
     alone = replace(bench, vectors=VectorCache(0))
-    told = (scores.score(alone, SCORER, handle, ScoreRequest(content=text), request_id="req_1") for text in texts)
+    told = [scores.score(alone, SCORER, handle, ScoreRequest(content=text), request_id="req_1") for text in texts]
+    version = versions.get(bench, AUTHOR, handle, told[0].metadata.version_id)
+    assert version.snapshot is not None
+    core = card.score_many(Snapshot.from_json(version.snapshot), bench.encoder.encode, texts)
+    assert [each.model_dump(exclude={"input_tokens", "metadata"}) for each in told] == [one.to_wire() for one in core]
     return [
         b'{"index":%d,' % place + each.model_dump_json().encode().removeprefix(b"{") + b"\n"
         for place, each in enumerate(told)

@@ -58,6 +58,14 @@ def _score(bench: Bench, handle: str, *, caller: Caller = SCORER, **fields: Any)
     return scores.score(bench, caller, handle, ScoreRequest(**{"content": TEXT, **fields}), request_id="req_1")
 
 
+def _built(bench: Bench, handle: str, content: str, names: list[str] | None) -> Card:
+    snapshot = versions.get(bench, AUTHOR, handle, "v1").snapshot
+    assert snapshot is not None
+    told = card.score(Snapshot.from_json(snapshot), bench.encoder.encode, content, traits=names).to_wire()
+    metadata = {"request_id": "req_1", "version_id": "v1", "sample_ids": []}
+    return Card.model_validate(told | {"input_tokens": bench.encoder.count_tokens(content), "metadata": metadata})
+
+
 def test_a_card_is_what_the_scoring_core_says(working: Bench, handle: str) -> None:
     shown = _score(working, handle)
     snapshot = versions.get(working, AUTHOR, handle, "v1").snapshot
@@ -69,13 +77,27 @@ def test_a_card_is_what_the_scoring_core_says(working: Bench, handle: str) -> No
     assert shown.scores["warmth"] > 60 > 40 > shown.scores["coldness"]
 
 
-@pytest.mark.parametrize("content", [TEXT, "...", " é\u2028\U0001f600 ", f"{TEXT}. That was cold.\n\nWas it? " * 30])
-@pytest.mark.parametrize("asked", [{}, {"traits": ["Cool"]}, {"traits": ["coldness", "warmth"]}, {"explain": True}])
-def test_a_card_is_written_as_it_is_built(working: Bench, handle: str, content: str, asked: dict[str, Any]) -> None:
-    request = ScoreRequest(content=content, **asked)
-    written = scores.written(working, SCORER, handle, request, request_id="req_1")
-    built = scores.score(working, SCORER, handle, request, request_id="req_1")
-    assert written.decode() == built.model_dump_json()
+CONTENTS = (TEXT, "...", " é\u2028\U0001f600 ", f"{TEXT}. That was cold.\n\nWas it? " * 30)
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+@pytest.mark.parametrize("names", [None, ["Cool"], ["coldness", "warmth"]])
+def test_a_card_is_written_as_the_scoring_core_would_have_it(
+    working: Bench, handle: str, content: str, names: list[str] | None
+) -> None:
+    """Byte by byte what the core's own card gives, without the service's writer."""
+    request = ScoreRequest(content=content, traits=names)
+    told = scores.written(working, SCORER, handle, request, request_id="req_1")
+    assert told.decode() == _built(working, handle, content, names).model_dump_json()
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+def test_reasons_come_behind_the_same_card(working: Bench, handle: str, content: str) -> None:
+    told = scores.written(
+        working, SCORER, handle, ScoreRequest(content=content, explain=True), request_id="req_1"
+    ).decode()
+    alone = _built(working, handle, content, None).model_dump_json()
+    assert told.startswith(alone.removesuffix("}") + ',"explanation":{')
 
 
 def test_the_same_text_gives_the_same_card(working: Bench, handle: str) -> None:
