@@ -1,7 +1,7 @@
 """How long a training will take, said before it starts: an order of magnitude, not a promise.
 
 The constants are seconds on the machine this was written on (two cores, AVX-512). A small piece of the same work is
-timed once in a process and says how much slower or faster this one is.
+timed in a process, in one thread as trainings are, and says how much slower or faster this one is.
 """
 
 import time
@@ -10,6 +10,8 @@ from functools import cache
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from core.scoring.search import EFFORTS, blocks_searched, labels_heard
 
@@ -21,7 +23,7 @@ _CANDIDATE, _CANDIDATE_SAMPLE = 2e-4, 4e-6
 _DECOMPOSITION, _FEATURES = 2e-10, 1_091
 _SAMPLE = 1.2e-4
 _BLOCKS = 3
-_PROBE, _PROBE_SECONDS = 192, 0.004
+_PROBE, _PROBE_SECONDS, _PROBES = 192, 0.004, 8
 _SLOWEST, _FASTEST = 20.0, 0.2
 
 
@@ -41,11 +43,21 @@ def _trait(effort: str, samples: int) -> float:
     return _TRAIT + _LABELS + weighing + decomposing + _SAMPLE * samples
 
 
+def pace(probes: Sequence[float]) -> float:
+    """How many times as long as there a piece of work takes here, by the seconds of several probes: the quickest says
+    it, for the first one loads libraries, and at any of them the machine may have been busy otherwise.
+    """
+    return min(max(min(probes) / _PROBE_SECONDS, _FASTEST), _SLOWEST)
+
+
 @cache
 def _pace() -> float:
-    """How many times as long as there a piece of work takes here."""
     square = np.random.default_rng(0).normal(size=(_PROBE, _PROBE))
+    with threadpool_limits(limits=1):
+        return pace([_probe(square @ square.T) for _ in range(_PROBES)])
+
+
+def _probe(symmetric: NDArray[np.float64]) -> float:
     began = time.perf_counter()
-    scipy.linalg.eigh(square @ square.T, check_finite=False, driver="evd")
-    took = time.perf_counter() - began
-    return min(max(took / _PROBE_SECONDS, _FASTEST), _SLOWEST)
+    scipy.linalg.eigh(symmetric, check_finite=False, driver="evd")
+    return time.perf_counter() - began

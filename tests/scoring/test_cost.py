@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from core.scoring.cost import estimate
+from core.scoring.cost import estimate, pace
 
 LEVELS = ("low", "medium", "high", "max")
 
@@ -22,3 +22,10 @@ def test_more_samples_more_texts_and_more_traits_take_longer() -> None:
 
 def test_a_model_without_traits_costs_the_start_alone() -> None:
     assert 0 < estimate("max", samples_per_trait=[], to_encode=0) < 1
+
+
+def test_a_moment_in_which_the_machine_was_busy_says_nothing_of_its_pace() -> None:
+    """Seen: one probe of 80 ms instead of 4, and a training of a second announced as twenty for as long as we ran."""
+    assert pace([0.08, 0.0042, 0.004, 0.13]) == pace([0.004])
+    assert pace([0.008]) == 2 * pace([0.004])
+    assert pace([60.0]) < 60.0
