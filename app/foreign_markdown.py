@@ -6,6 +6,7 @@ Streamlit shows it as text.
 """
 
 import re
+from collections import defaultdict, deque
 from collections.abc import Iterator
 
 _JOINER = "\u2060"
@@ -13,7 +14,7 @@ _JOINER = "\u2060"
 
 _IMAGE = re.compile(r"!(?=\[)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
+_BACKTICKS = re.compile(r"`++")
 _OURS = re.compile(r":(?=[A-Za-z_][\w/+-]*(?:\[|:))|\$")
 _HEADING = re.compile(r"^( {0,3}#{1,5})(?=[ \t])")
 
@@ -40,10 +41,26 @@ def _lines(lines: list[str]) -> Iterator[str]:
 
 def _outside_code(line: str) -> str:
     parts, end = [], 0
-    for code in _CODE.finditer(line):
-        parts += [_plain_signs(line[end : code.start()]), code[0]]
-        end = code.end()
+    for start, behind in _codes(line):
+        parts += [_plain_signs(line[end:start]), line[start:behind]]
+        end = behind
     return "".join([*parts, _plain_signs(line[end:])])
+
+
+def _codes(line: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each stretch of code: from a run of backticks to the next run of as many."""
+    runs = [run.span() for run in _BACKTICKS.finditer(line)]
+    of_length = defaultdict[int, deque[int]](deque)
+    for start, end in runs:
+        of_length[end - start].append(start)
+    done = 0
+    for start, end in runs:
+        same = of_length[end - start]
+        while same and same[0] < max(end, done):
+            same.popleft()
+        if start >= done and same:
+            done = same[0] + end - start
+            yield start, done
 
 
 def _plain_signs(text: str) -> str:

@@ -41,6 +41,9 @@ from core.errors import (
 )
 from core.settings import Settings, read_settings
 
+_AT_MOST = re.compile(r"\bat most (\d{1,18}) (?:items|characters)")
+_NOT = re.compile(r"\bnot (\d{1,18})$")
+
 _CLIENTS: dict[tuple[str, str], Traitbench] = {}
 _NAMESPACES: dict[tuple[str, str], tuple[str, ...]] = {}
 _NOBODYS = "nobodys-namespace"
@@ -116,10 +119,10 @@ def _plainer(each: Mapping[str, object]) -> str:
     message = str(each.get("msg", "is not valid"))
     if each.get("type") in ("string_too_short", "missing"):
         return "This is needed."
-    too_long = re.search(r"at most (\d+) (?:items|characters).*?(?:not (\d+))?$", message)
-    if too_long:
-        most, is_now = (f"{int(number):,}" if number else "" for number in too_long.groups())
-        return f"At most {most} characters" + (f"; this has {is_now}." if is_now else ".")
+    if too_long := _AT_MOST.search(message):
+        is_now = _NOT.search(message, too_long.end())
+        most = f"{int(too_long[1]):,}"
+        return f"At most {most} characters" + (f"; this has {int(is_now[1]):,}." if is_now else ".")
     return message
 
 

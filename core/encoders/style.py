@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from core.encoders.statistics import load_statistics
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_SENTENCE = re.compile(r"[.!?…]+(?:\s|$)|\n+|$")
+_SENTENCE = re.compile(r"(?<![.!?…])[.!?…]++(?:\s|$)|\n++|$")
 _CLIP = 3.0
 
 _SIGNS = (".", ",", "!", "?", ";", ":", "-", "–—", "'’", '"“”', "()[]{}", "/\\", "@", "#", "$€£%", "&+=*", "_~^|<>")

@@ -26,7 +26,7 @@ MEDIA_TYPES = ("text/html", "application/xhtml+xml", "text/plain")
 _SCHEMES = {"http": 80, "https": 443}
 _REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_CHARACTERS = 8_192
-_CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([^\s;\"']+)", re.IGNORECASE)
+_CHARSET = re.compile(r";\s*+charset\s*+=\s*+[\"']?([^\s;\"']++)", re.IGNORECASE)
 _HEADERS: dict[bytes | str, bytes | str] = {
     "User-Agent": "Traitbench",
     "Accept": ", ".join(MEDIA_TYPES),

@@ -7,7 +7,7 @@ the text could have written it so. They know English; a text in another language
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, pairwise, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 
 from core.scoring.segments import parts
 
@@ -73,18 +73,18 @@ _SWAPS = {**_ONE_WAY, **_BOTH_WAYS, **{other: one for one, other in _BOTH_WAYS.i
 _FOLDED = {one.casefold(): other for one, other in _SWAPS.items()}
 # What is drawn together stands before a word: "that is what it's." is no English.
 _SWAPPED = re.compile(
-    r"\b(" + "|".join(sorted(map(re.escape, _SWAPS), key=len, reverse=True)) + r")\b(?=\s+\w)", re.IGNORECASE
+    r"\b(" + "|".join(sorted(map(re.escape, _SWAPS), key=len, reverse=True)) + r")\b(?=\s++\w)", re.IGNORECASE
 )
 _SHORT = {short.casefold() for short in _NEGATIONS.values()}
 # Written out before one of these, a question would read "do not you think".
 _ASKED = re.compile(
-    r"\s+(?:i|you|he|she|it|we|they|this|that|there|the|a|an|my|your|our|their|anyone|everyone)\b", re.IGNORECASE
+    r"\s++(?:i|you|he|she|it|we|they|this|that|there|the|a|an|my|your|our|their|anyone|everyone)\b", re.IGNORECASE
 )
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _NUMBER = re.compile(
-    rf"(?<![\w.,:/#+-])[1-9]\d{{0,3}}(?!\w|[.,:/-]\d|-|\s+(?:of\s+)?(?:{_MONTHS})\b|\s+o['’]clock)", re.IGNORECASE
+    rf"(?<![\w.,:/#+-])[1-9]\d{{0,3}}(?!\w|[.,:/-]\d|-|\s++(?:of\s++)?(?:{_MONTHS})\b|\s++o['’]clock)", re.IGNORECASE
 )
-_AFTER_MONTH = re.compile(rf"\b(?:{_MONTHS})\s+$", re.IGNORECASE)
+_MONTH = re.compile(rf"\b(?:{_MONTHS})\s++", re.IGNORECASE)
 _MOVES = (1, -1, 2, -2, 3)
 
 
@@ -105,9 +105,9 @@ def variations(text: str) -> Iterator[str]:
 
 
 def _edited(text: str) -> Iterator[str]:
-    """By one edit; the kinds of edit take turns."""
+    """By one edit; the kinds of edit take turns, and of each there are no more than are ever wanted."""
     kinds: Sequence[Callable[[str], Iterator[str]]] = (_swapped, _moved, _renumbered, _shortened)
-    turns = zip_longest(*(kind(text) for kind in kinds))
+    turns = zip_longest(*(islice(kind(text), MOST) for kind in kinds))
     return (edited for edited in chain.from_iterable(turns) if edited is not None)
 
 
@@ -122,11 +122,12 @@ def _swapped(text: str) -> Iterator[str]:
 
 
 def _renumbered(text: str) -> Iterator[str]:
+    after_month = {match.end() for match in _MONTH.finditer(text)}
     for move in _MOVES:
         for match in _NUMBER.finditer(text):
             moved = str(int(match[0]) + move)
             alike = len(moved) == len(match[0]) and min(int(match[0]), int(moved)) > 1
-            if alike and not _AFTER_MONTH.search(text[: match.start()]):
+            if alike and match.start() not in after_month:
                 yield text[: match.start()] + moved + text[match.end() :]
 
 

@@ -42,8 +42,10 @@ _FRAMES = (
 _FEWEST_WORDS, _MOST_WORDS = 24, 40
 _SURPLUS = 2
 
-_PARTS = re.compile(r"\s*(?:,|;|/|\bor\b|\band\b)\s*", re.IGNORECASE)
-_SECTION = re.compile(r"(?:^|[.;!]\s+|\n\s*)([^.:;!\n]{1,60}):\s*(.+?)(?=[.;!]\s+[^.:;!\n]{1,60}:|\n|$)")
+_PARTS = re.compile(r"(?:(?<!\s)\s++)?(?:,|;|/|\bor\b|\band\b)\s*+", re.IGNORECASE)
+_SECTION = re.compile(
+    r"(?:^|[.;!]\s++|\n[^\S\n]*+(?=\S))([^.:;!\n]{1,60}+):\s*+(.+?)(?=[.;!]\s++[^.:;!\n]{1,60}+:|\n|$)"
+)
 _GENERAL = {"positive", "negative"}
 
 

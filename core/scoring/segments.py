@@ -21,11 +21,17 @@ WORDS_PER_SEGMENT = 60
 # Scripts without spaces count by the sign, and a run without an end counts by its length.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]{{1,24}}")
-_PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n\s*")
+
+# Each run of marks or of space is tried once, at its beginning, and never again from within: so the time grows with the
+# length of the text, whatever the text.
+_PARAGRAPH_END = re.compile(r"\n[^\S\n]*+\n\s*+")
 _PHRASE_END = re.compile(
-    r"[,;:)\u2013\u2014]+[\"'”’»]*\s+|[，、；：]\s*|\s+(?=(?:and|but|or|because|which|that|while)\s)"
+    r"(?<![,;:)\u2013\u2014])[,;:)\u2013\u2014]++[\"'”’»]*+\s++|[，、；：]\s*+"
+    r"|(?<!\s)\s++(?=(?:and|but|or|because|which|that|while)\s)"
 )
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|\s*\n\s*")
+_SENTENCE_END = re.compile(
+    r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+\s++|[。！？]++[」』”’）]*+\s*+|(?<!\s)[^\S\n]*+\n\s*+"
+)
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[^\W\d_]|mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|cf|fig|no|etc|approx)\.$", re.IGNORECASE
 )

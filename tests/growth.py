@@ -1,0 +1,27 @@
+"""How the time of something grows with the length of a text: judged by the time of the processor, not of the clock."""
+
+from collections.abc import Callable
+from time import thread_time
+
+LENGTH, TIMES = 2_500, 4
+_QUICK_SECONDS = 0.003
+_LINEAR_AT_MOST = 2.2
+"""What is linear takes four times as long for a text four times as long, and what is quadratic sixteen times."""
+
+
+def grows_too_fast(work: Callable[[str], object], make: Callable[[int], str]) -> bool:
+    """Whether the time of `work` grows much faster than the text that `make` gives for a length."""
+    short, long = make(LENGTH), make(TIMES * LENGTH)
+    # What is this quick is not quadratic: a quadratic pattern takes a hundred times as long for the longer text.
+    return _seconds(work, long, tries=1) > _QUICK_SECONDS and all(
+        _seconds(work, long, tries=3) > _LINEAR_AT_MOST * TIMES * _seconds(work, short, tries=5) for _ in range(3)
+    )
+
+
+def _seconds(work: Callable[[str], object], text: str, *, tries: int) -> float:
+    def once() -> float:
+        start = thread_time()
+        work(text)
+        return thread_time() - start
+
+    return min(once() for _ in range(tries))
