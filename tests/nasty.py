@@ -8,6 +8,7 @@ PROSE = (
     "The ferry leaves the small harbour at nine, and comes back before the light is gone. "
     "Nobody on the island owns a clock; they say it is “late” when the lamps are lit. "
 )
+WORDS = PROSE.split()
 
 
 def _filled(unit: str, size: int) -> str:
@@ -41,7 +42,7 @@ FAMILIES: Mapping[str, Callable[[int], str]] = {
     "letters": lambda size: _drawn("abcdefghijklmnopqrstuvwxyz", size),
     "digits": lambda size: _drawn("0123456789", size),
     "CJK": lambda size: _drawn("".join(map(chr, range(0x4E00, 0x5000))), size),
-    "prose": lambda size: _filled(PROSE, size),
+    "prose": lambda size: " ".join(random.Random(7).choices(WORDS, k=size // 6)),
     "short sentences": lambda size: _numbered("No{}. ", size),
     "dotted": lambda size: _filled("a.", size),
     "dots on lines": lambda size: _filled(".\n", size),

@@ -58,9 +58,38 @@ def _calls(call: ast.Call, name: str) -> bool:
 
 SIGNS = " \n\t.,:;!?…\"'”)(<>[]{}`*_#$|~=&/\\-–aA1é，。今\u0301😀"
 WORDS = (
-    *("a.", ".\n", " \n", "\n ", ". ", ", ", "and ", " and", "no ", "or", "a'", "a: ", ". a: ", "May ", "1 of ", "do not "),
-    *("http://", "<meta", "<meta charset", "charset=", ";charset=", "at most 1 items ", "not 1", ":a", "- ", "\n- ", "\n|"),
-    *("tba_", "a@v", "else", "e.g. ", "0.0", "> ", "A", "…\"", "!)", "。」", "`a", "a``", "~~~", "v1", "1."),
+    *(
+        "a.",
+        ".\n",
+        " \n",
+        "\n ",
+        ". ",
+        ", ",
+        "and ",
+        " and",
+        "no ",
+        "or",
+        "a'",
+        "a: ",
+        ". a: ",
+        "May ",
+        "1 of ",
+        "do not ",
+    ),
+    *(
+        "http://",
+        "<meta",
+        "<meta charset",
+        "charset=",
+        ";charset=",
+        "at most 1 items ",
+        "not 1",
+        ":a",
+        "- ",
+        "\n- ",
+        "\n|",
+    ),
+    *("tba_", "a@v", "else", "e.g. ", "0.0", "> ", "A", '…"', "!)", "。」", "`a", "a``", "~~~", "v1", "1."),
 )
 UNITS = (*SIGNS, *WORDS, *("".join(pair) for pair in product(" \n.,`", repeat=2)))
 STEPS = "".join("`" * length + "a" for length in range(1, 200))
@@ -71,7 +100,7 @@ def texts(begin: str, unit: str, end: str) -> Callable[[int], str]:
     return lambda length: begin + (unit * (length // len(unit))) + end
 
 
-def too_slow(pattern: Pattern) -> list[str]:
+def too_slow(pattern: Pattern) -> Iterator[str]:
     """The units of which a long run takes the pattern too long."""
     raw = isinstance(pattern.pattern, bytes)
 
@@ -80,7 +109,7 @@ def too_slow(pattern: Pattern) -> list[str]:
             pass
 
     makers = {unit: texts("a: ", unit, "x") for unit in UNITS} | {"steps": lambda length: STEPS[:length]}
-    return [unit for unit, make in makers.items() if grows_too_fast(find, make)]
+    return (unit for unit, make in makers.items() if grows_too_fast(find, make))
 
 
 FOUND = dict(patterns())
@@ -93,7 +122,7 @@ def test_the_source_is_read() -> None:
 
 @pytest.mark.parametrize("place", FOUND)
 def test_the_time_of_a_pattern_grows_with_the_text_and_no_faster(place: str) -> None:
-    assert too_slow(FOUND[place]) == []
+    assert not list(too_slow(FOUND[place]))
 
 
 # ---- what there was before -------------------------------------------------------------------------------------------
@@ -105,9 +134,7 @@ _AFTER_MONTH = re.compile(rf"\b(?:{variations._MONTHS})\s+$", re.IGNORECASE)
 BEFORE: Mapping[str, tuple[Pattern, Pattern]] = {
     "paragraph": (re.compile(r"\n[^\S\n]*\n\s*"), segments._PARAGRAPH_END),
     "phrase": (
-        re.compile(
-            r"[,;:)\u2013\u2014]+[\"'”’»]*\s+|[，、；：]\s*|\s+(?=(?:and|but|or|because|which|that|while)\s)"
-        ),
+        re.compile(r"[,;:)\u2013\u2014]+[\"'”’»]*\s+|[，、；：]\s*|\s+(?=(?:and|but|or|because|which|that|while)\s)"),
         segments._PHRASE_END,
     ),
     "sentence": (
@@ -118,7 +145,7 @@ BEFORE: Mapping[str, tuple[Pattern, Pattern]] = {
     "parts of a label": (re.compile(r"\s*(?:,|;|/|\bor\b|\band\b)\s*", re.IGNORECASE), words._PARTS),
     "charset": (re.compile(r";\s*charset\s*=\s*[\"']?([^\s;\"']+)", re.IGNORECASE), _CHARSET),
     "asked": (
-        re.compile(variations._ASKED.pattern.replace("++", "+"), re.IGNORECASE),
+        re.compile(variations._ASKED.pattern.replace(r"(?<!\s)\s++", r"\s+"), re.IGNORECASE),
         variations._ASKED,
     ),
     "number": (
@@ -132,7 +159,24 @@ BEFORE: Mapping[str, tuple[Pattern, Pattern]] = {
 }
 SLOW_BEFORE = ("phrase", "sentence", "sentence of a style", "parts of a label")
 
-ORDINARY = ("The", " ferry", " leaves", ". ", "! ", "?” ", ", ", " and ", "; ", "…\n", "\n\n", " – ", " but", "it's ", "5", "Mr. ")
+ORDINARY = (
+    "The",
+    " ferry",
+    " leaves",
+    ". ",
+    "! ",
+    "?” ",
+    ", ",
+    " and ",
+    "; ",
+    "…\n",
+    "\n\n",
+    " – ",
+    " but",
+    "it's ",
+    "5",
+    "Mr. ",
+)
 PIECES = st.sampled_from((*SIGNS, *WORDS, *ORDINARY))
 SHORT_TEXTS = st.lists(PIECES, max_size=30).map("".join)
 
@@ -151,7 +195,7 @@ def test_a_pattern_finds_what_it_found_before(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", SLOW_BEFORE)
 def test_the_time_of_the_patterns_before_grew_too_fast(name: str) -> None:
-    assert too_slow(BEFORE[name][0])
+    assert next(too_slow(BEFORE[name][0]), None)
 
 
 @settings(max_examples=300, deadline=None)
@@ -161,7 +205,9 @@ def test_code_in_markdown_is_what_it_was(line: str) -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.sampled_from(["May ", "may", " 5", "5", " march\n", "12 ", "of ", "x", " "]), max_size=20).map("".join))
+@given(
+    st.lists(st.sampled_from(["May ", "may", " 5", "5", " march\n", "12 ", "of ", "x", " "]), max_size=20).map("".join)
+)
 def test_a_number_after_a_month_is_known_as_before(text: str) -> None:
     after = {match.end() for match in variations._MONTH.finditer(text)}
     for match in variations._NUMBER.finditer(text):
@@ -176,9 +222,7 @@ def test_a_number_after_a_month_is_known_as_before(text: str) -> None:
     ).map("".join)
 )
 def test_what_a_description_says_of_its_poles_is_read_as_before(description: str) -> None:
-    before = re.compile(
-        r"(?:^|[.;!]\s+|\n\s*)([^.:;!\n]{1,60}):\s*(.+?)(?=[.;!]\s+[^.:;!\n]{1,60}:|\n|$)"
-    )
+    before = re.compile(r"(?:^|[.;!]\s+|\n\s*)([^.:;!\n]{1,60}):\s*(.+?)(?=[.;!]\s+[^.:;!\n]{1,60}:|\n|$)")
 
     def said(pattern: Pattern) -> dict[str, str]:
         found = pattern.findall(description)

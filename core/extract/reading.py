@@ -16,9 +16,7 @@ from core.extract.refusals import refusal
 _READER = Path(__file__).with_name("readable.py")
 
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-_DECLARED = re.compile(
-    rb"<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*+=\s*+(?:[\"']\s*+)?([\w:.-]++)", re.IGNORECASE
-)
+_DECLARED = re.compile(rb"<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*+=\s*+(?:[\"']\s*+)?([\w:.-]++)", re.IGNORECASE)
 _DECLARED_WITHIN = 1_024
 
 # The encodings of the web, by Python's names. Python knows more, some of which are programs rather than alphabets.

@@ -78,7 +78,8 @@ _SWAPPED = re.compile(
 _SHORT = {short.casefold() for short in _NEGATIONS.values()}
 # Written out before one of these, a question would read "do not you think".
 _ASKED = re.compile(
-    r"\s++(?:i|you|he|she|it|we|they|this|that|there|the|a|an|my|your|our|their|anyone|everyone)\b", re.IGNORECASE
+    r"(?<!\s)\s++(?:i|you|he|she|it|we|they|this|that|there|the|a|an|my|your|our|their|anyone|everyone)\b",
+    re.IGNORECASE,
 )
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _NUMBER = re.compile(

@@ -14,7 +14,7 @@ from core.contract.batch import BatchRequest
 from core.encoders.lanes import LANES, WIDTH
 from core.errors import InternalError, TraitbenchError, ValidationFailed
 from core.extract import is_url
-from core.lifecycle import access, encoders, extraction, lines, rules, serving
+from core.lifecycle import access, encoders, extraction, fitting, lines, rules, serving
 from core.lifecycle.batch_encoding import BatchEncoding
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
@@ -43,7 +43,8 @@ def open_batch(bench: Bench, caller: Caller, handle: str, body: BatchRequest, *,
 
     deep = snapshot.max_depth > 1 and any(trait.aggregation != "none" for trait in snapshot.traits)
 
-    def score(texts: Sequence[str]) -> list[bytes]:
+    def score(contents: Sequence[str]) -> list[bytes]:
+        texts = [fitting.fitted(bench, encoding, content) for content in contents]
         if deep:
             rows, tokens = card.positions(snapshot, encoding.encode, texts), [encoding.tokens(text) for text in texts]
         else:
@@ -57,10 +58,11 @@ def open_batch(bench: Bench, caller: Caller, handle: str, body: BatchRequest, *,
 def _pipeline(bench: Bench, contents: Sequence[str], score: Score, encoding: BatchEncoding) -> Pipeline:
     numbers = {content: number for number, content in enumerate(dict.fromkeys(contents))}
     distinct = list(numbers)
+    ahead = [fitting.ahead(bench, content) for content in distinct]
 
     def make(several: Sequence[int]) -> list[bytes]:
         texts = [distinct[number] for number in several]
-        encoding.look_ahead(distinct, several[0])
+        encoding.look_ahead(ahead, several[0])
         return _together(score, texts) or [_alone(bench, score, text) for text in texts]
 
     addresses = [number for number, content in enumerate(distinct) if is_url(content)]

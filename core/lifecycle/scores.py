@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.contract.scores import Card, CompareRequest, Comparison, Delta, ScoreRequest
 from core.encoders.lanes import LANES
-from core.lifecycle import access, explaining, extraction, feedback, lines, rules, serving
+from core.lifecycle import access, explaining, extraction, feedback, fitting, lines, rules, serving
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.scoring import card
@@ -54,6 +54,7 @@ def _card(bench: Bench, served: serving.Served, text: str, traits: Sequence[str]
 
 def _json(bench: Bench, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str) -> bytes:
     encoding, snapshot = serving.encoding(bench, served), served.snapshot
+    text = fitting.fitted(bench, encoding, text)
     with LANES.call():
         [positions] = card.positions(snapshot, encoding.encode, [text]).tolist()
         tokens = encoding.tokens(text)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from core.scoring.repeats import shorten
 from core.scoring.segments import Encode, embed, parts
 from core.scoring.snapshot import FULL, Breaks, EncoderMismatch, Quartiles, Snapshot, TraitAxis
 
@@ -111,6 +112,7 @@ def score_many(
 
 def positions(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> Floats:
     """(n_texts, n_traits): scores in 0..1, before rounding; 0.5 for a text without a token."""
+    texts = [shorten(text).text for text in texts]
     whole = of_vectors(snapshot, _embed(snapshot, encode, texts))
     deep = [i for i, trait in enumerate(snapshot.traits) if trait.aggregation != "none"]
     if snapshot.max_depth == 1 or not deep:

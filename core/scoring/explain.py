@@ -10,19 +10,22 @@ asking the encoder anything. Inside a segment a sentence counts by its Shapley v
 share, averaged over the orders in which the sentences might have come. Up to four sentences see every order; more see a
 few fixed ones, each with its reverse, which adds up as exactly. A text of few segments is looked at more closely, down
 to words or phrases. Encodings belong to no trait, so all traits share them, and a trait's reasons never depend on which
-others are asked for. What is looked into is bounded: of a long text, the segments that count most.
+others are asked for. What is looked into is bounded: of a long text, the segments that count most. So is what is told of it: of a
+very long one, neighbouring stretches that were not looked into are told together, as one.
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import permutations
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from core.scoring.repeats import Shortened, shorten
 from core.scoring.segments import Encode, Segment, Vectors, count_words, mean, parts, phrases, segments, sentences
 from core.scoring.snapshot import Snapshot
 
@@ -33,10 +36,17 @@ Pieces = Sequence[Segment]
 MOST_ENCODED = 256
 """So many texts are encoded at most to look into segments; the segments themselves aside."""
 
+MOST_LOOKED_AT = 50_000
+"""So many tokens these texts have at most, as far as it can be told without a tokenizer."""
+
+MOST_PARTS = 1_000
+"""So many parts are told of a trait at most; more are told together, neighbour by neighbour."""
+
 _EVERY_ORDER_UP_TO = 4
 _ORDERS, _ORDERS_OF_ONE = 4, 6
 _FEWEST_PIECES, _MOST_PIECES = 4, 16
 _WORDS_IN_PIECES = 660
+_TOKEN = re.compile(r"[^\W_]{1,4}|[^\w\s]|_")
 _MIDDLE: Mapping[Unit, float] = {"logit": 0.0, "score": 0.5}
 _DECIDES: Mapping[str, Callable[[Floats], np.intp]] = {"max": np.argmax, "min": np.argmin, "whole": np.argmax}
 
@@ -55,6 +65,9 @@ class Part(Share):
     """A sentence, or a longer stretch that was not looked into; `pieces` are its words or phrases, where they are."""
 
     pieces: tuple[Share, ...]
+
+
+Stretch = TypeVar("Stretch", Segment, Share, Part)
 
 
 @dataclass(frozen=True)
@@ -87,10 +100,11 @@ def explain(snapshot: Snapshot, encode: Encode, text: str, *, look: Encode | Non
 
     `look` encodes what only an explanation asks for, the same way; `encode` does when it is left out.
     """
-    views = _views(snapshot, encode, text)
-    insides = _look_inside(snapshot, look or encode, text, views)
+    short = shorten(text)
+    views = _views(snapshot, encode, short.text)
+    insides = _look_inside(snapshot, look or encode, short.text, views)
     reasons = {
-        i: _reasons(view, inside, at)
+        i: _in_the_original(short, _reasons(view, inside, at))
         for view, inside in zip(views, insides, strict=True)
         for at, i in enumerate(view.traits)
     }
@@ -205,11 +219,15 @@ def _length(vectors: Vectors) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """A passage of several pieces: those of each sentence, the orders to see them in, and the texts these make."""
+    """A passage of several pieces: those of each sentence, the orders to see them in, and the texts these make.
+
+    There are no orders where there is one piece only, and where the pieces are `too_many` to be looked at.
+    """
 
     sentences: Sequence[Pieces]
     orders: Sequence[Sequence[int]]
     texts: Mapping[frozenset[int], str]
+    too_many: bool = False
 
 
 @dataclass(frozen=True)
@@ -226,17 +244,21 @@ def _look_inside(snapshot: Snapshot, encode: Encode, text: str, views: Sequence[
     chosen: dict[tuple[int, int], _Plan] = {}
     left: set[tuple[int, int]] = set()
     asked: dict[str, None] = {}
+    tokens = 0.0
     for v, s in sorted((at for at, weight in weights.items() if weight > 0), key=lambda at: -weights[at]):
         if left:
             left.add((v, s))
             continue
-        plan = _plan(text, views[v].passages[s], most=_MOST_PIECES // len(views[v].passages))
+        passage = views[v].passages[s]
+        plan = _plan(text, passage, most=_MOST_PIECES // len(views[v].passages))
         new = dict.fromkeys(each for each in plan.texts.values() if each not in asked)
-        if len(asked) + len(new) > MOST_ENCODED:
+        more = sum(map(len, new)) * _tokens_per_character(text[passage.start : passage.end])
+        if plan.too_many or len(asked) + len(new) > MOST_ENCODED or tokens + more > MOST_LOOKED_AT:
             left.add((v, s))
         elif plan.orders:
             chosen[v, s] = plan
             asked |= new
+            tokens += more
     vectors = dict(zip(asked, encode(list(asked)), strict=True)) if asked else {}
     return [
         _Inside(
@@ -258,11 +280,17 @@ def _plan(text: str, passage: Segment, *, most: int) -> _Plan:
     pieces = [piece for each in divided for piece in each]
     if len(pieces) < 2:
         return _Plan(divided, (), {})
+    if len(pieces) > MOST_ENCODED:
+        return _Plan(divided, (), {}, too_many=True)
     usual = _ORDERS_OF_ONE if most == _MOST_PIECES else _ORDERS
     orders = _orders(len(pieces), max(2, min(usual, MOST_ENCODED // len(pieces))))
     sets = {frozenset(order[:size]) for order in orders for size in range(1, len(pieces))}
     texts = {each: _joined(text, pieces, each) for each in sorted(sets, key=sorted)}
     return _Plan(divided, orders, texts)
+
+
+def _tokens_per_character(passage: str) -> float:
+    return sum(1 for _ in _TOKEN.finditer(passage)) / max(1, len(passage))
 
 
 def _phrases(text: str, sentence: Segment, passage: Segment, most: int) -> Pieces:
@@ -320,20 +348,45 @@ def _told(
 
 def _reasons(view: _View, inside: _Inside, at: int) -> Reasons:
     verdict = view.verdicts[at]
-    told = []
-    for number, passage in enumerate(view.passages):
+    together = -(-len(view.passages) // MOST_PARTS)
+    told, stretch = list[Part](), list[int]()
+
+    def tell_together() -> None:
+        if stretch:
+            start, end = view.passages[stretch[0]].start, view.passages[stretch[-1]].end
+            told.append(Part(start, end, math.fsum(view.shares[stretch, at]), ()))
+            stretch.clear()
+
+    for number in range(len(view.passages)):
         if number in inside.found and view.slopes[number, at]:
+            tell_together()
             told += [_part(pieces, at) for pieces in inside.found[number]]
         else:
-            told.append(Part(passage.start, passage.end, float(view.shares[number, at]), ()))
+            stretch.append(number)
+            if len(stretch) == together:
+                tell_together()
+    tell_together()
     return Reasons(
         unit=verdict.unit,
         position=verdict.position,
         baseline=_MIDDLE[verdict.unit],
         parts=tuple(told),
-        refined=not any(view.shares[number, at] for number in inside.left),
+        refined=together < 2 and not any(view.shares[number, at] for number in inside.left),
         decided_by=view.decided[at],
     )
+
+
+def _in_the_original(short: Shortened, reasons: Reasons) -> Reasons:
+    """The same with the places of the text as it was sent."""
+    if not short.after:
+        return reasons
+
+    def placed(stretch: Stretch) -> Stretch:
+        return replace(stretch, start=short.origin(stretch.start), end=short.origin(stretch.end))
+
+    parts = tuple(replace(placed(part), pieces=tuple(map(placed, part.pieces))) for part in reasons.parts)
+    decided = reasons.decided_by
+    return replace(reasons, parts=parts, decided_by=None if decided is None else placed(decided))
 
 
 def _part(pieces: Sequence[tuple[Segment, Floats]], at: int) -> Part:

@@ -13,6 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from core.scoring.repeats import shorten
+
 Vectors = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
 
@@ -29,9 +31,7 @@ _PHRASE_END = re.compile(
     r"(?<![,;:)\u2013\u2014])[,;:)\u2013\u2014]++[\"'”’»]*+\s++|[，、；：]\s*+"
     r"|(?<!\s)\s++(?=(?:and|but|or|because|which|that|while)\s)"
 )
-_SENTENCE_END = re.compile(
-    r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+\s++|[。！？]++[」』”’）]*+\s*+|(?<!\s)[^\S\n]*+\n\s*+"
-)
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+\s++|[。！？]++[」』”’）]*+\s*+|(?<!\s)[^\S\n]*+\n\s*+")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[^\W\d_]|mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|cf|fig|no|etc|approx)\.$", re.IGNORECASE
 )
@@ -84,7 +84,11 @@ def count_words(text: str) -> int:
 
 
 def embed(encode: Encode, texts: Sequence[str]) -> Vectors:
-    """(n_texts, d): the mean of each text's segment vectors, at length one; zeros for a text without a token."""
+    """(n_texts, d): the mean of each text's segment vectors, at length one; zeros for a text without a token.
+
+    Long runs of one character are shortened first (`repeats`).
+    """
+    texts = [shorten(text).text for text in texts]
     pieces = [[text[segment.start : segment.end] for segment in segments(text)] for text in texts]
     vectors = encode([piece for own in pieces for piece in own] or [""])
     rows, first = [], 0

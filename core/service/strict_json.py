@@ -20,6 +20,7 @@ MAX_DEPTH = 64
 MAX_INTEGER = 2**63 - 1
 
 _FIELD_NAME = re.compile(r"[\w.-]{1,64}")
+_AT_ONCE = 2**18  # characters
 _LONGEST_INTEGER = 25  # characters; more are beyond 64 bits whatever follows
 
 
@@ -67,8 +68,17 @@ def shown(key: str) -> str:
 def _text_faults(text: str, loc: Loc) -> Iterator[Fault]:
     if "\x00" in text:
         yield {"loc": list(loc), "type": "string_nul", "msg": "The character U+0000 is not allowed"}
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+    if not text.isascii() and not _is_unicode(text):
         yield {"loc": list(loc), "type": "string_unicode", "msg": "Half of a surrogate pair is no character"}
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        for first in range(0, len(text), _AT_ONCE):  # so that a long text does not hold up every other thread
+            text[first : first + _AT_ONCE].encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _number_faults(number: int | float, loc: Loc) -> Iterator[Fault]:

@@ -1,0 +1,24 @@
+"""Texts as they are scored: long runs of one character shortened, and none larger than this service takes at once."""
+
+from core.errors import BodyTooLarge
+from core.lifecycle.bench import Bench
+from core.lifecycle.vector_cache import Encoding
+from core.scoring import size
+from core.scoring.repeats import shorten
+from core.scoring.segments import count_words
+
+
+def fitted(bench: Bench, encoding: Encoding, content: str) -> str:
+    """The text to encode; raise `BodyTooLarge` before anything expensive when it is too large."""
+    text = shorten(content).text
+    try:
+        size.check(text, most_words=bench.settings.max_text_words, count_tokens=encoding.tokens)
+    except size.TextTooLarge as error:
+        raise BodyTooLarge(str(error), details={error.unit: error.count, f"max_{error.unit}": error.most}) from None
+    return text
+
+
+def ahead(bench: Bench, content: str) -> str:
+    """The same text, to look for its vectors before its turn comes; empty when it has too many words to be scored."""
+    text, most_words = shorten(content).text, bench.settings.max_text_words
+    return text if size.is_small(text, most_words=most_words) or count_words(text) <= most_words else ""

@@ -1,0 +1,39 @@
+"""How large a text may be that is scored at once: in words and, since a word may be many tokens, in tokens.
+
+Both follow from the text alone, so the same text is always scored or always refused. Count words of a text whose long
+runs are shortened already (`repeats`).
+"""
+
+from collections.abc import Callable
+
+from core.scoring.segments import count_words
+
+TOKENS_PER_WORD = 2
+"""More than in most languages; what has more, such as ten thousand different signs in a row, counts by its tokens."""
+
+_FEWEST_CHARACTERS = 1 / 4  # of a token: a tokenizer that falls back to bytes makes four of one character
+
+
+class TextTooLarge(ValueError):
+    """The text has more words or tokens than are scored at once; `unit` says which of the two."""
+
+    def __init__(self, unit: str, count: int, most: int) -> None:
+        self.unit, self.count, self.most = unit, count, most
+        super().__init__(
+            f"The text has {count:,} {unit}; at most {most:,} are scored at once. Split it into shorter texts."
+        )
+
+
+def is_small(text: str, *, most_words: int) -> bool:
+    """Whether the text has so few characters that it cannot be too large."""
+    return len(text) <= most_words * TOKENS_PER_WORD * _FEWEST_CHARACTERS
+
+
+def check(text: str, *, most_words: int, count_tokens: Callable[[str], int]) -> None:
+    """Raise `TextTooLarge` when the text is too large. The encoder counts tokens only where they could be too many."""
+    if is_small(text, most_words=most_words):
+        return
+    if (words := count_words(text)) > most_words:
+        raise TextTooLarge("words", words, most_words)
+    if (tokens := count_tokens(text)) > TOKENS_PER_WORD * most_words:
+        raise TextTooLarge("tokens", tokens, TOKENS_PER_WORD * most_words)
