@@ -19,13 +19,13 @@ from threading import Lock
 from types import MappingProxyType
 
 import numpy as np
-import onnxruntime
 import safetensors.numpy
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from core.encoders import FULL, Vectors, check_mode, graph, installed, tokens
 from core.encoders.keep import kept
+from core.encoders.runtime import InferenceSession, SessionOptions
 from core.encoders.side_by_side import side_by_side
 from core.encoders.statistics import Statistics, load_statistics
 from core.encoders.vectors import join
@@ -50,8 +50,8 @@ class MiniLM:
     def __init__(
         self,
         *,
-        whole: onnxruntime.InferenceSession,
-        lower: Callable[[], onnxruntime.InferenceSession],
+        whole: InferenceSession,
+        lower: Callable[[], InferenceSession],
         tokenizer: Tokenizer,
         statistics: Statistics,
     ) -> None:
@@ -127,7 +127,7 @@ def load(*, cache: Path) -> MiniLM:
     weights, one_at_a_time = model / "model.safetensors", Lock()
     first = lru_cache(1)(partial(_session, graph.lower, weights, cache))
 
-    def lower() -> onnxruntime.InferenceSession:
+    def lower() -> InferenceSession:
         with one_at_a_time:
             return first()
 
@@ -135,7 +135,7 @@ def load(*, cache: Path) -> MiniLM:
     return MiniLM(whole=whole, lower=lower, tokenizer=tokenizer, statistics=load_statistics("minilm"))
 
 
-def _session(draw: Callable[[graph.Weights], bytes], weights: Path, cache: Path) -> onnxruntime.InferenceSession:
+def _session(draw: Callable[[graph.Weights], bytes], weights: Path, cache: Path) -> InferenceSession:
     """A graph, drawn once; the weights are read only for that. One thread a run: two requests at a time must not fight
     for the processor."""
     recipe = hashlib.sha256(Path(graph.__file__).read_bytes() + _WEIGHTS.encode()).hexdigest()
@@ -143,10 +143,10 @@ def _session(draw: Callable[[graph.Weights], bytes], weights: Path, cache: Path)
         cache / f"minilm-{recipe[:16]}-{draw.__name__}.onnx",
         lambda: draw(safetensors.numpy.load(installed.read(weights, sha256=_WEIGHTS))),
     )
-    options = onnxruntime.SessionOptions()
+    options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    return InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 
 def _digest(statistics: Statistics) -> str:

@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from core.encoders import FULL, EncoderUnavailable, Vectors, check_mode, counted_apart, folder, tokens
 from core.encoders.registry import load_encoder
+from core.encoders.runtime import InferenceSession, SessionOptions
 from core.encoders.side_by_side import side_by_side
 from core.encoders.static import Static
 from core.encoders.style import COUNT, StyleBlock
@@ -56,7 +56,7 @@ _POOLINGS: Mapping[str, Pooling] = {
 class Transformer:
     """A graph with its tokenizer: texts to vectors."""
 
-    def __init__(self, found: folder.Folder, session: onnxruntime.InferenceSession) -> None:
+    def __init__(self, found: folder.Folder, session: InferenceSession) -> None:
         self.tokenizer = tokens.plain(found.contents["tokenizer.json"])
         self._session, self._path = session, found.path
         self._inputs = _inputs(found, session)
@@ -182,13 +182,13 @@ def load(found: folder.Folder, *, cache: Path) -> OnnxFolder:
 # ---- what the graph takes and gives ----------------------------------------------------------------------------------
 
 
-def _session(found: folder.Folder, source: bytes | str) -> onnxruntime.InferenceSession:
+def _session(found: folder.Folder, source: bytes | str) -> InferenceSession:
     """One thread a run, as with MiniLM."""
-    options = onnxruntime.SessionOptions()
+    options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
     try:
-        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        return InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the package has a class for every way to fail, and no common one
         raise EncoderUnavailable(
             f"{found.model} is no graph that onnxruntime can read: {_first_line(error)} Export the model again."
@@ -216,7 +216,7 @@ def _beside(found: folder.Folder) -> list[Path]:
     return paths
 
 
-def _inputs(found: folder.Folder, session: onnxruntime.InferenceSession) -> list[tuple[str, type, int | None]]:
+def _inputs(found: folder.Folder, session: InferenceSession) -> list[tuple[str, type, int | None]]:
     asked = {each.name: each.type for each in session.get_inputs()}
     unknown = sorted(set(asked) - set(_FILLED)) or ([] if "input_ids" in asked else ["no input_ids"])
     if unknown or not all(kind in _KINDS for kind in asked.values()):
@@ -228,7 +228,7 @@ def _inputs(found: folder.Folder, session: onnxruntime.InferenceSession) -> list
     return [(name, _KINDS[kind], _FILLED[name]) for name, kind in asked.items()]
 
 
-def _output(found: folder.Folder, session: onnxruntime.InferenceSession) -> tuple[str, Pooling]:
+def _output(found: folder.Folder, session: InferenceSession) -> tuple[str, Pooling]:
     """Which output to take, and how to make one vector of it."""
     ranks = {each.name: len(each.shape or ()) for each in session.get_outputs() if each.type in _REAL}
     of_sentence = [name for name in _OF_SENTENCE if ranks.get(name) in (0, 2)]
