@@ -41,6 +41,9 @@ def workbench(settings: Settings | None = None) -> ASGIApp:
     """Pages at `/`, and the API at `/v1` unless the environment names a remote service."""
     import streamlit as st
 
+    from app import offline
+
+    offline.ask_nobody()
     settings = settings or read_settings()
     if settings.api_url:
         return st.App(_MAIN, lifespan=_warmed, on_script_error=_crashed)

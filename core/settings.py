@@ -36,6 +36,7 @@ class Settings:
     retrain_after_seconds: int = 300
     vector_memory_mb: int = 128
     vector_store_mb: int = 512
+    fetch_urls: bool = True
 
     @property
     def first_key_file(self) -> Path:
@@ -87,6 +88,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         retrain_after_seconds=_number(environment, "TRAITBENCH_RETRAIN_AFTER_SECONDS", default=300, least=1),
         vector_memory_mb=_number(environment, "TRAITBENCH_VECTOR_MEMORY_MB", default=128, least=0, most=2**20),
         vector_store_mb=_number(environment, "TRAITBENCH_VECTOR_STORE_MB", default=512, least=0, most=2**20),
+        fetch_urls=_switch(environment, "TRAITBENCH_FETCH_URLS", default=True),
     )
 
 
@@ -103,6 +105,13 @@ def _number(environment: Mapping[str, str], name: str, *, default: int, least: i
     if not text.isdecimal() or not least <= int(text) <= most:
         raise SettingInvalid(f"{name} is {text!r}; it takes a whole number from {least} to {most}.")
     return int(text)
+
+
+def _switch(environment: Mapping[str, str], name: str, *, default: bool) -> bool:
+    text = environment.get(name, "").strip()
+    if text not in ("", "on", "off"):
+        raise SettingInvalid(f"{name} is {text!r}; it takes on or off.")
+    return text == "on" if text else default
 
 
 def _namespaces(environment: Mapping[str, str], name: str, *, default: tuple[str, ...]) -> tuple[str, ...]:

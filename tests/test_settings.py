@@ -33,6 +33,9 @@ def test_an_empty_environment_gives_the_defaults_of_the_contract() -> None:
         ("TRAITBENCH_ENCODER", "encoder", "./mine", str(Path.cwd() / "mine")),
         ("TRAITBENCH_ENCODER", "encoder", "~/mine", str(Path.home() / "mine")),
         ("TRAITBENCH_PUBLIC_NAMESPACES", "public_namespaces", "", ()),
+        ("TRAITBENCH_FETCH_URLS", "fetch_urls", "", True),
+        ("TRAITBENCH_FETCH_URLS", "fetch_urls", "on", True),
+        ("TRAITBENCH_FETCH_URLS", "fetch_urls", " off ", False),
     ],
 )
 def test_a_variable_sets_its_field(name: str, field: str, text: str, value: object) -> None:
@@ -49,6 +52,9 @@ def test_a_variable_sets_its_field(name: str, field: str, text: str, value: obje
         ("TRAITBENCH_VECTOR_MEMORY_MB", "-1"),
         ("TRAITBENCH_VECTOR_STORE_MB", "1.5"),
         ("TRAITBENCH_PUBLIC_NAMESPACES", "Demo"),
+        ("TRAITBENCH_FETCH_URLS", "no"),
+        ("TRAITBENCH_FETCH_URLS", "OFF"),
+        ("TRAITBENCH_FETCH_URLS", "0"),
     ],
 )
 def test_a_value_that_cannot_be_used_stops_the_start_and_names_its_variable(name: str, text: str) -> None:

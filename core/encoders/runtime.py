@@ -1,7 +1,7 @@
 """The only import of onnxruntime: this module turns its telemetry off first.
 
-On import, onnxruntime writes a device id and an event queue under `~/.cache/Microsoft`; seconds later it connects to its
-maker's telemetry host. It reads ORT_DISABLE_TELEMETRY while it is imported, so `disable_telemetry_events()` is too late.
+On import, onnxruntime writes a device id and an event queue under `~/.cache/Microsoft`; seconds later it connects to
+its maker's telemetry host. It reads the variable while it is imported, so `disable_telemetry_events()` comes too late.
 The value is set whatever the environment says, and child processes inherit it.
 """
 

@@ -10,10 +10,11 @@ from typing import Any, Literal
 from core.errors import UrlNotFetchable
 
 Reason = Literal[
-    "url", "unreachable", "redirects", "status", "media_type", "encoded", "too_large", "too_slow", "no_text"
+    "off", "url", "unreachable", "redirects", "status", "media_type", "encoded", "too_large", "too_slow", "no_text"
 ]
 
 _SENTENCES: dict[Reason, str] = {
+    "off": "This service does not fetch addresses (TRAITBENCH_FETCH_URLS is off). Send the text itself instead.",
     "url": "Only plain http and https addresses are fetched, at the ports permitted and without a user name.",
     "unreachable": "Nothing that may be fetched answered at the address.",
     "redirects": "The address was redirected too often.",

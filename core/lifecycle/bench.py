@@ -41,6 +41,12 @@ def _extract(url: str) -> "Extracted":
     return extract(url)
 
 
+def _fetch_nothing(_url: str) -> NoReturn:
+    from core.extract.refusals import refusal
+
+    raise refusal("off")
+
+
 @dataclass(frozen=True)
 class Bench:
     """The open workbench of the service; `extract` reads the text behind an address."""
@@ -99,7 +105,15 @@ def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
         service.start()
     vectors = VectorCache(settings.vector_memory_mb * MEBIBYTE)
     encoder = load_encoder(settings.encoder, cache=settings.cache)
-    return Bench(settings, engine, service, encoder, vectors=vectors, unchanged=Unchanged(engine))
+    return Bench(
+        settings,
+        engine,
+        service,
+        encoder,
+        vectors=vectors,
+        unchanged=Unchanged(engine),
+        extract=_extract if settings.fetch_urls else _fetch_nothing,
+    )
 
 
 def open_store(settings: Settings) -> Engine:

@@ -1,0 +1,18 @@
+"""Streamlit, kept from asking the internet for this machine's address.
+
+When a page of another origin opens a WebSocket, Streamlit 1.67 compares that origin with this machine's own addresses:
+it opens a socket towards 8.8.8.8, then asks an address service for the public one. No option prevents that, so both
+functions answer here that the address is unknown. The origin is refused as before, without a request.
+"""
+
+from streamlit import net_util
+
+
+def ask_nobody() -> None:
+    """Replace Streamlit's two look-ups of this machine's addresses; once in a process is enough."""
+    for name in ("get_external_ip", "get_internal_ip"):
+        setattr(net_util, name, _unknown)
+
+
+def _unknown() -> str | None:
+    return None
