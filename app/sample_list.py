@@ -11,9 +11,10 @@ from app import session
 from app.service import client
 from core.contract.samples import Sample
 from core.contract.traits import Trait
+from core.contract.unreadable import Unreadable
 from core.errors import InvalidCursor
 
-_HELD, _PAGE = "samples.held", 500
+_HELD, _UNREADABLE, _PAGE = "samples.held", "samples.unreadable", 500
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,18 @@ def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
     return _read(address, (), None)
 
 
+def unreadable_samples() -> list[Unreadable]:
+    """Those among the samples read last that the service could not read."""
+    return list(session.kept(_UNREADABLE, ()))
+
+
 def _read(address: tuple[str, str], before: Sequence[Sample], cursor: str | None) -> list[Sample]:
     """The samples from a cursor on, behind those at hand."""
-    found = list(before)
+    found, unreadable = list(before), list[Unreadable]()
     while True:
         page = client().samples.list(address[1], limit=_PAGE, cursor=cursor)
+        unreadable += page.unreadable
+        session.keep(_UNREADABLE, tuple(unreadable))
         if page.next_cursor is None:
             session.keep(_HELD, _Held(address, tuple(found), cursor))
             return found + page.items

@@ -18,6 +18,7 @@ from ulid import ULID
 from app.text import count, plain
 from core.client import Traitbench
 from core.contract.models import Model, State
+from core.contract.unreadable import Unreadable
 from core.contract.versions import Version
 from core.errors import (
     BodyTooLarge,
@@ -224,9 +225,15 @@ def _away(error: Unreachable) -> None:
 
 def models(*, state: State | None = None) -> list[Model]:
     """Every model this workbench can read, its own namespaces first; archived ones only when asked for."""
+    return listing(state=state)[0]
+
+
+def listing(*, state: State | None = None) -> tuple[list[Model], list[Unreadable]]:
+    """The same, and those that the service could not read."""
     places = (*namespaces(), None)
     found = [client().models.list(namespace=place, state=state, limit=250) for place in places]
-    return list({model.handle: model for page in found for model in page}.values())
+    known = list({model.handle: model for page in found for model in page}.values())
+    return known, list({row.item: row for page in found for row in page.unreadable}.values())
 
 
 def namespaces() -> tuple[str, ...]:

@@ -18,7 +18,7 @@ field, value or bound that was wrong. A message never repeats the content of a t
     ├── UnsupportedMediaType 415
     ├── Unprocessable 422         ValidationFailed  InvalidHandle  InvalidTag  UnsupportedKind  UnsupportedScoringMethod
     │                             UnsupportedSynthType  InsufficientSamples  DuplicateTrait  UrlNotFetchable
-    ├── InternalError 500
+    ├── InternalError 500         UnreadableRow
     └── Unavailable 503           retryable
         └── Unreachable           the client's own: no service answered, or not this service
 """
@@ -296,6 +296,17 @@ class InternalError(TraitbenchError):
 
     status = 500
     code = "internal_error"
+
+
+class UnreadableRow(InternalError):
+    """A stored row is not one that this release writes; `reason` says what is wrong with it."""
+
+    def __init__(self, reason: str, *, thing: str = "A stored row") -> None:
+        self.reason = reason
+        super().__init__(
+            f"{thing} cannot be read: {reason}. Restore it from a backup, or delete the model that it belongs to.",
+            details={"reason": reason},
+        )
 
 
 class Unavailable(TraitbenchError):

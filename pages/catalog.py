@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app import session
-from app.service import models, namespaces
+from app.service import listing, namespaces
 from app.text import count
 from app.theme import STATES
 from app.widgets import bundle_import
@@ -12,6 +12,7 @@ from app.widgets.bundle_import import import_model
 from app.widgets.heading import heading
 from app.widgets.model_row import NAME_STYLE, model_row
 from app.widgets.new_model import new_model, start
+from app.widgets.unreadable import draw_unreadable
 
 ROWS = 25
 
@@ -42,7 +43,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.fil
         placeholder="Any but archived",
         width=190,
     )
-    found = models(state=state)
+    found, unreadable = listing(state=state)
     namespace = st.selectbox(
         "Namespace",
         sorted({*owned, *(model.handle.split(".")[0] for model in found)}),
@@ -95,8 +96,9 @@ if len(shown) > ROWS:
 st.html(f"<style>{NAME_STYLE}</style>")
 for model in shown[(page - 1) * ROWS : page * ROWS]:
     model_row(model, owned=model.handle.split(".")[0] in owned)
+draw_unreadable(unreadable, "model", key="catalog.unreadable")
 
-if not found and not (text or state or namespace):
+if not found and not unreadable and not (text or state or namespace):
     with st.container(border=True, key="catalog.empty"):
         st.subheader("No models yet", icon=":material/lightbulb:", anchor=False)
         st.markdown(
@@ -106,7 +108,7 @@ if not found and not (text or state or namespace):
             "2. Give each trait a few texts of both kinds; ten of each make a good start.\n"
             "3. Train it, and score any text."
         )
-elif not shown:
+elif found and not shown:
     with st.container(border=True, key="catalog.nothing"):
         st.markdown("**No model matches.**")
         st.button(

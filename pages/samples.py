@@ -6,7 +6,7 @@ from app import session
 from app.exporting import csv_file, jsonl_file
 from app.navigation import page_link
 from app.sample_changes import UNDO, save
-from app.sample_list import all_samples
+from app.sample_list import all_samples, unreadable_samples
 from app.service import attempt, client, namespaces
 from app.text import count
 from app.widgets.doctor import draw_doctor
@@ -19,6 +19,7 @@ from app.widgets.sample_rows import ids_of, pick_rows
 from app.widgets.sample_table import edit_table, fitting, forget_changes, show_table
 from app.widgets.synthesis import delete_synthesized, draw_outcome, synthesize
 from app.widgets.undo import draw_undo
+from app.widgets.unreadable import draw_unreadable
 from core.contract.samples import Provenance, Sample
 
 VIEWS = {
@@ -57,6 +58,7 @@ if model.zero_data_retention:
         ":material/shield: Zero data retention is on: samples are removed as soon as a training has learnt from them."
     )
 
+draw_unreadable(traits.unreadable, "trait", key="samples.unreadable_traits")
 if not traits:
     with top:
         heading("samples", model)
@@ -73,6 +75,7 @@ if model.handle.split(".")[0] not in namespaces():
     st.stop()
 
 samples = all_samples(model.handle, traits)
+draw_unreadable(unreadable_samples(), "sample", key="samples.unreadable")
 names = {trait.key: trait.name for trait in traits}
 
 # ---- which view ------------------------------------------------------------------------------------------------------

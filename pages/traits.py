@@ -19,6 +19,7 @@ from app.widgets.frozen import editable
 from app.widgets.heading import heading
 from app.widgets.model_picker import chosen_model
 from app.widgets.trait_form import describe, trait_form
+from app.widgets.unreadable import draw_unreadable
 from core.contract.traits import Trait
 
 DELETE = "traits.delete"
@@ -33,13 +34,14 @@ def delete(handle: str, trait: Trait) -> None:
 model = chosen_model()
 heading("traits", model)
 traits = client().traits.list(model.handle)
+draw_unreadable(traits.unreadable, "trait", key="traits.unreadable")
 can_edit = editable(model, "traits")
 if can_edit:
     draw_outcome(model, traits)
 
 # ---- none yet --------------------------------------------------------------------------------------------------------
 
-if not traits:
+if not traits and not traits.unreadable:
     with st.container(border=True, key="traits.empty"):
         st.subheader("What should this model measure?", icon=":material/tune:", anchor=False)
         st.markdown(

@@ -34,6 +34,7 @@ from app.widgets.search_report import draw_search
 from app.widgets.side_by_side import draw_both, in_link, pair_of, pick_texts, score_both
 from app.widgets.tags import draw_tags
 from app.widgets.trait_figures import draw_trait, pick_trait
+from app.widgets.unreadable import draw_unreadable
 
 VIEWS = ("All", "Details", "Compare")
 MADE_BY = (
@@ -42,12 +43,16 @@ MADE_BY = (
 )
 
 model = chosen_model()
-versions = list(client().versions.list(model.handle, limit=250))
+listing = client().versions.list(model.handle, limit=250)
+versions = list(listing)
 numbers = [label(each) for each in versions]
 traits = client().traits.list(model.handle)
 names = names_of(traits)
 heading("versions", model, **in_link(numbers, names, active=f"v{model.version_no}"))
+draw_unreadable(listing.unreadable, "version", key="versions.unreadable")
 
+if listing.unreadable and not versions:
+    st.stop()
 if not versions:
     with st.container(border=True, key="versions.none"):
         st.subheader("No version yet", icon=":material/history:", anchor=False)
@@ -57,6 +62,7 @@ if not versions:
 
 by_label = dict(zip(numbers, versions, strict=True))
 active = f"v{model.version_no}"
+shown_first = active if active in by_label else numbers[0]
 may_change = model.state != "archived" and not why_read_only(model)
 
 view = st.segmented_control(
@@ -121,7 +127,7 @@ if view == "Details":
         width=220,
         help=f"`active` is {active} now.",
     )
-    shown = by_label[active if picked == "active" else picked]
+    shown = by_label[shown_first if picked == "active" else picked]
     st.caption(made_how(shown), help=MADE_BY)
 
     with st.container(horizontal=True, vertical_alignment="bottom", key="versions.actions"):
@@ -217,7 +223,7 @@ if view == "Compare":
     with st.container(horizontal=True):
         st.selectbox("Before", ["previous", *numbers], key="a", bind="query-params", width=180)
         st.selectbox("After", ["active", *numbers], key="b", bind="query-params", width=180)
-    a, b = pair_of(numbers, active=active)
+    a, b = pair_of(numbers, active=shown_first)
     before, after = by_label[a], by_label[b]
     for each in dict.fromkeys((a, b)):
         st.caption(f"**{each}**  {made_how(by_label[each])}")

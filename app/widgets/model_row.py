@@ -11,6 +11,7 @@ from app.widgets.confirm import ask
 from app.widgets.heading import retention_badge, state_badge
 from core.contract.models import Model, State
 from core.contract.versions import Version
+from core.errors import InternalError
 
 NAME_STYLE = (
     "[class*='st-key-catalog-name'] a { padding-left: 0; padding-right: 0; }"
@@ -29,7 +30,10 @@ _MOST_TRAITS = 6
 
 
 def model_row(model: Model, *, owned: bool) -> None:
-    """Draw it; on a narrow screen the four columns stand below each other."""
+    """Draw it; on a narrow screen the four columns stand below each other.
+
+    What the service cannot read of one model is said in its row, and hides no other.
+    """
     with st.container(border=True, key=f"catalog.row.{model.handle}"):
         what, traits, quality, actions = st.columns([5, 4, 3, 2], vertical_alignment="center", gap="medium")
         with what, st.container(gap="xsmall"):
@@ -62,9 +66,13 @@ def _traits(model: Model) -> None:
 
 
 def _quality(model: Model) -> None:
-    version = active_version(model)
+    try:
+        version = active_version(model)
+    except InternalError as error:
+        st.caption(f":material/warning: Its versions cannot be read: {plain(error.message)}")
+        return
     if version is None:
-        st.caption("Not trained yet")
+        st.caption("Not trained yet" if model.version_no is None else ":material/warning: Its version cannot be read.")
         return
     mean = auroc(version)
     figure = f"**{mean:.2f}** AUROC" if mean is not None else "AUROC not measurable"

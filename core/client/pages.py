@@ -1,10 +1,11 @@
 """A listing that one can just iterate: it begins with the page in hand and fetches the others as they are needed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from core import notebook
 from core.contract.page import Page
+from core.contract.unreadable import Unreadable
 
 Item = TypeVar("Item")
 
@@ -15,6 +16,7 @@ class Pages(Generic[Item]):
     def __init__(self, fetch: Callable[[str | None], Page[Item]], cursor: str | None = None) -> None:
         self._fetch = fetch
         self._page = fetch(cursor)
+        self._unreadable = list(self._page.unreadable)
 
     @property
     def items(self) -> list[Item]:
@@ -26,6 +28,11 @@ class Pages(Generic[Item]):
         """Where the next page begins; None at the end."""
         return self._page.next_cursor
 
+    @property
+    def unreadable(self) -> list[Unreadable]:
+        """The rows that the service could not read, on the pages fetched so far; they are no items."""
+        return list(self._unreadable)
+
     def first(self) -> Item | None:
         """The first item; None when there is none."""
         return next(iter(self), None)
@@ -35,6 +42,7 @@ class Pages(Generic[Item]):
         yield from page.items
         while page.next_cursor is not None:
             page = self._fetch(page.next_cursor)
+            self._unreadable += [row for row in page.unreadable if row not in self._unreadable]
             yield from page.items
 
     def _repr_html_(self) -> str:
@@ -42,7 +50,11 @@ class Pages(Generic[Item]):
 
 
 class Listed(list[Item]):
-    """A plain list that a notebook shows as a table."""
+    """A plain list that a notebook shows as a table; `unreadable` are the rows that the service could not read."""
+
+    def __init__(self, items: Iterable[Item] = (), unreadable: Sequence[Unreadable] = ()) -> None:
+        super().__init__(items)
+        self.unreadable = list(unreadable)
 
     def _repr_html_(self) -> str:
         return notebook.listing(self)

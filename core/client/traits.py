@@ -31,9 +31,10 @@ class Traits:
         body = {"traits": [trait.model_dump(exclude_unset=True) for trait in traits]}
         return Listed(self._connection.send("POST", _path(handle), TraitList, body=body).traits)
 
-    def list(self, handle: str) -> builtins.list[Trait]:
+    def list(self, handle: str) -> Listed[Trait]:
         """All traits of the model."""
-        return Listed(self._connection.get(_path(handle), TraitList).traits)
+        found = self._connection.get(_path(handle), TraitList)
+        return Listed(found.traits, found.unreadable)
 
     def get(self, handle: str, key: str) -> Trait:
         """One trait."""

@@ -27,7 +27,8 @@ class Received(Wire):
 class Returned(Wire):
     """An answer."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    # JSON has no infinite numbers.
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
 def _integral(value: Any) -> Any:

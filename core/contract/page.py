@@ -2,20 +2,27 @@
 
 from typing import Generic, TypeVar
 
+from pydantic import Field
+
 from core.contract.fields import Returned
 from core.contract.models import Model
 from core.contract.samples import Sample
+from core.contract.unreadable import Unreadable
 from core.contract.versions import Version
 
 Item = TypeVar("Item")
 
 
 class Page(Returned, Generic[Item]):
-    """Items, the page size used, and where the next page begins; null at the end."""
+    """Items, the page size used, and where the next page begins; null at the end.
+
+    `unreadable` names the rows of this page that could not be read; absent when there are none.
+    """
 
     items: list[Item]
     limit: int
     next_cursor: str | None
+    unreadable: list[Unreadable] = Field(default=[], exclude_if=lambda value: not value)
 
 
 class ModelPage(Page[Model]):

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field
 from core.contract.fields import Description, Label, Received, Returned, WithoutNul, said
 from core.contract.models import Effort
 from core.contract.names import is_key
+from core.contract.unreadable import Unreadable
 
 Aggregation = Literal["mean", "max", "min", "none"]
 TraitKind = Literal["extrinsic", "intrinsic"]
@@ -77,9 +78,10 @@ class Trait(Returned):
 
 
 class TraitList(Returned):
-    """Traits, in order."""
+    """Traits, in order; `unreadable` names those that could not be read, and is absent when there are none."""
 
     traits: list[Trait]
+    unreadable: list[Unreadable] = Field(default=[], exclude_if=lambda value: not value)
 
 
 class DiscoverRequest(Received):

@@ -1,6 +1,7 @@
 """What a bundle has to be, before anything of it is brought in: unchanged, in itself consistent, and usable here.
 
-Every check gives the bad fields by their paths; nothing of a text is repeated.
+Every check gives the bad fields by their paths; nothing of a text is repeated. What is brought in here is read by lists
+and pages ever after, so each value keeps within what all of them, and both databases, can take.
 """
 
 import base64
@@ -8,21 +9,30 @@ import binascii
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.contract.bundles import Bundle, BundledSample, BundledTrait, BundledVersion, Intrinsic, digest
-from core.contract.names import check_tag
+from core.contract.names import check_tag, parse_handle
 from core.encoders import Encoder
-from core.errors import InvalidTag
-from core.lifecycle import encoders, models, rules
+from core.errors import InvalidHandle, InvalidTag, ValidationFailed
+from core.lifecycle import encoders, free_form, models, rules
 from core.lifecycle.bench import Bench
 from core.scoring.fit import SCORING_METHODS
-from core.scoring.snapshot import EncoderMismatch, Snapshot, SnapshotInvalid, param_hash
+from core.scoring.snapshot import EncoderMismatch, ModeAxis, Snapshot, SnapshotInvalid, TraitAxis, param_hash
 
 _MOST_ERRORS = 100
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+_SKEW = timedelta(days=1)
+"""How far the clock of another machine may be ahead of this one."""
+
+_LARGEST = 1e6
+"""The size of a number in an axis: those that are learnt stay far below, and sums of such numbers stay finite."""
+
+_LABEL = 200
 
 Problem = dict[str, Any]
 Path = Sequence[str | int]
@@ -30,12 +40,13 @@ Path = Sequence[str | int]
 
 def check(bench: Bench, bundle: Bundle) -> None:
     """Raise `ValidationFailed` unless the bundle may be brought in."""
-    _refuse(_unstorable(bundle))
+    _refuse(list(_of_free_form(bundle)))
     if bundle.sha256 != digest(bundle):
         _refuse([rules.problem(["sha256"], "sha256_mismatch", "the bundle was changed since it was exported")])
     models.check_fields(bundle.model.scoring_method, bundle.model.upstream_sources)
     _refuse(
         [
+            *_of_handle(bundle),
             *_of_traits(bench, bundle.traits),
             *_of_retention(bundle),
             *_of_samples(bench, bundle),
@@ -47,19 +58,36 @@ def check(bench: Bench, bundle: Bundle) -> None:
 
 def _refuse(problems: Sequence[Problem]) -> None:
     if problems:
-        raise rules.invalid(problems[:_MOST_ERRORS], thing="The bundle")
+        place = rules.place(problems[0]["loc"])
+        others = len(problems) - 1
+        more = f" and {others} other place{'' if others == 1 else 's'} are" if others else " is"
+        raise ValidationFailed(
+            f"The bundle cannot be imported: {place}{more} not valid. Nothing was changed.",
+            details={"errors": [dict(each) for each in problems[:_MOST_ERRORS]]},
+        )
 
 
-def _unstorable(bundle: Bundle) -> list[Problem]:
+def _of_free_form(bundle: Bundle) -> Iterator[Problem]:
     """Free-form JSON; all else is held by its types."""
-    told: list[tuple[Path, Any]] = [(["model", "upstream_sources"], bundle.model.upstream_sources)]
-    told += [
-        (["traits", i, "intrinsic"], each.intrinsic.discovery) for i, each in enumerate(bundle.traits) if each.intrinsic
+    told: list[tuple[Path, Any, free_form.Bounds]] = [
+        (["model", "upstream_sources"], bundle.model.upstream_sources, free_form.SOURCES)
     ]
-    told += [(["versions", i, "metrics"], each.metrics) for i, each in enumerate(bundle.versions)]
-    told += [(["versions", i, "snapshot"], each.snapshot) for i, each in enumerate(bundle.versions)]
-    message = "U+0000, a lone surrogate or a number out of range"
-    return [rules.problem(path, "not_storable", message) for path, value in told if not models.storable(value)]
+    for i, trait in enumerate(bundle.traits):
+        if trait.intrinsic:
+            told.append((["traits", i, "intrinsic", "discovery"], trait.intrinsic.discovery, free_form.DISCOVERY))
+    for i, version in enumerate(bundle.versions):
+        told.append((["versions", i, "metrics"], version.metrics, free_form.METRICS))
+        told.append((["versions", i, "snapshot"], version.snapshot, free_form.SNAPSHOT))
+    for path, value, bounds in told:
+        for inner, kind, message in free_form.faults(value, bounds):
+            yield rules.problem([*path, *inner], kind, message)
+
+
+def _of_handle(bundle: Bundle) -> Iterator[Problem]:
+    try:
+        parse_handle(bundle.handle)
+    except InvalidHandle as error:
+        yield rules.problem(["handle"], "invalid_handle", error.message)
 
 
 def _of_traits(bench: Bench, told: Sequence[BundledTrait]) -> Iterator[Problem]:
@@ -69,10 +97,20 @@ def _of_traits(bench: Bench, told: Sequence[BundledTrait]) -> Iterator[Problem]:
     for place, trait in enumerate(told):
         if trait.key is None:
             yield rules.problem(["traits", place, "key"], "missing", "a trait of a bundle names its key")
-        if trait.intrinsic is not None and (wrong := _of_axis(bench, trait.intrinsic)):
-            yield rules.problem(["traits", place, "intrinsic", "axis"], "axis_invalid", wrong)
+        if trait.intrinsic is not None:
+            yield from _of_intrinsic(bench, trait.intrinsic, place)
     yield from _twice("traits", "key", [trait.key for trait in told if trait.key is not None])
     yield from _twice("traits", "name", [trait.name for trait in told])
+
+
+def _of_intrinsic(bench: Bench, found: Intrinsic, place: int) -> Iterator[Problem]:
+    path = ["traits", place, "intrinsic"]
+    if wrong := _of_axis(bench, found):
+        yield rules.problem([*path, "axis"], "axis_invalid", wrong)
+    for field in ("discrimination", "explained_variance"):
+        value = getattr(found, field)
+        if value is not None and not 0 <= value <= 1:
+            yield rules.problem([*path, field], "out_of_range", "a number from 0 to 1 is allowed")
 
 
 def _of_axis(bench: Bench, found: Intrinsic) -> str | None:
@@ -91,7 +129,7 @@ def _is_direction(packed: bytes, encoder: Encoder) -> bool:
     if len(packed) != 4 * encoder.dimension:
         return False
     axis = np.frombuffer(packed, "<f4")
-    return bool(np.isfinite(axis).all() and axis.any())
+    return bool(np.isfinite(axis).all() and axis.any() and np.abs(axis).max() <= _LARGEST)
 
 
 def _of_retention(bundle: Bundle) -> Iterator[Problem]:
@@ -110,8 +148,15 @@ def _of_samples(bench: Bench, bundle: Bundle) -> Iterator[Problem]:
             yield rules.problem(["samples", place, field], kind, message)
     for i, trait in enumerate(bundle.traits):
         anchors = trait.intrinsic and trait.intrinsic.anchors
-        if anchors and max((*anchors.positive, *anchors.negative), default=-1) >= len(told):
-            yield rules.problem(["traits", i, "intrinsic", "anchors"], "no_such_sample", "an anchor is no sample of it")
+        if not anchors:
+            continue
+        for pole in ("positive", "negative"):
+            places = getattr(anchors, pole)
+            path = ["traits", i, "intrinsic", "anchors", pole]
+            if max(places, default=-1) >= len(told):
+                yield rules.problem(path, "no_such_sample", f"the bundle has {len(told)} samples, counted from 0")
+            if len(set(places)) < len(places):
+                yield rules.problem(path, "duplicate", "a sample may be named once")
 
 
 def _wrong_in(sample: BundledSample, place: int, keys: set[str | None]) -> Iterator[tuple[str, str, str]]:
@@ -141,12 +186,20 @@ def _of_versions(bundle: Bundle) -> Iterator[Problem]:
 
 def _of_version(bench: Bench, bundle: Bundle, place: int) -> Iterator[Problem]:
     version = bundle.versions[place]
+    yield from _of_metrics(version, ["versions", place, "metrics"])
     for field, kind, message in (
+        *_wrong_in_time(version),
         *_wrong_in_tags(version),
-        *_wrong_in_metrics(version),
         *_wrong_in_snapshot(bench, bundle, version),
     ):
         yield rules.problem(["versions", place, field], kind, message)
+
+
+def _wrong_in_time(version: BundledVersion) -> Iterator[tuple[str, str, str]]:
+    """Times need not rise with the numbers: a clock may have been set back."""
+    latest = rules.now() + _SKEW
+    if not _EARLIEST <= version.created_at <= latest:
+        yield "created_at", "out_of_range", f"a time from {_EARLIEST:%Y-%m-%d} to {latest:%Y-%m-%d} (UTC) is allowed"
 
 
 def _wrong_in_tags(version: BundledVersion) -> Iterator[tuple[str, str, str]]:
@@ -157,20 +210,30 @@ def _wrong_in_tags(version: BundledVersion) -> Iterator[tuple[str, str, str]]:
             yield "tags", "invalid_tag", error.message
 
 
-class _Figures(BaseModel):
-    """What readers of metrics rely on, of a trait; whatever else is there is kept."""
+_Unit = Annotated[float, Field(ge=0, le=1)]
+_Count = Annotated[int, Field(ge=0, lt=2**31)]
+
+
+class _Measured(BaseModel):
+    """Figures of a trait, in full or in one mode."""
 
     model_config = ConfigDict(strict=True)
 
-    auroc: float | None = None
-    auroc_interval: list[float] | None = Field(default=None, min_length=2, max_length=2)
-    brier: float | None = None
-    calibration_error: float | None = None
-    cross_entropy: float | None = None
+    auroc: _Unit | None = None
+    auroc_interval: list[_Unit] | None = Field(default=None, min_length=2, max_length=2)
+    brier: _Unit | None = None
+    calibration_error: _Unit | None = None
+    cross_entropy: Annotated[float, Field(ge=0)] | None = None
     measured_on: str | None = None
-    folds: int | None = None
-    counts: dict[str, int] = {}
+
+
+class _Figures(_Measured):
+    """What readers of metrics rely on, of a trait; whatever else is there is kept."""
+
+    folds: _Count | None = None
+    counts: dict[str, _Count] = {}
     parameters: dict[str, float] = {}
+    modes: dict[str, _Measured] = {}
 
 
 class _Encoder(BaseModel):
@@ -184,19 +247,22 @@ class _Metrics(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    auroc: float | None = None
-    elapsed_s: float | None = None
+    auroc: _Unit | None = None
+    elapsed_s: Annotated[float, Field(ge=0)] | None = None
     effort: str | None = None
+    search: str | None = None
+    use_labels: bool | None = None
     encoder: _Encoder | None = None
     traits: dict[str, _Figures] = {}
 
 
-def _wrong_in_metrics(version: BundledVersion) -> Iterator[tuple[str, str, str]]:
+def _of_metrics(version: BundledVersion, path: Path) -> Iterator[Problem]:
     try:
         _Metrics.model_validate(version.metrics)
     except ValidationError as error:
         for each in error.errors(include_url=False, include_context=False, include_input=False):
-            yield "metrics", each["type"], f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
+            inner = [part if isinstance(part, int) else free_form.shown(part) for part in each["loc"]]
+            yield rules.problem([*path, *inner], each["type"], each["msg"])
 
 
 def _wrong_in_snapshot(bench: Bench, bundle: Bundle, version: BundledVersion) -> Iterator[tuple[str, str, str]]:
@@ -214,6 +280,20 @@ def _wrong_in_snapshot(bench: Bench, bundle: Bundle, version: BundledVersion) ->
         yield "snapshot", "other_traits", "its traits are not those of the model"
     if wrong := _of_encoder(bench, snapshot):
         yield "snapshot", "encoder_mismatch", wrong
+    for place, trait in enumerate(snapshot.traits):
+        for kind, message in _wrong_in_axis(trait):
+            yield "snapshot", kind, f"traits[{place}]: {message}"
+
+
+def _wrong_in_axis(trait: TraitAxis) -> Iterator[tuple[str, str]]:
+    for name in ("name", "positive_label", "negative_label"):
+        text = getattr(trait, name)
+        if not text.strip() or len(text) > _LABEL:
+            yield "label_invalid", f"{name}: 1 to {_LABEL} characters are allowed, not all of them blank"
+    axes: list[tuple[str, TraitAxis | ModeAxis]] = [("", trait), *((f"modes.{m}.", a) for m, a in trait.modes.items())]
+    for where, axis in axes:
+        if max(abs(axis.offset), float(np.abs(axis.vector).max(initial=0))) > _LARGEST:
+            yield "out_of_range", f"{where}vector and offset: numbers from -{_LARGEST:,.0f} to {_LARGEST:,.0f} are allowed"
 
 
 def _of_encoder(bench: Bench, snapshot: Snapshot) -> str | None:
@@ -224,6 +304,17 @@ def _of_encoder(bench: Bench, snapshot: Snapshot) -> str | None:
         snapshot.require(encoder)
     except EncoderMismatch as error:
         return str(error)
+    return _of_modes(encoder, snapshot)
+
+
+def _of_modes(encoder: Encoder, snapshot: Snapshot) -> str | None:
+    """What is wrong with the widths of a snapshot's modes."""
+    widths = {name: len(range(encoder.dimension)[columns]) for name, columns in encoder.modes.items()}
+    for name in snapshot.modes:
+        if name not in widths:
+            return f"the encoder has no mode of a name that is used; it has {', '.join(widths) or 'none'}"
+        if (width := len(snapshot.traits[0].modes[name].vector)) != widths[name]:
+            return f"the mode {name} has vectors of {width} numbers; the encoder's have {widths[name]}"
     return None
 
 

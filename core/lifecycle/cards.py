@@ -33,7 +33,7 @@ def card(bench: Bench, caller: Caller, handle: str) -> str:
     name = str(access.permit(bench, caller, "models.card", handle))
     with reading(bench.engine) as connection:
         found = access.found(models.find(connection, name), name)
-        model, shown = models.read(connection, found.id), traits.read(connection, found.id)
+        model, shown = models.read(connection, found.id), traits.every(connection, found.id).items()
         active = found.active_version_id
         version = None if active is None else versions.read(connection, active)
     return "\n\n".join(_sections(model, shown, version)) + "\n"

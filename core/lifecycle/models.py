@@ -1,6 +1,5 @@
 """Models: create, list, get, update, delete. A deleted model is archived: it stays readable, its handle stays taken."""
 
-import math
 from typing import Any, get_args
 
 from core.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, State
@@ -12,17 +11,18 @@ from core.errors import (
     UnsupportedKind,
     UnsupportedScoringMethod,
 )
-from core.lifecycle import access, retention, rules, zero_retention
+from core.lifecycle import access, free_form, retention, rules, zero_retention
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.states import Outcome
 from core.store import kept_vectors, models, runs
-from core.store.cursors import read_name, write_cursor
+from core.store.cursors import paged, read_name
 from core.store.engine import reading, writing
 
 _KINDS = ("scoring",)
 _METHODS = ("balanced_cosine",)
 _STATES = get_args(State)
+_MOST_ERRORS = 100
 _DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.items() if name != "handle"}
 
 
@@ -65,9 +65,8 @@ def list_models(
     listing = f"models {sorted(namespaces)} {state} {kind}"
     after = read_name(listing, cursor)
     with reading(bench.engine) as connection:
-        items = models.page(connection, limit=limit + 1, after=after, namespaces=namespaces, state=state, kind=kind)
-    more = write_cursor(listing, items[limit - 1].handle) if len(items) > limit else None
-    return ModelPage(items=items[:limit], limit=limit, next_cursor=more)
+        found = models.page(connection, limit=limit + 1, after=after, namespaces=namespaces, state=state, kind=kind)
+    return ModelPage(**paged(found, listing, limit))
 
 
 def get(bench: Bench, caller: Caller, handle: str) -> Model:
@@ -144,21 +143,9 @@ def check_fields(scoring_method: str | None, upstream_sources: list[dict[str, An
             "The only scoring method is balanced_cosine.",
             details={"field": "scoring_method", "choices": list(_METHODS)},
         )
-    if not storable(upstream_sources):
-        raise rules.invalid(
-            [rules.problem(["upstream_sources"], "not_storable", "U+0000, a lone surrogate or a number out of range")],
-            thing="The model",
-        )
-
-
-def storable(value: Any) -> bool:
-    """Free-form JSON is kept as sent, except what one of the two databases cannot hold."""
-    if isinstance(value, dict):
-        return all(storable(key) and storable(each) for key, each in value.items())
-    if isinstance(value, list):
-        return all(map(storable, value))
-    if isinstance(value, str):
-        return "\x00" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return not isinstance(value, int) or abs(value) < 2**63
+    errors = [
+        rules.problem(["upstream_sources", *path], kind, message)
+        for path, kind, message in free_form.faults(upstream_sources, free_form.SOURCES)
+    ]
+    if errors:
+        raise rules.invalid(errors[:_MOST_ERRORS], thing="The model")

@@ -10,12 +10,13 @@ tenth, or by a sweep in the worker; while the model is busy, it waits. Three thi
 """
 
 from datetime import timedelta
+from functools import partial
 from typing import get_args
 
 from sqlalchemy import Connection, Engine
 
 from core.contract.models import TrainEffort
-from core.lifecycle import rules, training
+from core.lifecycle import rules, sweeps, training
 from core.lifecycle.launch import launch
 from core.lifecycle.run_keys import run_key
 from core.runs import Queue
@@ -60,13 +61,20 @@ def sweep(engine: Engine, queue: Queue, settings: Settings) -> None:
     enough, since = settings.retrain_after_samples, rules.now() - _patience(settings)
     with reading(engine) as connection:
         waiting = samples.ready_to_learn(connection, at_least=enough, since=since)
-        found = [models.find_by_id(connection, model_id) for model_id in waiting]
-        due = [model.id for model in found if model is not None and is_due(connection, settings, model)]
-    for model_id in due:
-        with writing(engine) as connection:
-            # Asked again, now that nobody else may begin it.
-            if held := models.hold_by_id(connection, model_id):
-                start_if_due(connection, queue, settings, held)
+        due = list(sweeps.each("retrain sweep", waiting, partial(_is_due, connection, settings)))
+    list(sweeps.each("retrain sweep", due, partial(_start, engine, queue, settings)))
+
+
+def _is_due(connection: Connection, settings: Settings, model_id: int) -> bool:
+    model = models.find_by_id(connection, model_id)
+    return model is not None and is_due(connection, settings, model)
+
+
+def _start(engine: Engine, queue: Queue, settings: Settings, model_id: int) -> bool:
+    with writing(engine) as connection:
+        # Asked again, now that nobody else may begin it.
+        held = models.hold_by_id(connection, model_id)
+        return held is not None and start_if_due(connection, queue, settings, held)
 
 
 def _waited(connection: Connection, settings: Settings, model: ModelRow) -> bool:

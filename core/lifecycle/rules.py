@@ -87,6 +87,11 @@ def problem(loc: Sequence[str | int], kind: str, message: str) -> dict[str, Any]
     return {"loc": list(loc), "type": kind, "msg": message}
 
 
+def place(loc: Sequence[str | int]) -> str:
+    """A path as people write it: `versions[3].created_at`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")
+
+
 def unavailable(feature: str) -> FeatureUnavailable:
     """The error of a field that this service does not offer yet."""
     return FeatureUnavailable(f"This service does not offer {feature}.", details={"field": feature})

@@ -14,7 +14,7 @@ from core.lifecycle import access, rules
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.store import models, samples, traits
-from core.store.cursors import read_number, write_cursor
+from core.store.cursors import paged, read_number
 from core.store.engine import reading, writing
 from core.store.models import ModelRow
 
@@ -69,9 +69,8 @@ def list_samples(
         trait_id = None if trait is None else access.trait_of(connection, model, trait).id
         listing = f"samples {model.id} {trait_id}"
         after = read_number(listing, cursor)
-        items = samples.page(connection, model.id, limit=limit + 1, after=after, trait_id=trait_id)
-    more = write_cursor(listing, items[limit - 1].id) if len(items) > limit else None
-    return SamplePage(items=items[:limit], limit=limit, next_cursor=more)
+        found = samples.page(connection, model.id, limit=limit + 1, after=after, trait_id=trait_id)
+    return SamplePage(**paged(found, listing, limit))
 
 
 def delete(bench: Bench, caller: Caller, handle: str, sample_id: int) -> ModelDeleted:

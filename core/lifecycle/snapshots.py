@@ -5,7 +5,8 @@ from threading import Lock
 
 from sqlalchemy import Connection
 
-from core.scoring.snapshot import Snapshot
+from core.errors import UnreadableRow
+from core.scoring.snapshot import Snapshot, SnapshotInvalid
 from core.store import versions
 
 _KEPT = 64
@@ -29,7 +30,10 @@ class Snapshots:
             if version_id in self._kept:
                 self._kept.move_to_end(version_id)
                 return self._kept[version_id]
-        snapshot = Snapshot.from_json(versions.snapshot(connection, version_id))
+        try:
+            snapshot = Snapshot.from_json(versions.snapshot(connection, version_id))
+        except SnapshotInvalid as error:
+            raise UnreadableRow(str(error).rstrip("."), thing="The snapshot of the version") from None
         with self._lock:
             self._kept[version_id] = snapshot
             while len(self._kept) > _KEPT:

@@ -47,7 +47,8 @@ def list_traits(bench: Bench, caller: Caller, handle: str) -> TraitList:
     name = str(access.permit(bench, caller, "traits.list", handle))
     with reading(bench.engine) as connection:
         model = access.found(models.find(connection, name), name)
-        return TraitList(traits=traits.read(connection, model.id))
+        found = traits.every(connection, model.id)
+    return TraitList(traits=found.items(), unreadable=found.unreadable())
 
 
 def get(bench: Bench, caller: Caller, handle: str, key: str) -> Trait:
@@ -56,7 +57,7 @@ def get(bench: Bench, caller: Caller, handle: str, key: str) -> Trait:
     with reading(bench.engine) as connection:
         model = access.found(models.find(connection, name), name)
         trait = access.trait_of(connection, model, key)
-        return _in_order(traits.read(connection, model.id), [trait.key])[0]
+        return traits.of_id(connection, model.id, trait.id)
 
 
 def update(bench: Bench, caller: Caller, handle: str, key: str, body: TraitUpdate) -> TraitList:

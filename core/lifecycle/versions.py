@@ -10,7 +10,7 @@ from core.lifecycle import access, rules
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.store import models, versions
-from core.store.cursors import read_number, write_cursor
+from core.store.cursors import paged, read_number
 from core.store.engine import reading, writing
 from core.store.models import ModelRow
 from core.store.versions import VersionRow
@@ -25,9 +25,8 @@ def list_versions(
         model = access.found(models.find(connection, name), name)
         rules.check_limit(limit, most=250)
         listing = f"versions {model.id}"
-        items = versions.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
-    more = write_cursor(listing, items[limit - 1].version_no) if len(items) > limit else None
-    return VersionPage(items=items[:limit], limit=limit, next_cursor=more)
+        found = versions.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
+    return VersionPage(**paged(found, listing, limit))
 
 
 def get(bench: Bench, caller: Caller, handle: str, version: str) -> Version:

@@ -9,13 +9,14 @@ On PostgreSQL deleted rows are overwritten in the server's own time, by VACUUM, 
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, Engine
 
-from core.errors import Unavailable
-from core.lifecycle import outcomes, rules
-from core.scoring.snapshot import Snapshot, param_hash
+from core.errors import Unavailable, UnreadableRow
+from core.lifecycle import outcomes, rules, sweeps
+from core.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
 from core.store import kept_vectors, models, runs, samples, traits, versions
 from core.store.engine import clean, reading, writing
 from core.store.models import ModelRow
@@ -72,10 +73,13 @@ def sweep(engine: Engine) -> None:
     """Settle the purges that were not."""
     with reading(engine) as connection:
         unsettled = list(models.unsettled_purges(connection))
-    for model_id in unsettled:
-        if not settle(engine, model_id, patience_s=_SWEEP_PATIENCE_SECONDS):
-            _log.warning("somebody reads the database's log, which still holds samples that were purged")
-            return
+    for _ in sweeps.each("purge sweep", unsettled, partial(_is_held_up, engine)):
+        _log.warning("somebody reads the database's log, which still holds samples that were purged")
+        return
+
+
+def _is_held_up(engine: Engine, model_id: int) -> bool:
+    return not settle(engine, model_id, patience_s=_SWEEP_PATIENCE_SECONDS)
 
 
 def _forget_words(connection: Connection, model_id: int) -> None:
@@ -92,12 +96,18 @@ def _forget_words(connection: Connection, model_id: int) -> None:
 
 
 def _forget_in_versions(connection: Connection, model_id: int, words: Mapping[str, Mapping[str, str]]) -> None:
-    for age in versions.ages(connection, model_id):
-        snapshot = versions.snapshot(connection, age.id)
-        told = [_without_words(trait, words.get(trait["key"], {})) for trait in snapshot["traits"]]
+    for version_id in versions.ids(connection, model_id):
+        try:
+            snapshot = versions.snapshot(connection, version_id)
+            told = [_without_words(trait, words.get(trait["key"], {})) for trait in snapshot["traits"]]
+            again = param_hash(Snapshot.from_json({**snapshot, "traits": told}))
+        except (UnreadableRow, SnapshotInvalid, LookupError, TypeError, AttributeError):
+            # It cannot score, and nobody can tell which words are in it: nothing of it stays.
+            versions.rewrite(connection, version_id, {}, param_hash="")
+            continue
         if told != snapshot["traits"]:
             snapshot["traits"] = told
-            versions.rewrite(connection, age.id, snapshot, param_hash=param_hash(Snapshot.from_json(snapshot)))
+            versions.rewrite(connection, version_id, snapshot, param_hash=again)
 
 
 def _without_words(trait: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from dbos import DBOS
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from core.errors import UnreadableRow
 from core.runs.execution import Fail
 from core.runs.names import QUEUE
 from core.store import runs, workers
@@ -83,10 +84,17 @@ def reconcile(engine: Engine, fail: Fail) -> None:
     for run_id, run in live.items():
         workflow = workflows.get(run_id)
         if workflow is None or workflow.status in _ENDED:
-            with writing(engine) as connection:
-                fail(connection, run, code="interrupted", message="The run was lost; it may be started again.")
+            _settle(engine, fail, run)
         elif workflow.status == "PENDING" and workflow.executor_id not in known:
             DBOS.resume_workflow(run_id, queue_name=QUEUE)
+
+
+def _settle(engine: Engine, fail: Fail, run: runs.RunRow) -> None:
+    try:
+        with writing(engine) as connection:
+            fail(connection, run, code="interrupted", message="The run was lost; it may be started again.")
+    except UnreadableRow as error:
+        _log.warning("the run %s cannot be settled: %s", run.id, error.message)
 
 
 def forget(*, older_than_s: float) -> None:

@@ -182,8 +182,12 @@ class Snapshot:
         """The snapshot that these JSON values stand for; raise `SnapshotInvalid` unless they stand for one."""
         try:
             return _from_json(values)
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
-            raise SnapshotInvalid(f"The snapshot is damaged: missing or of the wrong type: {error}.") from None
+        except KeyError as error:
+            raise SnapshotInvalid(f"The snapshot is damaged: {str(error)[:64]} is missing.") from None
+        except (TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
+            if isinstance(error, SnapshotInvalid):
+                raise
+            raise SnapshotInvalid("The snapshot is damaged: a part of it is missing or of the wrong type.") from None
 
 
 def canonical_bytes(snapshot: Snapshot) -> bytes:
@@ -230,7 +234,7 @@ def _quartiles_to_json(quartiles: Quartiles | None) -> list[int] | None:
 
 
 def _from_json(values: Mapping[str, Any]) -> Snapshot:
-    if values["format"] != FORMAT:
+    if isinstance(values["format"], bool) or values["format"] != FORMAT:
         raise SnapshotInvalid(
             f"The snapshot has format {values['format']!r}, this release reads {FORMAT}; train again, or use the"
             " release that wrote it."
@@ -263,14 +267,20 @@ def _trait_from_json(values: Mapping[str, Any], dimension: int) -> TraitAxis:
 
 
 def _axis_from_json(values: Mapping[str, Any], dimension: int | None) -> ModeAxis:
-    breaks = values["breaks"]
+    names = ("developing", "solid", "strong")
     return ModeAxis(
         vector=_vector(values, dimension),
         offset=_real(values, "offset"),
         positive=_quartiles(values["quartiles"]["positive"]),
         negative=_quartiles(values["quartiles"]["negative"]),
-        breaks=Breaks(**{name: _whole(breaks, name, 0, 100) for name in ("developing", "solid", "strong")}),
+        breaks=Breaks(*_rising([_whole(values["breaks"], name, 0, 100) for name in names], "breaks")),
     )
+
+
+def _rising(numbers: list[int], what: str) -> list[int]:
+    if numbers != sorted(numbers):
+        raise SnapshotInvalid(f"The snapshot is damaged: {what} have to rise, each at least the one before it.")
+    return numbers
 
 
 def _vector(values: Mapping[str, Any], dimension: int | None) -> NDArray[np.float32]:
@@ -294,7 +304,7 @@ def _quartiles(values: Sequence[Any] | None) -> Quartiles | None:
         return None
     if len(values) != 3:
         raise SnapshotInvalid(f"The snapshot is damaged: quartiles are three, not {len(values)}.")
-    return Quartiles(*(_whole({"quartile": value}, "quartile", 0, 100) for value in values))
+    return Quartiles(*_rising([_whole({"quartile": value}, "quartile", 0, 100) for value in values], "quartiles"))
 
 
 def _text(values: Mapping[str, Any], name: str) -> str:

@@ -1,5 +1,6 @@
 """The FastAPI service: the resources under `/v1`, put together, with one way to fail."""
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -11,11 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from core.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError
+from core.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError, UnreadableRow
 from core.lifecycle.bench import Bench
 from core.service import batches, extracts, models, open, query, samples, scores, traits, versions
 from core.service.edges import Edges, fault, request_id
 from core.service.envelope import envelope
+
+_log = logging.getLogger(__name__)
 
 # Routes are tried one after another: what is asked most stands first.
 RESOURCES = (scores, batches, models, traits, samples, versions, extracts, open)
@@ -39,6 +42,8 @@ def create_app(bench_of: Callable[[], Bench | None] | Bench) -> ASGIApp:
 
 
 async def _raised(request: Request, error: Any) -> Response:
+    if isinstance(error, UnreadableRow):
+        _log.error("%s %s", request_id(request.scope), error.message)
     return envelope(error, request_id(request.scope))
 
 

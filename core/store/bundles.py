@@ -4,6 +4,7 @@ Ids stay behind: samples are told by their place in the bundle, which is their o
 """
 
 import base64
+import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -139,7 +140,9 @@ def _write_samples(
     if not told:
         return []
     fields = [
-        each.model_dump(exclude={"trait", "seed"}) | {"trait_id": trait_ids[each.trait], "created_at": now}
+        each.model_dump(exclude={"trait", "seed"})
+        | {"trait_id": trait_ids[each.trait], "created_at": now}
+        | {"content_sha256": each.content_sha256 or hashlib.sha256(each.text.encode()).hexdigest()}
         for each in told
     ]
     ids = samples.add(connection, model_id, fields)

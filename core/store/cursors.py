@@ -8,8 +8,10 @@ import base64
 import binascii
 import hashlib
 import json
+from typing import Any
 
 from core.errors import InvalidCursor
+from core.store.rows import Found
 
 _DIGEST = 9
 
@@ -20,6 +22,17 @@ def write_cursor(listing: str, position: Position) -> str:
     """The cursor that goes on behind `position`."""
     place = json.dumps(position).encode()
     return base64.urlsafe_b64encode(_digest(listing, place) + place).decode().rstrip("=")
+
+
+def paged(found: Found[Any], listing: str, limit: int) -> dict[str, Any]:
+    """The fields of a page: the first `limit` rows of those found, which are one more when there is a next page."""
+    more = found.next_after(limit)
+    return {
+        "items": found.items(limit),
+        "unreadable": found.unreadable(limit),
+        "limit": limit,
+        "next_cursor": None if more is None else write_cursor(listing, more),
+    }
 
 
 def read_number(listing: str, cursor: str | None) -> int | None:

@@ -7,6 +7,8 @@ an error message: they hold texts.
 """
 
 import json
+import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
@@ -15,11 +17,15 @@ from sqlite3 import OperationalError
 from time import monotonic, sleep
 from typing import Any
 
+from pydantic_core import from_json
 from sqlalchemy import URL, Connection, Dialect, Engine, Table, create_engine, event, literal_column, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.elements import ColumnElement
 
+from core.errors import UnreadableRow
+
 _READ = "traitbench_read"
+_MAYBE_HUGE = re.compile(r"[eE]\+?\d{3}|\d{19}")
 _OF_READERS: Mapping[str, Mapping[str, Any]] = {
     "sqlite": {_READ: True},
     "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
@@ -48,6 +54,7 @@ def open_engine(url: str | URL) -> Engine:
         url,
         hide_parameters=True,
         json_serializer=_to_json,
+        json_deserializer=_from_json,
         pool_size=8,
         max_overflow=24,
         pool_pre_ping=True,
@@ -139,7 +146,8 @@ def _cut_off_log(connection: Any) -> bool:
 
 def _sqlite(url: URL) -> Engine:
     # Threads wait for SQLite's lock, not for a place in the pool.
-    engine = create_engine(url, hide_parameters=True, json_serializer=_to_json, pool_size=8, max_overflow=56)
+    json_as_ours: Mapping[str, Any] = {"json_serializer": _to_json, "json_deserializer": _from_json}
+    engine = create_engine(url, hide_parameters=True, pool_size=8, max_overflow=56, **json_as_ours)
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
@@ -158,3 +166,23 @@ def _begin(connection: Connection) -> None:
 
 
 _to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False)
+
+
+def _from_json(text: str) -> Any:
+    """What JSON in a column stands for; raise `UnreadableRow` when no answer could carry it."""
+    try:
+        value = from_json(text, allow_inf_nan=False)
+    except ValueError:
+        raise UnreadableRow("its JSON is damaged") from None
+    if _MAYBE_HUGE.search(text) and not _is_finite(value):
+        raise UnreadableRow("a number in its JSON is out of range")
+    return value
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_finite, value))
+    return math.isfinite(value) if isinstance(value, float) else not isinstance(value, int) or abs(value) < 2**63
+

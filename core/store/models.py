@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, select, type_coerce, update
+from sqlalchemy.types import NullType
 
 from core.contract.models import LastOperation, Model, OperationError, Progress, State
 from core.store import tables
 from core.store.engine import insert
+from core.store.rows import Found, found, one_of
 
 _MODELS = tables.models.c
 _RUNS = tables.runs.c
@@ -81,15 +83,17 @@ def move(connection: Connection, model: ModelRow, state: State, *, now: datetime
     return moved == 1
 
 
-def unsettled_purges(connection: Connection) -> dict[int, datetime]:
-    """The models whose purged samples may still stand in the database's log, and since when."""
-    statement = select(_MODELS.id, _MODELS.unsettled_purge).where(_MODELS.unsettled_purge.is_not(None))
-    return {row.id: row.unsettled_purge for row in connection.execute(statement)}
+def unsettled_purges(connection: Connection) -> dict[int, Any]:
+    """The models whose purged samples may still stand in the database's log, and since when, as it is stored: whatever
+    that is, the purge has to be settled."""
+    since = type_coerce(_MODELS.unsettled_purge, NullType())
+    statement = select(_MODELS.id, since.label("since")).where(_MODELS.unsettled_purge.is_not(None))
+    return {row.id: row.since for row in connection.execute(statement)}
 
 
-def purge_settled(connection: Connection, model_id: int, since: datetime) -> None:
+def purge_settled(connection: Connection, model_id: int, since: Any) -> None:
     """The purge of then stands in the log no more; a later one may."""
-    then = (_MODELS.id == model_id, _MODELS.unsettled_purge == since)
+    then = (_MODELS.id == model_id, type_coerce(_MODELS.unsettled_purge, NullType()) == since)
     connection.execute(update(tables.models).where(*then).values(unsettled_purge=None))
 
 
@@ -102,7 +106,7 @@ def next_version_no(connection: Connection, model_id: int) -> int:
 
 def read(connection: Connection, model_id: int) -> Model:
     """One model as the API shows it."""
-    return _models(connection, _shown().where(_MODELS.id == model_id))[0]
+    return one_of(lambda: _models(connection, _shown().where(_MODELS.id == model_id))[0], "The model")
 
 
 def page(
@@ -113,7 +117,7 @@ def page(
     namespaces: Collection[str],
     state: str | None,
     kind: str | None,
-) -> list[Model]:
+) -> Found[Model]:
     """The models behind a handle, by handle; archived ones only when they are asked for."""
     statement = _shown().where(_MODELS.namespace.in_(namespaces)).order_by(_MODELS.handle).limit(limit)
     statement = statement.where(_MODELS.state == state if state else _MODELS.state != "archived")
@@ -121,7 +125,15 @@ def page(
         statement = statement.where(_MODELS.kind == kind)
     if after is not None:
         statement = statement.where(_MODELS.handle > after)
-    return _models(connection, statement)
+    return found(
+        connection,
+        statement,
+        key=_MODELS.id,
+        position=_MODELS.handle,
+        all_at_once=lambda: _models(connection, statement),
+        one=lambda model_id: read(connection, model_id),
+        place=lambda model: model.handle,
+    )
 
 
 def _row(connection: Connection, statement: Select[Any], **asked: Any) -> ModelRow | None:
@@ -154,11 +166,11 @@ def _models(connection: Connection, statement: Select[Any]) -> list[Model]:
 
 
 def _names(connection: Connection, owner: Any, name: Any, ids: Sequence[int | None]) -> Mapping[int | None, list[str]]:
-    found: dict[int | None, list[str]] = defaultdict(list)
+    names: dict[int | None, list[str]] = defaultdict(list)
     order = tables.traits.c.id if name is tables.traits.c.name else name
     for row in connection.execute(select(owner, name).where(owner.in_([id for id in ids if id])).order_by(order)):
-        found[row[0]].append(row[1])
-    return found
+        names[row[0]].append(row[1])
+    return names
 
 
 def _model(row: Row[Any], traits: Mapping[int | None, list[str]], tags: Mapping[int | None, list[str]]) -> Model:

@@ -14,6 +14,7 @@ from sqlalchemy import insert as insert_into
 
 from core.contract.models import OperationKind, OperationStatus
 from core.store import tables
+from core.store.rows import readable
 
 _RUNS = tables.runs.c
 _LIVE = ("queued", "running")
@@ -66,8 +67,15 @@ def same(connection: Connection, model_id: int, run_key: str) -> RunRow | None:
 
 
 def live(connection: Connection) -> list[RunRow]:
-    """The runs that have not ended."""
-    return [RunRow(*row) for row in connection.execute(_rows().where(_RUNS.status.in_(_LIVE)))]
+    """The runs that have not ended. One with unreadable options is here without them: it has to be settled too."""
+    alive = _rows().where(_RUNS.status.in_(_LIVE))
+    if (rows := readable(lambda: [RunRow(*row) for row in connection.execute(alive)])) is not None:
+        return rows
+    certain = [_RUNS[name] for name in RunRow.__dataclass_fields__ if name not in ("options", "finished_at")]
+    return [
+        RunRow(**row._mapping, options={}, finished_at=None)
+        for row in connection.execute(alive.with_only_columns(*certain))
+    ]
 
 
 def claim(connection: Connection, run_id: str, owner: str) -> RunRow | None:

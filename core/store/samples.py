@@ -10,6 +10,7 @@ from sqlalchemy import insert as insert_into
 
 from core.contract.samples import Sample
 from core.store import tables
+from core.store.rows import Found, found
 
 _SAMPLES = tables.samples.c
 _AT_ONCE = 500
@@ -93,35 +94,40 @@ def exists(connection: Connection, model_id: int, sample_id: int) -> bool:
     return connection.execute(statement).first() is not None
 
 
-def page(connection: Connection, model_id: int, *, limit: int, after: int | None, trait_id: int | None) -> list[Sample]:
+def page(connection: Connection, model_id: int, *, limit: int, after: int | None, trait_id: int | None) -> Found[Sample]:
     """The samples behind an id, of one trait if one is named."""
     owner = _SAMPLES.model_id == model_id if trait_id is None else _SAMPLES.trait_id == trait_id
-    statement = (
-        select(tables.samples, tables.traits.c.key.label("trait"))
-        .join(tables.traits, tables.traits.c.id == _SAMPLES.trait_id)
-        .where(owner)
-        .order_by(_SAMPLES.id)
-        .limit(limit)
+    shown = select(tables.samples, tables.traits.c.key.label("trait")).join(
+        tables.traits, tables.traits.c.id == _SAMPLES.trait_id
     )
+    statement = shown.where(owner).order_by(_SAMPLES.id).limit(limit)
     if after is not None:
         statement = statement.where(_SAMPLES.id > after)
-    return [_sample(row) for row in connection.execute(statement)]
+    return found(
+        connection,
+        statement,
+        key=_SAMPLES.id,
+        position=_SAMPLES.id,
+        all_at_once=lambda: [_sample(row) for row in connection.execute(statement)],
+        one=lambda sample_id: _sample(connection.execute(shown.where(_SAMPLES.id == sample_id)).one()),
+        place=lambda sample: sample.id,
+    )
 
 
 def labels(connection: Connection, model_id: int) -> list[Label]:
     """All samples of a model, without the texts, by id."""
     columns = (_SAMPLES[name] for name in Label.__dataclass_fields__)
-    found = connection.execute(select(*columns).where(_SAMPLES.model_id == model_id).order_by(_SAMPLES.id))
-    return [Label(*row) for row in found]
+    rows = connection.execute(select(*columns).where(_SAMPLES.model_id == model_id).order_by(_SAMPLES.id))
+    return [Label(*row) for row in rows]
 
 
 def texts(connection: Connection, sample_ids: Sequence[int]) -> dict[int, str]:
     """The texts of some samples, by id."""
-    found: dict[int, str] = {}
+    known: dict[int, str] = {}
     for first in range(0, len(sample_ids), _AT_ONCE):
         some = select(_SAMPLES.id, _SAMPLES.text).where(_SAMPLES.id.in_(sample_ids[first : first + _AT_ONCE]))
-        found |= {row.id: row.text for row in connection.execute(some)}
-    return found
+        known |= {row.id: row.text for row in connection.execute(some)}
+    return known
 
 
 def _sample(row: Row[Any]) -> Sample:

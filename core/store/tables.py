@@ -30,7 +30,10 @@ from sqlalchemy import (
     text,
 )
 
+from core.errors import UnreadableRow
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST = 253_370_764_800_000_000  # the year 9999: a time zone may still move a time before it
 
 
 class Moment(TypeDecorator[datetime]):
@@ -44,8 +47,12 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
-        """The time in UTC."""
-        return None if value is None else _EPOCH + timedelta(microseconds=value)
+        """The time in UTC; raise `UnreadableRow` when it is none from 1970 to 9998."""
+        if value is None:
+            return None
+        if type(value) is not int or not 0 <= value < _LAST:
+            raise UnreadableRow("a time is not one from 1970 to 9998")
+        return _EPOCH + timedelta(microseconds=value)
 
 
 _Id = BigInteger().with_variant(Integer, "sqlite")

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Row, case, delete, func, select, update
+from sqlalchemy import Connection, Row, Select, case, delete, func, select, update
 from sqlalchemy import insert as insert_into
 
 from core.contract.traits import Trait
 from core.store import tables
+from core.store.rows import Found, found, one_of
 
 _TRAITS = tables.traits.c
 _SAMPLES = tables.samples.c
@@ -58,15 +59,15 @@ class Discovered:
 def rows(connection: Connection, model_id: int) -> list[TraitRow]:
     """The traits of a model."""
     columns = (_TRAITS[name] for name in TraitRow.__dataclass_fields__)
-    found = connection.execute(select(*columns).where(_TRAITS.model_id == model_id).order_by(_TRAITS.id))
-    return [TraitRow(*row) for row in found]
+    statement = select(*columns).where(_TRAITS.model_id == model_id).order_by(_TRAITS.id)
+    return [TraitRow(*row) for row in connection.execute(statement)]
 
 
 def axes(connection: Connection, model_id: int) -> dict[int, Axis]:
     """The axes of a model's intrinsic traits, by the trait's id."""
     statement = select(_TRAITS.id, _TRAITS.axis_encoder_digest, _TRAITS.axis)
-    found = connection.execute(statement.where(_TRAITS.model_id == model_id, _TRAITS.axis.is_not(None)))
-    return {row.id: Axis(row.axis_encoder_digest, np.frombuffer(row.axis, dtype=_STORED)) for row in found}
+    rows = connection.execute(statement.where(_TRAITS.model_id == model_id, _TRAITS.axis.is_not(None)))
+    return {row.id: Axis(row.axis_encoder_digest, np.frombuffer(row.axis, dtype=_STORED)) for row in rows}
 
 
 def axis_fields(axis: Axis) -> dict[str, Any]:
@@ -101,7 +102,31 @@ def remove(connection: Connection, trait_id: int) -> None:
 
 
 def read(connection: Connection, model_id: int) -> list[Trait]:
-    """The traits of a model as the API shows them, counted."""
+    """The traits of a model as the API shows them, counted; raise `UnreadableRow` when one cannot be read."""
+    return one_of(lambda: [_trait(row) for row in connection.execute(_shown(model_id))], "A trait of the model")
+
+
+def of_id(connection: Connection, model_id: int, trait_id: int) -> Trait:
+    """One trait as the API shows it; raise `UnreadableRow` when it cannot be read."""
+    statement = _shown(model_id).where(_TRAITS.id == trait_id)
+    return one_of(lambda: _trait(connection.execute(statement).one()), "The trait")
+
+
+def every(connection: Connection, model_id: int) -> Found[Trait]:
+    """As `read`, with those apart that cannot be read."""
+    statement = _shown(model_id)
+    return found(
+        connection,
+        statement,
+        key=_TRAITS.id,
+        position=_TRAITS.key,
+        all_at_once=lambda: [_trait(row) for row in connection.execute(statement)],
+        one=lambda trait_id: _trait(connection.execute(statement.where(_TRAITS.id == trait_id)).one()),
+        place=lambda trait: trait.key,
+    )
+
+
+def _shown(model_id: int) -> Select[Any]:
     counts = (
         select(
             _SAMPLES.trait_id,
@@ -113,13 +138,12 @@ def read(connection: Connection, model_id: int) -> list[Trait]:
         .group_by(_SAMPLES.trait_id)
         .subquery()
     )
-    statement = (
+    return (
         select(tables.traits, counts.c.sample_count, counts.c.positive_samples, counts.c.negative_samples)
         .outerjoin(counts, counts.c.trait_id == _TRAITS.id)
         .where(_TRAITS.model_id == model_id)
         .order_by(_TRAITS.id)
     )
-    return [_trait(row) for row in connection.execute(statement)]
 
 
 def _trait(row: Row[Any]) -> Trait:

@@ -11,8 +11,10 @@ from sqlalchemy import Connection, Row, Select, bindparam, delete, select, updat
 from sqlalchemy import insert as insert_into
 
 from core.contract.versions import Version
+from core.errors import UnreadableRow
 from core.store import tables
 from core.store.engine import insert
+from core.store.rows import Found, found, one_of
 
 _VERSIONS = tables.versions.c
 _TAGS = tables.tags.c
@@ -80,30 +82,61 @@ def rewrite(connection: Connection, version_id: int, snapshot: Mapping[str, Any]
 def snapshot(connection: Connection, version_id: int) -> dict[str, Any]:
     """All trained parameters of a version."""
     columns = tables.snapshots.c
-    packed = connection.execute(select(columns.snapshot).where(columns.version_id == version_id)).scalar_one()
-    unpacked: dict[str, Any] = json.loads(packed)
+    packed = connection.execute(select(columns.snapshot).where(columns.version_id == version_id)).scalar_one_or_none()
+    if packed is None:
+        raise UnreadableRow("it is missing", thing="The snapshot of the version")
+    try:
+        unpacked: dict[str, Any] = json.loads(packed)
+    except (ValueError, TypeError, RecursionError):
+        raise UnreadableRow("its JSON is damaged", thing="The snapshot of the version") from None
     return unpacked
 
 
 def read(connection: Connection, version_id: int) -> Version:
     """One version as the API shows it, without its snapshot."""
-    return _versions(connection, select(tables.versions).where(_VERSIONS.id == version_id))[0]
+    statement = select(tables.versions).where(_VERSIONS.id == version_id)
+    return one_of(lambda: _versions(connection, statement)[0], "The version")
 
 
-def page(connection: Connection, model_id: int, *, limit: int, before: int | None) -> list[Version]:
+def page(connection: Connection, model_id: int, *, limit: int, before: int | None) -> Found[Version]:
     """The versions before a number, newest first."""
     statement = select(tables.versions).where(_VERSIONS.model_id == model_id)
     if before is not None:
         statement = statement.where(_VERSIONS.version_no < before)
-    return _versions(connection, statement.order_by(_VERSIONS.version_no.desc()).limit(limit))
+    statement = statement.order_by(_VERSIONS.version_no.desc()).limit(limit)
+    return found(
+        connection,
+        statement,
+        key=_VERSIONS.id,
+        position=_VERSIONS.version_no,
+        all_at_once=lambda: _versions(connection, statement),
+        one=lambda version_id: read(connection, version_id),
+        place=lambda version: version.version_no,
+        called=lambda number: f"v{number}",
+    )
+
+
+def ids(connection: Connection, model_id: int) -> list[int]:
+    """The ids of all versions of a model, oldest first."""
+    statement = select(_VERSIONS.id).where(_VERSIONS.model_id == model_id)
+    return list(connection.execute(statement.order_by(_VERSIONS.version_no)).scalars())
 
 
 def ages(connection: Connection, model_id: int) -> list[VersionAge]:
-    """All versions of a model, oldest first."""
+    """All versions of a model, oldest first, but for those whose age is unreadable."""
     tagged = select(_TAGS.version_id).where(_TAGS.version_id == _VERSIONS.id).exists()
     statement = select(_VERSIONS.id, _VERSIONS.version_no, _VERSIONS.created_at, tagged.label("tagged"))
-    found = connection.execute(statement.where(_VERSIONS.model_id == model_id).order_by(_VERSIONS.version_no))
-    return [VersionAge(row.id, row.version_no, row.created_at, bool(row.tagged)) for row in found]
+    mine = statement.where(_VERSIONS.model_id == model_id).order_by(_VERSIONS.version_no)
+    each = found(
+        connection,
+        mine,
+        key=_VERSIONS.id,
+        position=_VERSIONS.version_no,
+        all_at_once=lambda: [_age(row) for row in connection.execute(mine)],
+        one=lambda version_id: _age(connection.execute(statement.where(_VERSIONS.id == version_id)).one()),
+        place=lambda age: age.version_no,
+    )
+    return each.items()
 
 
 def remove(connection: Connection, version_ids: Sequence[int]) -> None:
@@ -127,6 +160,12 @@ def untag(connection: Connection, model_id: int, name: str) -> bool:
     return removed == 1
 
 
+def _age(row: Row[Any]) -> VersionAge:
+    if type(row.version_no) is not int or row.created_at is None:
+        raise UnreadableRow("a value is missing or of the wrong type")
+    return VersionAge(row.id, row.version_no, row.created_at, bool(row.tagged))
+
+
 def _packed(snapshot: Mapping[str, Any]) -> bytes:
     return json.dumps(snapshot, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -143,11 +182,11 @@ def _versions(connection: Connection, statement: Select[Any]) -> list[Version]:
 
 
 def _tags(connection: Connection, version_ids: Sequence[int]) -> Mapping[int, list[str]]:
-    found: dict[int, list[str]] = defaultdict(list)
+    names: dict[int, list[str]] = defaultdict(list)
     statement = select(_TAGS.version_id, _TAGS.name).where(_TAGS.version_id.in_(version_ids)).order_by(_TAGS.name)
     for row in connection.execute(statement):
-        found[row.version_id].append(row.name)
-    return found
+        names[row.version_id].append(row.name)
+    return names
 
 
 def _version(row: Row[Any], tags: list[str]) -> Version:

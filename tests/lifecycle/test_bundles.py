@@ -193,9 +193,9 @@ _LOST = {"id": "lost-1", "dimension": 1, "digest": "f" * 64}
         (_rehashed(scoring_method="magic"), ["versions", 0, "snapshot"]),
         (_rehashed(traits=[]), ["versions", 0, "snapshot"]),
         (_rehashed(encoder=_LOST, traits=[]), ["versions", 0, "snapshot"]),
-        (_at("versions", 0, "metrics", "traits")([]), ["versions", 0, "metrics"]),
-        (_at("versions", 0, "metrics", "traits", "warmth", "auroc")("high"), ["versions", 0, "metrics"]),
-        (_at("versions", 0, "metrics", "note")("a\x00b"), ["versions", 0, "metrics"]),
+        (_at("versions", 0, "metrics", "traits")([]), ["versions", 0, "metrics", "traits"]),
+        (_at("versions", 0, "metrics", "traits", "warmth", "auroc")("high"), ["versions", 0, "metrics", "traits", "warmth", "auroc"]),
+        (_at("versions", 0, "metrics", "note")("a\x00b"), ["versions", 0, "metrics", "note"]),
         (_again, ["versions"]),
     ],
 )
@@ -286,7 +286,7 @@ def _trait(draw: st.DrawFn, key: str, intrinsic: bool, count: int, encoder: Enco
     given |= {"aggregation": draw(st.sampled_from(["mean", "max", "min", "none"])), "intrinsic": None}
     if not intrinsic:
         return given
-    places = st.lists(st.integers(0, count - 1), max_size=3) if count else st.just([])
+    places = st.lists(st.integers(0, count - 1), max_size=3, unique=True) if count else st.just([])
     found = {
         "axis": base64.b64encode(_vector(draw, encoder).tobytes()).decode(),
         "encoder_digest": encoder.digest,
@@ -308,7 +308,7 @@ def _version(draw: st.DrawFn, number: int, keys: list[str], encoder: EncoderIden
     snapshot = Snapshot(
         encoder, "balanced_cosine", draw(st.integers(1, 3)), tuple(_axis(draw, key, encoder) for key in keys)
     )
-    moments = st.datetimes(datetime(1971, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
+    moments = st.datetimes(datetime(1971, 1, 1), datetime(2026, 1, 1), timezones=st.just(UTC))
     return {
         "version_no": number,
         "triggered_by": draw(st.sampled_from(["train", "retune", "retrain_buffered", "backfill"])),
@@ -323,7 +323,8 @@ def _version(draw: st.DrawFn, number: int, keys: list[str], encoder: EncoderIden
 
 
 def _axis(draw: st.DrawFn, key: str, encoder: EncoderIdentity) -> TraitAxis:
-    quartiles = st.none() | st.builds(Quartiles, *(st.integers(0, 100) for _ in range(3)))
+    rising = st.lists(st.integers(0, 100), min_size=3, max_size=3).map(sorted)
+    quartiles = st.none() | rising.map(lambda numbers: Quartiles(*numbers))
     return TraitAxis(
         key=key,
         name=draw(_TEXT),
@@ -334,7 +335,7 @@ def _axis(draw: st.DrawFn, key: str, encoder: EncoderIdentity) -> TraitAxis:
         offset=float(np.float32(draw(_UNIT))),
         positive=draw(quartiles),
         negative=draw(quartiles),
-        breaks=Breaks(*(draw(st.integers(0, 100)) for _ in range(3))),
+        breaks=Breaks(*draw(rising)),
     )
 
 

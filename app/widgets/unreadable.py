@@ -1,0 +1,27 @@
+"""What is shown of rows that the service could not read: which, why, and what to do. Everything else stays in use."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.text import count, plain, shortened
+from core.contract.unreadable import Unreadable
+
+_SHOWN = 10
+
+
+def draw_unreadable(rows: Sequence[Unreadable], one: str, *, key: str) -> None:
+    """Draw them, if there are any; `one` is what a row is: a model, a version."""
+    for place, row in enumerate(rows[:_SHOWN]):
+        cannot_be_read(row.item, row.reason, one, key=f"{key}.{place}")
+    if len(rows) > _SHOWN:
+        st.caption(f"{count(len(rows) - _SHOWN, f'more {one}')} cannot be read.")
+
+
+def cannot_be_read(item: str, reason: str, one: str, *, key: str) -> None:
+    """Draw one of them."""
+    with st.container(border=True, key=key):
+        st.markdown(
+            f":material/warning: **{plain(shortened(item, 200))}** cannot be read: {plain(shortened(reason, 300))}."
+        )
+        st.caption(f"Restore this {one} from a backup, or ask the operator to remove it. Nothing else is affected.")

@@ -1,0 +1,127 @@
+"""Rows as values. A row that cannot be read hides no other: a listing names it, and says why.
+
+A row may be unreadable because an older release accepted more, or because somebody wrote into the database by hand. A
+listing reads its rows together; only when that fails, it reads them one by one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+from sqlalchemy import Column, Connection, Select, select
+from sqlalchemy.exc import DBAPIError
+
+from core.contract.unreadable import Unreadable
+from core.errors import UnreadableRow
+
+Item = TypeVar("Item")
+Position = str | int
+
+_FAULTS = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError, UnreadableRow, DBAPIError)
+_MOST_REASONS = 3
+
+
+@dataclass(frozen=True)
+class Found(Generic[Item]):
+    """Rows in the order of a listing: the position of each (None when that is unreadable too), and its value or why it
+    has none."""
+
+    rows: Sequence[tuple[Position | None, Item | Unreadable]]
+
+    def items(self, most: int | None = None) -> list[Item]:
+        """The values among the first `most` rows."""
+        return [value for _, value in self.rows[:most] if not isinstance(value, Unreadable)]
+
+    def unreadable(self, most: int | None = None) -> list[Unreadable]:
+        """The rows without a value among the first `most`."""
+        return [value for _, value in self.rows[:most] if isinstance(value, Unreadable)]
+
+    def next_after(self, most: int) -> Position | None:
+        """The position that the next page begins behind; None when these rows are the last."""
+        known = [position for position, _ in self.rows[:most] if position is not None]
+        return known[-1] if known and len(self.rows) > most else None
+
+
+def found(
+    connection: Connection,
+    chosen: Select[Any],
+    *,
+    key: Column[int],
+    position: Column[Any],
+    all_at_once: Callable[[], Sequence[Item]],
+    one: Callable[[int], Item],
+    place: Callable[[Item], Position],
+    called: Callable[[Position], str] = str,
+) -> Found[Item]:
+    """What a listing finds.
+
+    `chosen` selects its rows in order, whatever their columns; `key` and `position` are the columns of their id and of
+    their place in the listing. `all_at_once` reads all of them and `one` the one of an id; `place` is the position of a
+    value, and `called` the name of a row at a position.
+    """
+    try:
+        return Found([(place(item), item) for item in all_at_once()])
+    except _FAULTS as error:
+        reason_of(error)  # raises what is no fault of a row
+    ids = connection.execute(chosen.with_only_columns(key, maintain_column_froms=True)).scalars().all()
+    return Found([_alone(connection, row_id, key, position, one, called) for row_id in ids])
+
+
+def one_of(read: Callable[[], Item], thing: str) -> Item:
+    """What `read` gives; raise `UnreadableRow` when the row it reads is unreadable."""
+    try:
+        return read()
+    except _FAULTS as error:
+        raise UnreadableRow(reason_of(error), thing=thing) from None
+
+
+def readable(read: Callable[[], Item]) -> Item | None:
+    """What `read` gives; None when the row it reads is unreadable."""
+    try:
+        return read()
+    except _FAULTS as error:
+        reason_of(error)
+        return None
+
+
+def reason_of(error: Exception) -> str:
+    """Why a row is unreadable, without a word of its content; raise the error when the database did not answer."""
+    if isinstance(error, UnreadableRow):
+        return error.reason
+    if isinstance(error, ValidationError):
+        wrong = error.errors(include_url=False, include_context=False, include_input=False)
+        return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong[:_MOST_REASONS])
+    if isinstance(error, UnicodeError):
+        return "a text is not UTF-8"
+    if isinstance(error, DBAPIError):
+        # SQLite's words for it; the statement may have failed for any other reason.
+        if "Could not decode to UTF-8" in str(error.orig):
+            return "a text is not UTF-8"
+        raise error
+    return "a value is out of range" if isinstance(error, ArithmeticError) else "a value is missing or of the wrong type"
+
+
+def _alone(
+    connection: Connection,
+    row_id: int,
+    key: Column[int],
+    position: Column[Any],
+    one: Callable[[int], Item],
+    called: Callable[[Position], str],
+) -> tuple[Position | None, Item | Unreadable]:
+    where = _position(connection, row_id, key, position)
+    try:
+        return where, one(row_id)
+    except _FAULTS as error:
+        name = f"row {row_id}" if where is None else called(where)
+        return where, Unreadable(item=name, reason=reason_of(error))
+
+
+def _position(connection: Connection, row_id: int, key: Column[int], position: Column[Any]) -> Position | None:
+    try:
+        where = connection.execute(select(position).where(key == row_id)).scalar_one()
+    except _FAULTS as error:
+        reason_of(error)
+        return None
+    return where if isinstance(where, position.type.python_type) else None
