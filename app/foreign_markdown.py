@@ -1,8 +1,9 @@
 """Markdown that somebody else wrote, made fit to be shown on a page: it loads nothing, and its signs are its own.
 
 A browser fetches an image as soon as it is drawn, and whoever serves it learns who is looking; so images become links.
-Outside of code, what only Streamlit takes for colours, icons or formulas is shown as it was typed. HTML is no concern:
-Streamlit shows it as text.
+A link leads to the web, to a mail address or to a place near this page: one with another scheme (`javascript:`, `data:`)
+is shown as it was typed. So is, outside of code, what only Streamlit takes for colours, icons or formulas. HTML is no
+concern: Streamlit shows it as text.
 """
 
 import re
@@ -16,6 +17,16 @@ _IMAGE = re.compile(r"!(?=\[)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _BACKTICKS = re.compile(r"`++")
 _OURS = re.compile(r":(?=[A-Za-z_][\w/+-]*(?:\[|:))|\$")
+_LEADS_AWAY = re.compile(
+    r"""(?<=\])\((?!\s*<?(?:https?://|mailto:|[#/?.][^\s:&\\]*[)\s>]|[\w/-]+(?:\.\w+)?[)\s]))"""
+    r"""|<(?=[A-Za-z][\w+.-]*:)(?!https?://|mailto:)""",
+    re.IGNORECASE,
+)
+"""Where a link begins, in line or in angle brackets, unless it leads where links may lead."""
+
+_DEFINITION = re.compile(r"^( {0,3}(?:>\s?)*)\[(?=[^\]]*\]:(?!\s*<?(?:https?://|mailto:|#)))", re.IGNORECASE)
+"""Where the address of a link is defined on a line of its own, unless it leads there."""
+
 _HEADING = re.compile(r"^( {0,3}#{1,5})(?=[ \t])")
 
 
@@ -36,7 +47,7 @@ def _lines(lines: list[str]) -> Iterator[str]:
             yield line
             fence = mark[1]
         else:
-            yield _HEADING.sub(r"\1#", _outside_code(line))
+            yield _HEADING.sub(r"\1#", _outside_code(_DEFINITION.sub(r"\1&#91;", line)))
 
 
 def _outside_code(line: str) -> str:
@@ -64,4 +75,5 @@ def _codes(line: str) -> Iterator[tuple[int, int]]:
 
 
 def _plain_signs(text: str) -> str:
-    return _OURS.sub(lambda sign: "&#36;" if sign[0] == "$" else f"&#58;{_JOINER}", text)
+    text = _OURS.sub(lambda sign: "&#36;" if sign[0] == "$" else f"&#58;{_JOINER}", text)
+    return _LEADS_AWAY.sub(lambda sign: "&#40;" if sign[0] == "(" else "&lt;", text)

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, Literal
 
+from app.exporting import as_written
+
 Kind = Literal["csv", "json", "parquet"]
 
 ENDINGS: Mapping[str, Kind] = {
@@ -200,7 +202,7 @@ class _Csv:
             raise Unreadable("The file has no rows.")
         width = max([len(first[1]), *(len(cells) for _, cells in records)]) if not header else len(first[1])
         records.close()
-        self.columns = _column_names(first[1] if header else [""] * width)
+        self.columns = _column_names(list(map(as_written, first[1])) if header else [""] * width)
 
     def __iter__(self) -> Iterator[Line]:
         records = self._records()
@@ -211,7 +213,8 @@ class _Csv:
                 has = f"has {len(cells)} cells where the header has {len(self.columns)}"
                 yield Problem(number, "", f"{has}; quote cells that hold a separator")
             else:
-                yield Row(number, dict(zip(self.columns, [*cells, *[""] * len(self.columns)], strict=False)))
+                as_meant = map(as_written, cells)
+                yield Row(number, dict(zip(self.columns, [*as_meant, *[""] * len(self.columns)], strict=False)))
 
     def check(self, count: int, _has_columns: bool) -> None:
         if not count:

@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # 1: the scoring core is arithmetic
     "core.scoring": {"numpy", "scipy", "sklearn", "threadpoolctl"},
     # 4: effects know values, and not each other, but for the runs: their engine and their own questions are the store's
-    "core.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic"},
+    "core.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic", "pydantic_core"},
     "core.runs": {
         *VALUES,
         *OPEN_TO_ALL,
