@@ -1,8 +1,8 @@
 """Samples on their way out: what is on screen as a file.
 
-The CSV is for spreadsheets: UTF-8 with a mark that Excel knows, and an apostrophe before whatever a spreadsheet would run
-as a formula, in cells and in the header. Reading the file again takes exactly these apostrophes away (`as_written`). The
-JSONL is exact and can be imported again as it is; so is the Parquet, with its types.
+The CSV is for spreadsheets: UTF-8 with a mark that Excel knows, and an apostrophe before whatever a spreadsheet would
+run as a formula, in cells and in the header. Reading the file again takes exactly these apostrophes away
+(`as_written`). The JSONL is exact and can be imported again as it is; so is the Parquet, with its types.
 """
 
 import csv

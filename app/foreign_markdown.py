@@ -1,9 +1,9 @@
 """Markdown that somebody else wrote, made fit to be shown on a page: it loads nothing, and its signs are its own.
 
 A browser fetches an image as soon as it is drawn, and whoever serves it learns who is looking; so images become links.
-A link leads to the web, to a mail address or to a place near this page: one with another scheme (`javascript:`, `data:`)
-is shown as it was typed. So is, outside of code, what only Streamlit takes for colours, icons or formulas. HTML is no
-concern: Streamlit shows it as text.
+A link leads to the web, to a mail address or to a place near this page: one with another scheme (`javascript:`,
+`data:`) is shown as it was typed. So is, outside of code, what only Streamlit takes for colours, icons or formulas.
+HTML is no concern: Streamlit shows it as text.
 """
 
 import re

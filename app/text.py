@@ -4,15 +4,15 @@ import re
 from datetime import UTC, datetime
 
 _ADDRESS = re.compile(r"https?://[^\s/?#]\S*", re.IGNORECASE)
-_CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ufff9-\\ufffb]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:^=&])")
 
 
 def plain(text: str) -> str:
-    """`text` so that markdown shows every character of it; line breaks become spaces.
+    r"""`text` so that markdown shows every character of it; line breaks become spaces.
 
-    Characters that turn the direction of the text around them, or control a terminal, are shown as `\ufffd`: a name must
-    not change how its neighbours read.
+    Characters that turn the direction of the text around them, or control a terminal, are shown as `\ufffd`: a name
+    must not change how its neighbours read.
     """
     return _MARKDOWN.sub(r"\\\1", _CONTROL.sub("\ufffd", " ".join(text.split())))
 

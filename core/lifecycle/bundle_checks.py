@@ -293,7 +293,10 @@ def _wrong_in_axis(trait: TraitAxis) -> Iterator[tuple[str, str]]:
     axes: list[tuple[str, TraitAxis | ModeAxis]] = [("", trait), *((f"modes.{m}.", a) for m, a in trait.modes.items())]
     for where, axis in axes:
         if max(abs(axis.offset), float(np.abs(axis.vector).max(initial=0))) > _LARGEST:
-            yield "out_of_range", f"{where}vector and offset: numbers from -{_LARGEST:,.0f} to {_LARGEST:,.0f} are allowed"
+            yield (
+                "out_of_range",
+                f"{where}vector and offset: numbers from -{_LARGEST:,.0f} to {_LARGEST:,.0f} are allowed",
+            )
 
 
 def _of_encoder(bench: Bench, snapshot: Snapshot) -> str | None:

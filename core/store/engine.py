@@ -185,4 +185,3 @@ def _is_finite(value: Any) -> bool:
     if isinstance(value, list):
         return all(map(_is_finite, value))
     return math.isfinite(value) if isinstance(value, float) else not isinstance(value, int) or abs(value) < 2**63
-

@@ -18,7 +18,16 @@ from core.errors import UnreadableRow
 Item = TypeVar("Item")
 Position = str | int
 
-_FAULTS = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError, UnreadableRow, DBAPIError)
+_FAULTS = (
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    ArithmeticError,
+    RecursionError,
+    UnreadableRow,
+    DBAPIError,
+)
 _MOST_REASONS = 3
 
 
@@ -99,7 +108,9 @@ def reason_of(error: Exception) -> str:
         if "Could not decode to UTF-8" in str(error.orig):
             return "a text is not UTF-8"
         raise error
-    return "a value is out of range" if isinstance(error, ArithmeticError) else "a value is missing or of the wrong type"
+    return (
+        "a value is out of range" if isinstance(error, ArithmeticError) else "a value is missing or of the wrong type"
+    )
 
 
 def _alone(

@@ -94,7 +94,9 @@ def exists(connection: Connection, model_id: int, sample_id: int) -> bool:
     return connection.execute(statement).first() is not None
 
 
-def page(connection: Connection, model_id: int, *, limit: int, after: int | None, trait_id: int | None) -> Found[Sample]:
+def page(
+    connection: Connection, model_id: int, *, limit: int, after: int | None, trait_id: int | None
+) -> Found[Sample]:
     """The samples behind an id, of one trait if one is named."""
     owner = _SAMPLES.model_id == model_id if trait_id is None else _SAMPLES.trait_id == trait_id
     shown = select(tables.samples, tables.traits.c.key.label("trait")).join(

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from app.exporting import csv_file, jsonl_file
 from app.importing import read
 
-
 NUMBER = re.compile(r"[+-]?[0-9.,]+(e[+-]?[0-9]+)?%?")
 
 
@@ -20,7 +19,9 @@ def cells(content: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+49 30", "-a", "@b", "\tc", "\rd", "＝1", "＋1", "－1", "＠b", "'=1", "-1+2", "+-1"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+49 30", "-a", "@b", "\tc", "\rd", "＝1", "＋1", "－1", "＠b", "'=1", "-1+2", "+-1"]
+)
 def test_a_text_that_a_spreadsheet_would_run_begins_with_an_apostrophe(text: str) -> None:
     assert cells(csv_file([text], [[text]])) == [[f"'{text}"], [f"'{text}"]]
 

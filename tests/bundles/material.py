@@ -27,7 +27,17 @@ TEXTS: tuple[Any, ...] = (
     *("", " ", "\t\r\n", "a\x00b", "\ud800", "\u202egnp.exe", "\x1b[31mred", "\x07" * 50, "z\u0301" * 400),
     *("a" * 65, "a" * 201, "a" * 2_001, "a" * 70_000, "a" * 100_001, "v1", "active", "=1+1", "@SUM(A1)"),
     *("**b** :red[c] :material/home: $x$ <b>d</b>", "[x](javascript:alert(1))", "![y](data:image/png;base64,AA)"),
-    *("AAAA", "AACAfw==", "not base64", "0" * 64, "sha256:" + "0" * 64, "positive", "warmth", "full", "balanced_cosine"),
+    *(
+        "AAAA",
+        "AACAfw==",
+        "not base64",
+        "0" * 64,
+        "sha256:" + "0" * 64,
+        "positive",
+        "warmth",
+        "full",
+        "balanced_cosine",
+    ),
 )
 TIMES: tuple[Any, ...] = (
     *(_LATE, "9999-12-31T23:59:59+00:00", "0001-01-01T00:00:00+14:00", "1969-12-31T23:59:59Z", "2262-04-12T00:00:00Z"),
@@ -62,8 +72,10 @@ def rich(exported: Json) -> Json:
         "version_retention_policy": {"keep_unnamed": 5, "keep_first_of_month": True},
     }
     told["samples"] += [
-        _sample("Thank you, and see you soon.", "synthesized") | {"seed": 0, "generator": "offline-1", "pending": False},
-        _sample("What a kind thing to say!", "score_feedback") | {"pending": True, "source_url": "https://example.org/b"},
+        _sample("Thank you, and see you soon.", "synthesized")
+        | {"seed": 0, "generator": "offline-1", "pending": False},
+        _sample("What a kind thing to say!", "score_feedback")
+        | {"pending": True, "source_url": "https://example.org/b"},
     ]
     first = told["versions"][0]
     axis = first["snapshot"]["traits"][0]

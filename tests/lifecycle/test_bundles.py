@@ -194,7 +194,10 @@ _LOST = {"id": "lost-1", "dimension": 1, "digest": "f" * 64}
         (_rehashed(traits=[]), ["versions", 0, "snapshot"]),
         (_rehashed(encoder=_LOST, traits=[]), ["versions", 0, "snapshot"]),
         (_at("versions", 0, "metrics", "traits")([]), ["versions", 0, "metrics", "traits"]),
-        (_at("versions", 0, "metrics", "traits", "warmth", "auroc")("high"), ["versions", 0, "metrics", "traits", "warmth", "auroc"]),
+        (
+            _at("versions", 0, "metrics", "traits", "warmth", "auroc")("high"),
+            ["versions", 0, "metrics", "traits", "warmth", "auroc"],
+        ),
         (_at("versions", 0, "metrics", "note")("a\x00b"), ["versions", 0, "metrics", "note"]),
         (_again, ["versions"]),
     ],
