@@ -34,8 +34,11 @@ class _Commands(click.Group):
             raise Refused("\n".join((str(error), *_particulars(error)))) from error
         except TimeoutError as error:
             raise Refused(str(error)) from error
-        except _no_database() as error:
-            raise Refused("The database does not answer; check TRAITBENCH_DATABASE_URL and that it runs.") from error
+        except _database_errors() as error:
+            raise Refused(
+                f"The database does not work as it should ({type(error).__name__}). Check TRAITBENCH_DATABASE_URL and"
+                " that it names a database of Traitbench."
+            ) from error
 
 
 @click.group(cls=_Commands, invoke_without_command=True)
@@ -103,6 +106,9 @@ def _serve(make: Any, settings: Settings, *, path: str, ready: Sequence[str]) ->
         serve(make, settings, path=path, ready=ready)
     except (NotStarted, EncoderUnavailable) as error:
         raise Refused(str(error)) from error
+    except (OSError, MemoryError) as error:
+        why = getattr(error, "strerror", None) or type(error).__name__
+        raise Refused(f"Traitbench could not start: {why}. Free what is missing, then start it again.") from error
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------
@@ -168,11 +174,11 @@ for verb in VERBS:
     main.add_command(verb)
 
 
-def _no_database() -> tuple[type[Exception], ...]:
-    """Imported when something has failed, for it takes longer than most commands."""
-    from sqlalchemy.exc import ArgumentError, OperationalError
+def _database_errors() -> type[Exception]:
+    """Those that no sentence of their own is known for; imported late, for it takes longer than most commands."""
+    from sqlalchemy.exc import SQLAlchemyError
 
-    return ArgumentError, OperationalError
+    return SQLAlchemyError
 
 
 def _particulars(error: TraitbenchError) -> list[str]:

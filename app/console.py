@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from sqlalchemy import Engine
-from sqlalchemy.exc import OperationalError
 
 from core.errors import Unavailable
 from core.lifecycle import keys
 from core.lifecycle.bench import open_store
 from core.lifecycle.keys import Issued, KeyNotFound
-from core.settings import Settings, read_settings
+from core.settings import SettingInvalid, Settings, read_settings
 from core.store.keys import ApiKey, Scope
 
 __all__ = ["ApiKey", "Issued", "KeyNotFound", "Scope", "available", "issue", "list_keys", "revoke"]
@@ -51,8 +50,8 @@ def _database() -> Iterator[Engine]:
     settings = read_settings()
     try:
         yield _engine(settings)
-    except OperationalError as error:
-        raise Unavailable("The database does not answer; check that it runs.") from error
+    except SettingInvalid as error:
+        raise Unavailable(str(error)) from error
 
 
 def _engine(settings: Settings) -> Engine:

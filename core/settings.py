@@ -7,8 +7,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from core.contract.names import NAMESPACE
+
+_DATABASES = ("sqlite", "postgresql", "postgresql+psycopg")
 
 
 class SettingInvalid(ValueError):
@@ -72,7 +75,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     home = Path(environment.get("TRAITBENCH_HOME") or "~/.traitbench").expanduser().absolute()
     return Settings(
         home=home,
-        database_url=environment.get("TRAITBENCH_DATABASE_URL") or f"sqlite:///{home / 'traitbench.db'}",
+        database_url=_database_url(environment.get("TRAITBENCH_DATABASE_URL", "").strip(), home),
         host=environment.get("TRAITBENCH_HOST") or "127.0.0.1",
         port=_number(environment, "TRAITBENCH_PORT", default=8501, least=0, most=65_535),
         api_url=environment.get("TRAITBENCH_API_URL") or None,
@@ -90,6 +93,30 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         vector_store_mb=_number(environment, "TRAITBENCH_VECTOR_STORE_MB", default=512, least=0, most=2**20),
         fetch_urls=_switch(environment, "TRAITBENCH_FETCH_URLS", default=True),
     )
+
+
+def _database_url(told: str, home: Path) -> str:
+    """The URL of the database; the message never repeats it, because it may hold a password."""
+    if not told:
+        return sqlite_url(home / "traitbench.db")
+    scheme, mark, rest = told.partition("://")
+    if not mark or scheme not in _DATABASES:
+        what = f"begins with {scheme[:20]!r}" if mark else "is not the URL of a database"
+        raise SettingInvalid(
+            f"TRAITBENCH_DATABASE_URL {what}. Traitbench stores in SQLite (sqlite:////path/to/file.db) or PostgreSQL"
+            " (postgresql://user:password@host:5432/name)."
+        )
+    if scheme == "sqlite" and rest.partition("?")[0] in ("", "/", "/:memory:"):
+        raise SettingInvalid("TRAITBENCH_DATABASE_URL names no file. Use sqlite:////path/to/file.db.")
+    return told
+
+
+def sqlite_url(file: Path) -> str:
+    """The URL of a SQLite file, whatever characters its path has."""
+    try:
+        return f"sqlite:///{quote(str(file), safe=' /')}"
+    except UnicodeEncodeError:
+        raise SettingInvalid("TRAITBENCH_HOME is not valid UTF-8. Choose another folder.") from None
 
 
 def _encoder(told: str) -> str | None:

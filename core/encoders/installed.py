@@ -1,10 +1,14 @@
 """Files of other packages: found without importing the package, read only when they are the known ones."""
 
+import errno
 import hashlib
 import importlib.util
 from pathlib import Path
 
 from core.encoders import EncoderUnavailable
+
+_PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EINTR})
+"""Errors of the machine's moment, which say nothing about a file."""
 
 
 def folder(package: str, *, distribution: str) -> Path:
@@ -20,6 +24,8 @@ def read(path: Path, *, sha256: str) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
+        if error.errno in _PASSING:
+            raise
         raise EncoderUnavailable(f"{path.name} cannot be read ({error.strerror}); install its package again.") from None
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:

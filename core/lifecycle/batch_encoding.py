@@ -20,6 +20,7 @@ from core.scoring.segments import mean, parts, segments
 from core.store import kept_vectors, models
 from core.store.engine import reading, writing
 from core.store.kept_vectors import Encoded, Hash, Shelf
+from core.store.trouble import StoreUnavailable
 
 _MOST_A_TURN = 32
 _BLOCK = 128  # texts that the store is asked for at once
@@ -143,7 +144,7 @@ class BatchEncoding(Encoding):
             found = self._read(shelf, whole)
             taken_apart = [text for key, text in whole.items() if key not in found or not found[key].alone]
             self._read(shelf, {hash_of(piece) for text in taken_apart for piece in self._pieces(text)} - whole.keys())
-        except SQLAlchemyError as error:
+        except (StoreUnavailable, SQLAlchemyError) as error:
             _log.warning("the vectors that are kept could not be read: %s", type(error).__qualname__)
             return False
         return True
@@ -173,7 +174,7 @@ class BatchEncoding(Encoding):
             for first in range(0, max(len(new), len(of_use)), _AT_ONCE):
                 some = slice(first, first + _AT_ONCE)
                 self._write(shelf, dict(new[some]), of_use[some])
-        except SQLAlchemyError as error:
+        except (StoreUnavailable, SQLAlchemyError) as error:
             # A vector that is not kept is made again: not worth the loss of a line.
             _log.warning("the vectors of a batch were not kept: %s", type(error).__qualname__)
 

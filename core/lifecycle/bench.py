@@ -2,28 +2,30 @@
 
 import os
 from collections.abc import Callable, Hashable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from sqlalchemy import Engine, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import Engine
 
 from core.encoders import Encoder
+from core.lifecycle.health import Health
 from core.lifecycle.pipeline import Pipelines
 from core.lifecycle.snapshots import Snapshots
 from core.lifecycle.vector_cache import MEBIBYTE, VectorCache
 from core.runs import RunEngine
 from core.settings import Settings
-from core.store.engine import open_engine, reading, sqlite_file
+from core.store.engine import check_file, open_engine, sqlite_file
 from core.store.migrate import migrate
+from core.store.trouble import StoreUnavailable, reason_of
 from core.store.unchanged import Unchanged
 
 if TYPE_CHECKING:
     from core.extract import Extracted
 
 Value = TypeVar("Value")
+
+_CHECK_SECONDS = 2.0
 
 
 class NotAtHand(Exception):
@@ -83,13 +85,20 @@ class Bench:
         """Stop batches and runs, and let go of the database."""
         self.batches.close()
         self.runs.close()
+        self.health.close()
         if self.unchanged is not None:
             self.unchanged.close()
         self.engine.dispose()
 
-    def healthy(self) -> bool:
+    @cached_property
+    def health(self) -> Health:
         """Whether store, encoder and runs are up."""
-        return self.runs.healthy() and _answers(self.engine)
+        file = sqlite_file(self.settings.database_url)
+        return Health(self.engine, self.runs, file.parent if file else self.settings.home)
+
+    def healthy(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.health.state().wrong
 
 
 def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
@@ -99,12 +108,17 @@ def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
     from core.lifecycle.worker import greeting
     from core.runs.engine import Runs
 
-    engine = open_store(settings)
+    engine = open_store(settings, check_s=_CHECK_SECONDS)
     service = Runs(settings.database_url, module="core.lifecycle.worker", greeting=greeting(settings))
-    if runs:
-        service.start()
-    vectors = VectorCache(settings.vector_memory_mb * MEBIBYTE)
-    encoder = load_encoder(settings.encoder, cache=settings.cache)
+    try:
+        if runs:
+            service.start()
+        vectors = VectorCache(settings.vector_memory_mb * MEBIBYTE)
+        encoder = load_encoder(settings.encoder, cache=settings.cache)
+    except BaseException:
+        service.close()
+        engine.dispose()
+        raise
     return Bench(
         settings,
         engine,
@@ -116,19 +130,27 @@ def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
     )
 
 
-def open_store(settings: Settings) -> Engine:
-    """The database, its schema up to date: all that the commands about keys need."""
-    settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if file := sqlite_file(settings.database_url):
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # SQLite gives the files beside it the same mode.
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+def open_store(settings: Settings, *, check_s: float = 0.0) -> Engine:
+    """The database, its schema up to date: all that the commands about keys need.
+
+    `check_s` are the seconds to look for damage in a SQLite file. Raise `StoreUnavailable` when it cannot be used.
+    """
+    file = sqlite_file(settings.database_url)
+    try:
+        settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if file:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # SQLite gives the files beside it the same mode.
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        where = settings.home if file is None or error.filename is None else error.filename
+        raise StoreUnavailable(
+            f"{where} cannot be used: {error.strerror}. Make it writable for this user, free some space, or let"
+            " TRAITBENCH_HOME or TRAITBENCH_DATABASE_URL name another place.",
+            reason=reason_of(error) or "no_file",
+        ) from error
     engine = open_engine(settings.database_url)
+    if check_s:
+        check_file(engine, within_s=check_s)
     migrate(engine)
     return engine
-
-
-def _answers(engine: Engine) -> bool:
-    with suppress(SQLAlchemyError), reading(engine) as connection:
-        return bool(connection.execute(text("SELECT 1")).scalar_one())
-    return False

@@ -2,7 +2,7 @@
 
 from core.encoders import Encoder, EncoderUnavailable
 from core.encoders.registry import EARLIER, NAMES, load_encoder
-from core.errors import FeatureUnavailable
+from core.errors import FeatureUnavailable, Unavailable
 from core.lifecycle.bench import Bench
 from core.scoring.snapshot import Snapshot
 
@@ -29,6 +29,12 @@ def installed(bench: Bench, digest: str) -> Encoder | None:
             encoder = load_encoder(name, cache=bench.settings.cache)
         except EncoderUnavailable:
             continue
+        except (OSError, MemoryError) as error:
+            # Not kept: the next call loads it again.
+            raise Unavailable(
+                f"The encoder {name} could not be loaded ({type(error).__name__}). Free memory or file descriptors on"
+                " the service's machine, then try again."
+            ) from error
         if encoder.digest == digest:
             return encoder
     return None

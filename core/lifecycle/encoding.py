@@ -16,6 +16,7 @@ from core.store.engine import reading, writing
 from core.store.vectors import Vector
 
 _TEXTS_AT_ONCE = 32
+_CHARACTERS_AT_ONCE = 50_000  # the longest text: the time for a piece of work is bounded (`core.runs.pulse`)
 
 Item = TypeVar("Item")
 
@@ -35,23 +36,43 @@ def encoded(
     new = {label.content_sha256: label.id for label in labels if label.content_sha256 not in known}
     for done, batch in _batches(list(new.items())):
         execution.report("encoding", done, len(new), fraction=share(len(new)) * done / len(new))
-        known |= _encode_batch(engine, encoder, batch)
+        with reading(engine) as connection:
+            texts = samples.texts(connection, [sample_id for _, sample_id in batch])
+        if len(texts) < len(batch):
+            # Only zero retention takes samples from a busy model, and it has cancelled the run before.
+            raise Fenced(execution.run.id)
+        for piece in _pieces(batch, texts, alone=execution.suspected):
+            execution.begin("encoding", samples=[sample_id for _, sample_id in piece])
+            known |= _encode_piece(engine, encoder, piece, texts)
     return known
 
 
-def _encode_batch(engine: Engine, encoder: Encoder, batch: Sequence[tuple[str, int]]) -> dict[str, Vector]:
+def _encode_piece(
+    engine: Engine, encoder: Encoder, piece: Sequence[tuple[str, int]], texts: Mapping[int, str]
+) -> dict[str, Vector]:
     """Vectors by the text's hash, for pairs of hash and a sample that has the text."""
-    with reading(engine) as connection:
-        texts = samples.texts(connection, [sample_id for _, sample_id in batch])
-    if len(texts) < len(batch):
-        # Only zero retention takes samples from a busy model, and it has cancelled the run before.
-        raise Fenced(batch[0][1])
-    rows = embed(encoder.encode, [texts[sample_id] for _, sample_id in batch])
+    rows = embed(encoder.encode, [texts[sample_id] for _, sample_id in piece])
     with writing(engine) as connection:
         vectors.keep(
-            connection, encoder.digest, {sample_id: row for (_, sample_id), row in zip(batch, rows, strict=True)}
+            connection, encoder.digest, {sample_id: row for (_, sample_id), row in zip(piece, rows, strict=True)}
         )
-    return {digest: row for (digest, _), row in zip(batch, rows, strict=True)}
+    return {digest: row for (digest, _), row in zip(piece, rows, strict=True)}
+
+
+def _pieces(
+    batch: Sequence[tuple[str, int]], texts: Mapping[int, str], *, alone: bool
+) -> Iterator[Sequence[tuple[str, int]]]:
+    """A batch in pieces of no more characters than the longest text may have; one text each when `alone`."""
+    piece: list[tuple[str, int]] = []
+    characters = 0
+    for digest, sample_id in batch:
+        length = len(texts[sample_id])
+        if piece and (alone or characters + length > _CHARACTERS_AT_ONCE):
+            yield piece
+            piece, characters = [], 0
+        piece.append((digest, sample_id))
+        characters += length
+    yield piece
 
 
 def _batches(items: Sequence[Item]) -> Iterator[tuple[int, Sequence[Item]]]:

@@ -30,6 +30,7 @@ from core.lifecycle.callers import Caller
 from core.store import keys
 from core.store.engine import reading, writing
 from core.store.keys import ApiKey, Scope
+from core.store.trouble import StoreUnavailable
 
 FIRST_NAMESPACES = ("local", "demo")
 
@@ -186,7 +187,7 @@ class _Uses:
 
     def _write(self, engine: Engine, key_id: str) -> None:
         # A note is not worth a failure: the database may be gone, or closed, by now.
-        with suppress(SQLAlchemyError), writing(engine) as connection:
+        with suppress(StoreUnavailable, SQLAlchemyError), writing(engine) as connection:
             keys.used(connection, key_id, now=rules.now(), every=_NOTE_EVERY)
 
 

@@ -1,5 +1,6 @@
 """Models: create, list, get, update, delete. A deleted model is archived: it stays readable, its handle stays taken."""
 
+from collections.abc import Mapping
 from typing import Any, get_args
 
 from core.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, State
@@ -18,6 +19,7 @@ from core.states import Outcome
 from core.store import kept_vectors, models, runs
 from core.store.cursors import paged, read_name
 from core.store.engine import reading, writing
+from core.store.models import ModelRow
 
 _KINDS = ("scoring",)
 _METHODS = ("balanced_cosine",)
@@ -83,10 +85,13 @@ def update(bench: Bench, caller: Caller, handle: str, body: ModelUpdate) -> Mode
     """
     name = str(access.permit(bench, caller, "models.update", handle))
     fields = _changes(body)
+    if body.zero_data_retention:
+        with reading(bench.engine) as connection:
+            _check_update(access.found(models.find(connection, name), name), fields)
+        zero_retention.check(bench.engine)
     with writing(bench.engine) as connection:
         model = access.found(models.hold(connection, name), name)
-        check_fields(fields.get("scoring_method"), fields.get("upstream_sources"))
-        rules.require("update", model)
+        _check_update(model, fields)
         cancelled = zero_retention.cancel(connection, model) if body.zero_data_retention else None
         models.change(connection, model.id, now=rules.now(), **fields)
         if "version_retention_policy" in fields:
@@ -117,6 +122,11 @@ def delete(bench: Bench, caller: Caller, handle: str) -> ModelDeleted:
     if cancelled:
         bench.runs.cancel(cancelled)
     return ModelDeleted(handle=name, deleted=True)
+
+
+def _check_update(model: ModelRow, fields: Mapping[str, Any]) -> None:
+    check_fields(fields.get("scoring_method"), fields.get("upstream_sources"))
+    rules.require("update", model)
 
 
 def _changes(body: ModelUpdate) -> dict[str, Any]:

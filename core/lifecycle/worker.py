@@ -11,8 +11,9 @@ import logging
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread, Timer
@@ -22,16 +23,20 @@ from sqlalchemy import Engine
 
 from core.contract.models import OperationKind
 from core.lifecycle import outcomes, retraining, zero_retention
+from core.lifecycle.loading import Loading
 from core.runs.engine import LOCAL
+from core.runs.execution import Execution
+from core.runs.pulse import Death, Pulse
 from core.runs.queue import EngineQueue
 from core.runs.schedules import Schedule
-from core.runs.supervisor import READY
 from core.runs.worker import Body, Worker, serve
 from core.settings import Settings
 from core.store import workers
 from core.store.engine import open_engine, sqlite_file, writing
+from core.store.trouble import StoreUnavailable
 
 _NICE = 10
+_GIVEN_UP_FIRST = "500"
 _PR_SET_PDEATHSIG = 1
 _FAREWELL_SECONDS = 1.0
 _RETRAIN_SWEEP_SECONDS = 2.0
@@ -46,27 +51,39 @@ def main() -> None:
     line = sys.stdin.buffer.readline()
     if not line:
         return  # the parent ended before it had said anything
-    told = json.loads(line)
+    pulse = Pulse()
+    pulse.start()
+    try:
+        _work(json.loads(line), pulse)
+    except StoreUnavailable as error:
+        _log.error("the worker cannot go on: %s", error.message)
+    except Exception as error:
+        _log.error("the worker cannot go on\n%s%s", "".join(traceback.format_tb(error.__traceback__)), _first(error))
+    # Also when it was taken for dead: its parent starts a new one, and the engine's threads must not keep this one.
+    os._exit(1)
+
+
+def _work(told: Mapping[str, Any], pulse: Pulse) -> None:
     settings, executor_id = _settings(told["settings"]), str(told["executor_id"])
     engine = open_engine(settings.database_url)
     _end_with_parent(int(told["parent"]), engine, executor_id)
     os.nice(_NICE)
-    lock = _lock(settings)
+    _let_go_first()
+    lock = _lock(settings, pulse)
     worker = Worker(
         engine=engine,
         url=settings.database_url,
         executor_id=executor_id,
-        bodies=_bodies_in_time(engine, settings),
+        bodies=_bodies_in_time(engine, settings, pulse),
         fail=outcomes.fail,
         schedules=_schedules(engine, settings),
+        deaths=[Death.from_json(each) for each in told.get("deaths", ())],
+        tell=pulse.at,
     )
     try:
-        serve(worker, ready=_say_ready)
-    except Exception:
-        _log.exception("the worker cannot go on")
-    # Also when it was taken for dead: its parent starts a new one, and the engine's threads must not keep this one.
-    os.close(lock)
-    os._exit(1)
+        serve(worker, ready=pulse.ready, judged=pulse.judged)
+    finally:
+        os.close(lock)
 
 
 def greeting(settings: Settings) -> Mapping[str, Any]:
@@ -93,12 +110,17 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     }
 
 
-def _bodies_in_time(engine: Engine, settings: Settings) -> Mapping[str, Body]:
+def _bodies_in_time(engine: Engine, settings: Settings, pulse: Pulse) -> Mapping[str, Body]:
     """As `bodies`, which load while the worker is ready already."""
-    loading = ThreadPoolExecutor(1).submit(bodies, engine, settings)
+    loading = Loading(partial(bodies, engine, settings), said=pulse.encoder)
+    Thread(target=loading.try_once, name="loading", daemon=True).start()
 
     def body(kind: str) -> Body:
-        return lambda execution: loading.result()[kind](execution)
+        def run(execution: Execution) -> None:
+            waiting = partial(execution.report, "loading the encoder", 0, 1, fraction=0.0)
+            loading.wait(waiting=waiting)[kind](execution)
+
+        return run
 
     return {kind: body(kind) for kind in get_args(OperationKind)}
 
@@ -134,7 +156,7 @@ def _wait_for_the_end(engine: Engine, executor_id: str) -> None:
     os._exit(0)
 
 
-def _lock(settings: Settings) -> int:
+def _lock(settings: Settings, pulse: Pulse) -> int:
     """Two workers of one name would execute each other's runs: on SQLite, one at a time."""
     file = sqlite_file(settings.database_url)
     if file is None:
@@ -144,14 +166,20 @@ def _lock(settings: Settings) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         # Another service on this database has a worker, which executes our runs too, until it ends.
-        _say_ready()
+        pulse.ready()
         fcntl.flock(lock, fcntl.LOCK_EX)
     return lock
 
 
-def _say_ready() -> None:
-    sys.stdout.buffer.write(READY)
-    sys.stdout.buffer.flush()
+def _let_go_first() -> None:
+    """When memory runs out the kernel takes this process, which is started again, and not the service."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_GIVEN_UP_FIRST)
+
+
+def _first(error: Exception) -> str:
+    """What an error is, without the statements that some carry."""
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 A purge is two acts. `purge` deletes, in the caller's transaction; SQLite overwrites what it deletes (`secure_delete`).
 `settle` then has the database's file written anew, for copies still stand in its gaps, and its log emptied, where the
-old pages do. A log that somebody is reading cannot be emptied: the model is marked until it could be, the caller is
-told the truth, and the worker tries again (`sweep`).
+old pages do. A log that is being read cannot be emptied, and a full disk has no room for a new file: `check` waits for
+readers and looks at the disk before anything is deleted, so that a refusal changes nothing. If `settle` fails all the
+same, the model is marked until it succeeds, the caller is told so, and the worker tries again (`sweep`).
 On PostgreSQL deleted rows are overwritten in the server's own time, by VACUUM, and its log is its operator's.
 """
 
@@ -18,11 +19,16 @@ from core.errors import Unavailable, UnreadableRow
 from core.lifecycle import outcomes, rules, sweeps
 from core.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
 from core.store import kept_vectors, models, runs, samples, traits, versions
-from core.store.engine import clean, reading, writing
+from core.store.engine import clean, cleanable, reading, writing
 from core.store.models import ModelRow
+from core.store.trouble import StoreUnavailable, unavailable
 
 _PATIENCE_SECONDS = 10.0
 _SWEEP_PATIENCE_SECONDS = 1.0
+_REMNANTS = (
+    "Zero data retention is on and the samples are deleted, but the database's files still hold copies, which are"
+    " removed as soon as that is possible."
+)
 _NEUTRAL = {"positive_label": "positive", "negative_label": "negative", "description": ""}
 
 _log = logging.getLogger(__name__)
@@ -35,6 +41,16 @@ def cancel(connection: Connection, model: ModelRow) -> str | None:
         return None
     outcomes.fail(connection, run, code="cancelled", message="Zero data retention was switched on.")
     return run.id
+
+
+def check(engine: Engine, *, patience_s: float = _PATIENCE_SECONDS) -> None:
+    """Wait until a purge can be completed; raise `Unavailable` when others keep reading for all that time."""
+    if not cleanable(engine, patience_s=patience_s):
+        raise Unavailable(
+            f"Another process has read the database's log for {patience_s:g} s, so samples could not be removed from"
+            " it. Nothing was changed. Try again when it has ended, a backup perhaps.",
+            headers={"Retry-After": "10"},
+        )
 
 
 def purge(connection: Connection, model_id: int) -> None:
@@ -61,10 +77,13 @@ def settle(engine: Engine, model_id: int, *, patience_s: float = _PATIENCE_SECON
 
 def settle_or_say(engine: Engine, model_id: int, *, patience_s: float = _PATIENCE_SECONDS) -> None:
     """Raise `Unavailable` unless the purge is complete: a 200 is a promise."""
-    if not settle(engine, model_id, patience_s=patience_s):
+    try:
+        settled = settle(engine, model_id, patience_s=patience_s)
+    except StoreUnavailable as error:
+        raise unavailable(error.reason, nothing=_REMNANTS) from None
+    if not settled:
         raise Unavailable(
-            "Zero data retention is on and the samples are deleted, but somebody reads the database's log, which still"
-            " holds them. It is emptied as soon as that ends; send this again to be told so.",
+            f"Another process reads the database's log. {_REMNANTS} Send this again to learn whether that is done.",
             headers={"Retry-After": "10"},
         )
 
@@ -74,12 +93,18 @@ def sweep(engine: Engine) -> None:
     with reading(engine) as connection:
         unsettled = list(models.unsettled_purges(connection))
     for _ in sweeps.each("purge sweep", unsettled, partial(_is_held_up, engine)):
-        _log.warning("somebody reads the database's log, which still holds samples that were purged")
         return
 
 
 def _is_held_up(engine: Engine, model_id: int) -> bool:
-    return not settle(engine, model_id, patience_s=_SWEEP_PATIENCE_SECONDS)
+    try:
+        settled = settle(engine, model_id, patience_s=_SWEEP_PATIENCE_SECONDS)
+    except StoreUnavailable as error:
+        _log.warning("samples that were purged cannot be removed from the database's files: %s", error.reason)
+        return True
+    if not settled:
+        _log.warning("another process reads the database's log, which still holds samples that were purged")
+    return not settled
 
 
 def _forget_words(connection: Connection, model_id: int) -> None:

@@ -1,12 +1,16 @@
 """Long operations: the narrow port that the rest of the service sees of the run engine.
 
-Behind it: `queue` (queueing), `engine` (the child process that executes), `worker` (that child), `execution` (one run
-being executed), `guard` (heartbeat, takeover, reconciling: what the engine lacks), `schedules` (what is done beside).
+Behind it: `queue` (queueing), `supervisor` and `engine` (who keeps the child process that executes), `worker` (that
+child), `pulse` (what the child tells its parent), `execution` (one run being executed), `blame` (a run that brings its
+worker down), `room` (who runs beside whom), `guard` (heartbeat, takeover, reconciling: what the engine lacks),
+`schedules` (what is done beside).
 """
 
 from typing import Protocol
 
 from sqlalchemy import Connection
+
+from core.runs.pulse import EncoderState
 
 
 class Queue(Protocol):
@@ -33,3 +37,9 @@ class RunEngine(Queue, Protocol):
 
     def healthy(self) -> bool:
         """Whether runs are being executed."""
+
+    def silent_s(self) -> float | None:
+        """Seconds since the worker last said that it lives; None while there is none."""
+
+    def encoder(self) -> EncoderState:
+        """How far the worker's encoder is."""

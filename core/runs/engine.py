@@ -1,6 +1,5 @@
 """The service's side of the run engine: queues runs in the caller's transaction, and keeps the worker alive."""
 
-import json
 import os
 import socket
 import sys
@@ -12,9 +11,11 @@ from sqlalchemy import URL
 from ulid import ULID
 
 from core.runs.names import engine_url
+from core.runs.pulse import EncoderState
 from core.runs.queue import EngineQueue
-from core.runs.supervisor import Supervisor
+from core.runs.supervisor import SILENCE_SECONDS, Supervisor
 from core.store.engine import sqlite_file
+from core.store.trouble import translated
 
 LOCAL = "local"
 
@@ -22,12 +23,15 @@ LOCAL = "local"
 class Runs(EngineQueue):
     """The run engine of a service: `module` is what the worker process runs, `greeting` what it is told."""
 
-    def __init__(self, url: str | URL, *, module: str, greeting: Mapping[str, Any]) -> None:
-        DBOS.migrate(engine_url(url))
+    def __init__(
+        self, url: str | URL, *, module: str, greeting: Mapping[str, Any], silence_s: float = SILENCE_SECONDS
+    ) -> None:
+        with translated():
+            DBOS.migrate(engine_url(url))
         super().__init__(url)
         told = {**greeting, "executor_id": _executor_id(url), "parent": os.getpid()}
         # -P: a folder named core where the service was started must not be taken for ours.
-        self.worker = Supervisor([sys.executable, "-P", "-m", module], json.dumps(told, default=str).encode())
+        self.worker = Supervisor([sys.executable, "-P", "-m", module], told, silence_s=silence_s)
 
     def start(self) -> None:
         """Start the worker, unless it was started."""
@@ -45,6 +49,14 @@ class Runs(EngineQueue):
     def healthy(self) -> bool:
         """Whether the worker executes runs."""
         return self.worker.ready()
+
+    def silent_s(self) -> float | None:
+        """Seconds since the worker said that it lives; None while there is none."""
+        return self.worker.silent_s()
+
+    def encoder(self) -> EncoderState:
+        """How far the worker's encoder is."""
+        return self.worker.encoder
 
 
 def _executor_id(url: str | URL) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, Engine
 
+from core.runs.pulse import Place
 from core.store import runs
 from core.store.engine import writing
 
@@ -32,13 +33,26 @@ class Fail(Protocol):
         ...
 
 
+class Tell(Protocol):
+    """Tells the worker's parent which piece of a run is begun."""
+
+    def __call__(self, run_id: str, place: Place | None, /) -> None:
+        """None: the run is out of the worker's hands."""
+        ...
+
+
+def untold(_run_id: str, _place: Place | None, /) -> None:
+    """For executions without a parent that listens."""
+
+
 class Execution:
     """A claimed run."""
 
-    def __init__(self, engine: Engine, run: runs.RunRow, owner: str) -> None:
+    def __init__(self, engine: Engine, run: runs.RunRow, owner: str, *, tell: Tell = untold) -> None:
         self.run = run
         self.owner = owner
         self._engine = engine
+        self._tell = tell
         self._began = monotonic()
         self._written = -_EVERY_SECONDS
         self.fraction = 0.0
@@ -48,8 +62,18 @@ class Execution:
         """Seconds since this execution began."""
         return monotonic() - self._began
 
+    @property
+    def suspected(self) -> bool:
+        """Whether the run may have brought a worker down: then its pieces should be small."""
+        return self.run.strikes > 0
+
+    def begin(self, phase: str, *, done: int = 0, samples: Sequence[int] = ()) -> None:
+        """Tell the parent which piece comes next: should the worker not survive it, this is what is known of it."""
+        self._tell(self.run.id, Place(phase, done, tuple(samples)))
+
     def report(self, phase: str, done: int, total: int, *, fraction: float) -> None:
         """Say how far the run is, twice a second at most; raise `Fenced` when it is not ours any more."""
+        self.begin(phase, done=done)
         if monotonic() - self._written < _EVERY_SECONDS:
             return
         self.fraction = min(1.0, max(self.fraction, fraction))

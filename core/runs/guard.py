@@ -2,10 +2,13 @@
 
 Every worker is seen every few seconds by the database's clock. One that was not seen for long is buried by whichever
 worker comes first, and that one takes its runs back to the queue. A worker that finds itself buried ends; its parent
-starts it anew. Expiry is long on purpose: a slow machine is no dead one, and fencing makes a wrong guess harmless.
+starts it anew. Expiry is long on purpose: a slow machine is no dead one, and fencing makes a wrong guess harmless. It is
+longer than a parent waits for a worker that hangs (`supervisor`), with time to start the next one: what brings workers
+down is judged where it happened, and does not travel.
 """
 
 import logging
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -18,8 +21,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from core.errors import UnreadableRow
 from core.runs.execution import Fail
 from core.runs.names import QUEUE
+from core.runs.queue import EngineQueue
 from core.store import runs, workers
 from core.store.engine import reading, writing
+from core.store.trouble import StoreUnavailable
 
 _ENDED = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
@@ -39,22 +44,35 @@ class Pace:
     keep_s: float
 
 
-PACE = Pace(heartbeat_s=5.0, expiry_s=30.0, reconcile_every=6, keep_s=7 * 86_400)
+PACE = Pace(heartbeat_s=5.0, expiry_s=90.0, reconcile_every=6, keep_s=7 * 86_400)
 
 
-def watch(engine: Engine, executor_id: str, fail: Fail, pace: Pace) -> None:
+@dataclass(frozen=True)
+class Watched:
+    """What a watch needs: the database, the queue, who watches, how a run fails, and the runs in this worker's hands."""
+
+    engine: Engine
+    queue: EngineQueue
+    executor_id: str
+    fail: Fail
+    held: Collection[str] = ()
+
+
+def watch(watched: Watched, pace: Pace) -> None:
     """Keep watch until this worker finds itself buried."""
+    dropped: frozenset[str] = frozenset()
     for beat in count():
         try:
-            with writing(engine) as connection:
-                if not workers.seen(connection, executor_id):
+            with writing(watched.engine) as connection:
+                if not workers.seen(connection, watched.executor_id):
                     return
-            take_over(engine, after_seconds=pace.expiry_s)
+            take_over(watched.engine, after_seconds=pace.expiry_s)
             if beat % pace.reconcile_every == 0:
-                reconcile(engine, fail)
+                dropped = reconcile(watched, dropped=dropped)
                 forget(older_than_s=pace.keep_s)
-        except SQLAlchemyError as error:
-            _log.warning("the database did not answer the worker's watch: %s", type(error).__name__)
+        except (StoreUnavailable, SQLAlchemyError) as error:
+            reason = error.message if isinstance(error, StoreUnavailable) else type(error).__name__
+            _log.warning("the worker cannot reach its database: %s", reason)
         sleep(pace.heartbeat_s)
 
 
@@ -70,29 +88,44 @@ def take_over(engine: Engine, *, after_seconds: float) -> None:
             DBOS.resume_workflow(workflow.workflow_id, queue_name=QUEUE)
 
 
-def reconcile(engine: Engine, fail: Fail) -> None:
-    """Settle the runs that we think alive and the engine knows to be over, or in nobody's hands."""
-    with reading(engine) as connection:
+def reconcile(watched: Watched, *, dropped: Collection[str] = ()) -> frozenset[str]:
+    """Settle the runs that we think alive and the engine knows to be over, or in nobody's hands.
+
+    Gives the runs that the engine thinks this worker executes and that it does not; those that were so the last time
+    too (`dropped`) go back to the queue, because the engine lost them between the two.
+    """
+    with reading(watched.engine) as connection:
         live = {run.id: run for run in runs.live(connection)}
     if not live:
-        return
+        return frozenset()
     found = DBOS.list_workflows(workflow_ids=list(live), load_input=False, load_output=False)
     workflows = {workflow.workflow_id: workflow for workflow in found}
     # Asked last: a worker enters before it takes a run, so whoever holds one and is not here was buried.
-    with reading(engine) as connection:
+    with reading(watched.engine) as connection:
         known = workers.known(connection)
+    idle = set()
     for run_id, run in live.items():
         workflow = workflows.get(run_id)
-        if workflow is None or workflow.status in _ENDED:
-            _settle(engine, fail, run)
+        if workflow is None:
+            # The engine lost it, which is no fault of the run: it is queued again.
+            with writing(watched.engine) as connection:
+                watched.queue.enqueue(connection, run_id, run.kind, run.model_id)
+        elif workflow.status in _ENDED:
+            _settle(watched, run)
         elif workflow.status == "PENDING" and workflow.executor_id not in known:
             DBOS.resume_workflow(run_id, queue_name=QUEUE)
+        elif workflow.status == "PENDING" and workflow.executor_id == watched.executor_id:
+            if run_id not in watched.held:
+                idle.add(run_id)
+    for run_id in idle.intersection(dropped):
+        DBOS.resume_workflow(run_id, queue_name=QUEUE)
+    return frozenset(idle.difference(dropped))
 
 
-def _settle(engine: Engine, fail: Fail, run: runs.RunRow) -> None:
+def _settle(watched: Watched, run: runs.RunRow) -> None:
     try:
-        with writing(engine) as connection:
-            fail(connection, run, code="interrupted", message="The run was lost; it may be started again.")
+        with writing(watched.engine) as connection:
+            watched.fail(connection, run, code="interrupted", message="The run was lost; it may be started again.")
     except UnreadableRow as error:
         _log.warning("the run %s cannot be settled: %s", run.id, error.message)
 

@@ -1,7 +1,11 @@
 """What both sides of the run engine must call by the same name. A change strands whatever is queued: drain first."""
 
+from urllib.parse import quote
+
 from dbos import DBOSPortableJSONSerializer
 from sqlalchemy import URL, make_url
+
+from core.store.engine import sqlite_file
 
 APPLICATION = "traitbench"
 # A constant: the engine's default is a hash of our source, and after an upgrade it would leave queued runs for ever.
@@ -15,6 +19,9 @@ SERIALIZER = DBOSPortableJSONSerializer()
 def engine_url(url: str | URL) -> str:
     """Our database's URL as the run engine takes it: it needs its own connections, without our hooks."""
     url = make_url(url)
+    if (file := sqlite_file(url)) is not None:
+        # Never "rwc": a file that was removed must not be made anew, empty, beside those who have it open.
+        url = URL.create("sqlite", database=f"file:{quote(str(file))}", query={"mode": "rw", "uri": "true"})
     if url.get_backend_name() == "postgresql":
         url = url.set(drivername="postgresql")
     return url.render_as_string(hide_password=False)

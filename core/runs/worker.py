@@ -6,8 +6,9 @@ itself: a body keeps what is dear as it goes, and ends in one transaction that o
 
 import logging
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import sleep
 
 from dbos import DBOS, DBOSConfig
 from sqlalchemy import URL, Engine
@@ -15,17 +16,21 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from ulid import ULID
 
 from core.errors import TraitbenchError
-from core.runs import guard
-from core.runs.execution import Execution, Fail, Fenced
+from core.runs import blame, guard
+from core.runs.execution import Execution, Fail, Fenced, Tell, untold
 from core.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
+from core.runs.pulse import Death
+from core.runs.queue import EngineQueue
+from core.runs.room import Room
 from core.runs.schedules import Schedule, keep
 from core.store import runs, workers
-from core.store.engine import writing
-
-MOST_ATTEMPTS = 10
+from core.store.engine import reading, writing
+from core.store.trouble import StoreUnavailable
 
 _AT_ONCE = 2
 _POLL_SECONDS = 0.3
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+_CANCELLED = frozenset({"DBOSWorkflowCancelledError", "DBOSAwaitedWorkflowCancelledError"})
 
 _log = logging.getLogger(__name__)
 
@@ -42,13 +47,29 @@ class Worker:
     bodies: Mapping[str, Body]
     fail: Fail
     schedules: Sequence[Schedule] = ()
+    deaths: Sequence[Death] = ()
+    tell: Tell = untold
+    room: Room = field(default_factory=Room)
+    held: set[str] = field(default_factory=set)
 
 
-def serve(worker: Worker, *, ready: Callable[[], None], pace: guard.Pace = guard.PACE) -> None:
-    """Execute runs; `ready` is called once they are. Comes back only when this worker was taken for dead."""
+def serve(
+    worker: Worker,
+    *,
+    ready: Callable[[], None],
+    judged: Callable[[], None] = lambda: None,
+    pace: guard.Pace = guard.PACE,
+) -> None:
+    """Execute runs; `ready` is called once they are, `judged` once the ends of earlier workers are on record.
+
+    Comes back only when this worker was taken for dead.
+    """
     _quieten()
     with writing(worker.engine) as connection:
         workers.enter(connection, worker.executor_id)
+    # Before anything is executed: the next victim of a run would be this worker.
+    blame.judge(worker.engine, worker.deaths, worker.fail)
+    judged()
     DBOS(config=_config(worker))
     _quieten()
     DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_workflow(worker))
@@ -56,7 +77,8 @@ def serve(worker: Worker, *, ready: Callable[[], None], pace: guard.Pace = guard
     DBOS.register_queue(QUEUE, worker_concurrency=_AT_ONCE, partition_concurrency=1, polling_interval_sec=_POLL_SECONDS)
     keep(worker.schedules)
     ready()
-    guard.watch(worker.engine, worker.executor_id, worker.fail, pace)
+    watched = guard.Watched(worker.engine, EngineQueue(worker.url), worker.executor_id, worker.fail, worker.held)
+    guard.watch(watched, pace)
 
 
 def _config(worker: Worker) -> DBOSConfig:
@@ -72,16 +94,13 @@ def _config(worker: Worker) -> DBOSConfig:
 
 
 def _workflow(worker: Worker) -> Callable[[str], None]:
-    @DBOS.step(
-        name=WORKFLOW,
-        retries_allowed=True,
-        max_attempts=10,
-        interval_seconds=0.2,
-        backoff_rate=1.7,
-        should_retry=_is_weather,
-    )
+    @DBOS.step(name=WORKFLOW)
     def step(run_id: str) -> None:
-        execute(worker, run_id)
+        worker.held.add(run_id)
+        try:
+            persist(worker, run_id)
+        finally:
+            worker.held.discard(run_id)
 
     def workflow(run_id: str) -> None:
         step(run_id)
@@ -89,16 +108,49 @@ def _workflow(worker: Worker) -> Callable[[str], None]:
     return workflow
 
 
+def persist(worker: Worker, run_id: str) -> None:
+    """Execute a run, again whenever the database was away: however long that lasts, the run is not lost."""
+    for pause in _pauses():
+        try:
+            return execute(worker, run_id)
+        except Exception as error:
+            if not _is_weather(error):
+                raise
+            if pause < _LONGEST_PAUSE:
+                reason = error.message if isinstance(error, StoreUnavailable) else type(error).__name__
+                _log.warning("run %s waits for the database: %s", run_id, reason)
+        sleep(pause)
+    raise AssertionError("the pauses never end")
+
+
+def _pauses() -> Iterator[float]:
+    pause = _FIRST_PAUSE
+    while True:
+        yield pause
+        pause = min(pause * 2, _LONGEST_PAUSE)
+
+
 def execute(worker: Worker, run_id: str) -> None:
     """Execute a run that has not ended; whatever goes wrong in it is its outcome, except that the database is away."""
+    with reading(worker.engine) as connection:
+        known = runs.read(connection, run_id)
+    if known is None:
+        return
+    with worker.room.entered(alone=known.strikes > 0):
+        try:
+            _execute(worker, run_id)
+        finally:
+            worker.tell(run_id, None)
+
+
+def _execute(worker: Worker, run_id: str) -> None:
     owner = str(ULID())
     with writing(worker.engine) as connection:
         run = runs.claim(connection, run_id, owner)
     if run is None:
         return
     try:
-        _check_attempts(run)
-        worker.bodies[run.kind](Execution(worker.engine, run, owner))
+        worker.bodies[run.kind](Execution(worker.engine, run, owner, tell=worker.tell))
     except Fenced:
         return
     except Exception as error:
@@ -107,17 +159,6 @@ def execute(worker: Worker, run_id: str) -> None:
         code, message = _explain(run, error)
         with writing(worker.engine) as connection:
             worker.fail(connection, run, code=code, message=message, owner=owner)
-
-
-class Interrupted(TraitbenchError):
-    """The run was begun too often without coming to an end."""
-
-    code = "interrupted"
-
-
-def _check_attempts(run: runs.RunRow) -> None:
-    if run.attempts > MOST_ATTEMPTS:
-        raise Interrupted(f"The run was interrupted {MOST_ATTEMPTS} times and given up; it may be started again.")
 
 
 def _explain(run: runs.RunRow, error: Exception) -> tuple[str, str]:
@@ -131,12 +172,25 @@ def _explain(run: runs.RunRow, error: Exception) -> tuple[str, str]:
 
 def _is_weather(error: BaseException) -> bool:
     """Whether the database was away, which passes."""
-    return isinstance(error, (OperationalError, InterfaceError))
+    return isinstance(error, (StoreUnavailable, OperationalError, InterfaceError))
 
 
 def _quieten() -> None:
-    """The engine's log: warnings only, through our handlers, and no traceback of what we cancelled ourselves."""
+    """The engine's log: warnings only, through our handlers, each in one line."""
     logger = logging.getLogger("dbos")
     logger.setLevel(logging.WARNING)
     logger.handlers.clear()
     logger.propagate = True
+    if _in_one_line not in logger.filters:
+        logger.addFilter(_in_one_line)
+
+
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """Leave out tracebacks and statements, and what the engine says of a run that we have cancelled ourselves."""
+    error = record.exc_info[1] if record.exc_info else None
+    said = record.getMessage()
+    if type(error).__name__ in _CANCELLED or "recorded outcome" in said:
+        return False
+    record.msg, record.args = said.partition("\n")[0] + (f" {type(error).__name__}" if error else ""), None
+    record.exc_info = record.exc_text = None
+    return True

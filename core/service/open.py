@@ -17,10 +17,11 @@ router = APIRouter(tags=["service"], dependencies=[Depends(only_known)])
 
 @router.get("/v1/health", name="service.health")
 def health(request: Request) -> Health:
-    """Whether store, encoder and runs are up; models may still be training."""
-    if not bench_of(request).healthy():
-        raise Unavailable("The store or the runs do not answer; try again in a moment.")
-    return Health(status="ok")
+    """Whether store, encoder and runs are up; models may still be training. `wrong` in the details names what is not."""
+    state = bench_of(request).health.state()
+    if state.wrong:
+        raise Unavailable(state.says(), details={"wrong": state.wrong, **state.figures()})
+    return Health(status="ok", **state.figures())
 
 
 @router.get("/v1/openapi.json", name="service.openapi")

@@ -3,12 +3,18 @@
 `writing` takes SQLite's write lock at once (BEGIN IMMEDIATE), so that what a transaction has read stays true until it
 commits; on PostgreSQL the rows that a decision rests on are locked instead (`SELECT ... FOR UPDATE`; SQLite drops it).
 `reading` is one consistent snapshot on both, and never waits for a writer. Statements never carry their parameters into
-an error message: they hold texts.
+an error message: they hold texts. Where the database cannot be used, both raise `StoreUnavailable` (`trouble`).
+
+A SQLite file that is removed or replaced while it is open takes writes as before, and loses them. So its identity is
+remembered, no connection ever makes it anew, and no transaction commits to a file that is not at its place any more.
 """
 
 import json
 import math
+import os
 import re
+import shutil
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
@@ -16,13 +22,18 @@ from pathlib import Path
 from sqlite3 import OperationalError
 from time import monotonic, sleep
 from typing import Any
+from urllib.parse import quote
+from weakref import WeakKeyDictionary
 
 from pydantic_core import from_json
 from sqlalchemy import URL, Connection, Dialect, Engine, Table, create_engine, event, literal_column, make_url
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.sql.elements import ColumnElement
 
 from core.errors import UnreadableRow
+from core.settings import SettingInvalid
+from core.store.trouble import reason_of, translated, unavailable
 
 _READ = "traitbench_read"
 _MAYBE_HUGE = re.compile(r"[eE]\+?\d{3}|\d{19}")
@@ -33,6 +44,10 @@ _OF_READERS: Mapping[str, Mapping[str, Any]] = {
 _PATIENCE = "PRAGMA busy_timeout=10000"
 _TEMPORARY = "PRAGMA temp_store=MEMORY"
 _PAUSE_SECONDS = 0.05
+_WAIT_FOR_READERS_MS = 2_000
+_CONNECT_SECONDS = 10
+_SPARE_BYTES = 1 << 20
+_STEPS_BETWEEN_LOOKS = 100_000
 _PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=NORMAL",
@@ -46,25 +61,33 @@ _PRAGMAS = (
 
 
 def open_engine(url: str | URL) -> Engine:
-    """The engine of a database, its folder made if it is a file; nothing is connected yet."""
-    url = make_url(url)
-    if url.get_backend_name() == "sqlite":
-        return _sqlite(url)
-    return create_engine(
-        url,
-        hide_parameters=True,
-        json_serializer=_to_json,
-        json_deserializer=_from_json,
-        pool_size=8,
-        max_overflow=24,
-        pool_pre_ping=True,
-    )
+    """The engine of a database; nothing is connected yet. Raise `SettingInvalid` for a URL that cannot be one."""
+    try:
+        url = make_url(url)
+        if url.get_backend_name() == "sqlite":
+            return _sqlite(url)
+        return create_engine(
+            url,
+            hide_parameters=True,
+            json_serializer=_to_json,
+            json_deserializer=_from_json,
+            pool_size=8,
+            max_overflow=24,
+            pool_pre_ping=True,
+            connect_args={"connect_timeout": _CONNECT_SECONDS},
+        )
+    except (ArgumentError, ValueError, ImportError):
+        # What it says may hold the password.
+        raise SettingInvalid(
+            "TRAITBENCH_DATABASE_URL cannot be read. Use sqlite:////path/to/file.db or"
+            " postgresql://user:password@host:5432/name; write special characters in it as %XX."
+        ) from None
 
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that may write; committed at the end, rolled back when it raises."""
-    with engine.begin() as connection:
+    with translated(), engine.begin() as connection:
         yield connection
 
 
@@ -72,7 +95,8 @@ def writing(engine: Engine) -> Iterator[Connection]:
 def reading(engine: Engine) -> Iterator[Connection]:
     """A transaction that sees one moment of the database and changes nothing."""
     # Options of the connection, not of the engine: that would be a new engine every time.
-    with engine.connect() as connection, connection.execution_options(**_OF_READERS[engine.dialect.name]).begin():
+    options = _OF_READERS[engine.dialect.name]
+    with translated(), engine.connect() as connection, connection.execution_options(**options).begin():
         yield connection
 
 
@@ -86,8 +110,51 @@ def clean(engine: Engine, *, patience_s: float) -> bool:
     if engine.dialect.name != "sqlite":
         return True
     end = monotonic() + patience_s
-    with closing(engine.raw_connection()) as connection:
+    with translated(), closing(engine.raw_connection()) as connection:
         return _insist(partial(_write_anew, connection), end) and _insist(partial(_cut_off_log, connection), end)
+
+
+def cleanable(engine: Engine, *, patience_s: float) -> bool:
+    """Whether `clean` can do its work now: False while others read in SQLite's log for all that time.
+
+    Raise `StoreUnavailable` when the disk has no room for the file to be written anew.
+    """
+    file = sqlite_file(engine.url)
+    if engine.dialect.name != "sqlite" or file is None:
+        return True
+    end = monotonic() + patience_s
+    with translated(), closing(engine.raw_connection()) as connection:
+        if not _insist(partial(_cut_off_log, connection), end):
+            return False
+    # It is written once into the log, and from there into its place.
+    if shutil.disk_usage(file.parent).free < file.stat().st_size + _SPARE_BYTES:
+        raise unavailable("full")
+    return True
+
+
+def check_file(engine: Engine, *, within_s: float) -> None:
+    """Raise `StoreUnavailable` when SQLite finds its file damaged within so many seconds; the rest is not looked at."""
+    if engine.dialect.name != "sqlite":
+        return
+    end = monotonic() + within_s
+    with translated(), closing(engine.raw_connection()) as connection:
+        connection.set_progress_handler(lambda: monotonic() > end, _STEPS_BETWEEN_LOOKS)
+        try:
+            found = connection.execute("PRAGMA quick_check(1)").fetchall()
+        except OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_INTERRUPT":
+                raise
+            found = [("ok",)]
+        finally:
+            connection.set_progress_handler(None, 0)
+    if found != [("ok",)]:
+        raise unavailable("damaged")
+
+
+def in_place(engine: Engine) -> bool:
+    """Whether the file that SQLite has open is still the one at its path; True for another database."""
+    file = _files.get(engine)
+    return file is None or file.in_place()
 
 
 def sqlite_file(url: str | URL) -> Path | None:
@@ -124,7 +191,9 @@ def _write_anew(connection: Any) -> bool:
         cursor.execute("PRAGMA temp_store=FILE")
         cursor.execute("VACUUM")
         return True
-    except OperationalError:
+    except OperationalError as error:
+        if reason_of(error) != "busy":
+            raise
         return False
     finally:
         cursor.execute(_TEMPORARY)
@@ -135,8 +204,9 @@ def _cut_off_log(connection: Any) -> bool:
     """False while somebody reads in it."""
     cursor = connection.cursor()
     try:
-        # SQLite itself would hold up every writer while it waits for the readers.
-        cursor.execute("PRAGMA busy_timeout=0")
+        # SQLite waits for those who read already, and lets new ones read past the log meanwhile. Without that wait it
+        # would have to meet a moment in which nobody reads, and on a busy service there is none. Writers wait too.
+        cursor.execute(f"PRAGMA busy_timeout={_WAIT_FOR_READERS_MS}")
         [(busy, _, _)] = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return not busy
     finally:
@@ -144,12 +214,57 @@ def _cut_off_log(connection: Any) -> bool:
         cursor.close()
 
 
+class _File:
+    """A SQLite file, and which one it is: another one at its path is another database."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._identity: tuple[int, int] | None = None
+
+    def connect(self) -> sqlite3.Connection:
+        """A connection. Only the first one may make the file."""
+        if self._identity is not None:
+            self.check()
+        mode = "rwc" if self._identity is None else "rw"
+        connection = sqlite3.connect(f"file:{quote(str(self._path))}?mode={mode}", uri=True, check_same_thread=False)
+        if self._identity is None:
+            self._identity = self._look()
+        return connection
+
+    def in_place(self) -> bool:
+        """Whether the file is still there, or was never opened."""
+        return self._identity is None or self._look() == self._identity
+
+    def check(self, *_: object) -> None:
+        """Raise `StoreUnavailable` when the file is not there any more."""
+        if not self.in_place():
+            raise unavailable("gone")
+
+    def _look(self) -> tuple[int, int] | None:
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+
+_files: WeakKeyDictionary[Engine, _File] = WeakKeyDictionary()
+
+
 def _sqlite(url: URL) -> Engine:
+    path = sqlite_file(url)
+    if path is None:
+        raise SettingInvalid("TRAITBENCH_DATABASE_URL names no file. Use sqlite:////path/to/file.db.")
+    file = _File(path)
     # Threads wait for SQLite's lock, not for a place in the pool.
     json_as_ours: Mapping[str, Any] = {"json_serializer": _to_json, "json_deserializer": _from_json}
-    engine = create_engine(url, hide_parameters=True, pool_size=8, max_overflow=56, **json_as_ours)
+    engine = create_engine(
+        url, creator=file.connect, hide_parameters=True, pool_size=8, max_overflow=56, **json_as_ours
+    )
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
+    event.listen(engine, "commit", file.check)
+    _files[engine] = file
     return engine
 
 

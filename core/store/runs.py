@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, select, update
+from sqlalchemy import Connection, Select, func, select, text, update
 from sqlalchemy import insert as insert_into
 
 from core.contract.models import OperationKind, OperationStatus
@@ -32,6 +32,8 @@ class RunRow:
     options: Mapping[str, Any]
     status: OperationStatus
     attempts: int
+    strikes: int
+    struck_at: Mapping[str, Any] | None
     finished_at: datetime | None
 
 
@@ -84,6 +86,21 @@ def claim(connection: Connection, run_id: str, owner: str) -> RunRow | None:
     connection.execute(statement.values(owner=owner, status="running", attempts=_RUNS.attempts + 1))
     run = read(connection, run_id)
     return run if run and run.status in _LIVE else None
+
+
+def strike(connection: Connection, run_id: str, *, strikes: int, place: Mapping[str, Any]) -> None:
+    """Note how often a run has brought its worker down at a place."""
+    statement = update(tables.runs).where(_RUNS.id == run_id, _RUNS.status.in_(_LIVE))
+    connection.execute(statement.values(strikes=strikes, struck_at=dict(place)))
+
+
+def oldest_queued(connection: Connection) -> datetime | None:
+    """When the run was queued that has waited longest."""
+    # As the index over live runs says it, so that those that ended are not read.
+    live = text("status IN ('queued', 'running')")
+    statement = select(func.min(_RUNS.created_at)).where(live, _RUNS.status == "queued")
+    found: datetime | None = connection.execute(statement).scalar_one()
+    return found
 
 
 def progress(connection: Connection, run_id: str, owner: str, progress: Mapping[str, Any]) -> bool:

@@ -243,6 +243,9 @@ runs = Table(
     Column("error_message", Text),
     Column("owner", String),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
+    # How often the run has brought its worker down without getting on, and where it was then (`core.runs.blame`).
+    Column("strikes", Integer, nullable=False, server_default=text("0")),
+    Column("struck_at", _Json),
     Column("created_at", Moment, nullable=False),
     Column("finished_at", Moment),
     CheckConstraint("status IN ('queued', 'running', 'succeeded', 'failed')", name="status"),

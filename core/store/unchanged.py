@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from sqlalchemy import Engine
 
@@ -63,7 +64,11 @@ class Unchanged:
             return None
         try:
             if self._looking is None:
-                self._looking = sqlite3.connect(self._file, timeout=0, isolation_level=None, check_same_thread=False)
+                # Never "rwc": a file that is not there any more must not be made.
+                place = f"file:{quote(str(self._file))}?mode=rw"
+                self._looking = sqlite3.connect(
+                    place, uri=True, timeout=0, isolation_level=None, check_same_thread=False
+                )
             found: int = self._looking.execute("PRAGMA data_version").fetchone()[0]
         except sqlite3.Error:
             found = -1

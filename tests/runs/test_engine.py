@@ -117,14 +117,16 @@ def test_a_worker_that_was_taken_for_dead_can_write_no_more(yard: Yard, start_wo
     assert [line.split()[0] for line in yard.said("ends", run_id)] == ["living"]
 
 
-def test_what_the_engine_has_lost_is_settled(yard: Yard, start_worker: StartWorker) -> None:
+def test_what_the_engine_has_lost_is_queued_again_and_what_it_has_ended_is_settled(
+    yard: Yard, start_worker: StartWorker
+) -> None:
     unknown, stopped = yard.model(), yard.model()
-    run_ids = [yard.record(unknown), yard.queue(stopped)]
-    yard.service.cancel(run_ids[1])
+    lost, ended = yard.record(unknown), yard.queue(stopped)
+    yard.service.cancel(ended)
     start_worker("one")
-    for run_id in run_ids:
-        yard.wait(run_id, "failed")
-    assert (yard.state(unknown), yard.state(stopped)) == ("failed", "failed")
+    yard.wait(lost)
+    yard.wait(ended, "failed")
+    assert yard.state(stopped) == "failed"
 
 
 def test_the_engine_forgets_what_has_ended_and_we_do_not(yard: Yard, start_worker: StartWorker) -> None:

@@ -1,12 +1,16 @@
 """The parent of a worker: it starts one, starts another when that dies, and leaves none behind."""
 
+import json
+import logging
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from core.runs.pulse import Place
 from core.runs.supervisor import Supervisor
 from tests.benches import until
 
@@ -16,8 +20,53 @@ TELLS = "import sys; open(sys.argv[1], 'w').write(sys.stdin.readline()); print('
 DEAF = "import sys, time; sys.stdin.readline(); print('ready', flush=True); time.sleep(600)"
 
 
+# Children with a pulse and a piece of a run in their hands; the second line that they are told ends them.
+HOLDS = """
+import os, sys, threading, time
+from core.runs.pulse import Place, Pulse
+told, does = sys.stdin.readline(), sys.argv[1]
+open(sys.argv[2], "a").write(told)
+pulse = Pulse(every_s=0.1, longest_piece_s=0.5)
+pulse.start()
+pulse.at("run_1", Place("encoding", samples=(7,)))
+pulse.ready()
+if "deaths" in told:
+    pulse.judged()
+elif does == "freeze":
+    # One C function that never lets go of the interpreter's lock.
+    sys.set_int_max_str_digits(0)
+    int("9" * 30_000_000)
+elif does == "crash":
+    import ctypes
+    ctypes.string_at(0)
+elif does == "slow":
+    time.sleep(600)
+pulse.at("run_1", None)
+sys.stdin.read()
+"""
+PRESSED = """
+import resource, sys, threading, time
+from core.runs.pulse import Place
+from core.runs.supervisor import Supervisor
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+supervisor = Supervisor([sys.executable, "-c", sys.argv[1]], {})
+resource.setrlimit(resource.RLIMIT_NOFILE, (5, hard))
+supervisor.start()
+time.sleep(1)
+[thread] = [each for each in threading.enumerate() if each.name == "worker-supervisor"]
+assert thread.is_alive() and not supervisor.ready()
+resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+end = time.monotonic() + 20
+while not supervisor.ready():
+    assert time.monotonic() < end
+    time.sleep(0.05)
+supervisor.stop()
+print("recovered")
+"""
+
+
 def _supervisor(code: str, *arguments: object) -> Supervisor:
-    return Supervisor([sys.executable, "-c", code, *map(str, arguments)], b'{"a": 1}')
+    return Supervisor([sys.executable, "-c", code, *map(str, arguments)], {"a": 1})
 
 
 def _alive(process_id: int) -> bool:
@@ -73,3 +122,76 @@ def test_a_child_that_cannot_start_is_tried_again_with_growing_patience(tmp_path
     until(lambda: (tmp_path / "tries").exists() and len((tmp_path / "tries").read_text()) > 2, what="three tries")
     assert not supervisor.ready()
     supervisor.stop()
+
+
+def test_a_process_without_free_descriptors_starts_its_worker_when_it_has_some() -> None:
+    done = subprocess.run([sys.executable, "-c", PRESSED, LIVES], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "recovered\n", done.stderr
+
+
+def test_a_program_that_is_missing_for_a_moment_is_tried_again(tmp_path: Path) -> None:
+    program = tmp_path / "python"
+    supervisor = Supervisor([str(program), "-c", LIVES], {})
+    supervisor.start()
+    until(lambda: supervisor.pid is None, what="the first try")
+    program.symlink_to(sys.executable)
+    until(supervisor.ready, what="the child to be ready")
+    supervisor.stop()
+
+
+@pytest.mark.parametrize(("does", "cause"), [("freeze", "silent"), ("crash", "crashed"), ("slow", "slow")])
+def test_a_worker_that_ends_by_its_own_doing_is_replaced_and_the_next_one_is_told(
+    tmp_path: Path, does: str, cause: str
+) -> None:
+    supervisor = Supervisor([sys.executable, "-c", HOLDS, does, str(tmp_path / "told")], {"a": 1}, silence_s=2.0)
+    supervisor.start()
+    until(lambda: _told(tmp_path)[1:], what="a second child")
+    assert _told(tmp_path)[:2] == [
+        {"a": 1},
+        {"a": 1, "deaths": [{"cause": cause, "places": {"run_1": Place("encoding", samples=(7,)).to_json()}}]},
+    ]
+    until(supervisor.ready, what="the second child to be ready")
+    child = supervisor.pid
+    assert child is not None
+    os.kill(child, signal.SIGKILL)
+    until(lambda: _told(tmp_path)[2:], what="a third child")
+    supervisor.stop()
+    assert _told(tmp_path)[2] == {"a": 1}
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP])
+def test_a_worker_that_is_killed_or_stopped_from_outside_is_replaced_and_no_run_is_blamed(
+    tmp_path: Path, number: signal.Signals, caplog: pytest.LogCaptureFixture
+) -> None:
+    code = HOLDS.replace('pulse.at("run_1", None)', "")
+    supervisor = Supervisor([sys.executable, "-c", code, "hold", str(tmp_path / "told")], {"a": 1}, silence_s=2.0)
+    supervisor.start()
+    with caplog.at_level(logging.ERROR):  # the warnings are expected
+        for _ in range(10 if number == signal.SIGKILL else 1):
+            until(supervisor.ready, what="the child to be ready")
+            child = supervisor.pid
+            assert child is not None
+            os.kill(child, number)
+            until(lambda dead=child: supervisor.pid != dead, what="a successor")  # type: ignore[misc]
+            assert not _alive(child)
+    until(supervisor.ready, what="the last child to be ready")
+    supervisor.stop()
+    assert all(told == {"a": 1} for told in _told(tmp_path))
+
+
+def test_the_parent_knows_how_long_its_worker_has_said_nothing() -> None:
+    supervisor = _supervisor(LIVES)
+    assert supervisor.silent_s() is None
+    supervisor.start()
+    until(supervisor.ready, what="the child to be ready")
+    first = supervisor.silent_s()
+    assert first is not None
+    until(lambda: (supervisor.silent_s() or 0.0) > first, what="time to pass")
+    supervisor.stop()
+    assert supervisor.silent_s() is None
+
+
+def _told(folder: Path) -> list[dict[str, object]]:
+    file = folder / "told"
+    lines = file.read_text().split("\n")[:-1] if file.exists() else []
+    return [json.loads(line) for line in lines]

@@ -1,0 +1,193 @@
+"""Trouble with the database, as one sentence each: what happened, why, what to do now.
+
+The one place where errors of SQLite, PostgreSQL and the file system become something a person can act on. All of them
+are `StoreUnavailable`, a 503 with `Retry-After`; service, command line and pages show its message as it is. An error
+that speaks of a mistake of ours (a constraint, a statement) is left alone.
+"""
+
+import errno
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from sqlite3 import Error as SqliteError
+
+from sqlalchemy.exc import DBAPIError, DisconnectionError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from core.errors import Unavailable
+
+_log = logging.getLogger(__name__)
+
+
+class StoreUnavailable(Unavailable):
+    """The database cannot be used now, and the message says why and what to do."""
+
+    def __init__(self, message: str, *, reason: str, retry_after_s: int = 2) -> None:
+        super().__init__(message, details={"reason": reason}, headers={"Retry-After": str(retry_after_s)})
+        self.reason = reason
+
+
+_NOTHING = "Nothing was stored."
+
+# Reason by what happened: the sentence, and the seconds after which trying again makes sense.
+_SENTENCES: Mapping[str, tuple[str, int]] = {
+    "busy": ("The database is locked by another process. {nothing} Try again in a moment.", 2),
+    "away": (
+        "The database does not answer. {nothing} Check that it runs and that TRAITBENCH_DATABASE_URL is right, then try"
+        " again.",
+        5,
+    ),
+    "refused": (
+        "The database refuses the sign-in. {nothing} Check user, password and name in TRAITBENCH_DATABASE_URL.",
+        30,
+    ),
+    "crowded": ("The database takes no more connections. {nothing} Try again in a moment.", 5),
+    "full": ("The disk of the database is full. {nothing} Free some space on it, then try again.", 30),
+    "read_only": (
+        "The database is read-only. {nothing} Make its file and folder writable for this user, then try again.",
+        30,
+    ),
+    "no_file": (
+        "The database file cannot be opened. {nothing} Check that its folder exists and that this user may write there.",
+        30,
+    ),
+    "gone": (
+        "The database file was removed or replaced while Traitbench was running. {nothing} Put the file back or restart"
+        " Traitbench.",
+        30,
+    ),
+    "damaged": (
+        "The database file is damaged. {nothing} Restore it from a backup, or move it away to begin with an empty one.",
+        60,
+    ),
+    "not_ours": (
+        "The database is not one of Traitbench's, or a part of it is missing. {nothing} Restore it from a backup, or"
+        " let TRAITBENCH_HOME or TRAITBENCH_DATABASE_URL name another one.",
+        60,
+    ),
+    "newer": (
+        "The database was written by a newer Traitbench. {nothing} Install that version or a later one, or let"
+        " TRAITBENCH_HOME name another folder.",
+        60,
+    ),
+    "disk": ("The disk of the database reports an error. {nothing} Check the disk, then try again.", 30),
+    "no_descriptors": (
+        "The process has too many open files to reach the database. {nothing} Try again in a moment, or raise the"
+        " limit of open files.",
+        5,
+    ),
+    "no_memory": ("There is not enough memory for the database. {nothing} Free memory, then try again.", 10),
+}
+
+_OF_SQLITE: Mapping[str, str] = {
+    "SQLITE_BUSY": "busy",
+    "SQLITE_LOCKED": "busy",
+    "SQLITE_PROTOCOL": "busy",
+    "SQLITE_FULL": "full",
+    "SQLITE_READONLY": "read_only",
+    "SQLITE_PERM": "read_only",
+    "SQLITE_CANTOPEN": "no_file",
+    "SQLITE_CORRUPT": "damaged",
+    "SQLITE_NOTADB": "damaged",
+    "SQLITE_IOERR": "disk",
+    "SQLITE_NOMEM": "no_memory",
+}
+_LOST_TABLE = "no such table"  # SQLite has no code of its own for it
+
+# By SQLSTATE, whole or its class. Without one, no server has answered.
+_OF_POSTGRESQL: Mapping[str, str] = {
+    "53100": "full",
+    "53200": "no_memory",
+    "53300": "crowded",
+    "25006": "read_only",
+    "3D000": "refused",
+    "42P01": "not_ours",
+    "08": "away",
+    "28": "refused",
+    "40": "busy",
+    "55": "busy",
+    "57": "away",
+    "58": "disk",
+    "XX": "damaged",
+}
+
+_OF_FILES: Mapping[int, str] = {
+    errno.ENOSPC: "full",
+    errno.EDQUOT: "full",
+    errno.EROFS: "read_only",
+    errno.EACCES: "read_only",
+    errno.EPERM: "read_only",
+    errno.EIO: "disk",
+    errno.EMFILE: "no_descriptors",
+    errno.ENFILE: "no_descriptors",
+    errno.ENOMEM: "no_memory",
+}
+
+
+def unavailable(reason: str, *, nothing: str = _NOTHING) -> StoreUnavailable:
+    """The error of a reason; `nothing` says what became of what was asked."""
+    sentence, retry_after_s = _SENTENCES[reason]
+    return StoreUnavailable(sentence.format(nothing=nothing), reason=reason, retry_after_s=retry_after_s)
+
+
+def reason_of(error: BaseException) -> str | None:
+    """Why the database cannot be used; None for an error that says nothing of the kind."""
+    if isinstance(error, PoolTimeout):
+        return "crowded"
+    if isinstance(error, DisconnectionError):
+        return "away"
+    if isinstance(error, IntegrityError):
+        return None
+    if isinstance(error, DBAPIError):
+        return None if error.orig is None else reason_of(error.orig)
+    if isinstance(error, SqliteError):
+        return _of_sqlite(error)
+    if isinstance(error, OSError):
+        return _OF_FILES.get(error.errno or 0, "no_file")
+    return _of_postgresql(error)
+
+
+@contextmanager
+def translated(*, nothing: str = _NOTHING) -> Iterator[None]:
+    """Raise `StoreUnavailable` for what goes wrong with the database in the block."""
+    try:
+        yield
+    except (SQLAlchemyError, SqliteError) as error:
+        reason = reason_of(error)
+        if reason is None:
+            raise
+        # The type alone: what the error says may hold a statement.
+        _log.warning("the database cannot be used: %s (%s)", reason, _name(error))
+        raise unavailable(reason, nothing=nothing) from None
+
+
+def _of_sqlite(error: SqliteError) -> str | None:
+    name = getattr(error, "sqlite_errorname", None) or ""
+    if name == "SQLITE_ERROR" and _LOST_TABLE in str(error):
+        return "not_ours"
+    if name == "SQLITE_READONLY_DBMOVED":
+        return "gone"
+    return _OF_SQLITE.get("_".join(name.split("_")[:2]))
+
+
+def _of_postgresql(error: BaseException) -> str | None:
+    # The driver is imported only where there is one; its errors are told by their shape.
+    names = {each.__name__ for each in type(error).__mro__}
+    if "DatabaseError" not in names and "InterfaceError" not in names:
+        return None
+    state = str(getattr(error, "sqlstate", None) or "")
+    if not state:
+        return _of_connecting(str(error)) if names & {"OperationalError", "InterfaceError"} else None
+    return _OF_POSTGRESQL.get(state) or _OF_POSTGRESQL.get(state[:2])
+
+
+def _of_connecting(said: str) -> str:
+    """A server that refuses a connection gives its reason in words alone."""
+    words = {"password authentication": "refused", "does not exist": "refused", "pg_hba": "refused"}
+    words |= {"too many clients": "crowded", "too many connections": "crowded", "remaining connection": "crowded"}
+    return next((reason for part, reason in words.items() if part in said), "away")
+
+
+def _name(error: BaseException) -> str:
+    of = getattr(error, "orig", None) or error
+    return str(getattr(of, "sqlite_errorname", None) or getattr(of, "sqlstate", None) or type(of).__name__)

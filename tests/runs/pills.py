@@ -1,0 +1,61 @@
+"""A worker for the tests: real trainings, with an encoder that does not survive one text.
+
+`python -m tests.runs.pills`, greeted by a supervisor as the real worker is.
+"""
+
+import ctypes
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from threading import Thread
+
+from core.encoders import FULL, Encoder, Vectors
+from core.encoders.registry import load_encoder
+from core.lifecycle import learning, outcomes
+from core.runs.pulse import Death, Pulse
+from core.runs.worker import Worker, serve
+from core.store.engine import open_engine
+
+
+class Brittle:
+    """An encoder that reads where no memory is when the text comes."""
+
+    def __init__(self, encoder: Encoder, pill: str) -> None:
+        self._encoder, self._pill = encoder, pill
+        self.id, self.dimension, self.digest = encoder.id, encoder.dimension, encoder.digest
+        self.modes: Mapping[str, slice] = encoder.modes
+
+    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
+        if self._pill in texts:
+            ctypes.string_at(0)
+        return self._encoder.encode(texts, mode=mode)
+
+    def count_tokens(self, text: str) -> int:
+        return self._encoder.count_tokens(text)
+
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
+        return self._encoder.counted(texts, mode=mode)
+
+    def words(self) -> Sequence[str]:
+        return self._encoder.words()
+
+
+def main() -> None:
+    told = json.loads(sys.stdin.buffer.readline())
+    pulse = Pulse()
+    pulse.start()
+    Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
+    engine = open_engine(told["url"])
+    encoder = Brittle(load_encoder("ngrams", cache=Path(told["cache"])), told["pill"])
+    bodies = {"train": partial(learning.train, engine, encoder)}
+    deaths = [Death.from_json(each) for each in told.get("deaths", ())]
+    worker = Worker(engine, told["url"], told["executor_id"], bodies, outcomes.fail, deaths=deaths, tell=pulse.at)
+    serve(worker, ready=pulse.ready, judged=pulse.judged)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""A run that brings its worker down is set aside, and it alone; one that only meets bad luck is not."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from core.contract.models import LastOperation
+from core.lifecycle import outcomes, rules
+from core.runs.blame import judge
+from core.runs.engine import Runs
+from core.runs.pulse import Cause, Death, Place
+from core.store import models, runs, samples, traits
+from core.store.engine import reading, writing
+from tests.benches import until
+from tests.runs.conftest import Yard
+
+PILL = "This one brings the worker down."
+
+
+@pytest.fixture
+def pills(yard: Yard) -> Iterator[Yard]:
+    """A yard whose service runs real trainings, with an encoder that one text brings down."""
+    told = {"url": yard.settings.database_url, "cache": str(yard.settings.cache), "pill": PILL}
+    service = Runs(yard.settings.database_url, module="tests.runs.pills", greeting=told)
+    service.start()
+    yield replace(yard, service=service)
+    service.close()
+
+
+def _trainable(yard: Yard, *, pill: str = "") -> tuple[int, str, int]:
+    """A model with forty samples and a queued training; the id of the pill among them."""
+    model_id = yard.model()
+    texts = [f"Thank you, dear friend number {number}." for number in range(40)]
+    texts[20] = pill or texts[20]
+    with writing(yard.engine) as connection:
+        model = models.find_by_id(connection, model_id)
+        assert model is not None
+        trait = {"key": "warmth", "name": "Warmth", "description": "", "positive_label": "warm"}
+        fixed = {"negative_label": "cold", "aggregation": "mean", "kind": "extrinsic"}
+        traits.add(connection, model_id, [{**trait, **fixed}])
+        [row] = traits.rows(connection, model_id)
+        shared = {"trait_id": row.id, "provenance": "authored", "created_at": rules.now()}
+        fields = [
+            {**shared, "text": text, "quality": float(number % 2), "content_sha256": f"{number:064}"}
+            for number, text in enumerate(texts)
+        ]
+        ids = samples.add(connection, model_id, fields)
+    run_id = yard.queue(model_id)
+    with writing(yard.engine) as connection:
+        models.change(connection, model_id, now=rules.now(), run_id=run_id)
+    return model_id, run_id, ids[20]
+
+
+def _operation(yard: Yard, model_id: int) -> LastOperation:
+    with reading(yard.engine) as connection:
+        operation = models.read(connection, model_id).last_operation
+    assert operation is not None
+    return operation
+
+
+def _blamed(yard: Yard, model_id: int, run_id: str, cause: Cause, *places: Place) -> str:
+    """What a run is after its worker ended at these places."""
+    with writing(yard.engine) as connection:
+        models.change(connection, model_id, now=rules.now(), run_id=run_id)
+    for place in places:
+        judge(yard.engine, [Death(cause, {run_id: place})], outcomes.fail)
+    return yard.run(run_id).status
+
+
+def test_a_text_that_crashes_its_worker_is_named_and_every_other_run_succeeds(pills: Yard) -> None:
+    bad_model, bad, sample_id = _trainable(pills, pill=PILL)
+    good = [_trainable(pills)[1] for _ in range(3)]
+    pills.wait(bad, "failed")
+    error = _operation(pills, bad_model).error
+    assert error is not None
+    assert error.code == "interrupted"
+    assert f"sample {sample_id}," in error.message
+    assert PILL not in error.message
+    assert pills.state(bad_model) == "failed"
+    for run_id in good:
+        pills.wait(run_id)
+    until(pills.service.healthy, what="the worker to be up")
+
+
+PLACES = [
+    ([Place("encoding", samples=(1, 2, 3))], "queued"),
+    ([Place("encoding", samples=(1, 2, 3)), Place("encoding", samples=(2,))], "failed"),
+    ([Place("encoding", samples=(1, 2, 3)), Place("encoding", samples=(4,))], "queued"),
+    ([Place("learning", 1), Place("learning", 1)], "failed"),
+    ([Place("learning", 1), Place("learning", 2), Place("learning", 3)], "queued"),
+    ([Place("encoding"), Place("learning")], "queued"),
+]
+
+
+def test_two_ends_at_one_place_set_a_run_aside_and_progress_lifts_the_suspicion(yard: Yard) -> None:
+    for places, status in PLACES:
+        model_id = yard.model()
+        assert _blamed(yard, model_id, yard.record(model_id), "silent", *places) == status, places
+
+
+SAID: list[tuple[Cause, Place, str, str]] = [
+    ("silent", Place("encoding", samples=(7,)), "stopped responding twice while it encoded sample 7", "Shorten"),
+    ("slow", Place("encoding", samples=(7, 9)), "took too long twice while it encoded samples 7 to 9", "Shorten"),
+    ("memory", Place("learning", 2), "ran out of memory twice in the phase learning", "Free memory"),
+    ("crashed", Place("learning", 2), "crashed twice in the phase learning", "Start again"),
+]
+
+
+def test_the_model_says_what_happened_where_and_what_to_do(yard: Yard) -> None:
+    for cause, place, said, way_out in SAID:
+        model_id = yard.model()
+        _blamed(yard, model_id, yard.record(model_id), cause, place, place)
+        error = _operation(yard, model_id).error
+        assert error is not None
+        assert said in error.message
+        assert way_out in error.message
+
+
+def test_who_has_ended_or_is_unknown_is_not_blamed(yard: Yard) -> None:
+    model_id = yard.model()
+    run_id = yard.record(model_id)
+    with writing(yard.engine) as connection:
+        runs.fail(connection, run_id, code="cancelled", message="Deleted.", now=rules.now())
+    judge(yard.engine, [Death("crashed", {run_id: Place("learning"), "run_unknown": Place("learning")})], outcomes.fail)
+    assert yard.run(run_id).strikes == 0
