@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *DATABASE,
         "core.store.engine",
         "core.store.runs",
+        "core.store.trouble",
         "core.store.workers",
         "dbos",
     },

@@ -2,9 +2,9 @@
 
 Every worker is seen every few seconds by the database's clock. One that was not seen for long is buried by whichever
 worker comes first, and that one takes its runs back to the queue. A worker that finds itself buried ends; its parent
-starts it anew. Expiry is long on purpose: a slow machine is no dead one, and fencing makes a wrong guess harmless. It is
-longer than a parent waits for a worker that hangs (`supervisor`), with time to start the next one: what brings workers
-down is judged where it happened, and does not travel.
+starts it anew. Expiry is long on purpose: a slow machine is no dead one, and fencing makes a wrong guess harmless. It
+is longer than a parent waits for a worker that hangs (`supervisor`), with time to start the next one: what brings
+workers down is judged where it happened, and does not travel.
 """
 
 import logging
@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from time import sleep
 
-from dbos import DBOS
+from dbos import DBOS, WorkflowStatus
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -49,7 +49,7 @@ PACE = Pace(heartbeat_s=5.0, expiry_s=90.0, reconcile_every=6, keep_s=7 * 86_400
 
 @dataclass(frozen=True)
 class Watched:
-    """What a watch needs: the database, the queue, who watches, how a run fails, and the runs in this worker's hands."""
+    """What a watch needs: database, queue, who watches, how a run fails, and the runs in this worker's hands."""
 
     engine: Engine
     queue: EngineQueue
@@ -114,9 +114,8 @@ def reconcile(watched: Watched, *, dropped: Collection[str] = ()) -> frozenset[s
             _settle(watched, run)
         elif workflow.status == "PENDING" and workflow.executor_id not in known:
             DBOS.resume_workflow(run_id, queue_name=QUEUE)
-        elif workflow.status == "PENDING" and workflow.executor_id == watched.executor_id:
-            if run_id not in watched.held:
-                idle.add(run_id)
+        elif _is_idle(workflow, watched):
+            idle.add(run_id)
     for run_id in idle.intersection(dropped):
         DBOS.resume_workflow(run_id, queue_name=QUEUE)
     return frozenset(idle.difference(dropped))
@@ -128,6 +127,12 @@ def _settle(watched: Watched, run: runs.RunRow) -> None:
             watched.fail(connection, run, code="interrupted", message="The run was lost; it may be started again.")
     except UnreadableRow as error:
         _log.warning("the run %s cannot be settled: %s", run.id, error.message)
+
+
+def _is_idle(workflow: WorkflowStatus, watched: Watched) -> bool:
+    """Whether the engine thinks that this worker executes a run, and it does not."""
+    mine = workflow.status == "PENDING" and workflow.executor_id == watched.executor_id
+    return mine and workflow.workflow_id not in watched.held
 
 
 def forget(*, older_than_s: float) -> None:

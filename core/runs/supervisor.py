@@ -2,7 +2,7 @@
 
 The child is told what it needs over its standard input, which stays open: when the parent ends, however it ends, the
 child reads the end of it and ends too. It has a session of its own, so that a Ctrl-C is the parent's business alone.
-Over its standard output it says that it lives and what it works on (`pulse`). One that is silent for too long is killed.
+Over its standard output it says that it lives and what it works on (`pulse`); one that is silent too long is killed.
 
 The parent tells bad luck from a worker's own doing. A worker that hangs, crashes, exceeds the time for a piece or is
 killed by the kernel for its memory was brought down by what it held, and the next worker is told so. A worker that was

@@ -17,7 +17,7 @@ router = APIRouter(tags=["service"], dependencies=[Depends(only_known)])
 
 @router.get("/v1/health", name="service.health")
 def health(request: Request) -> Health:
-    """Whether store, encoder and runs are up; models may still be training. `wrong` in the details names what is not."""
+    """Whether store, encoder and runs are up; models may still be training. Of a 503, `wrong` names what is not."""
     state = bench_of(request).health.state()
     if state.wrong:
         raise Unavailable(state.says(), details={"wrong": state.wrong, **state.figures()})

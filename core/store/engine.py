@@ -62,26 +62,19 @@ _PRAGMAS = (
 
 def open_engine(url: str | URL) -> Engine:
     """The engine of a database; nothing is connected yet. Raise `SettingInvalid` for a URL that cannot be one."""
-    try:
-        url = make_url(url)
-        if url.get_backend_name() == "sqlite":
-            return _sqlite(url)
-        return create_engine(
-            url,
-            hide_parameters=True,
-            json_serializer=_to_json,
-            json_deserializer=_from_json,
-            pool_size=8,
-            max_overflow=24,
-            pool_pre_ping=True,
-            connect_args={"connect_timeout": _CONNECT_SECONDS},
-        )
-    except (ArgumentError, ValueError, ImportError):
-        # What it says may hold the password.
-        raise SettingInvalid(
-            "TRAITBENCH_DATABASE_URL cannot be read. Use sqlite:////path/to/file.db or"
-            " postgresql://user:password@host:5432/name; write special characters in it as %XX."
-        ) from None
+    url = _parsed(url)
+    if url.get_backend_name() == "sqlite":
+        return _sqlite(url)
+    return create_engine(
+        url,
+        hide_parameters=True,
+        json_serializer=_to_json,
+        json_deserializer=_from_json,
+        pool_size=8,
+        max_overflow=24,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": _CONNECT_SECONDS},
+    )
 
 
 @contextmanager
@@ -159,7 +152,7 @@ def in_place(engine: Engine) -> bool:
 
 def sqlite_file(url: str | URL) -> Path | None:
     """The file behind a SQLite URL; None for another database."""
-    url = make_url(url)
+    url = _parsed(url)
     if url.get_backend_name() != "sqlite" or not url.database:
         return None
     return Path(url.database).absolute()
@@ -175,6 +168,17 @@ def database_now(dialect: Dialect) -> ColumnElement[int]:
     if dialect.name == "sqlite":
         return literal_column("CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)")
     return literal_column("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)")
+
+
+def _parsed(url: str | URL) -> URL:
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError):
+        # What it says may hold the password.
+        raise SettingInvalid(
+            "TRAITBENCH_DATABASE_URL cannot be read. Use sqlite:////path/to/file.db or"
+            " postgresql://user:password@host:5432/name, and write special characters in it as %XX."
+        ) from None
 
 
 def _insist(attempt: Callable[[], bool], end: float) -> bool:

@@ -10,13 +10,19 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from sqlite3 import Error as SqliteError
+from time import monotonic
 
 from sqlalchemy.exc import DBAPIError, DisconnectionError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from core.errors import Unavailable
 
+_LOGGED_EVERY_SECONDS = 60.0
+
 _log = logging.getLogger(__name__)
+# A command says the sentence itself; where a process has set up logging, it gets the record all the same.
+_log.addHandler(logging.NullHandler())
+_logged: dict[str, float] = {}
 
 
 class StoreUnavailable(Unavailable):
@@ -48,7 +54,8 @@ _SENTENCES: Mapping[str, tuple[str, int]] = {
         30,
     ),
     "no_file": (
-        "The database file cannot be opened. {nothing} Check that its folder exists and that this user may write there.",
+        "The database file cannot be opened. {nothing} Check that its folder exists and that this user may write to"
+        " it.",
         30,
     ),
     "gone": (
@@ -156,9 +163,16 @@ def translated(*, nothing: str = _NOTHING) -> Iterator[None]:
         reason = reason_of(error)
         if reason is None:
             raise
-        # The type alone: what the error says may hold a statement.
-        _log.warning("the database cannot be used: %s (%s)", reason, _name(error))
+        _note(reason, error)
         raise unavailable(reason, nothing=nothing) from None
+
+
+def _note(reason: str, error: BaseException) -> None:
+    """Log it, once a minute; the type alone, for what the error says may hold a statement."""
+    now = monotonic()
+    if now - _logged.get(reason, -_LOGGED_EVERY_SECONDS) >= _LOGGED_EVERY_SECONDS:
+        _logged[reason] = now
+        _log.warning("the database cannot be used: %s (%s)", reason, _name(error))
 
 
 def _of_sqlite(error: SqliteError) -> str | None:
