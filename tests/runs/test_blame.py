@@ -13,14 +13,15 @@ from core.runs.pulse import Cause, Death, Place
 from core.store import models, runs, samples, traits
 from core.store.engine import reading, writing
 from tests.benches import until
-from tests.runs.conftest import Yard
+from tests.runs.conftest import ROOT, Yard
 
 PILL = "This one brings the worker down."
 
 
 @pytest.fixture
-def pills(yard: Yard) -> Iterator[Yard]:
+def pills(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> Iterator[Yard]:
     """A yard whose service runs real trainings, with an encoder that one text brings down."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the tests are not installed, and a worker does not look where it is
     told = {"url": yard.settings.database_url, "cache": str(yard.settings.cache), "pill": PILL}
     service = Runs(yard.settings.database_url, module="tests.runs.pills", greeting=told)
     service.start()
