@@ -21,10 +21,10 @@ _OPENER = build_opener(ProxyHandler({}))
 class Started:
     """A running `traitbench` that has said that it is ready; `printed` are the two lines."""
 
-    def __init__(self, home: Path, *arguments: str, **environment: str) -> None:
+    def __init__(self, home: Path, *arguments: str, under: Sequence[str] = (), **environment: str) -> None:
         self.home = home
         self.port = free_port()
-        self.process = _start(home, arguments, {"TRAITBENCH_PORT": str(self.port), **environment})
+        self.process = _start(home, arguments, {"TRAITBENCH_PORT": str(self.port), **environment}, under)
         assert self.process.stdout is not None
         self.printed = [self.process.stdout.readline().rstrip("\n") for _ in range(2)]
         if self.process.poll() is not None:
@@ -46,9 +46,12 @@ class Started:
         tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
         return [int(pid) for task in tasks for pid in task.read_text().split()]
 
-    def run(self, *arguments: str, stdin: bytes = b"", **environment: str) -> tuple[int, str, str]:
+    def run(
+        self, *arguments: str, stdin: bytes = b"", under: Sequence[str] = (), **environment: str
+    ) -> tuple[int, str, str]:
         """A command beside it, on the same home and port."""
-        return run(self.home, *arguments, stdin=stdin, **{"TRAITBENCH_PORT": str(self.port), **environment})
+        given = {"TRAITBENCH_PORT": str(self.port), **environment}
+        return run(self.home, *arguments, stdin=stdin, under=under, **given)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str, str]:
         """Exit code, and what stdout and stderr had left."""
@@ -58,9 +61,9 @@ class Started:
 
 
 @contextmanager
-def running(home: Path, *arguments: str, **environment: str) -> Iterator[Started]:
-    """A `traitbench`, ready, and ended with the block."""
-    started = Started(home, *arguments, **environment)
+def running(home: Path, *arguments: str, under: Sequence[str] = (), **environment: str) -> Iterator[Started]:
+    """A `traitbench`, ready, and ended with the block; `under` is a command that runs it."""
+    started = Started(home, *arguments, under=under, **environment)
     with _ended(started.process):
         yield started
 
@@ -72,10 +75,12 @@ def starting(home: Path, *arguments: str, **environment: str) -> Iterator[subpro
         yield process
 
 
-def run(home: Path, *arguments: str, stdin: bytes = b"", **environment: str) -> tuple[int, str, str]:
+def run(
+    home: Path, *arguments: str, stdin: bytes = b"", under: Sequence[str] = (), **environment: str
+) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a command that ends by itself."""
     done = subprocess.run(
-        [COMMAND, *arguments],
+        [*under, COMMAND, *arguments],
         env=_environment(home, environment),
         input=stdin,
         capture_output=True,
@@ -130,9 +135,11 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def _start(home: Path, arguments: Sequence[str], given: Mapping[str, str]) -> subprocess.Popen[str]:
+def _start(
+    home: Path, arguments: Sequence[str], given: Mapping[str, str], under: Sequence[str] = ()
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [COMMAND, *arguments],
+        [*under, COMMAND, *arguments],
         env=_environment(home, given),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -1,0 +1,32 @@
+"""Streamlit's WebSocket without a browser: a page is asked for as a tab does, and its messages are read to the end."""
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from tests.conftest import PATIENCE_SECONDS
+
+
+def render(port: int, page: str, query: str = "") -> list[ForwardMsg]:
+    """Every message of one run of a page, the last of which says that the script has finished."""
+    address = f"ws://127.0.0.1:{port}/_stcore/stream"
+    with connect(address, subprotocols=["streamlit"], max_size=None, proxy=None) as socket:  # type: ignore[list-item]
+        ask = BackMsg()
+        ask.rerun_script.page_name = page
+        ask.rerun_script.query_string = query
+        socket.send(ask.SerializeToString())
+        messages: list[ForwardMsg] = []
+        while not (messages and messages[-1].WhichOneof("type") == "script_finished"):
+            received = socket.recv(timeout=PATIENCE_SECONDS, decode=False)
+            messages.append(ForwardMsg.FromString(received))
+        return messages
+
+
+def refusal(port: int, *, origin: str) -> int | None:
+    """The HTTP status that a handshake of another origin is refused with; None when it is accepted."""
+    try:
+        with connect(f"ws://127.0.0.1:{port}/_stcore/stream", origin=origin, proxy=None):  # type: ignore[arg-type]
+            return None
+    except InvalidStatus as refused:
+        return refused.response.status_code
