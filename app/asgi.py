@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import app
+from core.service.guard import Guard
 from core.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -41,12 +43,13 @@ def workbench(settings: Settings | None = None) -> ASGIApp:
     """Pages at `/`, and the API at `/v1` unless the environment names a remote service."""
     import streamlit as st
 
-    from app import offline
+    from app import exposed, offline
 
     offline.ask_nobody()
     settings = settings or read_settings()
+    guarded = partial(Guard, settings=settings, policy=exposed.policy(), closed=exposed.closed)
     if settings.api_url:
-        return st.App(_MAIN, lifespan=_warmed, on_script_error=_crashed)
+        return guarded(st.App(_MAIN, lifespan=_warmed, on_script_error=_crashed))
     service = Embedded(settings)
 
     @asynccontextmanager
@@ -55,13 +58,15 @@ def workbench(settings: Settings | None = None) -> ASGIApp:
             yield
 
     first = Middleware(_ServiceFirst, service=service, below="/v1/")
-    return st.App(_MAIN, lifespan=lifespan, middleware=[first], on_script_error=_crashed)
+    return guarded(st.App(_MAIN, lifespan=lifespan, middleware=[first], on_script_error=_crashed))
 
 
 def api(settings: Settings | None = None) -> ASGIApp:
     """The service alone."""
-    service = Embedded(settings or read_settings())
-    return Starlette(lifespan=service.lifespan, middleware=[Middleware(_ServiceFirst, service=service, below="/")])
+    settings = settings or read_settings()
+    service = Embedded(settings)
+    first = Middleware(_ServiceFirst, service=service, below="/")
+    return Guard(Starlette(lifespan=service.lifespan, middleware=[first]), settings)
 
 
 def _crashed(error: Exception) -> bool:

@@ -26,7 +26,6 @@ _LARGEST_MESSAGE = 200 * 2**20  # what Streamlit itself gives an upload
 _STOP_SECONDS = 2
 _LOOK_SECONDS = 0.05
 _KEEP_ALIVE = 75  # longer than any client of ours keeps an idle connection
-_WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class NotStarted(Exception):
@@ -131,7 +130,7 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
 
 
 def _announce(server: uvicorn.Server, settings: Settings, path: str, ready: Sequence[str]) -> None:
-    host = _WILDCARDS.get(settings.host, settings.host)
+    host = settings.near_host
     while not (server.started and all(_answers(host, settings.port, each) for each in ready)):
         time.sleep(_LOOK_SECONDS)
     address = replace(settings, host=host, api_url=None).base_url

@@ -7,7 +7,7 @@ field, value or bound that was wrong. A message never repeats the content of a t
     TraitbenchError
     ├── BadRequest 400            InvalidJson  EmptyBody  InvalidParameter  InvalidCursor
     ├── Unauthenticated 401
-    ├── Forbidden 403             InsufficientScope  NamespaceForbidden
+    ├── Forbidden 403             InsufficientScope  NamespaceForbidden  HostNotAllowed  OriginNotAllowed
     ├── NotFound 404              ModelNotFound  TraitNotFound  SampleNotFound  VersionNotFound  TagNotFound
     │                             RouteNotFound
     ├── MethodNotAllowed 405
@@ -90,7 +90,7 @@ class Unauthenticated(TraitbenchError):
 
 
 class Forbidden(TraitbenchError):
-    """403: the API key is good, but does not permit this."""
+    """403: the API key does not permit this, or the request came from where none is accepted."""
 
     status = 403
 
@@ -105,6 +105,18 @@ class NamespaceForbidden(Forbidden):
     """The namespace is not one that the key owns."""
 
     code = "namespace_forbidden"
+
+
+class HostNotAllowed(Forbidden):
+    """The `Host` of the request is not a name of this machine, nor one in `TRAITBENCH_ALLOWED_HOSTS`."""
+
+    code = "host_not_allowed"
+
+
+class OriginNotAllowed(Forbidden):
+    """A browser sent the request for a web page of another site."""
+
+    code = "origin_not_allowed"
 
 
 class NotFound(TraitbenchError):

@@ -4,6 +4,7 @@ A value that cannot be used stops the start with a sentence that names the varia
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from urllib.parse import quote
 from core.contract.names import NAMESPACE
 
 _DATABASES = ("sqlite", "postgresql", "postgresql+psycopg")
+_WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+_HOST_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]{0,252}[a-z0-9])?|[0-9a-f]*:[0-9a-f:]+")
 
 
 class SettingInvalid(ValueError):
@@ -40,6 +43,7 @@ class Settings:
     vector_memory_mb: int = 128
     vector_store_mb: int = 512
     fetch_urls: bool = True
+    allowed_hosts: tuple[str, ...] = ()
 
     @property
     def first_key_file(self) -> Path:
@@ -54,8 +58,18 @@ class Settings:
     @property
     def base_url(self) -> str:
         """Where the API answers: the remote service, or this machine's."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        host = f"[{self.near_host}]" if ":" in self.near_host else self.near_host
         return (self.api_url or f"http://{host}:{self.port}").rstrip("/").removesuffix("/v1")
+
+    @property
+    def near_host(self) -> str:
+        """The address under which this machine reaches its own service: of all addresses, the loopback's."""
+        return _WILDCARDS.get(self.host, self.host)
+
+    @property
+    def own_hosts(self) -> frozenset[str]:
+        """The names beside the loopback's that requests may be addressed to."""
+        return frozenset({*self.allowed_hosts, *({self.host.lower()} - _WILDCARDS.keys())})
 
     def service_key(self) -> str:
         """The key for the service at `base_url`: the one given, else the workbench's own; empty when there is none yet.
@@ -92,6 +106,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         vector_memory_mb=_number(environment, "TRAITBENCH_VECTOR_MEMORY_MB", default=128, least=0, most=2**20),
         vector_store_mb=_number(environment, "TRAITBENCH_VECTOR_STORE_MB", default=512, least=0, most=2**20),
         fetch_urls=_switch(environment, "TRAITBENCH_FETCH_URLS", default=True),
+        allowed_hosts=_host_names(environment, "TRAITBENCH_ALLOWED_HOSTS"),
     )
 
 
@@ -149,5 +164,17 @@ def _namespaces(environment: Mapping[str, str], name: str, *, default: tuple[str
         if not NAMESPACE.fullmatch(part):
             raise SettingInvalid(
                 f"{name} has {part!r}; a namespace is 1-64 of a-z 0-9 - _, starting with a letter or digit."
+            )
+    return names
+
+
+def _host_names(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """Names as a browser sends them: in lowercase, ASCII, without scheme, port and brackets."""
+    names = tuple(part.strip().lower().strip("[]") for part in environment.get(name, "").split(",") if part.strip())
+    for part in names:
+        if not _HOST_NAME.fullmatch(part):
+            raise SettingInvalid(
+                f"{name} has {part!r}; it takes host names such as bench.example.org, separated by commas, "
+                "without scheme, port or wildcard."
             )
     return names

@@ -6,6 +6,8 @@ import pytest
 
 from core.settings import SettingInvalid, Settings, read_settings
 
+_HOSTS = ("bench.example.org", "10.0.0.7", "fd00::7")
+
 
 def test_an_empty_environment_gives_the_defaults_of_the_contract() -> None:
     settings = read_settings({"TRAITBENCH_HOME": "/tmp/home"})
@@ -36,6 +38,8 @@ def test_an_empty_environment_gives_the_defaults_of_the_contract() -> None:
         ("TRAITBENCH_FETCH_URLS", "fetch_urls", "", True),
         ("TRAITBENCH_FETCH_URLS", "fetch_urls", "on", True),
         ("TRAITBENCH_FETCH_URLS", "fetch_urls", " off ", False),
+        ("TRAITBENCH_ALLOWED_HOSTS", "allowed_hosts", "", ()),
+        ("TRAITBENCH_ALLOWED_HOSTS", "allowed_hosts", "Bench.Example.org, 10.0.0.7,[fd00::7]", _HOSTS),
     ],
 )
 def test_a_variable_sets_its_field(name: str, field: str, text: str, value: object) -> None:
@@ -55,6 +59,9 @@ def test_a_variable_sets_its_field(name: str, field: str, text: str, value: obje
         ("TRAITBENCH_FETCH_URLS", "no"),
         ("TRAITBENCH_FETCH_URLS", "OFF"),
         ("TRAITBENCH_FETCH_URLS", "0"),
+        ("TRAITBENCH_ALLOWED_HOSTS", "*"),
+        ("TRAITBENCH_ALLOWED_HOSTS", "https://bench.example.org"),
+        ("TRAITBENCH_ALLOWED_HOSTS", "bench.example.org:443"),
     ],
 )
 def test_a_value_that_cannot_be_used_stops_the_start_and_names_its_variable(name: str, text: str) -> None:

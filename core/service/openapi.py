@@ -28,7 +28,10 @@ Failures = tuple[type[TraitbenchError], ...]
 VERSION = "1.0.0"
 TAGS = ("service", "models", "traits", "samples", "versions", "scores", "extract")  # in the order of reading
 
-ANY: Failures = (errors.InvalidParameter, errors.MethodNotAllowed, errors.InternalError, errors.Unavailable)
+ANY: Failures = (
+    *(errors.HostNotAllowed, errors.OriginNotAllowed, errors.InvalidParameter, errors.MethodNotAllowed),
+    *(errors.InternalError, errors.Unavailable),
+)
 KEYED: Failures = (errors.Unauthenticated, errors.NotAcceptable)
 ON_MODEL: Failures = (errors.InvalidHandle, errors.ModelNotFound)
 WITH_BODY: Failures = (

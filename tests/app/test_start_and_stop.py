@@ -44,7 +44,7 @@ def test_one_port_serves_the_workbench_and_the_api(started: Started) -> None:
 @pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1//etc", "/v1/models/../..", "/v1/models/a%5Cb", "/v1/no/such"])
 def test_everything_below_v1_is_the_apis_to_answer(started: Started, path: str) -> None:
     with socket.create_connection(("127.0.0.1", started.port)) as connection:
-        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n".encode())
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
         answer = connection.makefile("rb").read().decode()
     assert "x-request-id: req_" in answer.lower()
     assert '"error"' in answer

@@ -1,0 +1,206 @@
+"""The outermost layer of a process: which names it answers to, which web pages may ask it, and what it never serves.
+
+A browser lets any page on the web send requests to this machine. Three signals tell such a page apart. `Host` is the
+name that the page's address has: a foreign name that resolves to this machine (DNS rebinding) is refused. `Origin` is
+the page that sends the request. `Sec-Fetch-Site` says whether that page is one of ours, where `Origin` is missing. A
+program that is no browser sends a `Host` and nothing else, and works as before. Forwarding headers are not read: a
+proxy may say anything in them.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from http import HTTPStatus
+from ipaddress import IPv4Address
+
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from ulid import ULID
+
+from core.errors import HostNotAllowed, OriginNotAllowed, RouteNotFound, TraitbenchError
+from core.service.envelope import envelope
+from core.settings import Settings
+
+Header = tuple[bytes, bytes]
+
+API = "/v1"
+API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+# `no-referrer` would be stricter, but browsers then send `Origin: null` with a form of our own.
+HEADERS: Sequence[Header] = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+PAGE_HEADERS: Sequence[Header] = (
+    *HEADERS,
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (
+        b"permissions-policy",
+        b"accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "
+        b"magnetometer=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), serial=(), usb=()",
+    ),
+)
+
+_HOST = re.compile(rb"(?:\[([0-9a-f:]{2,39})\]|([a-z0-9_](?:[a-z0-9._-]{0,252}[a-z0-9])?))(?::([0-9]{1,5}))?")
+_ORIGIN = re.compile(rb"https?://([^/?#@\s]{1,262})")
+_OURS = frozenset({None, b"same-origin", b"none"})
+_MOST_KNOWN = 256
+_LARGEST_PORT = 65_535
+
+
+class Guard:
+    """Wraps a whole application: the service, and the workbench where there is one."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        *,
+        policy: str = API_POLICY,
+        closed: Callable[[str], bool] = lambda _path: False,
+    ) -> None:
+        """Outside the API, `policy` is the Content-Security-Policy, and `closed` says which paths are not served."""
+        self._app = app
+        self._named = frozenset(name.encode() for name in settings.own_hosts)  # beside those of the loopback
+        self._closed = closed
+        self._known: dict[bytes, bytes] = {}
+        self._api_headers = ((b"content-security-policy", API_POLICY.encode()), *HEADERS)
+        self._page_headers = ((b"content-security-policy", policy.encode()), *PAGE_HEADERS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what is ours to answer, with the headers every answer has; refuse the rest."""
+        kind = scope["type"]
+        if kind == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if kind == "websocket":
+            if refusal is None:
+                await self._app(scope, receive, send)
+            else:
+                await send({"type": "websocket.close", "code": 1008, "reason": ""})
+            return
+        answer = _Answer(send, self._api_headers if _is_api(scope["path"]) else self._page_headers)
+        if refusal is None:
+            await self._app(scope, receive, answer)
+        else:
+            await _refused(scope, refusal)(scope, receive, answer)
+
+    def _refusal(self, scope: Scope) -> TraitbenchError | None:
+        """Why a request is not answered; None when it is."""
+        host = origin = site = None
+        hosts = origins = 0
+        for name, value in scope["headers"]:
+            if name == b"host":
+                host, hosts = value, hosts + 1
+            elif name == b"origin":
+                origin, origins = value, origins + 1
+            elif name == b"sec-fetch-site":
+                site = value
+        if host is None or hosts > 1:
+            return _misaddressed("The request needs exactly one Host header.")
+        if host not in self._known and not self._learn(host):
+            return _unknown(host)
+        if origins and (origins > 1 or not self._is_ours(origin, host)):
+            return _foreign()
+        if site not in _OURS and not _opens_a_page(scope):
+            return _foreign()
+        if not scope["path"].startswith("/"):
+            return _misaddressed("The target of the request must be a path.")
+        return RouteNotFound("There is no such path.") if self._closed(scope["path"]) else None
+
+    def _learn(self, host: bytes) -> bool:
+        """Whether this process answers to a `Host`; what it does answer to is looked up from then on."""
+        name = _name(host.lower())
+        if name is None or not (name in self._named or _is_loopback(name)):
+            return False
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[host] = name
+        return True
+
+    def _is_ours(self, origin: bytes | None, host: bytes) -> bool:
+        """Whether an `Origin` is the one of this request's own address, or of a name the operator gave.
+
+        Another port of this machine is another application: a loopback name alone is not enough.
+        """
+        match = _ORIGIN.fullmatch((origin or b"").lower())
+        return match is not None and (match[1] == host.lower() or match[1] in self._named)
+
+
+class _Answer:
+    """`send`, with the headers that every answer has and this one lacks."""
+
+    def __init__(self, send: Send, headers: Iterable[Header]) -> None:
+        self._send = send
+        self._headers = headers
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given = list(message.get("headers", ()))
+            names = {name for name, _ in given}
+            given += [header for header in self._headers if header[0] not in names]
+            message = {**message, "headers": given}
+        await self._send(message)
+
+
+def _is_api(path: str) -> bool:
+    return path == API or path.startswith(f"{API}/")
+
+
+def _name(host: bytes) -> bytes | None:
+    """The name or address in a `Host`, without its port; None when it is malformed."""
+    match = _HOST.fullmatch(host)
+    if match is None or int(match[3] or 0) > _LARGEST_PORT:
+        return None
+    return match[1] or match[2]
+
+
+def _is_loopback(name: bytes) -> bool:
+    if name in (b"localhost", b"::1"):
+        return True
+    try:
+        return IPv4Address(name.decode()).is_loopback
+    except ValueError:
+        return False
+
+
+def _opens_a_page(scope: Scope) -> bool:
+    """Whether a person follows a link from another site: it changes nothing, and that site cannot read the answer."""
+    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+        return False
+    said = dict(scope["headers"])
+    return said.get(b"sec-fetch-mode") == b"navigate" and said.get(b"sec-fetch-dest") == b"document"
+
+
+def _unknown(host: bytes) -> TraitbenchError:
+    name = _name(host.lower())
+    if name is None:
+        return _misaddressed("The Host header must be a host name, with a port or without.")
+    return HostNotAllowed(
+        f"Traitbench does not answer to the name {name.decode()}. If it is the name of this machine, "
+        f"start Traitbench with TRAITBENCH_ALLOWED_HOSTS={name.decode()}.",
+        details={"host": name.decode()},
+    )
+
+
+def _misaddressed(message: str) -> TraitbenchError:
+    return HostNotAllowed(message, details={"host": None})
+
+
+def _foreign() -> TraitbenchError:
+    return OriginNotAllowed(
+        "A web page of another site may not use Traitbench. Behind a proxy, TRAITBENCH_ALLOWED_HOSTS must hold the "
+        "name in the browser's address bar.",
+        details={"header": "Origin"},
+    )
+
+
+def _refused(scope: Scope, error: TraitbenchError) -> Response:
+    if _is_api(scope["path"]):
+        identity = f"req_{ULID()}"
+        answer = envelope(error, identity)
+        answer.headers["X-Request-Id"] = identity
+        return answer
+    return PlainTextResponse(f"{HTTPStatus(error.status).phrase}\n\n{error.message}\n", status_code=error.status)

@@ -1,0 +1,184 @@
+"""The guard in front of everything: whom it answers, what it refuses, and the headers that every answer has."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
+
+from core.service.guard import Guard
+from core.settings import Settings
+
+Pairs = Sequence[tuple[str, str]]
+
+HERE = ("Host", "localhost:8501")
+NAMED = ("bench.example.org", "10.0.0.7")
+
+
+async def _inner(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.accept"})
+    else:
+        answer = PlainTextResponse(
+            "inside", headers={"Content-Security-Policy": "mine"} if "own" in scope["path"] else {}
+        )
+        await answer(scope, receive, send)
+
+
+def ask(
+    headers: Pairs = (HERE,), *, path: str = "/v1/models", method: str = "POST", kind: str = "http", **settings: Any
+) -> list[Message]:
+    """What the guard sends in answer to a request with these headers."""
+    guard = Guard(
+        _inner,
+        Settings(home=Path("/nowhere"), database_url="sqlite://", **{"allowed_hosts": NAMED, **settings}),
+        policy="default-src 'self'",
+        closed=lambda path: path == "/closed",
+    )
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b""}
+
+    raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
+    scope = {"type": kind, "method": method, "path": path, "headers": raw, "query_string": b""}
+    asyncio.run(guard(scope, receive, send))
+    return sent
+
+
+def status(headers: Pairs = (HERE,), **request: Any) -> int:
+    return int(ask(headers, **request)[0]["status"])
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "LOCALHOST:1", "127.0.0.1:65535", "127.8.9.1", "[::1]:8501", "bench.example.org", "10.0.0.7:443"],
+)
+def test_it_answers_to_the_names_of_the_loopback_and_those_the_operator_gave(host: str) -> None:
+    assert status([("Host", host)]) == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("evil.example", "localhost.evil.example", "evil.localhost", "localhost.", "127.0.0.1.evil.example", ""),
+        *(
+            "localhost:",
+            "localhost:99999",
+            "localhost:80:80",
+            "localhost:a",
+            "user@localhost",
+            "localhost, evil.example",
+        ),
+        *(
+            "2130706433",
+            "0x7f.1",
+            "127.1",
+            "0.0.0.0",
+            "[::]",
+            "[::ffff:127.0.0.1]",
+            "[::1",
+            "::1",
+            "localhost/x",
+            "\xff",
+        ),
+        *("http://localhost", "bench.example.org.evil.example", "169.254.169.254", "localhost\x00"),
+    ],
+)
+def test_it_answers_to_no_other_name(host: str) -> None:
+    assert status([("Host", host)]) == 403
+    assert status([("Host", host)], path="/", method="GET") == 403
+
+
+def test_a_request_without_a_host_or_with_two_is_refused() -> None:
+    assert status([]) == 403
+    assert status([HERE, HERE]) == 403
+    assert status([HERE], path="http://localhost/v1/models") == 403
+
+
+def test_the_address_it_is_bound_to_is_its_name_unless_that_means_all_addresses() -> None:
+    assert status([("Host", "192.0.2.7:8501")], host="192.0.2.7") == 200
+    assert status([("Host", "0.0.0.0:8501")], host="0.0.0.0") == 403
+    assert status([("Host", "192.0.2.7:8501")], host="0.0.0.0") == 403
+
+
+FOREIGN = [
+    *("https://evil.example", "http://localhost:3000", "http://localhost", "https://localhost:8501.evil.example", ""),
+    *(
+        "null",
+        "file://",
+        "http://127.0.0.1:8501",
+        "chrome-extension://abc",
+        "http://localhost:8501/",
+        "ws://localhost:8501",
+    ),
+    *("http://bench.example.org:9999", "http://user@localhost:8501", "javascript:localhost:8501"),
+]
+
+
+@pytest.mark.parametrize("origin", FOREIGN)
+def test_a_page_of_another_site_is_refused_whatever_it_asks(origin: str) -> None:
+    for method in ("GET", "POST", "OPTIONS"):
+        assert status([HERE, ("Origin", origin)], method=method) == 403
+    [answer] = ask([HERE, ("Origin", origin)], path="/_stcore/stream", kind="websocket")
+    assert answer["type"] == "websocket.close"
+
+
+@pytest.mark.parametrize("origin", ["http://localhost:8501", "https://localhost:8501", "https://bench.example.org"])
+def test_a_page_of_its_own_is_answered(origin: str) -> None:
+    assert status([HERE, ("Origin", origin)]) == 200
+    assert ask([HERE, ("Origin", origin)], kind="websocket") == [{"type": "websocket.accept"}]
+
+
+def test_two_origins_are_refused() -> None:
+    assert status([HERE, ("Origin", "http://localhost:8501"), ("Origin", "http://localhost:8501")]) == 403
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "sideways"])
+def test_what_a_browser_fetches_for_another_site_is_refused_but_for_a_link_that_is_followed(site: str) -> None:
+    fetched = [HERE, ("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")]
+    framed = [HERE, ("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe")]
+    followed = [HERE, ("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")]
+    assert [status(each, method="GET") for each in (fetched, framed, followed)] == [403, 403, 200]
+    assert status(followed, method="POST") == 403
+    assert [status([HERE, ("Sec-Fetch-Site", own)]) for own in ("same-origin", "none")] == [200, 200]
+
+
+def test_what_a_proxy_says_of_the_client_is_not_believed() -> None:
+    said = [("X-Forwarded-Host", "localhost"), ("Forwarded", "host=localhost"), ("X-Forwarded-Proto", "https")]
+    assert status([("Host", "evil.example"), *said]) == 403
+    assert status([HERE, ("X-Forwarded-Host", "evil.example")]) == 200
+
+
+def test_the_api_refuses_with_its_envelope_and_a_page_in_a_sentence() -> None:
+    start, body = ask([("Host", "evil.example")])
+    headers = dict(start["headers"])
+    assert headers[b"content-type"] == b"application/json"
+    assert headers[b"x-request-id"].startswith(b"req_")
+    assert b'"code":"host_not_allowed"' in body["body"]
+    assert headers[b"x-request-id"] in body["body"]
+    start, body = ask([HERE, ("Origin", "null")])
+    assert b'"code":"origin_not_allowed"' in body["body"]
+    start, body = ask([("Host", "evil.example")], path="/", method="GET")
+    assert dict(start["headers"])[b"content-type"].startswith(b"text/plain")
+    assert b"TRAITBENCH_ALLOWED_HOSTS=evil.example" in body["body"]
+
+
+@pytest.mark.parametrize(("path", "code"), [("/", 200), ("/closed", 404), ("/v1/models", 200), ("/v1/own", 200)])
+def test_every_answer_has_the_headers_once(path: str, code: int) -> None:
+    start, _ = ask(path=path)
+    names = [name for name, _ in start["headers"]]
+    headers = dict(start["headers"])
+    assert start["status"] == code
+    assert len(names) == len(set(names))
+    policy = {"/v1/models": b"default-src 'none'", "/v1/own": b"mine"}.get(path, b"default-src 'self'")
+    assert headers[b"content-security-policy"].startswith(policy)
+    assert headers[b"x-frame-options"] == b"DENY"
+    assert headers[b"x-content-type-options"] == b"nosniff"
+    assert not [name for name in names if name.startswith(b"access-control")]
