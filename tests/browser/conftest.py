@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from tests.app.processes import Started, running
 
@@ -25,6 +25,13 @@ expect.set_options(timeout=PATIENCE_MS)
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
 
 
+def chromium(playwright: Playwright, *flags: str) -> Browser:
+    """A Chromium, started with further flags."""
+    path = shutil.which("chromium")
+    assert path, "Chromium is not installed; `make test` installs it or says how."
+    return playwright.chromium.launch(executable_path=path, args=[*_FLAGS, *flags])
+
+
 @pytest.fixture(scope="session")
 def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """The real command in an empty home."""
@@ -35,10 +42,8 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """The Chromium that `make test` sees to; no longer than a module, because its event loop holds this thread."""
-    path = shutil.which("chromium")
-    assert path, "Chromium is not installed; `make test` installs it or says how."
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(_FLAGS))
+        browser = chromium(playwright)
         yield browser
         browser.close()
 

@@ -1,0 +1,179 @@
+"""A web page of somebody else in the operator's browser: everything it can try, in Chromium.
+
+The page comes from `evil.example`, which Chromium resolves to this machine. It is served by a web server of its own on
+one port, and in DNS rebinding by the workbench itself under the foreign name.
+"""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.app.processes import Started
+from tests.browser.conftest import PATIENCE_MS, SETTLED, chromium
+
+pytestmark = pytest.mark.browser
+
+EVIL = "evil.example"
+
+# Each attack answers what it reached; `null` is nothing.
+ATTACKS = """
+const tried = async (attempt) => { try { return await attempt() } catch (error) { return null } }
+const read = (url, options) => tried(async () => (await fetch(url, options)).status)
+const socket = (url) => new Promise((resolve) => {
+  const opened = new WebSocket(url, ['streamlit'])
+  opened.onopen = () => { opened.close(); resolve('open') }
+  opened.onerror = () => resolve(null)
+})
+const frame = (url) => new Promise((resolve) => {
+  const made = document.createElement('iframe')
+  made.src = url
+  made.onload = () => resolve(made.contentWindow.length + ':' + (made.contentDocument === null ? 'foreign' : 'blank'))
+  document.body.append(made)
+})
+const image = (url) => new Promise((resolve) => {
+  const made = new Image()
+  made.onload = () => resolve('loaded')
+  made.onerror = () => resolve(null)
+  made.src = url
+})
+"""
+
+
+class _Evil(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = b"<!doctype html><title>evil</title><body>evil"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def evil_port() -> Iterator[int]:
+    """A web server of somebody else."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Evil) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def deceived() -> Iterator[Browser]:
+    """A browser whose name server says that the foreign name is this machine."""
+    with sync_playwright() as playwright:
+        browser = chromium(playwright, f"--host-resolver-rules=MAP {EVIL} 127.0.0.1")
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(deceived: Browser) -> Iterator[Page]:
+    context = deceived.new_context()
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    yield page
+    context.close()
+
+
+def test_a_foreign_name_for_this_machine_opens_nothing(workbench: Started, page: Page) -> None:
+    answer = page.goto(f"http://{EVIL}:{workbench.port}/console")
+    assert answer is not None
+    assert (answer.status, page.locator("body").inner_text().startswith("Forbidden")) == (403, True)
+    secret = (workbench.home / "first.key").read_text().strip()
+    with workbench.client() as client:
+        before = [model.handle for model in client.models.list(namespace="local")]
+    reached = page.evaluate(
+        f"""async (secret) => {{ {ATTACKS}
+        return [
+          await read('/v1/health'), await read('/_stcore/health'), await read('/console'),
+          await read('/v1/models', {{method: 'POST', body: '{{"handle": "local.rebound"}}',
+            headers: {{'Content-Type': 'application/json', 'Authorization': 'Bearer ' + secret}}}}),
+          await tried(() => socket('ws://' + location.host + '/_stcore/stream')),
+        ] }}""",
+        secret,
+    )
+    assert reached == [403, 403, 403, 403, None]
+    with workbench.client() as client:
+        assert [model.handle for model in client.models.list(namespace="local")] == before
+
+
+def test_a_foreign_page_reaches_neither_page_nor_socket_nor_api(workbench: Started, page: Page, evil_port: int) -> None:
+    page.goto(f"http://{EVIL}:{evil_port}/")
+    for there in (workbench.base_url, workbench.base_url.replace("127.0.0.1", "localhost")):
+        reached = page.evaluate(
+            f"""async (there) => {{ {ATTACKS}
+            return [
+              await read(there + '/v1/health'), await image(there + '/favicon.png'),
+              await tried(() => socket(there.replace('http', 'ws') + '/_stcore/stream')),
+            ] }}""",
+            there,
+        )
+        assert reached == [None, None, None]
+
+
+def test_a_foreign_page_cannot_frame_the_workbench(workbench: Started, page: Page, evil_port: int) -> None:
+    page.goto(f"http://{EVIL}:{evil_port}/")
+    page.evaluate(f"async (url) => {{ {ATTACKS} return await frame(url) }}", workbench.base_url)
+    [framed] = [frame for frame in page.frames if frame.parent_frame is not None]
+    assert framed.locator("[data-testid=stApp]").count() == 0
+    assert framed.url.startswith("chrome-error:")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
+def test_a_foreign_pages_simple_post_changes_nothing_even_with_a_key(
+    workbench: Started, page: Page, evil_port: int, kind: str
+) -> None:
+    """A key in the address is no key; a form cannot send a header. What is sent is refused before it is read."""
+    page.goto(f"http://{EVIL}:{evil_port}/")
+    posted: list[int] = []
+    page.context.on("response", lambda each: posted.append(each.status) if each.request.method == "POST" else None)
+    for path in ("/v1/models", "/v1/models/demo.headlines/score", "/_stcore/upload_file/a/b", "/console"):
+        page.evaluate(
+            """async ([url, kind, body]) => {
+              try { await fetch(url, {method: 'POST', mode: 'no-cors', headers: {'Content-Type': kind}, body}) }
+              catch (error) { return String(error) } }""",
+            [workbench.base_url + path, kind, '{"handle": "local.forged", "content": "x", "feedback": {"tone": 1}}'],
+        )
+        with page.expect_navigation():
+            page.evaluate(
+                """([action, enctype]) => {
+                  const form = document.createElement('form')
+                  Object.assign(form, {action, enctype, method: 'post'})
+                  document.body.append(form)
+                  form.submit() }""",
+                [workbench.base_url + path, kind],
+            )
+        page.goto(f"http://{EVIL}:{evil_port}/")
+    assert len(posted) >= 4
+    assert set(posted) == {403}
+    with workbench.client() as client:
+        assert "local.forged" not in [model.handle for model in client.models.list(namespace="local")]
+
+
+def test_every_page_works_within_the_policy_and_a_link_from_elsewhere_opens_it(
+    workbench: Started, page: Page, evil_port: int
+) -> None:
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(f"violates {error}"))
+    page.goto(f"http://{EVIL}:{evil_port}/")
+    page.evaluate("url => { document.body.innerHTML = `<a href='${url}'>open</a>` }", workbench.base_url)
+    page.get_by_text("open").click()
+    page.wait_for_selector(SETTLED)
+    names = ("traits", "samples", "train", "versions", "score", "batch", "model")
+    for path in (*(f"/{name}?model=demo.headlines" for name in names), "/console"):
+        page.goto(f"{workbench.base_url}{path}")
+        page.wait_for_selector(SETTLED)
+        assert page.locator("[data-testid=stException]").count() == 0
+    page.goto(f"{workbench.base_url}/v1/docs")
+    assert page.locator("summary").count() > 20
+    assert page.evaluate("getComputedStyle(document.body).maxWidth") != "none"
+    assert [text for text in said if "violates" in text or "Refused to" in text] == []
