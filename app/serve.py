@@ -20,9 +20,10 @@ from http.client import HTTPConnection, HTTPException
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.connections import limits_for, protocol, raise_file_limit
 from core.settings import Settings
 
-_LARGEST_MESSAGE = 200 * 2**20  # what Streamlit itself gives an upload
+_BESIDES = 2**20  # bytes of a message from a page that are not the text in it; files are sent over HTTP
 _STOP_SECONDS = 2
 _LOOK_SECONDS = 0.05
 _KEEP_ALIVE = 75  # longer than any client of ours keeps an idle connection
@@ -40,7 +41,7 @@ def serve(make: Callable[[Settings], ASGIApp], settings: Settings, *, path: str,
         settings = replace(settings, port=listener.getsockname()[1])
         os.environ["TRAITBENCH_PORT"] = str(settings.port)
         application = _Watched(make(settings))
-        server = uvicorn.Server(_config(application))
+        server = uvicorn.Server(_config(application, settings))
         _quieten(server)
         threading.Thread(target=_announce, args=(server, settings, path, ready), daemon=True).start()
         try:
@@ -66,11 +67,12 @@ class _Watched:
             raise
 
 
-def _config(application: ASGIApp) -> uvicorn.Config:
+def _config(application: ASGIApp, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         application,
+        http=protocol(limits_for(raise_file_limit())),
         lifespan="on",
-        ws_max_size=_LARGEST_MESSAGE,
+        ws_max_size=settings.max_body_bytes + _BESIDES,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_STOP_SECONDS,
         access_log=False,

@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "core.client": {"core.contract", "core.errors", "core.notebook", "httpx"},
     # 6: the service is a door to the operations
     "core.service": {
-        *("core.lifecycle", "core.contract", "core.errors", *OPEN_TO_ALL),
+        *("core.lifecycle", "core.contract", "core.errors", "core.encoders.lanes", *OPEN_TO_ALL),
         *("fastapi", "starlette", "pydantic", "ulid"),
     },
     # 7: the workbench sees the service from outside; three files of it see both worlds
@@ -78,7 +78,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "app.commands": {"app", *OUTSIDE, "click"},
     "app.console": {"core.lifecycle", "core.store", "sqlalchemy", *OUTSIDE},
-    "app.serve": {"core.settings", "uvicorn", "starlette"},
+    "app.serve": {"app.connections", "core.settings", "uvicorn", "starlette"},
+    "app.connections": {"httptools", "ulid", "uvicorn"},
     # 8: pages know the workbench, never the other way round
     "pages": {"app", "app.console", *OUTSIDE, "streamlit", "pandas"},
     "sample_data": set(),

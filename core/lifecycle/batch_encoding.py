@@ -16,7 +16,7 @@ from core.lifecycle import rules
 from core.lifecycle.bench import Bench
 from core.lifecycle.serving import Served, shelf_of
 from core.lifecycle.vector_cache import MEBIBYTE, Encoding, hash_of, stacked
-from core.scoring.segments import mean, parts, segments
+from core.scoring.segments import AT_ONCE, Segment, blocks, in_words, mean, mean_of, parts, segments
 from core.store import kept_vectors, models
 from core.store.engine import reading, writing
 from core.store.kept_vectors import Encoded, Hash, Shelf
@@ -24,8 +24,10 @@ from core.store.trouble import StoreUnavailable
 
 _MOST_A_TURN = 32
 _BLOCK = 128  # texts that the store is asked for at once
+_BLOCK_CHARACTERS = 256 * 1024  # of them together, unless it is one text
 _AT_ONCE = 512  # vectors that it is given in one transaction
-_MOST_IN_HAND = 4_096  # vectors that wait for the end of the batch, when nobody waits for a thread any more
+_MOST_STORED = 2_048  # vectors at hand that the store had
+_MOST_IN_HAND = 1_024  # vectors that wait for the end of the batch, when nobody waits for a thread any more
 
 _log = logging.getLogger(__name__)
 
@@ -100,8 +102,10 @@ class BatchEncoding(Encoding):
             return
         with self._lock:
             while self._looked is not None and self._looked <= place:
-                block = texts[self._looked : self._looked + _BLOCK]
-                self._looked = self._looked + _BLOCK if self._look(self.shelf, block) else None
+                if len(self._stored) > _MOST_STORED:
+                    self._stored = {}  # what a thread still needs of them is in memory, or is made again
+                block = _block(texts, self._looked)
+                self._looked = self._looked + len(block) if block and self._look(self.shelf, block) else None
 
     def finish(self) -> None:
         """Store what is left to be stored."""
@@ -110,7 +114,11 @@ class BatchEncoding(Encoding):
 
     def _embedded(self, texts: Mapping[Hash, str]) -> dict[Hash, Encoded]:
         """As `embed` does it; a text that is one piece is found as a whole from then on."""
-        pieces = [[text[one.start : one.end] for one in segments(text)] or [""] for text in texts.values()]
+        found = {key: segments(text) for key, text in texts.items()}
+        if longer := {key: own for key, own in found.items() if len(own) > AT_ONCE}:
+            shorter = {key: text for key, text in texts.items() if key not in longer}
+            return self._embedded(shorter) | {key: self._in_blocks(texts[key], own) for key, own in longer.items()}
+        pieces = [in_words(text, found[key]) or [""] for key, text in texts.items()]
         alone = {text for text, own in zip(texts.values(), pieces, strict=True) if own == [text]}
         encoded = iter(self.encoded([piece for own in pieces for piece in own], alone=alone))
         made = {}
@@ -121,6 +129,10 @@ class BatchEncoding(Encoding):
             else:
                 made[key] = Encoded(mean(stacked(several)), None)
         return made
+
+    def _in_blocks(self, text: str, found: Sequence[Segment]) -> Encoded:
+        """The vector of a long text; those of its segments are never in hand together."""
+        return Encoded(mean_of(stacked(self.encoded(in_words(text, some))) for some in blocks(found)), None)
 
     def _alone(self, key: Hash, encoded: Encoded) -> Encoded:
         """A text that was known as a piece of another is found as a whole from now on."""
@@ -164,7 +176,7 @@ class BatchEncoding(Encoding):
     def _pieces(self, text: str) -> list[str]:
         stretches = [text, *(text[part.start : part.end] for part in parts(text, self._max_depth))]
         whole = stretches if self._max_depth > 1 else stretches[:1]
-        return [each[one.start : one.end] for each in whole for one in segments(each)]
+        return [piece for each in whole for piece in in_words(each, segments(each))]
 
     def _store(self, shelf: Shelf) -> None:
         with self._lock:
@@ -188,3 +200,12 @@ class BatchEncoding(Encoding):
             if new:
                 kept_vectors.keep(connection, shelf, new, now=now)
                 kept_vectors.trim(connection, self._limit)
+
+
+def _block(texts: Sequence[str], first: int) -> Sequence[str]:
+    """The texts from this place on that the store is asked for at once."""
+    length, last = 0, first
+    while last < len(texts) and last < first + _BLOCK and (last == first or length < _BLOCK_CHARACTERS):
+        length += len(texts[last])
+        last += 1
+    return texts[first:last]

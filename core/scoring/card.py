@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 WEAKEST_FIRST: tuple[Confidence, ...] = ("low", "moderate", "high")
 _PRODUCTS = 2**16  # at once: what fits a processor's cache
+_PARTS = 1_024  # encoded at once: of a long text never all vectors are in memory
 # The reciprocals of 1 to 100 as whole numbers over a common one: sums of them are exact.
 _COMMON = math.lcm(*range(1, 101))
 _SHARES = [0, *(_COMMON // points for points in range(1, 101))]
@@ -118,16 +119,26 @@ def positions(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> Float
     if snapshot.max_depth == 1 or not deep:
         return whole
     pieces = [[text[part.start : part.end] for part in parts(text, snapshot.max_depth)] for text in texts]
-    vectors = _embed(snapshot, encode, [piece for own in pieces for piece in own])
+    every, has_token = _of_parts(snapshot, encode, [piece for own in pieces for piece in own])
     first = 0
     for row, own in enumerate(pieces):
-        told = vectors[first : first + len(own)]
+        mine = slice(first, first + len(own))
         first += len(own)
-        if (told := told[np.any(told != 0, axis=1)]).size:
-            scores = of_vectors(snapshot, told)
+        if (scores := every[mine][has_token[mine]]).size:
             for i in deep:
                 whole[row, i] = _COMBINE[snapshot.traits[i].aggregation](scores[:, i])
     return whole
+
+
+def _of_parts(snapshot: Snapshot, encode: Encode, parts: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
+    """(n_parts, n_traits) scores, and which of the parts have a token."""
+    scores = np.empty((len(parts), len(snapshot.traits)))
+    has_token = np.empty(len(parts), np.bool_)
+    for first in range(0, len(parts), _PARTS):
+        some = slice(first, first + _PARTS)
+        vectors = _embed(snapshot, encode, parts[some])
+        scores[some], has_token[some] = of_vectors(snapshot, vectors), vectors.any(axis=1)
+    return scores, has_token
 
 
 def of_vectors(snapshot: Snapshot, vectors: NDArray[np.float32]) -> Floats:

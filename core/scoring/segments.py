@@ -6,7 +6,7 @@ short pieces says more than the beginning of a long one. Offsets are exact: `tex
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,6 +19,8 @@ Vectors = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
 
 WORDS_PER_SEGMENT = 60
+AT_ONCE = 512
+"""Segments of one text that are encoded at once: a longer text never has all its vectors in memory."""
 
 # Scripts without spaces count by the sign, and a run without an end counts by its length.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
@@ -89,13 +91,37 @@ def embed(encode: Encode, texts: Sequence[str]) -> Vectors:
     Long runs of one character are shortened first (`repeats`).
     """
     texts = [shorten(text).text for text in texts]
-    pieces = [[text[segment.start : segment.end] for segment in segments(text)] for text in texts]
-    vectors = encode([piece for own in pieces for piece in own] or [""])
+    found = [segments(text) for text in texts]
+    together = [[] if len(own) > AT_ONCE else in_words(text, own) for text, own in zip(texts, found, strict=True)]
+    vectors = encode([piece for own in together for piece in own] or [""])
     rows, first = [], 0
-    for own in pieces:
-        rows.append(mean(vectors[first : first + len(own)]))
-        first += len(own)
+    for text, own, short in zip(texts, found, together, strict=True):
+        if len(own) > AT_ONCE:
+            rows.append(mean_of(encode(in_words(text, some)) for some in blocks(own)))
+        else:
+            rows.append(mean(vectors[first : first + len(short)]))
+            first += len(short)
     return np.array(rows, np.float32).reshape(len(texts), vectors.shape[1])
+
+
+def in_words(text: str, found: Sequence[Segment]) -> list[str]:
+    """What the text says in each of its segments."""
+    return [text[segment.start : segment.end] for segment in found]
+
+
+def blocks(found: Sequence[Segment]) -> Iterator[Sequence[Segment]]:
+    """The segments of a long text, as many at a time as are encoded at once."""
+    return (found[first : first + AT_ONCE] for first in range(0, len(found), AT_ONCE))
+
+
+def mean_of(several: Iterable[Vectors]) -> Vectors:
+    """`mean` of two vectors or more that come in blocks (n_i, d): the same, bit by bit."""
+    total = np.empty((0, 0))
+    for vectors in several:
+        rows = vectors.astype(np.float64)
+        # Sums run from the first row to the last, so the sum of the blocks before counts as the first row of this one.
+        total = (np.concatenate([total, rows]) if total.size else rows).sum(axis=0, keepdims=True)
+    return _at_length_one(total[0])
 
 
 def mean(vectors: Vectors) -> Vectors:
@@ -103,7 +129,10 @@ def mean(vectors: Vectors) -> Vectors:
     if len(vectors) == 1:
         only: Vectors = vectors[0].astype(np.float32, copy=False)
         return only
-    total = vectors.astype(np.float64).sum(axis=0)
+    return _at_length_one(vectors.astype(np.float64).sum(axis=0))
+
+
+def _at_length_one(total: NDArray[np.float64]) -> Vectors:
     length = float(np.sqrt(np.square(total).sum()))
     told: Vectors = (total / (length or 1.0)).astype(np.float32)
     return told

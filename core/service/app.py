@@ -32,6 +32,7 @@ def create_app(bench_of: Callable[[], Bench | None] | Bench) -> ASGIApp:
     """The service over a bench, or over what returns one once it is open and None until then."""
     api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=SILENT)
     api.state.bench_of = (lambda: bench_of) if isinstance(bench_of, Bench) else bench_of
+    api.state.capacity = None  # made by the settings of the bench, which may not be open yet
     for resource in RESOURCES:
         api.include_router(resource.router)
     api.add_exception_handler(TraitbenchError, _raised)

@@ -20,7 +20,7 @@ from core.service.paths import PinnedHandle
 
 router = APIRouter(tags=["scores"], route_class=DirectRoute)
 
-Contents = Annotated[BatchRequest, Depends(Body(BatchRequest, apart="contents"))]
+Contents = Annotated[BatchRequest, Depends(Body(BatchRequest, apart="contents", work="batch"))]
 
 
 class LinesResponse(Response):

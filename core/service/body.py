@@ -1,7 +1,8 @@
 """A request's body as a value: bounded, then parsed, then checked, each step with its own error (CONTRACT 1, "Bodies").
 
 A dependency of the endpoints, and always behind the caller: nothing of a body is read before it is known who sends it
-and that there is something to send it to.
+and that there is something to send it to, and before there is room for it (`capacity`). What follows the body begins
+when there is a slot for it.
 """
 
 from collections.abc import Callable
@@ -16,9 +17,11 @@ from core.contract.fields import Received
 from core.errors import BodyTooLarge, EmptyBody, InvalidJson, UnsupportedMediaType, ValidationFailed
 from core.service import strict_json
 from core.service.bench import bench_of
+from core.service.capacity import LONG, Capacity, Claim, Kind, capacity_of, claim_of
 from core.settings import Settings
 
 Value = TypeVar("Value", bound=Received)
+Parse = Callable[[bytearray], Any]
 
 JSON = "application/json"
 TEXT = "text/plain"
@@ -28,6 +31,8 @@ LINES = "application/x-ndjson"
 _UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _MOST_FAULTS = 5_000  # more than a batch of samples can have
 _SMALL = 32 * 1024  # bytes; what takes longer to parse leaves the event loop
+_LARGE = 256 * 1024  # bytes; larger bodies are parsed one at a time
+_STEP = 64 * 1024  # bytes that a body of unknown length takes at a time
 
 
 def _usual(settings: Settings) -> int:
@@ -36,7 +41,7 @@ def _usual(settings: Settings) -> int:
 
 class Body(Generic[Value]):
     """The body as a `Value`. `text_as` names the field that a body of plain text stands for; `limit` is in bytes; the
-    texts in the list `apart` are the operation's own to judge, one by one."""
+    texts in the list `apart` are the operation's own to judge, one by one; `work` is what the operation counts as."""
 
     def __init__(
         self,
@@ -46,8 +51,10 @@ class Body(Generic[Value]):
         text_as: str | None = None,
         limit: Callable[[Settings], int] = _usual,
         apart: str = "",
+        work: Kind = "write",
     ) -> None:
         self.kind = kind
+        self.work = work
         self.needed = needed
         self.text_as = text_as
         self.limit = limit
@@ -56,13 +63,24 @@ class Body(Generic[Value]):
 
     async def __call__(self, request: Request) -> Value:
         """Read, parse and check."""
-        raw = await _read(request, limit=self.limit(bench_of(request).settings))
+        capacity, claim = capacity_of(request), claim_of(request)
+        room = _Room(capacity, claim, self.work)
+        raw = await _read(request, room, limit=self.limit(bench_of(request).settings))
         if not raw and self.needed:
             raise EmptyBody("A body is needed.", details={"media_types": [*self.media_types]})
         parse = self._parser(request) if raw else _nothing
-        return await run_in_threadpool(self._value, parse, raw) if len(raw) > _SMALL else self._value(parse, raw)
+        value = await self._parsed(capacity, parse, raw) if len(raw) > _SMALL else self._value(parse, raw)
+        # Only a score has such a field.
+        await claim.slot(capacity, "explain" if getattr(value, "explain", False) else room.work, request)
+        return value
 
-    def _parser(self, request: Request) -> Callable[[bytes], Any]:
+    async def _parsed(self, capacity: Capacity, parse: Parse, raw: bytearray) -> Value:
+        if len(raw) <= _LARGE:
+            return await run_in_threadpool(self._value, parse, raw)
+        async with capacity.parsing:
+            return await run_in_threadpool(self._value, parse, raw)
+
+    def _parser(self, request: Request) -> Parse:
         media_type = _media_type(request)
         if media_type not in self.media_types or request.headers.get("content-encoding", "identity") != "identity":
             raise UnsupportedMediaType(
@@ -71,7 +89,7 @@ class Body(Generic[Value]):
             )
         return strict_json.parse if media_type == JSON else lambda raw: {self.text_as: strict_json.decode(raw)}
 
-    def _value(self, parse: Callable[[bytes], Any], raw: bytes) -> Value:
+    def _value(self, parse: Parse, raw: bytearray) -> Value:
         return validated(self.kind, parse(raw), apart=self.apart)
 
 
@@ -93,19 +111,48 @@ def _is_apart(fault: strict_json.Fault, field: str) -> bool:
     return fault["type"].startswith("string_") and len(fault["loc"]) == 2 and fault["loc"][0] == field
 
 
-async def _read(request: Request, *, limit: int) -> bytes:
+class _Room:
+    """The room that one body takes: what it says that it needs at once, or more and more as it comes."""
+
+    def __init__(self, capacity: Capacity, claim: Claim, work: Kind) -> None:
+        self.work = work
+        self._capacity, self._claim = capacity, claim
+        self._bytes = 0
+
+    async def declare(self, size: int) -> None:
+        """Take what a body of known length needs."""
+        if self.work == "score" and size > LONG:
+            self.work = "long"
+        self._bytes = size
+        await self._claim.room(self._capacity, self.work, size)
+
+    def hold(self, size: int) -> None:
+        """Have room for so many bytes."""
+        if size > self._bytes:
+            if self.work == "score" and size > LONG:
+                # What it took as a short one stays taken until it ends.
+                self.work = "long"
+            self._claim.more_room(self._capacity, self.work, _STEP)
+            self._bytes += _STEP
+            self.hold(size)
+
+
+async def _read(request: Request, room: _Room, *, limit: int) -> bytearray:
     declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > limit:
-        raise _too_large(limit)
+    if declared.isdecimal():
+        if int(declared) > limit:
+            raise _too_large(limit)
+        await room.declare(int(declared))
     raw = bytearray()
     try:
         async for chunk in request.stream():
-            raw += chunk
-            if len(raw) > limit:
+            if len(raw) + len(chunk) > limit:
                 raise _too_large(limit)
+            room.hold(len(raw) + len(chunk))
+            raw += chunk
     except ClientDisconnect:
         raise InvalidJson("The body ended before it was complete.", details={"reason": "incomplete"}) from None
-    return bytes(raw)
+    return raw
 
 
 def _too_large(limit: int) -> BodyTooLarge:
@@ -119,7 +166,7 @@ def _media_type(request: Request) -> str:
     return name if charsets <= _UTF_8 else ""
 
 
-def _nothing(_: bytes) -> dict[str, Any]:
+def _nothing(_: bytearray) -> dict[str, Any]:
     return {}
 
 

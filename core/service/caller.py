@@ -4,6 +4,7 @@ In this order: 401, 403 scope, the handle's grammar, 403 or 404 of its namespace
 is read behind it. The operation is the name of the route.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated
@@ -19,10 +20,14 @@ from core.lifecycle.callers import Caller
 from core.service.accept import negotiate
 from core.service.bench import bench_of
 from core.service.body import JSON, LINES, MARKDOWN, TEXT
+from core.service.capacity import Kind, capacity_of, claim_of
 from core.service.edges import request_id, segment
 from core.service.query import only_known
 
 _HANDLE, _TRAIT = "handle", "key"
+# What an operation without a body counts as; one with a body takes its slot behind it.
+_WORK: Mapping[str, Kind] = {"models.export": "transfer"}
+_BY_METHOD: Mapping[str, Kind] = {"GET": "read", "DELETE": "write"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,13 @@ class Admission:
 
     async def __call__(self, request: Request) -> Call:
         """Check the key, the permission and what of the request is not its body."""
+        call = await self._call(request)
+        work = _WORK.get(request.scope["route"].name) or _BY_METHOD.get(request.method)
+        if work is not None:
+            await claim_of(request).slot(capacity_of(request), work, request)
+        return call
+
+    async def _call(self, request: Request) -> Call:
         # A thread for what asks the database; where nothing has to be asked, a thread would cost more than the answer.
         if _TRAIT not in request.path_params:
             with suppress(NotAtHand):

@@ -16,8 +16,8 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 
-# As many as the framework has. More than processors: a long text shares with a short one, it does not hold it up.
-_MOST = 40
+# More than the slots of everything that comes this way (`capacity`), so that nothing waits for a thread.
+_MOST = 128
 _threads = ThreadPoolExecutor(max_workers=_MOST, thread_name_prefix="endpoint")
 
 

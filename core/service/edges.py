@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ulid import ULID
 
 from core.errors import InternalError
+from core.service.capacity import claim_in
 from core.service.envelope import envelope
 
 _SCOPE_KEY = "traitbench.request_id"
@@ -35,13 +36,17 @@ class Edges:
             await self._app(scope, receive, send)
             return
         identity = f"req_{ULID()}"
-        answer = _Answer(send, identity)
+        answer, inner = _Answer(send, identity), _within(scope, identity)
+        claim = claim_in(inner)
         try:
-            await self._app(_within(scope, identity), receive, answer)
+            await self._app(inner, receive, answer)
         except Exception as error:
             _log.error("%s %s failed\n%s", identity, scope["method"], "\n".join(_places(error)))
             if not answer.started:
                 await fault(identity)(scope, receive, answer)
+        finally:
+            # Here, because whatever ends a request ends it here: its answer, an error, a caller who leaves.
+            claim.release()
 
 
 def request_id(scope: Scope) -> str:

@@ -17,7 +17,7 @@ from core.service.runs import accepted
 router = APIRouter(tags=["models"])
 
 Create = Annotated[ModelCreate, Depends(Body(ModelCreate))]
-Import = Annotated[Bundle, Depends(Body(Bundle, limit=lambda settings: settings.max_import_bytes))]
+Import = Annotated[Bundle, Depends(Body(Bundle, limit=lambda settings: settings.max_import_bytes, work="transfer"))]
 Update = Annotated[ModelUpdate, Depends(Body(ModelUpdate))]
 Train = Annotated[TrainRequest, Depends(Body(TrainRequest, needed=False))]
 

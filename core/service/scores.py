@@ -15,8 +15,8 @@ from core.service.paths import PinnedHandle
 
 router = APIRouter(tags=["scores"], route_class=DirectRoute)
 
-Pair = Annotated[CompareRequest, Depends(Body(CompareRequest))]
-Content = Annotated[ScoreRequest, Depends(Body(ScoreRequest, text_as="content"))]
+Pair = Annotated[CompareRequest, Depends(Body(CompareRequest, work="score"))]
+Content = Annotated[ScoreRequest, Depends(Body(ScoreRequest, text_as="content", work="score"))]
 
 
 @router.post("/v1/models/{handle}/score", name="scores.score", response_model=Card)

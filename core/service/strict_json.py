@@ -24,7 +24,7 @@ _AT_ONCE = 2**18  # characters
 _LONGEST_INTEGER = 25  # characters; more are beyond 64 bits whatever follows
 
 
-def parse(raw: bytes) -> Any:
+def parse(raw: bytes | bytearray) -> Any:
     """The value that `raw` stands for; raise `InvalidJson` when it is not one."""
     try:
         return json.loads(decode(raw), object_pairs_hook=_object, parse_int=_integer)
@@ -35,7 +35,7 @@ def parse(raw: bytes) -> Any:
         raise _too_deep() from None
 
 
-def decode(raw: bytes) -> str:
+def decode(raw: bytes | bytearray) -> str:
     """Text of UTF-8 bytes; raise `InvalidJson` when they are not."""
     try:
         return raw.decode("utf-8")

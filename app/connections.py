@@ -1,0 +1,317 @@
+"""What a connection may cost before the application sees a request, and while it waits for the other side.
+
+Uvicorn's parser takes a request line and a header of any length and waits for the rest without end. Here both have a
+bound, a header and a body have a time in which to arrive, an answer a time in which to be read, and connections a
+number. Beyond that number the connections that have waited longest without a request are closed to make room; only
+when every connection is at work is a new one refused. Refusals have the error envelope of the API.
+
+One sweep a second looks at the clocks of all connections, so a request costs no timer of its own.
+"""
+
+import asyncio
+import json
+import resource
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httptools
+from ulid import ULID
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+MOST_FILES = 65_536
+FILES_BESIDE = 512  # of the database, the worker, fetched addresses, and connections about to be refused
+
+LONGEST_URL = 16 * 1024  # bytes
+LARGEST_HEAD = 64 * 1024  # bytes, all header fields together
+MOST_FIELDS = 100
+MOST_PIPELINED = 16
+
+_SWEEP_SECONDS = 1.0
+_LINGER_SECONDS = 2.0  # in which a refused client may read why
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The bounds that depend on the machine, and the clocks, in seconds; `body_rate` is in bytes a second."""
+
+    connections: int
+    head_seconds: float = 10.0
+    body_seconds: float = 20.0
+    body_rate: float = 4_096.0
+    answer_seconds: float = 60.0
+
+    @property
+    def websockets(self) -> int:
+        """How many of the connections may be open pages of the workbench."""
+        return max(1, self.connections // 4)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a connection is closed, as its client reads it."""
+
+    status: int
+    code: str
+    message: str
+
+
+NOT_HTTP = Refusal(400, "invalid_request", "This is not an HTTP request. Check the client.")
+LATE = Refusal(408, "request_timeout", "The header of the request took too long to arrive. Send it again.")
+LONG_URL = Refusal(414, "url_too_long", f"The address is longer than {LONGEST_URL} bytes. Shorten it.")
+LARGE_HEAD = Refusal(
+    431,
+    "headers_too_large",
+    f"The header has more than {MOST_FIELDS} fields or {LARGEST_HEAD} bytes. Send fewer or shorter ones.",
+)
+FULL = Refusal(503, "unavailable", "The service has as many connections as it can serve. Try again in a moment.")
+
+
+class _Refused(Exception):
+    """Stops the parser; the reason is the connection's `refusal`."""
+
+
+def raise_file_limit() -> int:
+    """Raise the number of files this process may open as far as it is allowed, and return it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        return most
+    return MOST_FILES if soft == resource.RLIM_INFINITY else soft
+
+
+def limits_for(files: int) -> Limits:
+    """The bounds of a process that may open so many files."""
+    return Limits(connections=max(64, min(1_024, files - FILES_BESIDE)))
+
+
+@dataclass(eq=False)
+class Guard:
+    """Watches the connections of one server; `refused` counts the refusals by code."""
+
+    limits: Limits
+    refused: dict[str, int] = field(default_factory=dict)
+    evicted: int = 0
+    _sweeping: asyncio.TimerHandle | None = None
+    _unread: dict[Any, tuple[int, float]] = field(default_factory=dict)
+
+    def watch(self, loop: asyncio.AbstractEventLoop, connections: set[Any]) -> None:
+        """Sweep from now on, for as long as there are connections."""
+        if self._sweeping is None:
+            self._sweeping = loop.call_later(_SWEEP_SECONDS, self._sweep, loop, connections)
+
+    def make_room(self, connections: set[Any]) -> bool:
+        """Close the connections that have waited longest without a request; False when there is none."""
+        waiting = sorted((each for each in _bounded(connections) if each.is_waiting), key=lambda each: each.since)
+        # Several at a time: looking for them again with every new connection would be what an attacker wants.
+        for each in waiting[: max(1, self.limits.connections // 16)]:
+            each.transport.close()
+            self.evicted += 1
+        return bool(waiting)
+
+    def has_websocket_left(self, connections: set[Any]) -> bool:
+        """Whether one more page may be open."""
+        pages = sum(not isinstance(each, BoundedProtocol) for each in connections)
+        return pages < self.limits.websockets
+
+    def _sweep(self, loop: asyncio.AbstractEventLoop, connections: set[Any]) -> None:
+        self._sweeping = None
+        now = loop.time()
+        for each in list(_bounded(connections)):
+            each.look_at_clock(now)
+        self._end_unread(connections, now)
+        if connections:
+            self.watch(loop, connections)
+
+    def _end_unread(self, connections: set[Any], now: float) -> None:
+        """Break off the answers that nobody has read for long: they would stay in memory."""
+        unread = {}
+        for each in connections:
+            if size := each.transport.get_write_buffer_size():
+                before, since = self._unread.get(each, (-1, now))
+                unread[each] = (size, since if size == before else now)
+                if now - unread[each][1] >= self.limits.answer_seconds:
+                    each.transport.abort()
+        self._unread = unread
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """Uvicorn's HTTP, within bounds. `guard` is set on the subclass that `protocol` makes."""
+
+    guard: Guard
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.refusal: Refusal | None = None
+        self.since = 0.0
+        self._running: RequestResponseCycle | None = None
+        self._due: float | None = None
+        self._in_head = False
+        self._head_before = 0  # bytes of this header in earlier chunks
+        self._chunk = 0  # bytes of the chunk that is being parsed
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether no whole request has come that is not answered yet."""
+        answered = self.cycle is None or self.cycle.response_complete
+        return answered and not self.pipeline and not self.transport.is_closing()
+
+    def look_at_clock(self, now: float) -> None:
+        """Close the connection when what it has to send is overdue."""
+        if self._due is None or self.transport.is_closing():
+            return
+        if self.refusal is not None:
+            if now >= self._due:
+                self.transport.close()
+        elif self.flow.read_paused:
+            self._due = now + self.guard.limits.body_seconds  # the service is what takes its time
+        elif now >= self._due:
+            self._count(LATE)
+            # A body that nobody reads any more, for the request is answered, is not worth another answer.
+            if self._in_head or not self.is_waiting:
+                self._refuse(LATE)
+            else:
+                self.transport.close()
+
+    # ---- what uvicorn and the parser call ----
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Count the connection, and refuse it when there is no room."""
+        super().connection_made(transport)
+        limits = self.guard.limits
+        self.since = self.loop.time()
+        self._due = self.since + limits.head_seconds
+        self.guard.watch(self.loop, self.connections)
+        if len(self.connections) > limits.connections and not self.guard.make_room(self.connections - {self}):
+            self._count(FULL)
+            self._refuse(FULL)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse, and stop at what is not HTTP or is too much of it."""
+        if self.refusal is not None:
+            return
+        self._unset_keepalive_if_required()
+        self._chunk = len(data)
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserError:
+            reason: Refusal = self.refusal or NOT_HTTP
+            self._count(reason)
+            self._refuse(reason)
+            return
+        except httptools.HttpParserUpgrade:
+            if self._should_upgrade():
+                self.handle_websocket_upgrade()
+            return
+        if self._in_head:
+            self._head_before += len(data)
+            if self._head_before > LONGEST_URL + LARGEST_HEAD:
+                self._count(LARGE_HEAD)
+                self._refuse(LARGE_HEAD)
+
+    def on_message_begin(self) -> None:
+        """Start the clock of the header."""
+        super().on_message_begin()
+        self._in_head, self._head_before = True, 0
+        self._due = self.loop.time() + self.guard.limits.head_seconds
+
+    def on_url(self, url: bytes) -> None:
+        """Take some of the address."""
+        if len(self.url) + len(url) > LONGEST_URL:
+            self._stop(LONG_URL)
+        super().on_url(url)
+
+    def on_headers_complete(self) -> None:
+        """Start the application, and the clock of the body."""
+        if len(self.headers) > MOST_FIELDS or (
+            self._head_before + self._chunk > LARGEST_HEAD
+            and sum(len(name) + len(value) for name, value in self.headers) > LARGEST_HEAD
+        ):
+            self._stop(LARGE_HEAD)
+        if len(self.pipeline) >= MOST_PIPELINED:
+            self._stop(FULL)
+        self._in_head = False
+        self._due = self.loop.time() + self.guard.limits.body_seconds
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take some of the body: every byte gives the next ones a little time."""
+        if self._due is not None:
+            limits = self.guard.limits
+            most = self.loop.time() + limits.body_seconds
+            self._due = min(most, self._due + len(body) / limits.body_rate)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The other side has done its part."""
+        self._due = None
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """From here on the connection waits for its next request."""
+        self.since = self.loop.time()
+        super().on_response_complete()
+
+    def handle_websocket_upgrade(self) -> None:
+        """Open a page's connection, if there may be one more."""
+        if not self.guard.has_websocket_left(self.connections):
+            self._count(FULL)
+            self._refuse(FULL)
+            return
+        super().handle_websocket_upgrade()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
+
+    # ---- refusing ----
+
+    def _stop(self, reason: Refusal) -> None:
+        self.refusal = reason
+        raise _Refused
+
+    def _count(self, reason: Refusal) -> None:
+        self.guard.refused[reason.code] = self.guard.refused.get(reason.code, 0) + 1
+
+    def _refuse(self, reason: Refusal) -> None:
+        """Say why, read no more, and close soon; at once where an answer to an earlier request is on its way."""
+        if self.transport.is_closing():
+            return
+        if not self.is_waiting:
+            if self._running is not None:
+                # The application is to notice before it writes to a connection that is gone.
+                self._running.disconnected = True
+                self._running.message_event.set()
+            self.pipeline.clear()
+            self.transport.close()
+            return
+        self.refusal = reason
+        self._due = self.loop.time() + _LINGER_SECONDS
+        self.transport.write(_answer(reason))
+        # What was sent meanwhile is read and dropped, or the client would meet a reset instead of the answer.
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+
+
+def protocol(limits: Limits) -> type[BoundedProtocol]:
+    """The protocol of one server, for `uvicorn.Config(http=...)`; its `guard` has the counts."""
+    return type("GuardedProtocol", (BoundedProtocol,), {"guard": Guard(limits)})
+
+
+def _bounded(connections: set[Any]) -> Iterator[BoundedProtocol]:
+    return (each for each in connections if isinstance(each, BoundedProtocol))
+
+
+def _answer(reason: Refusal) -> bytes:
+    identity = f"req_{ULID()}"
+    error = {"code": reason.code, "message": reason.message, "request_id": identity, "details": {}}
+    content = json.dumps({"error": error}, separators=(",", ":")).encode()
+    head = [
+        b"content-type: application/json",
+        b"content-length: %d" % len(content),
+        b"x-request-id: " + identity.encode(),
+        b"connection: close",
+        *([b"retry-after: 2"] if reason.status == 503 else []),
+    ]
+    return STATUS_LINE[reason.status] + b"\r\n".join([*head, b"", content])
