@@ -25,6 +25,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import app
+from core import logs
 from core.service.guard import Guard
 from core.settings import Settings, read_settings
 
@@ -145,6 +146,8 @@ def _warm() -> None:
             importlib.import_module(name)
     except ImportError as error:
         _log.warning("the pages were not warmed: %s", error)
+    # Streamlit gives every module of its own a logger that writes past ours.
+    logs.adopt()
     # Streamlit collects all garbage after every run of a page: what is imported by now is put out of its reach.
     gc.collect()
     gc.freeze()

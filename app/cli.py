@@ -14,6 +14,7 @@ import click
 from app.commands import VERBS
 from app.commands.asking import Misasked, Refused, as_json
 from app.commands.showing import say_table
+from core import logs
 from core.errors import TraitbenchError, Unreachable
 from core.settings import SettingInvalid, Settings, read_settings
 
@@ -79,6 +80,7 @@ def worker() -> None:
     from core.lifecycle.worker import greeting
     from core.runs.engine import Runs
 
+    logs.configure(level=settings.log_level, form=settings.log_form)
     open_store(settings).dispose()
     runs = Runs(settings.database_url, module="core.lifecycle.worker", greeting=greeting(settings))
     runs.start()

@@ -21,6 +21,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.connections import limits_for, protocol, raise_file_limit
+from core import logs
 from core.settings import Settings
 
 _BESIDES = 2**20  # bytes of a message from a page that are not the text in it; files are sent over HTTP
@@ -40,6 +41,7 @@ def serve(make: Callable[[Settings], ASGIApp], settings: Settings, *, path: str,
     with _held(settings), _listening(settings) as listener:
         settings = replace(settings, port=listener.getsockname()[1])
         os.environ["TRAITBENCH_PORT"] = str(settings.port)
+        logs.configure(level=settings.log_level, form=settings.log_form)
         application = _Watched(make(settings))
         server = uvicorn.Server(_config(application, settings))
         _quieten(server)
@@ -84,7 +86,7 @@ def _config(application: ASGIApp, settings: Settings) -> uvicorn.Config:
 
 def _quieten(server: uvicorn.Server) -> None:
     """Warnings only, and none about what this module tells in words; a filter, for Streamlit resets the levels."""
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    logs.adopt()
     logging.getLogger("uvicorn.access").disabled = True
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: record.levelno >= logging.WARNING and server.started and not server.should_exit

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal, get_args
 from urllib.parse import quote
 
 from core.contract.names import NAMESPACE
@@ -15,6 +16,10 @@ from core.contract.names import NAMESPACE
 _DATABASES = ("sqlite", "postgresql", "postgresql+psycopg")
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 _HOST_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]{0,252}[a-z0-9])?|[0-9a-f]*:[0-9a-f:]+")
+
+
+LogForm = Literal["json", "text"]
+LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class SettingInvalid(ValueError):
@@ -44,6 +49,8 @@ class Settings:
     vector_store_mb: int = 512
     fetch_urls: bool = True
     allowed_hosts: tuple[str, ...] = ()
+    log_form: LogForm | None = None
+    log_level: LogLevel = "warning"
 
     @property
     def first_key_file(self) -> Path:
@@ -107,6 +114,8 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         vector_store_mb=_number(environment, "TRAITBENCH_VECTOR_STORE_MB", default=512, least=0, most=2**20),
         fetch_urls=_switch(environment, "TRAITBENCH_FETCH_URLS", default=True),
         allowed_hosts=_host_names(environment, "TRAITBENCH_ALLOWED_HOSTS"),
+        log_form=_choice(environment, "TRAITBENCH_LOG", LogForm),
+        log_level=_choice(environment, "TRAITBENCH_LOG_LEVEL", LogLevel) or "warning",
     )
 
 
@@ -154,6 +163,14 @@ def _switch(environment: Mapping[str, str], name: str, *, default: bool) -> bool
     if text not in ("", "on", "off"):
         raise SettingInvalid(f"{name} is {text!r}; it takes on or off.")
     return text == "on" if text else default
+
+
+def _choice(environment: Mapping[str, str], name: str, kind: Any) -> Any:
+    """One of the words of a `Literal`; None when the variable is not set."""
+    text, choices = environment.get(name, "").strip().lower(), get_args(kind)
+    if text and text not in choices:
+        raise SettingInvalid(f"{name} is {text!r}; it takes {', '.join(choices[:-1])} or {choices[-1]}.")
+    return text or None
 
 
 def _namespaces(environment: Mapping[str, str], name: str, *, default: tuple[str, ...]) -> tuple[str, ...]:

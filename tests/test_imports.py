@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 OURS = ("app", "core", "pages", "sample_data")
 
 VALUES = {"core.contract", "core.errors", "core.states", "core.prune", "core.barchart", "core.notebook"}
-OPEN_TO_ALL = {"core.settings", "core.barchart"}
+OPEN_TO_ALL = {"core.settings", "core.barchart", "core.logs"}
 PREVIEW = {"core.scoring", "core.encoders", "core.generators", "numpy"}
 OUTSIDE = {"core.client", "core.contract", "core.errors", "core.prune", *OPEN_TO_ALL}
 DATABASE = {"sqlalchemy", "alembic", "psycopg", "ulid"}
@@ -58,7 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # 6: the service is a door to the operations
     "core.service": {
         *("core.lifecycle", "core.contract", "core.errors", "core.encoders.lanes", *OPEN_TO_ALL),
-        *("fastapi", "starlette", "pydantic", "ulid"),
+        *("fastapi", "starlette", "pydantic", "ulid", "prometheus_client"),
     },
     # 7: the workbench sees the service from outside; three files of it see both worlds
     "app": {*OUTSIDE, *PREVIEW, "app.console", "sample_data", "streamlit", "plotly", "pandas", "pyarrow", "ulid"},
@@ -78,7 +78,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "app.commands": {"app", *OUTSIDE, "click"},
     "app.console": {"core.lifecycle", "core.store", "sqlalchemy", *OUTSIDE},
-    "app.serve": {"app.connections", "core.settings", "uvicorn", "starlette"},
+    "app.serve": {"app.connections", "core.logs", "core.settings", "uvicorn", "starlette"},
     "app.connections": {"httptools", "ulid", "uvicorn"},
     # 8: pages know the workbench, never the other way round
     "pages": {"app", "app.console", *OUTSIDE, "streamlit", "pandas"},

@@ -30,6 +30,10 @@ def test_an_empty_environment_gives_the_defaults_of_the_contract() -> None:
         ("TRAITBENCH_VECTOR_STORE_MB", "vector_store_mb", "1024", 1_024),
         ("TRAITBENCH_PUBLIC_NAMESPACES", "public_namespaces", "a, b", ("a", "b")),
         ("TRAITBENCH_ENCODER", "encoder", "", None),
+        ("TRAITBENCH_LOG", "log_form", "JSON", "json"),
+        ("TRAITBENCH_LOG", "log_form", "", None),
+        ("TRAITBENCH_LOG_LEVEL", "log_level", "info", "info"),
+        ("TRAITBENCH_LOG_LEVEL", "log_level", " ", "warning"),
         ("TRAITBENCH_ENCODER", "encoder", "static", "static"),
         ("TRAITBENCH_ENCODER", "encoder", "/models/mine", "/models/mine"),
         ("TRAITBENCH_ENCODER", "encoder", "./mine", str(Path.cwd() / "mine")),
@@ -62,6 +66,8 @@ def test_a_variable_sets_its_field(name: str, field: str, text: str, value: obje
         ("TRAITBENCH_ALLOWED_HOSTS", "*"),
         ("TRAITBENCH_ALLOWED_HOSTS", "https://bench.example.org"),
         ("TRAITBENCH_ALLOWED_HOSTS", "bench.example.org:443"),
+        ("TRAITBENCH_LOG", "xml"),
+        ("TRAITBENCH_LOG_LEVEL", "loud"),
     ],
 )
 def test_a_value_that_cannot_be_used_stops_the_start_and_names_its_variable(name: str, text: str) -> None:

@@ -47,6 +47,7 @@ Operation = Literal[
     "scores.compare",
     "scores.batch",
     "extract",
+    "metrics",
 ]
 Reach = Literal["read", "owned read", "write"]
 
@@ -92,6 +93,7 @@ RULES: Mapping[Operation, Rule] = {
     "scores.compare": _READ,
     "scores.batch": _READ,
     "extract": _READ,
+    "metrics": Rule("authoring", "read"),
 }
 
 

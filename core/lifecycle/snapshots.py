@@ -17,6 +17,8 @@ class Snapshots:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[int, Snapshot] = OrderedDict()
+        self.hits = 0
+        self.misses = 0
         self._lock = Lock()
 
     def clear(self) -> None:
@@ -29,7 +31,9 @@ class Snapshots:
         with self._lock:
             if version_id in self._kept:
                 self._kept.move_to_end(version_id)
+                self.hits += 1
                 return self._kept[version_id]
+        self.misses += 1
         try:
             snapshot = Snapshot.from_json(versions.snapshot(connection, version_id))
         except SnapshotInvalid as error:

@@ -32,6 +32,8 @@ class VectorCache:
     def __init__(self, limit_bytes: int) -> None:
         self.limit = limit_bytes
         self.size = 0
+        self.hits = 0
+        self.misses = 0
         self._kept: OrderedDict[bytes, Encoded] = OrderedDict()
         self._of_model: Counter[int] = Counter()
         self._forgotten: dict[int, int] = {}
@@ -51,6 +53,9 @@ class VectorCache:
             for key, encoded in zip(keys, found, strict=True):
                 if encoded is not None:
                     self._kept.move_to_end(key)
+                    self.hits += 1
+                else:
+                    self.misses += 1
         return found
 
     def put(self, shelf: Shelf, digest: Hash, encoded: Encoded, *, since: int) -> None:

@@ -21,6 +21,7 @@ from typing import Any, get_args
 
 from sqlalchemy import Engine
 
+from core import logs
 from core.contract.models import OperationKind
 from core.lifecycle import outcomes, retraining, zero_retention
 from core.lifecycle.loading import Loading
@@ -47,7 +48,6 @@ _log = logging.getLogger(__name__)
 
 def main() -> None:
     """Execute runs until the parent ends."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     line = sys.stdin.buffer.readline()
     if not line:
         return  # the parent ended before it had said anything
@@ -65,6 +65,7 @@ def main() -> None:
 
 def _work(told: Mapping[str, Any], pulse: Pulse) -> None:
     settings, executor_id = _settings(told["settings"]), str(told["executor_id"])
+    logs.configure(level=settings.log_level, form=settings.log_form)
     engine = open_engine(settings.database_url)
     _end_with_parent(int(told["parent"]), engine, executor_id)
     os.nice(_NICE)

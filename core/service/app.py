@@ -14,14 +14,15 @@ from starlette.types import ASGIApp
 
 from core.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError, UnreadableRow
 from core.lifecycle.bench import Bench
-from core.service import batches, extracts, models, open, query, samples, scores, traits, versions
+from core.service import batches, extracts, metrics, models, open, query, samples, scores, traits, versions
 from core.service.edges import Edges, fault, request_id
 from core.service.envelope import envelope
+from core.service.watching import Watching
 
 _log = logging.getLogger(__name__)
 
 # Routes are tried one after another: what is asked most stands first.
-RESOURCES = (scores, batches, models, traits, samples, versions, extracts, open)
+RESOURCES = (scores, batches, models, traits, samples, versions, extracts, open, metrics)
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # The framework's own telemetry would carry bodies and error messages; there is none.
@@ -33,32 +34,39 @@ def create_app(bench_of: Callable[[], Bench | None] | Bench) -> ASGIApp:
     api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=SILENT)
     api.state.bench_of = (lambda: bench_of) if isinstance(bench_of, Bench) else bench_of
     api.state.capacity = None  # made by the settings of the bench, which may not be open yet
+    api.state.watching = watching = Watching(api.state.bench_of)
     for resource in RESOURCES:
         api.include_router(resource.router)
     api.add_exception_handler(TraitbenchError, _raised)
     api.add_exception_handler(RequestValidationError, _bad_query)
     api.add_exception_handler(HTTPException, _unrouted)
     api.add_exception_handler(Exception, _uncaught)
-    return Edges(api)
+    return Edges(api, watching.seen)
 
 
 async def _raised(request: Request, error: Any) -> Response:
     if isinstance(error, UnreadableRow):
         _log.error("%s %s", request_id(request.scope), error.message)
-    return envelope(error, request_id(request.scope))
+    return _told(request, error)
 
 
 async def _bad_query(request: Request, error: Any) -> Response:
-    return envelope(query.invalid(error.errors()), request_id(request.scope))
+    return _told(request, query.invalid(error.errors()))
 
 
 async def _unrouted(request: Request, error: Any) -> Response:
-    return envelope(_routing_error(request, error.status_code), request_id(request.scope))
+    return _told(request, _routing_error(request, error.status_code))
 
 
 async def _uncaught(request: Request, error: Exception) -> Response:
     """The framework raises the error again behind this answer, and the edges write it down."""
+    request.app.state.watching.failed(InternalError.code)
     return fault(request_id(request.scope))
+
+
+def _told(request: Request, error: TraitbenchError) -> Response:
+    request.app.state.watching.failed(error.code)
+    return envelope(error, request_id(request.scope))
 
 
 def _routing_error(request: Request, status: int) -> TraitbenchError:

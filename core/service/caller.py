@@ -43,6 +43,8 @@ class Call:
 class Admission:
     """Makes a request a `Call`, or raises the error that bars it; `offers` are the media types of the answer."""
 
+    optional = False  # whether there are callers who need no key
+
     def __init__(self, *offers: str) -> None:
         self.offers = offers
 

@@ -3,17 +3,21 @@
 Each request gets an id, `req_` and a ULID, and each answer bears it. What nobody caught becomes a 500 with the
 envelope; the log names the fault by its type and its places in the code, never by its message, which may hold content.
 Plain ASGI, so that nothing stands between the server and this.
+
+Every answer is measured (`Measured`) and reported to a watcher: `core.service.watching` counts and logs.
 """
 
 import logging
-import traceback
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
 from urllib.parse import unquote
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ulid import ULID
 
+from core import logs
 from core.errors import InternalError
 from core.service.capacity import claim_in
 from core.service.envelope import envelope
@@ -24,11 +28,26 @@ _NO_CHARACTER = "\ufffd"
 _log = logging.getLogger("traitbench.service")
 
 
-class Edges:
-    """Wraps the whole application."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A request that is over: its scope as the application left it, what was answered, and the seconds it took.
 
-    def __init__(self, app: ASGIApp) -> None:
+    `status` is 0 when the caller went away before there was an answer.
+    """
+
+    scope: Scope
+    request_id: str
+    status: int
+    sent_bytes: int
+    seconds: float
+
+
+class Edges:
+    """Wraps the whole application; `watch` is told of every request when it is over."""
+
+    def __init__(self, app: ASGIApp, watch: Callable[[Measured], None] | None = None) -> None:
         self._app = app
+        self._watch = watch
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -36,17 +55,20 @@ class Edges:
             await self._app(scope, receive, send)
             return
         identity = f"req_{ULID()}"
-        answer, inner = _Answer(send, identity), _within(scope, identity)
+        answer, inner, began = _Answer(send, identity), _within(scope, identity), perf_counter()
         claim = claim_in(inner)
         try:
             await self._app(inner, receive, answer)
         except Exception as error:
-            _log.error("%s %s failed\n%s", identity, scope["method"], "\n".join(_places(error)))
-            if not answer.started:
+            where = [*logs.places(error)]
+            logs.event(_log, logging.ERROR, "fault", request_id=identity, method=scope["method"], error=where)
+            if not answer.status:
                 await fault(identity)(scope, receive, answer)
         finally:
             # Here, because whatever ends a request ends it here: its answer, an error, a caller who leaves.
             claim.release()
+            if self._watch is not None:
+                self._watch(Measured(inner, identity, answer.status, answer.sent_bytes, perf_counter() - began))
 
 
 def request_id(scope: Scope) -> str:
@@ -65,16 +87,19 @@ def fault(identity: str) -> Response:
 
 
 class _Answer:
-    """`send`, with the request id on the first message."""
+    """`send`, with the request id on the first message; it remembers the status and counts the bytes of the body."""
 
     def __init__(self, send: Send, identity: str) -> None:
         self._send = send
         self._header = (b"x-request-id", identity.encode())
-        self.started = False
+        self.status = 0
+        self.sent_bytes = 0
 
     async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.started = True
+        if message["type"] == "http.response.body":
+            self.sent_bytes += len(message.get("body", b""))
+        elif message["type"] == "http.response.start":
+            self.status = message["status"]
             message = {**message, "headers": [*message.get("headers", ()), self._header]}
         await self._send(message)
 
@@ -94,12 +119,3 @@ def _within(scope: Scope, identity: str) -> Scope:
 
 def _decoded(part: str) -> str:
     return unquote(part).replace(_SLASH, _NO_CHARACTER).replace("/", _SLASH)
-
-
-def _places(error: BaseException | None) -> Iterator[str]:
-    """An error and its causes: types and places, no messages and no values."""
-    while error is not None:
-        yield f"{type(error).__module__}.{type(error).__qualname__}"
-        for frame in traceback.extract_tb(error.__traceback__):
-            yield f"  {frame.filename}:{frame.lineno} {frame.name}"
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)

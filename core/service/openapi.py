@@ -154,7 +154,7 @@ def _complete(operation: Json, route: RouteContext) -> None:
     if body := _dependency(route, Body):
         operation["requestBody"] = {"required": body.needed, "content": _content(body)}
     if admission := _dependency(route, Admission):
-        operation["security"] = [{"ApiKey": []}]
+        operation["security"] = [*([{}] if admission.optional else []), {"ApiKey": []}]
         for offer in admission.offers[1:]:
             operation["responses"]["200"]["content"][offer] = {"schema": {"type": "string"}}
         if admission.offers == (LINES,):

@@ -7,9 +7,9 @@ displaced, or whose run was cancelled, finds no row to write to, and that is how
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, func, select, text, update
+from sqlalchemy import BigInteger, Connection, Row, Select, case, func, select, text, type_coerce, update
 from sqlalchemy import insert as insert_into
 
 from core.contract.models import OperationKind, OperationStatus
@@ -18,6 +18,16 @@ from core.store.rows import readable
 
 _RUNS = tables.runs.c
 _LIVE = ("queued", "running")
+_MODELS = tables.models.c
+
+
+def _us(moment: Any) -> Any:
+    """A time as the whole microseconds that are stored."""
+    return type_coerce(moment, BigInteger)
+
+
+Outcome = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+Which = Literal["live", "unrepaired", "ended"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,34 @@ class RunRow:
     attempts: int
     strikes: int
     struck_at: Mapping[str, Any] | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many runs of a kind there are of an outcome, and how long they took together, from request to end."""
+
+    kind: OperationKind
+    outcome: Outcome
+    count: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A run as an operator sees it."""
+
+    id: str
+    handle: str
+    kind: OperationKind
+    effort: str
+    options: Mapping[str, Any]
+    status: OperationStatus
+    progress: Mapping[str, Any] | None
+    error_code: str | None
+    error_message: str | None
+    attempts: int
+    created_at: datetime
     finished_at: datetime | None
 
 
@@ -78,6 +116,39 @@ def live(connection: Connection) -> list[RunRow]:
         RunRow(**row._mapping, options={}, finished_at=None)
         for row in connection.execute(alive.with_only_columns(*certain))
     ]
+
+
+_OUTCOME = case((_RUNS.error_code == "cancelled", "cancelled"), else_=_RUNS.status)
+# A clock that was set back between the two makes a run no shorter than nothing.
+_TOOK = case((_RUNS.finished_at > _RUNS.created_at, _us(_RUNS.finished_at) - _us(_RUNS.created_at)), else_=0)
+_TALLY = select(_RUNS.kind, _OUTCOME, func.count(), func.sum(_TOOK)).group_by(_RUNS.kind, _OUTCOME)
+
+
+def tally(connection: Connection) -> list[Tally]:
+    """All runs, by kind and outcome."""
+    return [Tally(row[0], row[1], row[2], float(row[3] or 0) / 1_000_000) for row in connection.execute(_TALLY)]
+
+
+def listed(connection: Connection, which: Which, *, limit: int) -> list[Listed]:
+    """Runs with the handles of their models, newest first.
+
+    `unrepaired` are the failed ones that are still the last operation of a model that is not archived; a run that was
+    cancelled has not failed.
+    """
+    columns = [_RUNS[name] for name in Listed.__dataclass_fields__ if name != "handle"]
+    statement = select(_MODELS.handle, *columns).join(tables.models, _MODELS.id == _RUNS.model_id)
+    conditions = {
+        "live": (_RUNS.status.in_(_LIVE),),
+        "ended": (_RUNS.status.not_in(_LIVE),),
+        "unrepaired": (_OUTCOME == "failed", _MODELS.run_id == _RUNS.id, _MODELS.state != "archived"),
+    }[which]
+    newest = (_RUNS.created_at.desc(), _RUNS.id.desc())
+    found = connection.execute(statement.where(*conditions).order_by(*newest).limit(limit))
+    return [_listed(row) for row in found]
+
+
+def _listed(row: Row[Any]) -> Listed:
+    return Listed(**row._mapping)
 
 
 def claim(connection: Connection, run_id: str, owner: str) -> RunRow | None:

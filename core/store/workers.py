@@ -1,11 +1,21 @@
 """Questions about the processes that execute runs: who was seen when, by the database's clock."""
 
+from dataclasses import dataclass
+
 from sqlalchemy import Connection, delete, select, update
 
 from core.store import tables
 from core.store.engine import database_now, insert
 
 _WORKERS = tables.workers.c
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A worker, and the seconds since it was seen."""
+
+    executor_id: str
+    age_s: float
 
 
 def enter(connection: Connection, executor_id: str) -> None:
@@ -37,3 +47,10 @@ def bury(connection: Connection, *, after_seconds: float) -> list[str]:
 def known(connection: Connection) -> set[str]:
     """The workers that are not taken for dead."""
     return set(connection.execute(select(_WORKERS.executor_id)).scalars())
+
+
+def ages(connection: Connection) -> list[Seen]:
+    """Every worker with its last sign of life, the latest first; one that has left counts no more."""
+    age = database_now(connection.dialect) - _WORKERS.seen_at
+    found = connection.execute(select(_WORKERS.executor_id, age).where(_WORKERS.seen_at > 0).order_by(age))
+    return [Seen(row[0], max(0.0, float(row[1]) / 1_000_000)) for row in found]

@@ -10,7 +10,7 @@ from sqlalchemy import event
 
 from core.lifecycle import keys
 from core.lifecycle.access import RULES
-from tests.contract.test_openapi import DECLARED, OPEN
+from tests.contract.test_openapi import DECLARED, LOCAL, OPEN
 from tests.contract.world import Answer, World, signed
 
 OK = (200, "")
@@ -55,7 +55,7 @@ WRITES: list[Asked] = [
     ("versions.activate", "PUT", "/v1/models/{}/versions/active", {"version": "v1"}),
 ]
 FEEDBACK: list[Asked] = [("scores.feedback", "POST", "/v1/models/{}/score", {**TEXT, "feedback": {"tone": 1}})]
-WITHOUT_HANDLE = {"models.create", "models.list", "models.import", "extract"}
+WITHOUT_HANDLE = {"models.create", "models.list", "models.import", "extract", "metrics"}
 
 # Rows: operations and key. Columns: an owned, a public, a foreign model; then one that is not there, the same.
 # What would change the owned model is walked in the table of states.
@@ -136,6 +136,14 @@ def test_any_key_may_extract(world: World, key: str) -> None:
     assert (answer.status, answer.code) == (422, "url_not_fetchable")
 
 
+@pytest.mark.parametrize(("key", "expected"), [(None, OK), ("authoring", OK), ("scoring", SCOPE)])
+@pytest.mark.parametrize("proxied", [{}, {"X-Forwarded-For": "127.0.0.1"}, {"Forwarded": "for=[::1]"}])
+def test_metrics(world: World, key: str | None, expected: tuple[int, str], proxied: dict[str, str]) -> None:
+    answer = world.call("GET", "/v1/metrics", key=key, headers=proxied)
+    anonymous = (401, "unauthenticated")
+    assert (answer.status, answer.code) == (anonymous if proxied and key is None else expected)
+
+
 @pytest.fixture(scope="module")
 def revoked(world: World) -> str:
     secret = world.issue("authoring", "mine", "demo")
@@ -148,7 +156,8 @@ def revoked(world: World) -> str:
 def test_every_operation_needs_a_key_that_is_good(world: World, revoked: str, operation: str) -> None:
     method, path = operation.split()
     path = re.sub(r"\{\w+\}", "x", path.replace("{handle}", "mine.ready"))
-    answers = [world.call(method, path, key=key) for key in (None, revoked, "tba_nobody")]
+    keys_given = (revoked, "tba_nobody") if path in LOCAL else (None, revoked, "tba_nobody")
+    answers = [world.call(method, path, key=key) for key in keys_given]
     assert {(answer.status, answer.code) for answer in answers} == {(401, "unauthenticated")}
     assert len({told(answer, "") for answer in answers}) == 1
 

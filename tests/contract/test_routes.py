@@ -7,6 +7,7 @@ from tests.contract.world import World
 ALLOW = {
     "/v1/health": "GET, HEAD",
     "/v1/docs": "GET, HEAD",
+    "/v1/metrics": "GET, HEAD",
     "/v1/models": "GET, HEAD, POST",
     "/v1/models/mine.draft": "GET, HEAD, PATCH, DELETE",
     "/v1/models/import": "GET, HEAD, POST, PATCH, DELETE",

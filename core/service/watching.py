@@ -1,0 +1,212 @@
+"""What the service tells of itself: counters and latencies for Prometheus, and log lines for what an operator must see.
+
+Labels are route templates, methods, classes of status and other closed sets, so that the number of series is bounded;
+no handle, name, text or key is ever one. A process reports its own requests, caches and memory. Runs, workers and the
+queue are everybody's and come from the database at each scrape: sum the former over processes, take the maximum of the
+latter. A counter of another part (refusals of admission, say) is made with `registry=watching.registry`.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
+from prometheus_client.registry import Collector
+
+from core import logs
+from core.lifecycle import operating
+from core.lifecycle.bench import Bench
+from core.service.edges import Measured
+
+# Calls are milliseconds, batches and imports seconds to minutes.
+_BUCKETS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
+_SLOW_SECONDS = 10.0
+# Their work is as long as their body: that one takes long is nothing to tell.
+_NEVER_SLOW = frozenset({"scores.batch", "models.import"})
+_KEY_FORMS = ("tba_", "tbs_")
+_LONGEST_PEER = 64
+
+_log = logging.getLogger("traitbench.service")
+
+# When a series began: as many series again, for something that nobody asks.
+disable_created_metrics()
+
+
+class Watching:
+    """The counters of one application, and the registry that they are read from."""
+
+    def __init__(self, bench_of: Callable[[], Bench | None]) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Counter(
+            "traitbench_requests",
+            "Requests that are over, by route template, method and class of status (`none`: the caller left).",
+            ("route", "method", "status"),
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "traitbench_request_seconds",
+            "Seconds from the head of a request to the last byte of its answer, by operation.",
+            ("operation",),
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self._errors = Counter(
+            "traitbench_errors", "Answers other than 2xx, by error code.", ("code",), registry=self.registry
+        )
+        self._refused = Counter(
+            "traitbench_key_refusals",
+            "Requests that were answered with 401, by what came with them: no key, or one that is not valid.",
+            ("key",),
+            registry=self.registry,
+        )
+        # To look a child up by its labels costs more than to count: each is looked up once.
+        self._counting: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        ProcessCollector(registry=self.registry)
+        self.registry.register(_Figures(bench_of))
+
+    def exposition(self) -> bytes:
+        """All of it in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+    def failed(self, code: str) -> None:
+        """Count an answer with an error code of the contract."""
+        self._errors.labels(code).inc()
+
+    def seen(self, request: Measured) -> None:
+        """Count a request that is over, and log it if it failed, was slow or had no valid key."""
+        route = request.scope.get("route")
+        template, operation = (route.path_format, route.name) if route is not None else ("unmatched", "unmatched")
+        key = (template, request.scope["method"], request.status // 100)
+        counting = self._counting.get(key)
+        if counting is None:
+            counting = self._counting_of(key, operation)
+        counting[0].inc()
+        counting[1].observe(request.seconds)
+        slow = request.seconds >= _SLOW_SECONDS and operation not in _NEVER_SLOW
+        if request.status >= 500 or slow:
+            level = logging.ERROR if request.status >= 500 and request.status != 503 else logging.WARNING
+            self._write(level, "request_slow" if request.status < 500 else "request_failed", request, template)
+        elif _log.isEnabledFor(logging.INFO):
+            self._write(logging.INFO, "request", request, template)
+        if request.status == 401:
+            self._refuse(request, template)
+
+    def _counting_of(self, key: tuple[str, str, int], operation: str) -> tuple[Counter, Histogram]:
+        template, method, hundreds = key
+        known = method if method in _METHODS else "other"
+        status = f"{hundreds}xx" if hundreds else "none"
+        children = self._requests.labels(template, known, status), self._seconds.labels(operation)
+        if known == method:
+            self._counting[key] = children
+        return children
+
+    def _refuse(self, request: Measured, template: str) -> None:
+        sent = [value for name, value in request.scope["headers"] if name == b"authorization"]
+        self._refused.labels("invalid" if sent else "absent").inc()
+        if sent:
+            fields = {"route": template, "peer": _peer(request), "key": _form(sent[0])}
+            logs.event(_log, logging.WARNING, "key_refused", request_id=request.request_id, **fields)
+
+    def _write(self, level: int, name: str, request: Measured, template: str) -> None:
+        logs.event(
+            _log,
+            level,
+            name,
+            request_id=request.request_id,
+            method=request.scope["method"],
+            route=template,
+            status=request.status,
+            duration_ms=round(request.seconds * 1000, 1),
+            bytes=request.sent_bytes,
+        )
+
+
+def _peer(request: Measured) -> str:
+    client = request.scope.get("client")
+    return str(client[0])[:_LONGEST_PEER] if client else "unknown"
+
+
+def _form(authorization: bytes) -> str:
+    """What kind of key was sent. Of a secret that is not ours not even the beginning is shown."""
+    start = authorization.partition(b" ")[2].lstrip()[:4].decode("latin-1")
+    return start if start in _KEY_FORMS else "other"
+
+
+class _Figures(Collector):
+    """What is read when somebody scrapes: runs, workers, storage, caches, memory, build."""
+
+    def __init__(self, bench_of: Callable[[], Bench | None]) -> None:
+        self._bench_of = bench_of
+
+    def collect(self) -> Iterator[Metric]:
+        """The families."""
+        build = operating.build()
+        yield _gauge("traitbench_build_info", "The release and its Python; always 1.", build)
+        bench = self._bench_of()
+        yield GaugeMetricFamily("traitbench_ready", "1 once the service is open.", value=float(bench is not None))
+        if bench is None:
+            return
+        yield from _caches(bench)
+        yield from _memory()
+        seen = operating.overview(bench)
+        yield GaugeMetricFamily("traitbench_database_up", "1 if the database answers.", value=float(seen is not None))
+        if seen is not None:
+            yield from _runs(seen)
+            yield from _storage(bench, seen)
+
+
+def _gauge(name: str, help: str, labels: dict[str, str]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, help, labels=[*labels])
+    family.add_metric([*labels.values()], 1.0)
+    return family
+
+
+def _caches(bench: Bench) -> Iterator[Metric]:
+    asked = CounterMetricFamily("traitbench_cache_requests", "Look-ups in memory.", labels=["cache", "result"])
+    for name, cache in (("vectors", bench.vectors), ("snapshots", bench.snapshots)):
+        asked.add_metric([name, "hit"], cache.hits)
+        asked.add_metric([name, "miss"], cache.misses)
+    yield asked
+    yield GaugeMetricFamily("traitbench_vector_cache_bytes", "Vectors in memory.", value=bench.vectors.size)
+
+
+def _memory() -> Iterator[Metric]:
+    if (resident := operating.children_memory()) is not None:
+        help = "Resident memory of the processes that this one started: its worker."
+        yield GaugeMetricFamily("traitbench_worker_resident_memory_bytes", help, value=resident)
+
+
+def _runs(seen: operating.Overview) -> Iterator[Metric]:
+    live = GaugeMetricFamily("traitbench_runs", "Runs that have not ended.", labels=["kind", "status"])
+    ended = CounterMetricFamily("traitbench_runs_ended", "Runs that have ended.", labels=["kind", "outcome"])
+    seconds = SummaryMetricFamily(
+        "traitbench_run_seconds", "Seconds from the request for a run to its end.", labels=["kind", "outcome"]
+    )
+    for each in seen.tally:
+        if each.outcome in ("queued", "running"):
+            live.add_metric([each.kind, each.outcome], each.count)
+        else:
+            ended.add_metric([each.kind, each.outcome], each.count)
+            seconds.add_metric([each.kind, each.outcome], each.count, each.seconds)
+    yield from (live, ended, seconds)
+    age = "Seconds that the oldest run in the queue has waited; 0 when none waits."
+    yield GaugeMetricFamily("traitbench_queue_oldest_seconds", age, value=seen.oldest_wait_s)
+    yield GaugeMetricFamily("traitbench_workers_alive", "Workers seen in the last 30 seconds.", value=len(seen.alive))
+    if seen.workers:
+        last = min(each.age_s for each in seen.workers)
+        yield GaugeMetricFamily("traitbench_worker_seen_seconds", "Seconds since a worker was last seen.", value=last)
+
+
+def _storage(bench: Bench, seen: operating.Overview) -> Iterator[Metric]:
+    yield GaugeMetricFamily("traitbench_database_bytes", "Size of the database.", value=seen.database_bytes)
+    free = operating.free_bytes(bench.settings)
+    if free is not None:
+        yield GaugeMetricFamily("traitbench_disk_free_bytes", "Free space for the home folder.", value=free)
