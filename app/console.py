@@ -1,6 +1,6 @@
-"""API keys for the console page and the command line: straight on the database, server running or not.
+"""API keys and the state of the service, for the operator: straight on the database, server running or not.
 
-With a remote service (`TRAITBENCH_API_URL`) there is no database here, and the page says so instead.
+With a remote service (`TRAITBENCH_API_URL`) there is no database here, and the pages say so instead.
 """
 
 import threading
@@ -10,13 +10,31 @@ from contextlib import contextmanager
 from sqlalchemy import Engine
 
 from core.errors import Unavailable
-from core.lifecycle import keys
+from core.lifecycle import keys, operating
 from core.lifecycle.bench import open_store
 from core.lifecycle.keys import Issued, KeyNotFound
+from core.lifecycle.operating import Overview, Recent
 from core.settings import SettingInvalid, Settings, read_settings
 from core.store.keys import ApiKey, Scope
+from core.store.runs import Listed
 
-__all__ = ["ApiKey", "Issued", "KeyNotFound", "Scope", "available", "issue", "list_keys", "revoke"]
+__all__ = [
+    "ApiKey",
+    "Issued",
+    "KeyNotFound",
+    "Listed",
+    "Overview",
+    "Recent",
+    "Scope",
+    "available",
+    "free_bytes",
+    "issue",
+    "list_keys",
+    "overview",
+    "recent",
+    "revoke",
+    "rows",
+]
 
 _ENGINES: dict[str, Engine] = {}
 _LOCK = threading.Lock()
@@ -43,6 +61,32 @@ def revoke(key_id: str) -> ApiKey:
     """End a key; whoever uses it is refused from now on. Raise `KeyNotFound` when there is none of that id."""
     with _database() as engine:
         return keys.revoke(engine, key_id)
+
+
+def overview() -> Overview:
+    """Runs, workers and storage in numbers."""
+    with _database() as engine:
+        seen = operating.overview(engine)
+    if seen is None:
+        raise Unavailable("The database does not answer; check that it runs.")
+    return seen
+
+
+def recent() -> Recent:
+    """The runs that go on, those that failed and were not repeated, and those that ended last."""
+    with _database() as engine:
+        return operating.recent(engine)
+
+
+def rows() -> dict[str, int]:
+    """How many models, versions and samples there are."""
+    with _database() as engine:
+        return operating.rows(engine)
+
+
+def free_bytes() -> int | None:
+    """Free space for the home folder; None when it is gone."""
+    return operating.free_bytes(read_settings())
 
 
 @contextmanager

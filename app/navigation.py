@@ -11,7 +11,9 @@ import streamlit as st
 
 from app import session
 
-PageName = Literal["catalog", "traits", "samples", "train", "versions", "score", "batch", "model", "console"]
+PageName = Literal[
+    "catalog", "traits", "samples", "train", "versions", "score", "batch", "model", "operations", "console"
+]
 
 _FOLDER = Path(__file__).resolve().parent.parent / "pages"
 
@@ -51,6 +53,7 @@ PAGES: tuple[Entry, ...] = (
     Entry("score", "Score", ":material/speed:", "Use", "Put a text on every trait of the model, with the reasons."),
     Entry("batch", "Batch", ":material/table_rows:", "Use", "Score many texts at once, and see how their scores lie."),
     Entry("model", "Model", ":material/badge:", "Use", "Its card, how programs call it, and what is kept of it."),
+    Entry("operations", "Operations", ":material/monitor_heart:", "Operate", "What runs, what waits and what failed."),
     Entry("console", "Console", ":material/key:", "Operate", "API keys for programs: issue, look through, revoke."),
 )
 

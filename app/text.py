@@ -48,7 +48,8 @@ def ago(time: datetime, now: datetime | None = None) -> str:
 
 
 def span(seconds: float) -> str:
-    """`40 s`, `5 min`, `2 h 10 min`."""
+    """`40 s`, `5 min`, `2 h 10 min`; a clock that was set back makes no span less than nothing."""
+    seconds = max(seconds, 0.0)
     if seconds < 100:
         return f"{round(seconds)} s"
     minutes = round(seconds / 60)

@@ -9,7 +9,7 @@ from tests.conftest import Service, Trained, free_port
 from tests.pages.drive import Workbench, copied_link, links, words
 
 NAMES = [page.name for page in PAGES]
-ABOUT_A_MODEL = [name for name in NAMES if name not in ("catalog", "console")]
+ABOUT_A_MODEL = [name for name in NAMES if name not in ("catalog", "operations", "console")]
 
 
 def title(at: AppTest) -> list[str]:

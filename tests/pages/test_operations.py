@@ -1,0 +1,166 @@
+"""The Operations page: one sentence on the state, what failed and how to go on, what runs, what is stored."""
+
+from dataclasses import replace
+
+import pytest
+
+from app import operations
+from app.console import Listed, Overview
+from core.client import Traitbench
+from core.contract.models import Progress
+from core.lifecycle import keys
+from core.store.runs import Tally
+from core.store.workers import Seen
+from tests.conftest import Service, make_draft
+from tests.pages.drive import Workbench, end_badly, hold_busy, words
+
+GIB = 2**30
+WORKER = Seen("local", 2.0)
+IDLE = Overview(tally=(Tally("train", "succeeded", 5, 9.0),), workers=(WORKER,), oldest_wait_s=0.0, database_bytes=1)
+
+
+def live(running: int, queued: int, *, wait: float = 0.0, workers: tuple[Seen, ...] = (WORKER,)) -> Overview:
+    tally = (Tally("train", "running", running, 0.0), Tally("train", "queued", queued, 0.0))
+    return Overview(tally=tally, workers=workers, oldest_wait_s=wait, database_bytes=1)
+
+
+@pytest.mark.parametrize(
+    ("seen", "failed", "free", "level", "sentence"),
+    [
+        (IDLE, 0, 9 * GIB, "good", "Everything is running: 1 worker, nothing waits."),
+        (replace(IDLE, workers=(WORKER, WORKER)), 0, None, "good", "Everything is running: 2 workers, nothing waits."),
+        (IDLE, 2, 9 * GIB, "good", "1 worker is running and nothing waits."),
+        (live(1, 0), 0, 9 * GIB, "busy", "1 run in progress; 1 worker."),
+        (live(2, 1, wait=0.2), 0, 9 * GIB, "busy", "2 runs in progress, 1 run waits; 1 worker."),
+        (live(1, 3, wait=40), 0, 9 * GIB, "busy", "1 run in progress, 3 runs wait, the oldest for 40 s; 1 worker."),
+        (live(0, 1), 0, 9 * GIB, "busy", "A run is about to start, 1 run waits; 1 worker."),
+        (live(0, 2, wait=300), 0, 9 * GIB, "bad", "2 runs wait, the oldest for 5 min, and nothing runs."),
+        (live(0, 0, workers=()), 0, 9 * GIB, "bad", "No worker is running."),
+        (
+            live(0, 3, workers=(Seen("local", 240.0),)),
+            *(1, 9 * GIB, "bad"),
+            "No worker is running. 3 runs wait for it. The last one was seen 4 min ago.",
+        ),
+        (IDLE, 0, 2**20, "bad", "The disk is almost full: 1.0 MB are free."),
+    ],
+)
+def test_the_first_sentence(seen: Overview, failed: int, free: int | None, level: str, sentence: str) -> None:
+    state = operations.state(seen, failed=failed, free_bytes=free)
+    assert (state.level, state.sentence) == (level, sentence)
+    assert bool(state.way_out) is (level == "bad")
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, service: Service) -> Workbench:
+    """The workbench of the machine that the service runs on, with a key for a namespace of its own."""
+    keys.first_key(service.bench)
+    here = Workbench(monkeypatch, service, "")
+    monkeypatch.delenv("TRAITBENCH_API_URL")
+    monkeypatch.delenv("TRAITBENCH_API_KEY")
+    monkeypatch.setenv("TRAITBENCH_PORT", str(service.settings.port))
+    return here
+
+
+def test_an_idle_service_says_so_with_its_numbers(workbench: Workbench) -> None:
+    at = workbench.open("operations")
+    assert not at.exception
+    assert "Everything is running: 1 worker, nothing waits." in words(at)
+    assert {each.label for each in at.metric} == {"Workers", "Waiting", "Models", "Samples", "Database", "Free disk"}
+
+
+def test_a_run_is_followed_and_when_it_has_failed_it_is_started_again(workbench: Workbench, service: Service) -> None:
+    handle = "local.operated"
+    with Traitbench(service.base_url, keys_of(service)) as client:
+        make_draft(client, handle)
+        run_id = hold_busy(
+            service.bench,
+            handle,
+            Progress(phase="encoding", done=1, total=4, fraction=0.25, elapsed_s=1.0, eta_s=3.0),
+            kind="discover",
+        )
+        at = workbench.open("operations")
+        assert not at.exception
+        assert "1 run in progress" in words(at)
+        assert "**Discovery** of **local\\.operated**" in words(at)
+        end_badly(service.bench, run_id, "It failed for a *reason*.")
+        at = workbench.open("operations")
+        assert "It failed for a \\*reason\\*\\." in words(at)
+        assert run_id in words(at)
+        at.button(key=f"operations.retry.{run_id}").click().run()
+        assert not at.exception
+        assert [toast.value for toast in at.toast if "has started again" in toast.value]
+        model = client.models.wait(handle)
+        assert model.last_operation is not None
+        assert (model.last_operation.kind, model.last_operation.status) == ("discover", "succeeded")
+        assert model.last_operation.run_id != run_id
+        assert f"operations.retry.{run_id}" not in [button.key for button in workbench.open("operations").button]
+
+
+def test_a_refusal_to_start_again_is_shown(workbench: Workbench, service: Service) -> None:
+    handle = "local.refused"
+    with Traitbench(service.base_url, keys_of(service)) as client:
+        client.models.create(handle)
+        run_id = hold_busy(service.bench, handle, None, kind="discover")
+        end_badly(service.bench, run_id, "It failed.")
+        at = workbench.open("operations")
+        at.button(key=f"operations.retry.{run_id}").click().run()
+        assert not at.exception
+        assert "Discovery needs" in at.error[0].value
+        client.models.delete(handle)
+    assert f"operations.retry.{run_id}" not in [button.key for button in workbench.open("operations").button]
+
+
+def test_a_key_that_may_not_is_not_offered_to_start_again(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.foreign"
+    make_draft(client, handle)
+    end_badly(service.bench, run_id := hold_busy(service.bench, handle, None), "It failed.")
+    at = workbench.open("operations")
+    assert "does not own the namespace" in words(at)
+    assert f"operations.retry.{run_id}" not in [button.key for button in at.button]
+    client.models.delete(handle)
+
+
+def test_with_a_remote_service_the_page_says_where_to_look(monkeypatch: pytest.MonkeyPatch, service: Service) -> None:
+    at = Workbench(monkeypatch, service, service.issue()).open("operations")
+    assert not at.exception
+    assert "Operations are shown where the service runs" in words(at)
+
+
+def keys_of(service: Service) -> str:
+    return service.settings.service_key()
+
+
+RUN = {
+    **{"id": "run_1", "handle": "local.x", "effort": "low", "status": "failed", "progress": None},
+    **{"error_code": "internal_error", "error_message": "It failed.", "attempts": 1},
+    **{"created_at": None, "finished_at": None},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "asked"),
+    [
+        ("train", {"reoptimize": False}, ("models.train", {"reoptimize_params": False, "use_labels": True})),
+        ("train", {"use_labels": False}, ("models.train", {"reoptimize_params": False, "use_labels": False})),
+        ("retune", {"reoptimize": True}, ("models.train", {"reoptimize_params": True, "use_labels": True})),
+        ("discover", {"max_traits": 64}, ("traits.discover", {})),
+        ("synthesize", {"synth_type": "diversify"}, ("samples.synthesize", {"synth_type": "diversify"})),
+    ],
+)
+def test_it_is_asked_for_as_it_was(kind: str, options: dict[str, object], asked: tuple[str, dict[str, object]]) -> None:
+    calls = []
+
+    class Verb:
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getattr__(self, name: str) -> "Verb":
+            return Verb(f"{self._name}.{name}".lstrip("."))
+
+        def __call__(self, handle: str, **fields: object) -> None:
+            calls.append((self._name, handle, fields))
+
+    operations.retry(Verb(""), Listed(**{**RUN, "kind": kind, "options": options}))  # type: ignore[arg-type]
+    assert calls == [(asked[0], "local.x", {"effort": "low", **asked[1]})]
