@@ -10,7 +10,7 @@ from app.text import count, span
 from core.client import Traitbench
 from core.contract.models import OperationKind
 
-Level = Literal["good", "busy", "bad"]
+Level = Literal["good", "busy", "failed", "bad"]
 
 KINDS: Mapping[OperationKind, str] = {
     "train": "Training",
@@ -66,7 +66,8 @@ def state(seen: Overview, *, failed: int, free_bytes: int | None) -> State:
         waits = f", {waiting}" + (f", the oldest for {span(seen.oldest_wait_s)}" if seen.oldest_wait_s >= 1 else "")
         return State("busy", f"{begins}{waits if queued else ''}; {alive}.")
     if failed:
-        return State("good", f"{alive.capitalize()} {'is' if workers == 1 else 'are'} running and nothing waits.")
+        verb = "is" if workers == 1 else "are"
+        return State("failed", f"{count(failed, 'operation')} failed. {alive.capitalize()} {verb} running.")
     return State("good", f"Everything is running: {alive}, nothing waits.")
 
 

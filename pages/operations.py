@@ -14,10 +14,11 @@ from core.settings import read_settings
 
 AGAIN = "operations.again"
 BUSY_SECONDS, IDLE_SECONDS = 2.0, 10.0
-SIGNS = {"good": st.success, "busy": st.info, "bad": st.error}
+SIGNS = {"good": st.success, "busy": st.info, "failed": st.warning, "bad": st.error}
 ICONS = {
     "good": ":material/check_circle:",
     "busy": ":material/progress_activity:",
+    "failed": ":material/warning:",
     "bad": ":material/error:",
 }
 
@@ -125,7 +126,7 @@ def watch() -> None:
     SIGNS[now.level](f"**{now.sentence}** {now.way_out}".strip(), icon=ICONS[now.level])
 
     if runs.failed:
-        st.subheader(f"{count(len(runs.failed), 'operation')} failed", anchor=False)
+        st.subheader("Failed", anchor=False)
         for run in runs.failed:
             draw_failed(run)
     if runs.live:

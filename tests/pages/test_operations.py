@@ -29,7 +29,7 @@ def live(running: int, queued: int, *, wait: float = 0.0, workers: tuple[Seen, .
     [
         (IDLE, 0, 9 * GIB, "good", "Everything is running: 1 worker, nothing waits."),
         (replace(IDLE, workers=(WORKER, WORKER)), 0, None, "good", "Everything is running: 2 workers, nothing waits."),
-        (IDLE, 2, 9 * GIB, "good", "1 worker is running and nothing waits."),
+        (IDLE, 2, 9 * GIB, "failed", "2 operations failed. 1 worker is running."),
         (live(1, 0), 0, 9 * GIB, "busy", "1 run in progress; 1 worker."),
         (live(2, 1, wait=0.2), 0, 9 * GIB, "busy", "2 runs in progress, 1 run waits; 1 worker."),
         (live(1, 3, wait=40), 0, 9 * GIB, "busy", "1 run in progress, 3 runs wait, the oldest for 40 s; 1 worker."),
