@@ -1,38 +1,31 @@
-"""Processes killed in mid-training: nothing is lost, nothing is done twice, no model stays busy."""
+"""Processes killed in mid-training: nothing is lost, nothing is done twice, no model stays busy.
+
+Many kills, of service and worker, with clients at work: `test_kill_loop`.
+"""
 
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select
 
 from core.contract.models import TrainRequest
 from core.lifecycle import models, training, versions
 from core.lifecycle.bench import Bench
-from core.runs.engine import Runs
 from core.settings import Settings
 from core.store import tables
 from core.store.engine import reading
 from tests.benches import AUTHOR, draft, opened, settled, until
 
 ROOT = Path(__file__).parents[2]
-KILLS = int(os.environ.get("TRAITBENCH_TEST_KILLS", "3"))
 
 
 def _running(bench: Bench) -> int:
     with reading(bench.engine) as connection:
         statement = select(func.count()).select_from(tables.runs).where(tables.runs.c.status == "running")
-        return connection.execute(statement).scalar_one()
-
-
-def _busy(bench: Bench) -> int:
-    with reading(bench.engine) as connection:
-        statement = select(func.count()).select_from(tables.models).where(tables.models.c.state == "busy")
         return connection.execute(statement).scalar_one()
 
 
@@ -45,28 +38,6 @@ def _assert_trained_exactly_once(bench: Bench, handles: list[str]) -> None:
         [version] = versions.list_versions(bench, AUTHOR, handle).items
         assert (version.version_no, version.run_id) == (1, model.last_operation.run_id)
         assert model.current_version_id == version.version_id
-
-
-def test_every_run_succeeds_once_however_often_its_worker_is_killed(settings: Settings) -> None:
-    rng = random.Random(KILLS)
-    with opened(settings, runs=True) as bench:
-        assert isinstance(bench.runs, Runs)
-        handles = [draft(bench, warm=12, cold=12, words=16) for _ in range(3 * KILLS)]
-        for handle in handles:
-            training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
-        for _ in range(KILLS):
-            until(lambda: _running(bench) and bench.runs.healthy(), what="a run under way", seconds=60)
-            time.sleep(rng.uniform(0.0, 0.5))
-            if _busy(bench) == 0:
-                break
-            worker = bench.runs.worker.pid
-            assert worker is not None
-            os.kill(worker, signal.SIGKILL)
-            until(lambda dead=worker: bench.runs.worker.pid != dead, what="a new worker")  # type: ignore[misc]
-        _assert_trained_exactly_once(bench, handles)
-        if bench.engine.dialect.name == "sqlite":
-            with reading(bench.engine) as connection:
-                assert connection.execute(text("PRAGMA integrity_check")).scalar_one() == "ok"
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])

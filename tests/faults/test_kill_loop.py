@@ -1,0 +1,68 @@
+"""Service and worker killed at random moments, while clients work: their histories are judged (`history.judge`)."""
+
+import os
+import random
+import sqlite3
+import threading
+import time
+from contextlib import closing
+
+from core.lifecycle import keys
+from core.settings import Settings
+from core.store.engine import open_engine
+from tests.benches import opened, until
+from tests.faults.clients import Client, Keyring, Log, at_work
+from tests.faults.history import judge, write
+from tests.faults.victim import Victim
+
+KILLS = int(os.environ.get("TRAITBENCH_TEST_KILLS", "25"))
+CLIENTS = 3
+# Every fourth kill takes the service: it takes longer to come back than its worker.
+SERVICE_EVERY = 4
+# What the clients must have got done, or the history proves nothing.
+NEEDED = ("create", "add samples", "train", "score", "set", "read", "versions", "use key")
+
+
+def killed_at_work(settings: Settings, kills: int, *, clients: int = CLIENTS, seed: int = 1) -> tuple[Log, Victim]:
+    """The history of clients whose service was killed so often, and the service, stopped."""
+    rng, log, stop = random.Random(seed), Log(), threading.Event()
+    with opened(settings, runs=False) as bench:
+        secret = keys.create(bench.engine, scope="authoring", namespaces=["local"]).secret
+    victim = Victim(settings, {"TRAITBENCH_RETRAIN_AFTER_SAMPLES": "3", "TRAITBENCH_RETRAIN_AFTER_SECONDS": "2"})
+    engine = open_engine(settings.database_url)
+    people = [Client(victim.base_url, secret, log, seed=seed * 100 + number, stop=stop) for number in range(clients)]
+    last = Client(victim.base_url, secret, log, seed=seed * 100 + 99, stop=threading.Event())
+    keyring = Keyring(engine, victim.base_url, log)
+    try:
+        victim.start()
+        with at_work(people, stop):
+            done = 0
+            while done < kills:
+                time.sleep(rng.uniform(0.1, 1.2))
+                if done % SERVICE_EVERY == SERVICE_EVERY - 1:
+                    victim.kill_service()
+                    keyring.turn(revoke=done % 2 == 1)
+                    done += 1
+                else:
+                    done += victim.kill_worker()
+            until(lambda: all(map(log.count, NEEDED)), what="the clients to have done everything once", seconds=120)
+        for handle in sorted({event.handle for event in log.events if event.op == "create"}):
+            last.look_at_all(handle)
+        keyring.use()
+    finally:
+        last.close()
+        keyring.close()
+        victim.stop()
+        engine.dispose()
+        write(log.events, settings.home / "history.jsonl")
+    return log, victim
+
+
+def test_twenty_five_kills_break_no_promise(settings: Settings) -> None:
+    log, victim = killed_at_work(settings, KILLS)
+    assert sum(victim.kills.values()) == KILLS
+    assert log.faults == []
+    assert judge(log.events) == []
+    if settings.database_url.startswith("sqlite"):
+        with closing(sqlite3.connect(settings.home / "traitbench.db")) as database:
+            assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
