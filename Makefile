@@ -6,12 +6,12 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps
 
-.PHONY: run test install browser check bench lock clean
+.PHONY: run test install browser strace check bench licences advisories lock clean
 
 run: install
 	@exec $(BIN)/traitbench
 
-test: install browser check
+test: install browser strace check
 	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 install: .venv/installed
@@ -34,6 +34,16 @@ browser:
 			echo "The browser tests need Chromium: run 'sudo apt-get install chromium', then 'make test' again." >&2; exit 1; \
 		fi; }
 
+# Debian's strace, for the tests that watch every connection and every file.
+strace:
+	@command -v strace >/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "Installing strace for the tests of what leaves the machine."; \
+			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends -y strace >/dev/null; \
+		else \
+			echo "The tests of what leaves the machine need strace: run 'sudo apt-get install strace', then 'make test' again." >&2; exit 1; \
+		fi; }
+
 check: install
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
@@ -42,6 +52,14 @@ check: install
 # How good it is, a first idea in some minutes: DATA=folder of the sets for quality, OUT=page.md, WHOLE=1 for all of it.
 bench: install
 	@$(BIN)/python -m tests.benchmarks $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)") $(if $(WHOLE),--whole)
+
+# Every locked package with its version and licence; fails when one is unknown or not accepted.
+licences: install
+	@$(BIN)/python -m tests.supply.licences
+
+# Known advisories against the locked packages, offline; tests/supply/advisories.toml says what that can see.
+advisories: install
+	@$(BIN)/python -m tests.supply.advisories
 
 # Pins everything anew from pyproject.toml, with hashes and without naming where it came from.
 lock: install

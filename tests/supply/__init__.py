@@ -1,0 +1,1 @@
+"""What the locked packages are: their licences, and the advisories that are known here."""
