@@ -4,6 +4,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin, Subprotocol
 
 from tests.conftest import PATIENCE_SECONDS
 
@@ -11,7 +12,8 @@ from tests.conftest import PATIENCE_SECONDS
 def render(port: int, page: str, query: str = "") -> list[ForwardMsg]:
     """Every message of one run of a page, the last of which says that the script has finished."""
     address = f"ws://127.0.0.1:{port}/_stcore/stream"
-    with connect(address, subprotocols=["streamlit"], max_size=None, proxy=None) as socket:  # type: ignore[list-item]
+    own = Origin(f"http://127.0.0.1:{port}")
+    with connect(address, origin=own, subprotocols=[Subprotocol("streamlit")], max_size=None, proxy=None) as socket:
         ask = BackMsg()
         ask.rerun_script.page_name = page
         ask.rerun_script.query_string = query
@@ -26,7 +28,7 @@ def render(port: int, page: str, query: str = "") -> list[ForwardMsg]:
 def refusal(port: int, *, origin: str) -> int | None:
     """The HTTP status that a handshake of another origin is refused with; None when it is accepted."""
     try:
-        with connect(f"ws://127.0.0.1:{port}/_stcore/stream", origin=origin, proxy=None):  # type: ignore[arg-type]
+        with connect(f"ws://127.0.0.1:{port}/_stcore/stream", origin=Origin(origin), proxy=None):
             return None
     except InvalidStatus as refused:
         return refused.response.status_code

@@ -204,12 +204,24 @@ def test_the_tracer_sees_the_files_of_telemetry_that_is_on(surroundings: Path, t
     assert not any("onnxruntime.db" in path for path in paths)
 
 
-def test_a_command_that_was_not_traced_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_left_no_record_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracing, "PATIENCE_SECONDS", 0)
     tracer = Tracer(tmp_path)
     tracer.under()
-    with pytest.raises(AssertionError, match="permission to trace"):
+    with pytest.raises(AssertionError, match=r"no whole record of \['command 2'"):
         tracer.calls()
+
+
+def test_a_strace_without_permission_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "strace"
+    broken.write_text("#!/bin/sh\necho 'ptrace: Operation not permitted' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(AssertionError, match="Operation not permitted. It needs the permission to trace"):
+        Tracer(tmp_path)
+    broken.unlink()
+    with pytest.raises(AssertionError, match="strace is missing"):
+        Tracer(tmp_path)
 
 
 # ---- what a session does ---------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ strace cannot do is an error, never an empty result: `calls` requires that every
 
 import re
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ _MAKING = ("open", "openat", "openat2", "creat", "mkdir", "mkdirat", "mknod", "m
 _NAMING = ("rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat")
 # What goes through io_uring passes all of the above by, so the kernel seems not to have it; uvloop then does without.
 _BLIND = ("io_uring_setup",)
+
+_WAY_OUT = "It needs the permission to trace (ptrace): give a container SYS_PTRACE, then run the test again."
 
 _CALL = re.compile(r"(\w+)\((.*)\) += (-?\d+|\?)")
 _INTERNET = re.compile(r'sin6?_port=htons\((\d+)\).*?"([0-9A-Fa-f:.]+)"')
@@ -46,6 +50,10 @@ class Tracer:
         self._strace = found
         self._folder = folder
         self._commands = 0
+        probe = subprocess.run([*self.under(), sys.executable, "-c", "pass"], capture_output=True, text=True)
+        assert probe.returncode == 0, (
+            f"strace cannot trace here, so nothing is proved: {probe.stderr.strip()} {_WAY_OUT}"
+        )
 
     def under(self) -> list[str]:
         """What to put before a command; the command stays the direct child of its caller."""
@@ -63,8 +71,7 @@ class Tracer:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while unfinished := self._unfinished():
             assert time.monotonic() < deadline, (
-                f"strace left no whole record of {unfinished}. It may lack the permission to trace (ptrace): run the"
-                " tests where strace works, such as a container with SYS_PTRACE."
+                f"strace left no whole record of {unfinished}, so nothing is proved. {_WAY_OUT}"
             )
             time.sleep(0.1)
         return [call for path in sorted(self._folder.iterdir()) for call in _read(path)]
