@@ -1,7 +1,7 @@
 """Scores without the service: a version's snapshot and a text, or a draft's samples and a text, to a card, here.
 
-The last three hops of a score are the service's own code, so a preview and the service give the same numbers. Snapshots
-are immutable and are read once, by `param_hash`. Nothing of a text is kept.
+The last three hops of a score are the service's own code, so a preview and the service give the same numbers and refuse
+the same texts. Snapshots are immutable and are read once, by `param_hash`. Nothing of a text is kept.
 """
 
 import hashlib
@@ -25,11 +25,14 @@ from core.encoders import Encoder, EncoderUnavailable, Vectors
 from core.encoders.lanes import LANES, Batch
 from core.encoders.registry import load_encoder
 from core.encoders.vocabulary import load_vocabulary
+from core.errors import BodyTooLarge
 from core.generators import TraitPoles
 from core.generators.labels import WORDS, label_axis
 from core.scoring import card as scoring
+from core.scoring import size
 from core.scoring.explain import explain
 from core.scoring.fit import EncoderIdentity, TraitSamples, fit
+from core.scoring.repeats import shorten
 from core.scoring.segments import embed
 from core.scoring.snapshot import EncoderMismatch, Snapshot, SnapshotInvalid
 from core.settings import read_settings
@@ -85,6 +88,7 @@ def score_rehearsal(rehearsal: Rehearsal, texts: Sequence[str]) -> list[Card]:
 
 def explain_rehearsal(rehearsal: Rehearsal, text: str) -> dict[str, Explanation]:
     """The reasons of such a card, by trait; samples are compared once there is a version."""
+    _fitted_text(text)
     found = explain(rehearsal.snapshot, _encoder().encode, text)
     left = {"nearest": None, "note": _NOT_COMPARED}
     return {key: Explanation.model_validate(reasons.to_wire() | left) for key, reasons in found.traits.items()}
@@ -159,6 +163,7 @@ def _encoder() -> Encoder:
 
 def _cards(snapshot: Snapshot, texts: Sequence[str], version: str, traits: Sequence[str] | None) -> list[Card]:
     encoder = _encoder()
+    texts = [_fitted_text(text) for text in texts]
     found = scoring.score_many(snapshot, encoder.encode, texts, traits=traits)
     return [
         Card.model_validate(
@@ -170,6 +175,16 @@ def _cards(snapshot: Snapshot, texts: Sequence[str], version: str, traits: Seque
         )
         for each, text in zip(found, texts, strict=True)
     ]
+
+
+def _fitted_text(text: str) -> str:
+    """As the service scores it; raise `BodyTooLarge` where the service does."""
+    short = shorten(text).text
+    try:
+        size.check(short, most_words=read_settings().max_text_words, count_tokens=_encoder().count_tokens)
+    except size.TextTooLarge as error:
+        raise BodyTooLarge(str(error), details=error.details) from None
+    return short
 
 
 # ---- a draft ---------------------------------------------------------------------------------------------------------

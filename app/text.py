@@ -29,10 +29,18 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 def shortened(text: str, length: int) -> str:
     """`text` on one line, cut at a word with an ellipsis when it is longer than `length`."""
-    line = " ".join(text.split())
+    line = _first_line(text, length)
     if len(line) <= length:
         return line
     return line[: length - 1].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
+
+
+def _first_line(text: str, length: int) -> str:
+    """`text` on one line; of a long text only a beginning that is longer than `length`."""
+    read = 4 * length
+    while len(line := " ".join(text[:read].split())) <= length and read < len(text):
+        read *= 4
+    return line
 
 
 def ago(time: datetime, now: datetime | None = None) -> str:

@@ -77,7 +77,8 @@ class Transformer:
 
     def tokens(self, text: str) -> list[int]:
         """The text's tokens, without marks."""
-        ids: list[int] = self.tokenizer.encode(text.strip(), add_special_tokens=False).ids
+        [found] = self.tokenizer.encode_batch_fast([text.strip()], add_special_tokens=False)
+        ids: list[int] = found.ids
         return ids
 
     def _vector(self, ids: Sequence[int]) -> NDArray[np.float64]:

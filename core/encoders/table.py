@@ -44,7 +44,8 @@ class Table:
 
     def tokens(self, text: str) -> list[int]:
         """Their ids; space around the text, which some tokenizers would count, left out."""
-        return self._known(self._tokenizer.encode(text.strip(), add_special_tokens=False).ids)
+        [found] = self._tokenizer.encode_batch_fast([text.strip()], add_special_tokens=False)
+        return self._known(found.ids)
 
     def words(self) -> list[str]:
         """See `tokens.words`."""

@@ -14,7 +14,7 @@ def fitted(bench: Bench, encoding: Encoding, content: str) -> str:
     try:
         size.check(text, most_words=bench.settings.max_text_words, count_tokens=encoding.tokens)
     except size.TextTooLarge as error:
-        raise BodyTooLarge(str(error), details={error.unit: error.count, f"max_{error.unit}": error.most}) from None
+        raise BodyTooLarge(str(error), details=error.details) from None
     return text
 
 

@@ -10,8 +10,8 @@ asking the encoder anything. Inside a segment a sentence counts by its Shapley v
 share, averaged over the orders in which the sentences might have come. Up to four sentences see every order; more see a
 few fixed ones, each with its reverse, which adds up as exactly. A text of few segments is looked at more closely, down
 to words or phrases. Encodings belong to no trait, so all traits share them, and a trait's reasons never depend on which
-others are asked for. What is looked into is bounded: of a long text, the segments that count most. So is what is told of it: of a
-very long one, neighbouring stretches that were not looked into are told together, as one.
+others are asked for. What is looked into is bounded: of a long text, the segments that count most. So is the number of
+parts: of a very long text, neighbouring passages that were not looked into are one part.
 """
 
 import math
@@ -40,7 +40,7 @@ MOST_LOOKED_AT = 50_000
 """So many tokens these texts have at most, as far as it can be told without a tokenizer."""
 
 MOST_PARTS = 1_000
-"""So many parts are told of a trait at most; more are told together, neighbour by neighbour."""
+"""A trait has about so many parts at most: of more passages, neighbours are put together."""
 
 _EVERY_ORDER_UP_TO = 4
 _ORDERS, _ORDERS_OF_ONE = 4, 6

@@ -15,10 +15,10 @@ _FEWEST_CHARACTERS = 1 / 4  # of a token: a tokenizer that falls back to bytes m
 
 
 class TextTooLarge(ValueError):
-    """The text has more words or tokens than are scored at once; `unit` says which of the two."""
+    """The text has more words or tokens than are scored at once; `details` has their number and the limit."""
 
     def __init__(self, unit: str, count: int, most: int) -> None:
-        self.unit, self.count, self.most = unit, count, most
+        self.details = {unit: count, f"max_{unit}": most}
         super().__init__(
             f"The text has {count:,} {unit}; at most {most:,} are scored at once. Split it into shorter texts."
         )
