@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from time import thread_time
 
-LENGTH, TIMES = 1_000, 4
-_QUICK_SECONDS = 0.002
+LENGTH, TIMES = 500, 4
+_QUICK_SECONDS = 0.0015
 _LINEAR_AT_MOST = 2.2
 """What is linear takes four times as long for a text four times as long, and what is quadratic sixteen times."""
 
@@ -12,9 +12,9 @@ _LINEAR_AT_MOST = 2.2
 def grows_too_fast(work: Callable[[str], object], make: Callable[[int], str]) -> bool:
     """Whether the time of `work` grows much faster than the text that `make` gives for a length."""
     short, long = make(LENGTH), make(TIMES * LENGTH)
-    # What is quadratic takes tens of milliseconds for the longer text, even where little is done for a character.
+    # What is quadratic takes several times as long for the longer text, even where little is done for a character.
     return _seconds(work, long, tries=1) > _QUICK_SECONDS and all(
-        _seconds(work, long, tries=3) > _LINEAR_AT_MOST * TIMES * _seconds(work, short, tries=5) for _ in range(3)
+        _seconds(work, long, tries=1) > _LINEAR_AT_MOST * TIMES * _seconds(work, short, tries=3) for _ in range(3)
     )
 
 

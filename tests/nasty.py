@@ -19,7 +19,7 @@ def _filled(unit: str, size: int) -> str:
 def _drawn(letters: str, size: int) -> str:
     """Letters by chance, always the same."""
     some = "".join(random.Random(7).choices(letters, k=50_021))
-    return _filled(some, size)
+    return _filled(some, size) or some[:size]
 
 
 def _numbered(form: str, size: int) -> str:

@@ -186,7 +186,7 @@ def spans(pattern: Pattern, text: str) -> list[tuple[tuple[int, int], tuple[Any,
 
 
 @pytest.mark.parametrize("name", BEFORE)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(text=SHORT_TEXTS)
 def test_a_pattern_finds_what_it_found_before(name: str, text: str) -> None:
     before, now = BEFORE[name]
@@ -198,13 +198,13 @@ def test_the_time_of_the_patterns_before_grew_too_fast(name: str) -> None:
     assert next(too_slow(BEFORE[name][0]), None)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(["`", "``", "```", "a", " ", "a b", "$"]), max_size=25).map("".join))
 def test_code_in_markdown_is_what_it_was(line: str) -> None:
     assert list(_codes(line)) == [match.span() for match in _CODE.finditer(line)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.sampled_from(["May ", "may", " 5", "5", " march\n", "12 ", "of ", "x", " "]), max_size=20).map("".join)
 )
@@ -214,7 +214,7 @@ def test_a_number_after_a_month_is_known_as_before(text: str) -> None:
         assert (match.start() in after) is (_AFTER_MONTH.search(text[: match.start()]) is not None)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.lists(
         st.sampled_from(["warm: ", "cold: ", "kind, soft", ". ", "; ", "\n", "\n\n  ", "no end", " ", "! ", "Cold"]),

@@ -13,7 +13,7 @@ def test_a_small_text_is_not_even_counted() -> None:
 
 
 def test_a_text_of_too_many_words_is_refused_before_its_tokens_are_counted() -> None:
-    with pytest.raises(TextTooLarge, match="101 words; at most 100 .* Split it") as refused:
+    with pytest.raises(TextTooLarge, match=r"101 words; at most 100 .* Split it") as refused:
         check("word " * 101, most_words=100, count_tokens=counted)
     assert refused.value.details == {"words": 101, "max_words": 100}
 

@@ -1,0 +1,111 @@
+"""Whatever reads a text that anybody can send takes time in proportion to it, whatever the text."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app import foreign_markdown, reasons
+from app import text as app_text
+from core.contract.explanations import Explanation
+from core.encoders import grams, ngrams, style
+from core.extract import is_url
+from core.generators import TraitPoles, variations, words
+from core.lifecycle import cards
+from core.scoring import card, duplicates, negation, nuisance, segments, terms
+from core.scoring.explain import explain
+from core.scoring.repeats import shorten
+from core.service import strict_json
+from tests.growth import grows_too_fast
+from tests.nasty import FAMILIES
+from tests.scoring.hand import axis, encode, snapshot
+
+MODEL = snapshot(axis("warmth", vector=(2.0, 0.5), offset=0.1, aggregation="mean"), max_depth=3)
+
+
+def _highlighted(text: str) -> str:
+    """A text in which every tenth character begins a part."""
+    parts = [{"start": at, "end": at + 2, "contribution": 0.5, "pieces": []} for at in range(0, len(text) - 2, 10)]
+    told = {"unit": "logit", "position": 1.0, "baseline": 0.0, "parts": parts, "refined": True, "decided_by": None}
+    return reasons.highlighted(Explanation.model_validate(told | {"nearest": None, "note": None}), text, by_pieces=True)
+
+
+FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
+    "segments": segments.segments,
+    "paragraphs": lambda text: segments.parts(text, 2),
+    "sentences": lambda text: segments.parts(text, 3),
+    "phrases": lambda text: segments.phrases(text, 50),
+    "words": segments.count_words,
+    "embedding": lambda text: segments.embed(encode, [text]),
+    "positions": lambda text: card.positions(MODEL, encode, [text]),
+    "shortening": shorten,
+    "style": style.raw,
+    "n-grams": lambda text: grams.rows([text]),
+    "other n-grams": ngrams._cells,
+    "language": nuisance.language,
+    "negation": negation.negates,
+    "terms": terms.words,
+    "likeness": lambda text: terms.kernel([text, "a"]),
+    "plain duplicates": duplicates.plain,
+    "edits": lambda text: list(islice(variations._edited(text), 20)),
+    "descriptions": lambda text: words._said(TraitPoles("", "name", "warm", "cold", text)),
+    "labels": lambda text: words._phrases(text),
+    "addresses": is_url,
+    "block of a card": cards._block,
+    "faults": lambda text: list(strict_json.faults({"content": text})),
+    "markdown": foreign_markdown.shown,
+    "escaped": app_text.plain,
+    "excerpt": lambda text: app_text.shortened(text, 160),
+    "highlights": _highlighted,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_time_grows_with_the_text_and_no_faster(name: str) -> None:
+    assert [family for family, make in FAMILIES.items() if grows_too_fast(FUNCTIONS[name], make)] == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_time_of_an_explanation_is_bounded(family: str) -> None:
+    asked: list[str] = []
+
+    def counting(texts: Any) -> Any:
+        asked.extend(texts)
+        return encode(texts)
+
+    text = FAMILIES[family](20_000)
+    explain(MODEL, encode, text, look=counting)
+    assert len(asked) <= 256
+    assert sum(map(len, asked)) <= 250_000
+
+
+def test_a_very_long_text_has_a_bounded_number_of_parts_that_still_add_up() -> None:
+    text = " ".join(f"East {number} it is." for number in range(3_000))
+    found = explain(MODEL, encode, text).traits["warmth"]
+    assert len(found.parts) < 1_300
+    assert not found.refined
+    assert found.baseline + sum(part.contribution for part in found.parts) == pytest.approx(found.position, abs=1e-9)
+    assert "".join(text[part.start : part.end] for part in found.parts).replace(" ", "") == text.replace(" ", "")
+
+
+def test_the_parts_of_a_shortened_text_are_places_of_the_text_as_it_was_sent() -> None:
+    text = (
+        "east north. " + "." * 5_000 + " West it is.\n" + " " * 900 + "\nSouth \u201cand" + "!" * 700 + "\u201d east."
+    )
+    found = explain(MODEL, encode, text).traits["warmth"]
+    said = [text[part.start : part.end] for part in found.parts]
+    assert said[0] == "east north."
+    assert "West it is." in said
+    assert said[-1].endswith("east.")
+    assert "".join("".join(said).split()) == "".join(text.split())
+    assert found.baseline + sum(part.contribution for part in found.parts) == pytest.approx(found.position, abs=1e-9)
+
+
+def test_a_shortened_text_is_scored_as_it_is_explained() -> None:
+    text = "east north. " + "." * 5_000 + " west it is."
+    assert np.array_equal(card.positions(MODEL, encode, [text]), card.positions(MODEL, encode, [shorten(text).text]))
+    one, other = (explain(MODEL, encode, each).traits["warmth"] for each in (text, shorten(text).text))
+    assert dataclasses.replace(one, parts=()) == dataclasses.replace(other, parts=())
