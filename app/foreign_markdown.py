@@ -16,9 +16,9 @@ _JOINER = "\u2060"
 _IMAGE = re.compile(r"!(?=\[)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _BACKTICKS = re.compile(r"`++")
-_OURS = re.compile(r":(?=[A-Za-z_][\w/+-]*(?:\[|:))|\$")
+_OURS = re.compile(r"\\?:(?=[A-Za-z_][\w/+-]*(?:\[|:))|\\?\$")
 _LEADS_AWAY = re.compile(
-    r"""(?<=\])\((?!\s*<?(?:https?://|mailto:|[#/?.][^\s:&\\]*[)\s>]|[\w/-]+(?:\.\w+)?[)\s]))"""
+    r"""(?<=\])\((?!\s?<?(?:https?://|mailto:|[#/?.][^\s:&\\]{0,200}[)\s>]|[\w/-]{1,200}(?:\.\w{1,9})?[)\s]))"""
     r"""|<(?=[A-Za-z][\w+.-]*:)(?!https?://|mailto:)""",
     re.IGNORECASE,
 )
@@ -75,5 +75,5 @@ def _codes(line: str) -> Iterator[tuple[int, int]]:
 
 
 def _plain_signs(text: str) -> str:
-    text = _OURS.sub(lambda sign: "&#36;" if sign[0] == "$" else f"&#58;{_JOINER}", text)
+    text = _OURS.sub(lambda sign: "&#36;" if sign[0][-1] == "$" else f"&#58;{_JOINER}", text)
     return _LEADS_AWAY.sub(lambda sign: "&#40;" if sign[0] == "(" else "&lt;", text)

@@ -17,6 +17,7 @@ from app.widgets.model_picker import chosen_model
 from app.widgets.quality import draw_quality, found_note
 from app.widgets.retune import draw_retune, why_no_search
 from app.widgets.training import draw_readiness, in_link, missing, pick_search
+from app.widgets.unreadable import cannot_be_read
 from app.widgets.watch import watch
 
 model = chosen_model()
@@ -56,7 +57,10 @@ if last and last.status == "failed" and last.kind in ("train", "retune"):
 if model.state == "ready":
     versions = list(client().versions.list(model.handle))
     draw_learning(model, traits, versions)
-    version = next(each for each in versions if each.version_id == model.current_version_id)
+    version = next((each for each in versions if each.version_id == model.current_version_id), None)
+    if version is None:
+        cannot_be_read(f"v{model.version_no}", "the version that scores is damaged", "version", key="train.unreadable")
+        st.stop()
     before = next((each for each in versions if each.version_no < version.version_no), None)
     names = names_of(traits)
     st.subheader(f"{label(version)} scores texts now", icon=":material/check_circle:", anchor=False)

@@ -53,7 +53,7 @@ def pick_mode(version: Version) -> Mode:
     picked = st.radio(
         "Mode",
         offered,
-        format_func=lambda mode: NAMES.get(mode, mode),
+        format_func=lambda mode: NAMES.get(mode, plain(mode)),
         captions=[_caption(mode, prices[mode]) for mode in offered],
         key=MODE,
         persist_state="session",

@@ -202,7 +202,9 @@ def _columns(job: Job, names: Mapping[str, str]) -> dict[str, Any]:
     }
     for key in job.traits:
         found[score_of(key)] = score(names.get(key, key))
-        found[tier_of(key)] = column.TextColumn("Tier", width=150, help=f"Tier and confidence of {names.get(key, key)}")
+        found[tier_of(key)] = column.TextColumn(
+            "Tier", width=150, help=f"Tier and confidence of {plain(names.get(key, key))}"
+        )
     return found | {other(name): column.TextColumn(name, width=120) for name in job.other_columns}
 
 

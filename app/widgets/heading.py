@@ -30,7 +30,7 @@ def model_line(model: Model) -> None:
         if model.version_no is not None:
             st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The version that scores.")
         for tag in model.version_tags:
-            st.badge(tag, icon=":material/sell:", color="gray", help="A tag on the version that scores.")
+            st.badge(plain(tag), icon=":material/sell:", color="gray", help="A tag on the version that scores.")
 
 
 def state_badge(state: State) -> None:

@@ -114,8 +114,9 @@ def _draw_levels(search: Search) -> None:
 
 
 def _gained(search: Search) -> str:
-    names = [level.name for level in search.levels]
-    chosen = _chosen_level(search)
+    names = [plain(level.name) for level in search.levels]
+    level = _chosen_level(search)
+    chosen = None if level is None else plain(level)
     wider = names[names.index(chosen) + 1 :] if chosen else []
     if wider:
         return (

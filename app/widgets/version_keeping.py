@@ -17,6 +17,8 @@ from core.prune import PrunableVersion, keep
 PRUNE = "model.prune"
 _FORM = "model.policy"
 _DEFAULTS = VersionRetentionPolicy()
+_MOST = 1_000_000
+_LARGEST = 2**53 - 1  # the largest whole number that a browser has
 _NAMED = 12
 
 
@@ -87,8 +89,8 @@ def _fields(model: Model, shown: VersionRetentionPolicy) -> VersionRetentionPoli
     unnamed = st.number_input(
         "Newest versions without a tag to keep",
         min_value=0,
-        max_value=1_000_000,
-        value=shown.keep_unnamed,
+        max_value=max(_MOST, min(shown.keep_unnamed, _LARGEST)),
+        value=min(shown.keep_unnamed, _LARGEST),
         step=1,
         key=f"{form}.keep_unnamed",
         width=320,

@@ -58,7 +58,7 @@ class BundledSample(SampleInput):
 class BundledVersion(Received):
     """A version with its snapshot."""
 
-    version_no: Annotated[int, Field(ge=1, le=1_000_000_000), Integral]
+    version_no: Annotated[int, Field(ge=1, lt=2**53), Integral]
     triggered_by: TriggeredBy
     param_hash: Text
     sample_count: Annotated[int, Field(ge=0, lt=2**31), Integral]

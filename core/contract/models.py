@@ -21,7 +21,7 @@ MaxDepth = Annotated[int, Field(ge=1, le=3), Integral]
 class VersionRetentionPolicy(Received):
     """Which versions pruning keeps (SPEC 2.6)."""
 
-    keep_unnamed: Annotated[int, Field(ge=0, le=1_000_000_000), Integral] = 100
+    keep_unnamed: Annotated[int, Field(ge=0), Integral] = 100
     keep_first_of_month: bool = True
 
 

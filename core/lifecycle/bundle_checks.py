@@ -33,6 +33,9 @@ _LARGEST = 1e6
 """The size of a number in an axis: those that are learnt stay far below, and sums of such numbers stay finite."""
 
 _LABEL = 200
+_HIGHEST = 1_000_000_000
+"""Of numbers of versions: those that follow on still fit into any reader's whole numbers."""
+
 
 Problem = dict[str, Any]
 Path = Sequence[str | int]
@@ -133,6 +136,10 @@ def _is_direction(packed: bytes, encoder: Encoder) -> bool:
 
 
 def _of_retention(bundle: Bundle) -> Iterator[Problem]:
+    policy = bundle.model.version_retention_policy
+    if policy is not None and policy.keep_unnamed > _HIGHEST:
+        path = ["model", "version_retention_policy", "keep_unnamed"]
+        yield rules.problem(path, "out_of_range", f"a whole number from 0 to {_HIGHEST:,} is allowed")
     if (bundle.samples is None) != bool(bundle.model.zero_data_retention):
         yield rules.problem(["samples"], "retention", "samples are null under zero data retention, and only then")
 
@@ -187,6 +194,9 @@ def _of_versions(bundle: Bundle) -> Iterator[Problem]:
 def _of_version(bench: Bench, bundle: Bundle, place: int) -> Iterator[Problem]:
     version = bundle.versions[place]
     yield from _of_metrics(version, ["versions", place, "metrics"])
+    if version.version_no > _HIGHEST:
+        message = f"a number from 1 to {_HIGHEST:,} is allowed"
+        yield rules.problem(["versions", place, "version_no"], "out_of_range", message)
     for field, kind, message in (
         *_wrong_in_time(version),
         *_wrong_in_tags(version),
@@ -293,10 +303,7 @@ def _wrong_in_axis(trait: TraitAxis) -> Iterator[tuple[str, str]]:
     axes: list[tuple[str, TraitAxis | ModeAxis]] = [("", trait), *((f"modes.{m}.", a) for m, a in trait.modes.items())]
     for where, axis in axes:
         if max(abs(axis.offset), float(np.abs(axis.vector).max(initial=0))) > _LARGEST:
-            yield (
-                "out_of_range",
-                f"{where}vector and offset: numbers from -{_LARGEST:,.0f} to {_LARGEST:,.0f} are allowed",
-            )
+            yield "out_of_range", f"{where}vector and offset: no number may be beyond {_LARGEST:,.0f}"
 
 
 def _of_encoder(bench: Bench, snapshot: Snapshot) -> str | None:

@@ -35,7 +35,7 @@ def card(bench: Bench, caller: Caller, handle: str) -> str:
         found = access.found(models.find(connection, name), name)
         model, shown = models.read(connection, found.id), traits.every(connection, found.id).items()
         active = found.active_version_id
-        version = None if active is None else versions.read(connection, active)
+        version = None if active is None else versions.read_if_readable(connection, active)
     return "\n\n".join(_sections(model, shown, version)) + "\n"
 
 
@@ -47,7 +47,7 @@ def _sections(model: Model, shown: Sequence[Trait], version: Version | None) -> 
     yield "## Traits"
     yield _traits(shown)
     yield "## Metrics"
-    yield "The model has no version yet, so nothing was measured." if version is None else _metrics(version, shown)
+    yield _unmeasured(model) if version is None else _metrics(version, shown)
     if model.upstream_sources:
         yield "## Sources"
         yield "\n".join(map(_source, model.upstream_sources))
@@ -57,6 +57,12 @@ def _sections(model: Model, shown: Sequence[Trait], version: Version | None) -> 
     if model.readme_markdown and model.readme_markdown.strip():
         yield "---"
         yield model.readme_markdown.strip("\n")
+
+
+def _unmeasured(model: Model) -> str:
+    if model.version_no is None:
+        return "The model has no version yet, so nothing was measured."
+    return f"The figures of v{model.version_no} cannot be read. Restore the model from a backup."
 
 
 def _standing(model: Model, version: Version | None) -> str:

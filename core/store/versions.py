@@ -14,7 +14,7 @@ from core.contract.versions import Version
 from core.errors import UnreadableRow
 from core.store import tables
 from core.store.engine import insert
-from core.store.rows import Found, found, one_of
+from core.store.rows import Found, found, one_of, readable
 
 _VERSIONS = tables.versions.c
 _TAGS = tables.tags.c
@@ -96,6 +96,11 @@ def read(connection: Connection, version_id: int) -> Version:
     """One version as the API shows it, without its snapshot."""
     statement = select(tables.versions).where(_VERSIONS.id == version_id)
     return one_of(lambda: _versions(connection, statement)[0], "The version")
+
+
+def read_if_readable(connection: Connection, version_id: int) -> Version | None:
+    """As `read`; None when it cannot be read."""
+    return readable(lambda: read(connection, version_id))
 
 
 def page(connection: Connection, model_id: int, *, limit: int, before: int | None) -> Found[Version]:

@@ -74,8 +74,7 @@ def rich(exported: Json) -> Json:
     told["samples"] += [
         _sample("Thank you, and see you soon.", "synthesized")
         | {"seed": 0, "generator": "offline-1", "pending": False},
-        _sample("What a kind thing to say!", "score_feedback")
-        | {"pending": True, "source_url": "https://example.org/b"},
+        _sample("What a kind thing to say!", "score_feedback") | {"pending": True, "source_url": "https://a.example"},
     ]
     first = told["versions"][0]
     axis = first["snapshot"]["traits"][0]

@@ -164,6 +164,7 @@ def _rehashed(**changes: Any) -> Callable[[Json], None]:
     return change
 
 
+_AUROC = ("versions", 0, "metrics", "traits", "warmth", "auroc")
 _LOST = {"id": "lost-1", "dimension": 1, "digest": "f" * 64}
 
 

@@ -227,9 +227,9 @@ def test_a_list_of_samples_goes_on_without_one_that_cannot_be_read(
 def test_a_list_of_traits_goes_on_without_one_that_cannot_be_read(
     own: Bench, made: str, spoil: Spoil, column: str, value: Any
 ) -> None:
-    _in_file(own, "INSERT INTO tb_traits (model_id, key, name, description, positive_label, negative_label, aggregation,"
-             " kind) SELECT id, 'other', 'Other', '', 'a', 'b', 'mean', 'extrinsic' FROM tb_models WHERE handle = ?",
-             made)  # fmt: skip
+    columns = "model_id, key, name, description, positive_label, negative_label, aggregation, kind"
+    values = "id, 'other', 'Other', '', 'a', 'b', 'mean', 'extrinsic'"
+    _in_file(own, f"INSERT INTO tb_traits ({columns}) SELECT {values} FROM tb_models WHERE handle = ?", made)
     spoil(made, column, value)
     page = traits.list_traits(own, SCORER, made)
     assert [trait.key for trait in page.traits] == ["other"]

@@ -1,0 +1,165 @@
+"""A model whose every word is an attack, and rows that cannot be read: pages show both as they are, and go on."""
+
+import copy
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+from streamlit.testing.v1 import AppTest
+
+from core.client import Traitbench
+from core.contract.bundles import Bundle
+from core.store.engine import sqlite_file
+from tests.bundles import material
+from tests.conftest import Service, Trained
+from tests.pages.drive import Workbench, words
+
+ATTACK = ":material/skull: :red[pwned] :skull: [pwned](javascript:pwned) $\\frac{1}{2}$ **pwned** <b>pwned</b> \u202e"
+README = f"# {ATTACK}\n\n{ATTACK}".replace("*", "")
+OBEYED = re.compile(r"(?<!\\):material/skull|(?<!\\):red\[|(?<!\\):skull:|\]\(javascript|(?<!\\)\$\\frac|\*\*pwned\*\*")
+"""What of it markdown would obey."""
+
+VIEWS: list[tuple[str, dict[str, str]]] = [
+    ("catalog", {}),
+    ("model", {}),
+    ("traits", {}),
+    ("samples", {}),
+    ("samples", {"task": "check"}),
+    ("train", {}),
+    ("versions", {}),
+    ("versions", {"view": "Details"}),
+    ("versions", {"view": "Compare"}),
+    ("score", {"text": "Thank you so much for this."}),
+    ("batch", {}),
+]
+MARKDOWN = {"body", "label", "help", "options", "content", "content_help", "captions", "placeholder", "text"}
+"""Fields of Streamlit's messages that may be drawn as markdown."""
+
+PLAIN = {"selectbox", "multiselect", "text_input", "text_area", "file_uploader", "json", "code", "text", "html"}
+"""Elements of which only the label and the hint are markdown."""
+
+
+@pytest.fixture(scope="module")
+def hostile(service: Service, trained: Trained) -> Iterator[str]:
+    """The handle of the model; the words come through the service's own import."""
+    told = material.rich(json.loads(trained.client.models.export(trained.handle).model_dump_json()))
+    told["model"] |= {"description": ATTACK, "additional_terms": ATTACK, "readme_markdown": README}
+    told["model"]["upstream_sources"] = [{"name": ATTACK, "url": "javascript:pwned", ATTACK: ATTACK, "deep": [[{}]]}]
+    told["model"]["version_retention_policy"] = {"keep_unnamed": 999_999_999, "keep_first_of_month": False}
+    for place, trait in enumerate(told["traits"]):
+        trait |= {"name": f"{ATTACK}{place}", "description": ATTACK, "positive_label": f"+{ATTACK}"}
+        trait["negative_label"] = f"-{ATTACK}"
+    for sample in told["samples"]:
+        sample["source_url"] = "javascript:pwned"
+    told["samples"][-1] |= {"text": f"{ATTACK} again", "content_sha256": None}
+    for version in told["versions"]:
+        _hostile_metrics(version["metrics"])
+        for place, trait in enumerate(version["snapshot"]["traits"]):
+            trait |= {"name": f"{ATTACK}{place}", "positive_label": f"+{ATTACK}", "negative_label": f"-{ATTACK}"}
+    with Traitbench(service.base_url, service.issue(namespaces=("hostile",))) as client:
+        bundle = Bundle.model_validate_json(material.raw(material.signed(told)))
+        yield client.models.import_(bundle, handle="hostile.words").handle
+
+
+def _hostile_metrics(metrics: dict[str, Any]) -> None:
+    """Words in every place for words, and unknown content of every shape."""
+    metrics |= {"effort": ATTACK, "search": ATTACK, "scoring_method": [ATTACK], "elapsed_s": 1e15, "x": [{}, 1]}
+    metrics["encoder"] = {"id": ATTACK}
+    for trait in metrics["traits"].values():
+        trait |= {"measured_on": ATTACK, "feed": {"pole": "positive", "why": ATTACK}, "counts": {ATTACK: 2**31 - 1}}
+        trait["search"] = {"says": ATTACK, "tried": 1e15, "chosen": {ATTACK: ATTACK}, "gained": -1e15}
+        trait["search"]["levels"] = [{"level": ATTACK, "cross_entropy": 1e15, "chosen": True}, 7, None]
+        trait["labels"] = {"used": False, "why": ATTACK, "gain": 1e15}
+        trait["parameters"] = {ATTACK: -1e15, "weight": 0.5}
+        trait["modes"] |= {ATTACK: {"auroc": None, "measured_on": f"not measured: {ATTACK}"}}
+    odd = copy.deepcopy(next(iter(metrics["traits"].values())))
+    odd |= {"auroc": None, "confusion": [1], "curve": [{"samples": -1e15, "auroc": 1e15}, None], "forecast": "soon"}
+    metrics["traits"] |= {ATTACK: odd, "empty": {}}
+
+
+@pytest.fixture
+def window(monkeypatch: pytest.MonkeyPatch, service: Service, hostile: str) -> Workbench:
+    return Workbench(monkeypatch, service, service.issue(namespaces=("hostile",)))
+
+
+@pytest.mark.parametrize(("page", "query"), VIEWS, ids=lambda part: part if isinstance(part, str) else str(part))
+def test_no_word_of_a_model_is_obeyed(window: Workbench, hostile: str, page: str, query: dict[str, str]) -> None:
+    at = window.open(page, **({} if page == "catalog" else {"model": hostile}), **query)
+    assert not at.exception
+    assert not [error.value for error in at.error if "fault" in error.value or "mistake" in error.value]
+    assert page == "batch" or any("pwned" in text for text in _drawn(at))
+    assert [text for text in _drawn(at) if OBEYED.search(text)] == []
+
+
+def _drawn(at: AppTest) -> Iterator[str]:
+    """Every text of the page that Streamlit draws as markdown."""
+    for block in (at.main, at.sidebar):
+        for element in _elements(block):
+            proto = getattr(element, "proto", None)
+            if isinstance(proto, Message):
+                yield from _markdown_in(proto, {"label", "help"} if element.type in PLAIN else MARKDOWN)
+
+
+def _elements(block: Any) -> Iterator[Any]:
+    for child in block.children.values():
+        yield child
+        if hasattr(child, "children"):
+            yield from _elements(child)
+
+
+def _markdown_in(proto: Message, names: set[str]) -> Iterator[str]:
+    for field, value in proto.ListFields():
+        for each in value if field.is_repeated else (value,):
+            if isinstance(each, Message):
+                yield from _markdown_in(each, names)
+            elif field.name in names and isinstance(each, str):
+                yield each
+
+
+# ---- rows that cannot be read ----------------------------------------------------------------------------------------
+
+
+def _in_file(service: Service, statement: str, *values: Any) -> None:
+    file = sqlite_file(service.settings.database_url)
+    assert file is not None
+    with closing(sqlite3.connect(file, timeout=30)) as connection, connection:
+        connection.execute(statement, values)
+
+
+def test_a_row_that_cannot_be_read_is_shown_as_such_and_the_others_stay(
+    service: Service, window: Workbench, hostile: str
+) -> None:
+    mine = "SELECT id FROM tb_models WHERE handle = ?"
+    with Traitbench(service.base_url, service.issue(namespaces=("hostile",))) as client:
+        lost = client.models.import_(client.models.export(hostile), handle="hostile.lost").handle
+        aged = client.models.import_(client.models.export(hostile), handle="hostile.aged").handle
+        try:
+            _in_file(service, "UPDATE tb_models SET upstream_sources = '{' WHERE handle = ?", lost)
+            late = "UPDATE tb_versions SET created_at = 999999999999999999 WHERE version_no = 3 AND model_id IN"
+            _in_file(service, f"{late} ({mine})", aged)
+            _in_file(
+                service, f"UPDATE tb_samples SET quality = 'x' WHERE model_id IN ({mine}) AND seed_sample_id > 0", aged
+            )
+            _in_file(service, f"UPDATE tb_traits SET kind = 'x' WHERE key = 'found' AND model_id IN ({mine})", aged)
+            assert [row.item for row in client.models.list(namespace="hostile").unreadable] == [lost]
+            said = {"catalog": window.open("catalog")}
+            said |= {
+                page: window.open(page, model=aged) for page in ("versions", "samples", "traits", "train", "model")
+            }
+            said["score"] = window.open("score", model=aged, text="thank you")
+        finally:
+            for handle in (lost, aged):
+                client.models.delete(handle)
+    assert all(not at.exception for at in said.values())
+    shown = {page: words(at).replace("\\", "") for page, at in said.items()}
+    assert "hostile.lost** cannot be read: its JSON is damaged" in shown["catalog"]
+    assert "Its version cannot be read" in shown["catalog"]
+    assert "v3** cannot be read: a time is not one from 1970 to 9998" in shown["versions"]
+    assert "cannot be read: quality" in shown["samples"]
+    assert "found** cannot be read: kind" in shown["traits"]
+    assert hostile.partition(".")[2] in shown["catalog"]
