@@ -91,6 +91,7 @@ def rich(exported: Json) -> Json:
 
 def _sample(text: str, provenance: str) -> Json:
     told = {"trait": "warmth", "text": text, "quality": 0.9, "provenance": provenance}
+    told |= {"source_url": None, "seed": None, "generator": None, "pending": False}
     return told | {"content_sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 

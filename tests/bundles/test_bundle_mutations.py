@@ -1,0 +1,197 @@
+"""A real bundle, spoilt in one place and signed again: the service refuses it, or everything it serves goes on.
+
+The number of cases follows TRAITBENCH_TEST_BUNDLES; what `make test` runs is always the same.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from core.contract.bundles import Bundle
+from core.scoring.snapshot import Snapshot, param_hash
+from tests.bundles import material
+from tests.bundles.material import Json
+from tests.conftest import Service, Trained
+
+CASES = int(os.environ.get("TRAITBENCH_TEST_BUNDLES", "40"))
+TEXT = {"content": "Thank you so much. Do not write to this office again."}
+READS: list[tuple[str, str, Json | None, str]] = [
+    ("GET", "", None, "application/json"),
+    ("GET", "", None, "text/markdown"),
+    ("GET", "/traits", None, "application/json"),
+    ("GET", "/traits/warmth", None, "application/json"),
+    ("GET", "/samples", None, "application/json"),
+    ("GET", "/versions", None, "application/json"),
+    ("GET", "/versions/active", None, "application/json"),
+    ("GET", "/export", None, "application/json"),
+    ("POST", "/score", TEXT, "application/json"),
+    ("POST", "/score", TEXT | {"explain": True}, "application/json"),
+    ("POST", "/score/batch", {"contents": ["Thank you.", "Go away."]}, "application/x-ndjson"),
+    ("POST", "/compare", {"a": "Thank you.", "b": "Go away."}, "application/json"),
+]
+
+
+class Door:
+    """The service's own HTTP, with a key of one namespace."""
+
+    def __init__(self, http: httpx.Client, base: Json) -> None:
+        self.http, self.base, self.made = http, base, 0
+
+    def bring_in(self, told: Json) -> tuple[str, httpx.Response]:
+        self.made += 1
+        handle = f"mutations.m{self.made}"
+        headers = {"Content-Type": "application/json"}
+        path = f"/v1/models/import?handle={handle}"
+        return handle, self.http.post(path, content=material.raw(told), headers=headers)
+
+
+@pytest.fixture(scope="module")
+def door(service: Service, trained: Trained) -> Iterator[Door]:
+    base = material.rich(json.loads(trained.client.models.export(trained.handle).model_dump_json()))
+    headers = {"Authorization": f"Bearer {service.issue(namespaces=('mutations',))}"}
+    with httpx.Client(base_url=service.base_url, headers=headers, timeout=60) as http:
+        yield Door(http, base)
+
+
+def _goes_on(door: Door, handle: str, what: str) -> None:
+    """Every read of the model and the list that it is in."""
+    page = door.http.get("/v1/models", params={"namespace": "mutations"}).json()
+    assert handle in [model["handle"] for model in page["items"]], what
+    assert "unreadable" not in page, what
+    for method, path, body, accept in READS:
+        answer = door.http.request(method, f"/v1/models/{handle}{path}", json=body, headers={"Accept": accept})
+        assert answer.status_code == 200, (what, method, path, accept, answer.text[:500])
+        assert path == "/export" or '"unreadable"' not in answer.text, (what, path)
+
+
+def test_the_bundle_itself_comes_in_and_goes_out_again(door: Door) -> None:
+    handle, answer = door.bring_in(door.base)
+    assert answer.status_code == 201, answer.text
+    _goes_on(door, handle, "as it is")
+    again = door.http.get(f"/v1/models/{handle}/export").json()
+    same = {"handle", "sha256", "versions"}
+    assert {**again, **dict.fromkeys(same)} == {**door.base, **dict.fromkeys(same)}
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(
+    max_examples=CASES,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_a_spoilt_bundle_is_refused_or_served(door: Door, seed: int) -> None:
+    told, what = material.spoilt(door.base, seed)
+    handle, answer = door.bring_in(told)
+    assert answer.status_code in (201, 400, 409, 422), (what, answer.text[:500])
+    if answer.status_code == 201:
+        _goes_on(door, handle, what)
+        assert door.http.delete(f"/v1/models/{handle}").status_code == 200
+    else:
+        assert len(answer.text) < 100_000, what
+        assert answer.json()["error"]["message"], what
+
+
+# ---- one by one: what is refused, and at which place -----------------------------------------------------------------
+
+EXTREMES = [
+    ("versions.1.created_at", "9999-12-31T23:59:59-14:00"),
+    ("versions.1.created_at", "1969-12-31T23:59:59Z"),
+    ("versions.1.created_at", "2500-01-01T00:00:00Z"),
+    ("versions.1.version_no", 2**53 - 1),
+    ("versions.1.sample_count", 2**31),
+    ("versions.1.metrics.auroc", 1e308),
+    ("versions.1.metrics.x", 1e300),
+    ("versions.1.metrics.x", "a" * 2_001),
+    ("versions.1.metrics.x", {"b" * 300: 1}),
+    ("versions.1.metrics.x", material.nested(20)),
+    ("versions.1.metrics", {"x": ["a" * 1_000] * 600}),
+    ("versions.1.metrics.traits.warmth.counts", {"positive": -1}),
+    ("versions.1.metrics.traits.warmth.modes", {"layer4": {"brier": "small"}}),
+    ("versions.1.tags", ["v7"]),
+    ("model.upstream_sources", [{"a": "b" * 65_536}]),
+    ("model.upstream_sources", [{"a": material.nested(30)}]),
+    ("model.version_retention_policy.keep_unnamed", 10**18),
+    ("traits.1.intrinsic.discrimination", 2.0),
+    ("traits.1.intrinsic.explained_variance", -0.1),
+    ("traits.1.intrinsic.anchors.positive", [0, 0]),
+    ("traits.1.intrinsic.anchors.negative", [10**6]),
+    ("traits.1.intrinsic.discovery", {"a": "b" * 20_000}),
+    ("traits.0.name", "a" * 201),
+    ("handle", "../../etc"),
+]
+
+
+@pytest.mark.parametrize(("place", "value"), EXTREMES, ids=lambda part: part if isinstance(part, str) else "")
+def test_a_value_beyond_its_bounds_is_refused_at_its_place(door: Door, place: str, value: object) -> None:
+    told = json.loads(json.dumps(door.base))
+    path = tuple(int(part) if part.isdigit() else part for part in place.split("."))
+    material.at(told, path[:-1])[path[-1]] = value
+    _, answer = door.bring_in(material.signed(told))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "validation_failed"), answer.text[:300]
+    places = [tuple(error["loc"])[: len(path)] for error in answer.json()["error"]["details"]["errors"]]
+    assert path in places
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("quartiles", {"positive": [90, 50, 60], "negative": [1, 2, 3]}, "quartiles have to rise"),
+        ("breaks", {"developing": 60, "solid": 40, "strong": 50}, "breaks have to rise"),
+        ("name", "a" * 201, "name: 1 to 200"),
+        ("offset", 1e30, "no number may be beyond"),
+        ("modes", {"other": None}, "no mode of a name"),
+        ("modes", {"layer4": "AAAAAA=="}, "vectors of 1 numbers"),
+    ],
+)
+def test_a_snapshot_that_no_training_makes_is_refused(door: Door, field: str, value: object, says: str) -> None:
+    told = json.loads(json.dumps(door.base))
+    snapshot = told["versions"][1]["snapshot"]
+    for trait in snapshot["traits"]:
+        if field == "modes" and isinstance(value, dict):
+            [(name, vector)] = value.items()
+            old = trait["modes"]["layer4"]
+            trait["modes"] = {name: old if vector is None else old | {"vector": vector}}
+        else:
+            trait[field] = value
+    _, answer = door.bring_in(material.signed(told))
+    assert answer.status_code == 422
+    assert says in answer.text
+
+
+def test_a_time_from_the_issue_takes_no_list_down(door: Door) -> None:
+    told = json.loads(json.dumps(door.base))
+    told["versions"][1]["created_at"] = "9999-12-31T23:59:59-14:00"
+    _, answer = door.bring_in(material.signed(told))
+    assert "versions[1].created_at" in answer.json()["error"]["message"]
+    assert door.http.get("/v1/models", params={"namespace": "mutations"}).status_code == 200
+
+
+def test_a_sample_without_its_hash_gets_it(door: Door) -> None:
+    told = json.loads(json.dumps(door.base))
+    told["samples"][3]["content_sha256"] = None
+    handle, answer = door.bring_in(material.signed(told))
+    assert answer.status_code == 201, answer.text
+    assert door.http.get(f"/v1/models/{handle}/export").json()["samples"] == door.base["samples"]
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+def test_sources_keep_their_bound_however_they_come(door: Door, method: str) -> None:
+    handle, _ = door.bring_in(door.base)
+    path, fields = ("/v1/models", {"handle": f"{handle}-new"}) if method == "POST" else (f"/v1/models/{handle}", {})
+    for sources, status in (([{"a": "b" * 60_000}], 2), ([{"a": "b" * 65_536}], 4), ([{"a": material.nested(30)}], 4)):
+        answer = door.http.request(method, path, json=fields | {"upstream_sources": sources})
+        assert answer.status_code // 100 == status, answer.text[:300]
+        assert status == 2 or answer.json()["error"]["details"]["errors"][0]["loc"][0] == "upstream_sources"
+
+
+def test_the_material_is_signed_as_an_export_is(door: Door) -> None:
+    bundle = Bundle.model_validate_json(material.raw(door.base))
+    assert param_hash(Snapshot.from_json(bundle.versions[0].snapshot)) == bundle.versions[0].param_hash
