@@ -70,9 +70,10 @@ def watch(watched: Watched, pace: Pace) -> None:
             if beat % pace.reconcile_every == 0:
                 dropped = reconcile(watched, dropped=dropped)
                 forget(older_than_s=pace.keep_s)
-        except (StoreUnavailable, SQLAlchemyError) as error:
-            reason = error.message if isinstance(error, StoreUnavailable) else type(error).__name__
-            _log.warning("the worker cannot reach its database: %s", reason)
+        except StoreUnavailable:
+            pass  # on record where it was raised; the next beat tries again
+        except SQLAlchemyError as error:
+            _log.warning("the database did not answer the worker's watch: %s", type(error).__name__)
         sleep(pace.heartbeat_s)
 
 

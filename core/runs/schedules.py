@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from threading import Thread
 from time import sleep
 
+from core.store.trouble import StoreUnavailable
+
 _log = logging.getLogger(__name__)
 
 
@@ -39,6 +41,8 @@ def turn(schedule: Schedule) -> None:
     """One turn, whatever becomes of it."""
     try:
         schedule.task()
+    except StoreUnavailable:
+        return  # on record where it was raised; the next turn tries again
     except Exception as error:
         # Not what the error says: it may hold a text.
         frames = "".join(traceback.format_tb(error.__traceback__))

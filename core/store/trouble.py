@@ -159,6 +159,9 @@ def translated(*, nothing: str = _NOTHING) -> Iterator[None]:
     """Raise `StoreUnavailable` for what goes wrong with the database in the block."""
     try:
         yield
+    except StoreUnavailable as error:
+        _note(error.reason, error)
+        raise
     except (SQLAlchemyError, SqliteError) as error:
         reason = reason_of(error)
         if reason is None:
