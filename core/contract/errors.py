@@ -24,7 +24,7 @@ class Health(Returned):
     """Answer of `GET /health`: `ok`, and what was measured; a service of an earlier release gives the status alone."""
 
     status: str
-    worker_silent_s: float | None = None
+    worker_heartbeat_age_s: float | None = None
     encoder: str | None = None
     oldest_queued_s: float | None = None
     free_disk_bytes: int | None = None

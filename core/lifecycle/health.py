@@ -42,7 +42,7 @@ _SAYS: dict[Part, str] = {
 class State:
     """What was seen: ages in seconds, None where there is nothing to measure."""
 
-    worker_silent_s: float | None
+    worker_heartbeat_age_s: float | None
     encoder: EncoderState
     oldest_queued_s: float | None
     free_disk_bytes: int | None
@@ -51,7 +51,7 @@ class State:
     @property
     def wrong(self) -> list[Part]:
         """The parts that keep the service from being well."""
-        silent = self.worker_silent_s is None or self.worker_silent_s > SILENCE_SECONDS
+        silent = self.worker_heartbeat_age_s is None or self.worker_heartbeat_age_s > SILENCE_SECONDS
         full = self.free_disk_bytes is not None and self.free_disk_bytes < _NO_ROOM_BYTES
         bad: dict[Part, bool] = {
             "database": self.database != "ok",
@@ -94,7 +94,7 @@ class Health:
     def _look(self) -> State:
         database, oldest_queued_s = self._ask_database()
         return State(
-            worker_silent_s=_rounded(self._runs.silent_s()) if self._runs.healthy() else None,
+            worker_heartbeat_age_s=_rounded(self._runs.silent_s()) if self._runs.healthy() else None,
             encoder=self._runs.encoder(),
             oldest_queued_s=oldest_queued_s,
             free_disk_bytes=_or_none(lambda: shutil.disk_usage(self._folder).free),

@@ -1,14 +1,19 @@
 """One execution of a run, without the engine around it."""
 
+from threading import Event, Thread
+from time import sleep
+
 import pytest
 from sqlalchemy.exc import OperationalError
 
 from core.errors import InsufficientSamples
 from core.lifecycle import outcomes, rules
 from core.runs.execution import Execution, Fenced
-from core.runs.worker import Body, Worker, execute
+from core.runs.pulse import Place
+from core.runs.worker import Body, Worker, execute, persist
 from core.store import models, runs
 from core.store.engine import reading, writing
+from core.store.trouble import unavailable
 from tests.runs.conftest import Yard
 
 
@@ -62,6 +67,51 @@ def test_a_database_that_is_away_is_no_outcome(yard: Yard) -> None:
     with pytest.raises(OperationalError):
         execute(_worker(yard, _raise(OperationalError("SELECT 1", None, Exception()))), run_id)
     assert yard.run(run_id).status == "running"
+
+
+def test_a_run_waits_for_its_database_and_is_executed_when_that_is_back(
+    yard: Yard, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, run_id = _queue(yard)
+    troubles = [unavailable("away"), unavailable("full"), OperationalError("SELECT 1", None, Exception())]
+
+    def body(execution: Execution) -> None:
+        if troubles:
+            raise troubles.pop()
+        with writing(yard.engine) as connection:
+            execution.succeed(connection, phase="counting", total=1)
+
+    persist(_worker(yard, body), run_id)
+    assert (yard.run(run_id).status, yard.run(run_id).attempts) == ("succeeded", 4)
+    assert "The disk of the database is full." in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+def test_a_suspected_run_is_executed_alone(yard: Yard) -> None:
+    suspected, other = _queue(yard)[1], _queue(yard)[1]
+    with writing(yard.engine) as connection:
+        runs.strike(connection, suspected, strikes=1, place=Place("learning").to_json())
+    began, beside, leave = Event(), list[str](), Event()
+
+    def body(execution: Execution) -> None:
+        beside.append(execution.run.id)
+        if execution.run.id == suspected:
+            assert execution.suspected
+            began.set()
+            assert leave.wait(20)
+
+    worker = _worker(yard, body)
+    threads = [Thread(target=execute, args=(worker, run_id)) for run_id in (suspected, other)]
+    threads[0].start()
+    assert began.wait(20)
+    threads[1].start()
+    sleep(0.3)
+    assert beside == [suspected]
+    assert yard.run(other).status == "queued", "it has not begun, and says so"
+    leave.set()
+    for thread in threads:
+        thread.join(20)
+    assert beside == [suspected, other]
 
 
 def test_a_run_is_never_given_up_for_having_been_begun_often(yard: Yard) -> None:
