@@ -2,7 +2,8 @@
 
 The next request is on its way when half of the one before is answered, so that the service always has something to do;
 memory holds two requests, whatever the number of texts. A request that breaks off is sent again from the first text
-that has no line yet, so that none is lost and none comes twice; the version of the first card answers for all.
+that has no line yet, so that none is lost and none comes twice; the version of the first card answers for all. While
+the service has too much to do, a request is sent again after the pause that the service asks for.
 """
 
 import json
@@ -12,11 +13,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 
-from core.client.connection import Connection, Lines, segment
+from core.client.connection import Connection, Lines, busy_for, segment
 from core.contract.batch import MOST_TEXTS, BatchLine, FailedLine, LineError, Mode, ScoredLine, read_line
 from core.errors import BodyTooLarge, Unavailable, Unreachable
 
 _MOST_BYTES = 2**20  # far below the operator's limit on a body
+_PATIENCE = 600.0  # seconds without a line from a service that has too much to do
 _PAUSES = (0.1, 0.4, 1.0, 2.0, 4.0)  # a service that is started again is there within seconds
 
 
@@ -67,11 +69,12 @@ class _Chunk:
     def ask(self, connection: Connection, asked: Asked) -> None:
         """Send it ahead of its turn; what goes wrong now is met again then."""
         with suppress(Unavailable, BodyTooLarge):
-            self._send(connection, asked)
+            self._send(connection, asked, wait=False)
 
     def lines(self, connection: Connection, asked: Asked) -> Iterator[BatchLine]:
         """Its lines; the request is repeated when it breaks off, for as long as there is hope."""
         pauses = iter(_PAUSES if self._first else _PAUSES[:2])
+        deadline = time.monotonic() + _PATIENCE
         while self.answered < len(self.texts):
             before = self.answered
             try:
@@ -80,11 +83,13 @@ class _Chunk:
                     yield line
                 if self.answered < len(self.texts):
                     raise Unreachable("The service ended its answer before the last line.")
-            except Unavailable:
+            except Unavailable as error:
                 self.close()
-                pauses = iter(_PAUSES) if self.answered > before else pauses
-                pause = next(pauses, None)
-                if pause is None:
+                if self.answered > before:
+                    pauses, deadline = iter(_PAUSES), time.monotonic() + _PATIENCE
+                busy = busy_for(error)
+                pause = next(pauses, None) if busy is None else busy
+                if pause is None or time.monotonic() > deadline:
                     raise
                 time.sleep(pause)
         self.close()
@@ -109,10 +114,11 @@ class _Chunk:
             self.answered += 1
             yield told
 
-    def _send(self, connection: Connection, asked: Asked) -> Lines:
+    def _send(self, connection: Connection, asked: Asked, *, wait: bool = True) -> Lines:
         fields = {"contents": self.texts[self.answered :], "traits": asked.traits, "mode": asked.mode}
         body = {name: value for name, value in fields.items() if value not in (None, "full")}
-        self._coming = connection.lines(f"/models/{segment(asked.handle)}/score/batch", content=_encoded(body))
+        path = f"/models/{segment(asked.handle)}/score/batch"
+        self._coming = connection.lines(path, content=_encoded(body), wait=wait)
         return self._coming
 
 

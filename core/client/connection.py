@@ -1,11 +1,14 @@
 """How a call crosses the wire: it is sent, repeated if it is a read, checked, and read as a value or as an error.
 
-Only reads (GET) are repeated: when the connection failed, or the service was not ready (502, 503, 504; `Retry-After` is
-honoured within reason). A write is never repeated, nor is a 409: it is a statement about the model. An answer that is
-not this service's (a proxy's page, the workbench's own) is `Unreachable`, not a parsing error.
+Reads (GET) are repeated: when the connection failed, or the service was not ready (502, 503, 504; `Retry-After` is
+honoured within reason). A score or a comparison without feedback changes nothing either: it is repeated when the
+service refused it for having too much to do, after the pause that the service asks for, until the timeout. A write is
+never repeated, nor is a 409: it is a statement about the model. An answer that is not this service's (a proxy's page,
+the workbench's own) is `Unreachable`, not a parsing error.
 """
 
 import json
+import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -62,10 +65,11 @@ class Connection:
         params: Params | None = None,
         body: Any = None,
         long: bool = False,
+        reads: bool = False,
     ) -> Answer:
-        """Write, or ask with a body; sent once."""
+        """Write, or ask with a body; sent once. What only `reads` is sent again while the service is too busy."""
         request = self._request(method, path, params=params, body=body, long=long)
-        return _value(self._checked(self._once(request)), answer)
+        return _value(self._checked(self._admitted(request) if reads else self._once(request)), answer)
 
     def get_text(self, path: str, media_type: str) -> str:
         """Read a form of an answer that is text; repeated as `get` is."""
@@ -73,13 +77,16 @@ class Connection:
         return self._checked(self._repeated(request), media_type=media_type).text
 
     def text(self, path: str, *, body: Any) -> str:
-        """Ask for the plain-text form of an answer; sent once."""
+        """Ask with a body for the plain-text form of an answer; sent again when the service was too busy for it."""
         request = self._request("POST", path, body=body, accept="text/plain")
-        return self._checked(self._once(request), media_type="text/plain").text
+        return self._checked(self._admitted(request), media_type="text/plain").text
 
-    def lines(self, path: str, *, content: bytes) -> "Lines":
-        """Ask with a body for an answer of lines, and return when it begins; sent once."""
+    def lines(self, path: str, *, content: bytes, wait: bool = True) -> "Lines":
+        """Ask with a body for an answer of lines, and return when it begins; sent once. Without `wait` a busy service
+        refuses at once."""
         request = self._request("POST", path, content=content, accept=LINES)
+        if not wait:
+            request.headers["Prefer"] = "wait=0"
         return Lines(self._checked(self._once(request, stream=True), media_type=LINES), self._broken)
 
     def close(self) -> None:
@@ -132,6 +139,15 @@ class Connection:
             time.sleep(wait)
         return self._once(request)
 
+    def _admitted(self, request: httpx.Request) -> httpx.Response:
+        deadline = time.monotonic() + self._timeout
+        while True:
+            response = self._once(request)
+            pause = busy_for(_error(response)) if response.status_code == 503 else None
+            if pause is None or time.monotonic() + pause > deadline:
+                return response
+            time.sleep(pause)
+
     def _checked(self, response: httpx.Response, *, media_type: str = "application/json") -> httpx.Response:
         if response.is_success and _media_type(response) == media_type:
             return response
@@ -176,6 +192,13 @@ class Lines:
     def close(self) -> None:
         """Let go of the answer, whether or not it is at its end."""
         self._response.close()
+
+
+def busy_for(error: TraitbenchError | None) -> float | None:
+    """Seconds until it is worth asking again, when the service refused for having too much to do; None for any other
+    error. Everyone who was refused gets another number, so that they do not all come back at once."""
+    wish = "" if error is None or "busy" not in error.details else error.headers.get("Retry-After", "")
+    return float(wish) * random.uniform(1.0, 1.5) if wish.isdecimal() else None
 
 
 def segment(name: str | int) -> str:

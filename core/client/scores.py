@@ -35,7 +35,9 @@ class Scores:
         """
         told = None if feedback is None else dict(feedback)
         body = _body(content=content, traits=_listed(traits), feedback=told, explain=explain or None)
-        return quoted(self._connection.send("POST", _path(handle, "score"), Card, body=body), content)
+        return quoted(
+            self._connection.send("POST", _path(handle, "score"), Card, body=body, reads=not feedback), content
+        )
 
     def chart(self, handle: str, content: str, *, traits: Sequence[str] | None = None) -> str:
         """The card of a text, drawn as a bar chart in plain text."""
@@ -62,7 +64,7 @@ class Scores:
     def compare(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> Comparison:
         """The cards of two texts and what changes from `a` to `b`."""
         body = _body(a=a, b=b, traits=_listed(traits))
-        return self._connection.send("POST", _path(handle, "compare"), Comparison, body=body)
+        return self._connection.send("POST", _path(handle, "compare"), Comparison, body=body, reads=True)
 
     def compare_chart(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> str:
         """Two texts side by side, drawn in plain text."""

@@ -64,7 +64,7 @@ class Body(Generic[Value]):
     async def __call__(self, request: Request) -> Value:
         """Read, parse and check."""
         capacity, claim = capacity_of(request), claim_of(request)
-        room = _Room(capacity, claim, self.work)
+        room = _Room(capacity, claim, self.work, request)
         raw = await _read(request, room, limit=self.limit(bench_of(request).settings))
         if not raw and self.needed:
             raise EmptyBody("A body is needed.", details={"media_types": [*self.media_types]})
@@ -114,9 +114,9 @@ def _is_apart(fault: strict_json.Fault, field: str) -> bool:
 class _Room:
     """The room that one body takes: what it says that it needs at once, or more and more as it comes."""
 
-    def __init__(self, capacity: Capacity, claim: Claim, work: Kind) -> None:
+    def __init__(self, capacity: Capacity, claim: Claim, work: Kind, request: Request) -> None:
         self.work = work
-        self._capacity, self._claim = capacity, claim
+        self._capacity, self._claim, self._request = capacity, claim, request
         self._bytes = 0
 
     async def declare(self, size: int) -> None:
@@ -124,7 +124,7 @@ class _Room:
         if self.work == "score" and size > LONG:
             self.work = "long"
         self._bytes = size
-        await self._claim.room(self._capacity, self.work, size)
+        await self._claim.room(self._capacity, self.work, size, self._request)
 
     def hold(self, size: int) -> None:
         """Have room for so many bytes."""

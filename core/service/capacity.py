@@ -92,7 +92,7 @@ class Share:
         """Take it, now or within so many seconds; False when the line or the time is at its end."""
         if self.take_now(amount):
             return True
-        if len(self._line) >= self.most_waiting or amount > self.most:
+        if not seconds or len(self._line) >= self.most_waiting or amount > self.most:
             return False
         loop = asyncio.get_running_loop()
         mine = (amount, loop.create_future())
@@ -162,10 +162,10 @@ class Claim:
     def __init__(self) -> None:
         self._taken: list[tuple[Share, int]] = []
 
-    async def room(self, capacity: Capacity, kind: Kind, amount: int) -> None:
+    async def room(self, capacity: Capacity, kind: Kind, amount: int, request: Request) -> None:
         """Take bytes for a body before it is read; raise `Unavailable`."""
         work = capacity.work[kind]
-        if not await work.room.take(amount, work.bound.seconds):
+        if not work.room.take_now(amount) and not await work.room.take(amount, _patience(work, request)):
             raise _refused(work, kind)
         self._taken.append((work.room, amount))
 
@@ -180,7 +180,7 @@ class Claim:
         """Take a slot; raise `Unavailable`."""
         work = capacity.work[kind]
         if not work.slots.take_now(1):
-            if not await work.slots.take(1, work.bound.seconds):
+            if not await work.slots.take(1, _patience(work, request)):
                 raise _refused(work, kind)
             self._taken.append((work.slots, 1))
             if await request.is_disconnected():
@@ -220,6 +220,11 @@ def claim_of(request: Request) -> Claim:
 def kinds() -> Iterator[Kind]:
     """Every kind of work."""
     yield from get_args(Kind)
+
+
+def _patience(work: _Work, request: Request) -> float:
+    """The seconds that a request waits at most; none when it says so (RFC 7240, 4.3)."""
+    return 0.0 if request.headers.get("prefer", "") == "wait=0" else work.bound.seconds
 
 
 def _late(waits: "asyncio.Future[bool]") -> None:
