@@ -6,9 +6,10 @@ ids here, since those are a service's own; who points at one names its place in 
 
 import hashlib
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from core.contract.fields import Integral, Received, Text, Time
 from core.contract.models import ModelUpdate
@@ -89,6 +90,29 @@ def digest(bundle: Bundle) -> str:
 
     What has its default is left out, so that a field which a later release adds changes no older document.
     """
-    told = bundle.model_dump(mode="json", exclude={"sha256"}, exclude_defaults=True)
-    canonical = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    found = hashlib.sha256()
+    for piece in _canonical(bundle):
+        found.update(piece.encode())
+    return found.hexdigest()
+
+
+def _canonical(bundle: Bundle) -> Iterator[str]:
+    """The document with sorted keys, in pieces: the whole of it is never in memory a second time."""
+    begin = "{"
+    for name in sorted(Bundle.model_fields.keys() - {"sha256"}):
+        yield f'{begin}"{name}":'
+        value = getattr(bundle, name)
+        if isinstance(value, list):
+            yield "["
+            for place, each in enumerate(value):
+                yield ("," if place else "") + _dumped(each)
+            yield "]"
+        else:
+            yield _dumped(value)
+        begin = ","
+    yield "}"
+
+
+def _dumped(value: Any) -> str:
+    told = value.model_dump(mode="json", exclude_defaults=True) if isinstance(value, BaseModel) else value
+    return json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

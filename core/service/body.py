@@ -5,6 +5,8 @@ and that there is something to send it to, and before there is room for it (`cap
 when there is a slot for it.
 """
 
+import json
+import re
 from collections.abc import Callable
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -32,6 +34,8 @@ _UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _MOST_FAULTS = 5_000  # more than a batch of samples can have
 _SMALL = 32 * 1024  # bytes; what takes longer to parse leaves the event loop
 _LARGE = 256 * 1024  # bytes; larger bodies are parsed one at a time
+_HUGE = 32 * 1024 * 1024
+_ASTRAL = re.compile(rb"[\xf0-\xf4][\x80-\xbf]{3}")
 _STEP = 64 * 1024  # bytes that a body of unknown length takes at a time
 
 
@@ -87,7 +91,7 @@ class Body(Generic[Value]):
                 f"The body must be {' or '.join(self.media_types)}, in UTF-8, not compressed; Content-Type says which.",
                 details={"media_types": [*self.media_types]},
             )
-        return strict_json.parse if media_type == JSON else lambda raw: {self.text_as: strict_json.decode(raw)}
+        return _json if media_type == JSON else lambda raw: {self.text_as: strict_json.decode(raw)}
 
     def _value(self, parse: Parse, raw: bytearray) -> Value:
         return validated(self.kind, parse(raw), apart=self.apart)
@@ -153,6 +157,22 @@ async def _read(request: Request, room: _Room, *, limit: int) -> bytearray:
     except ClientDisconnect:
         raise InvalidJson("The body ended before it was complete.", details={"reason": "incomplete"}) from None
     return raw
+
+
+def _json(raw: bytearray) -> Any:
+    text = strict_json.decode(_ASTRAL.sub(_escaped, raw) if len(raw) > _HUGE else raw)
+    # A body may have hundreds of megabytes: it is let go of before its values take as much.
+    raw.clear()
+    return strict_json.read(text)
+
+
+def _escaped(found: "re.Match[bytes]") -> bytes:
+    """A character beyond the basic plane as JSON escapes it: one of them, and Python's text would take four bytes for
+    each of its characters. What is no character stays, for `decode` to refuse."""
+    try:
+        return json.dumps(found[0].decode()).encode()[1:-1]
+    except UnicodeDecodeError:
+        return bytes(found[0])
 
 
 def _too_large(limit: int) -> BodyTooLarge:

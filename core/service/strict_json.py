@@ -26,8 +26,13 @@ _LONGEST_INTEGER = 25  # characters; more are beyond 64 bits whatever follows
 
 def parse(raw: bytes | bytearray) -> Any:
     """The value that `raw` stands for; raise `InvalidJson` when it is not one."""
+    return read(decode(raw))
+
+
+def read(text: str) -> Any:
+    """The value that a text stands for; raise `InvalidJson` when it is not one."""
     try:
-        return json.loads(decode(raw), object_pairs_hook=_object, parse_int=_integer)
+        return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
     except json.JSONDecodeError as error:
         where = {"line": error.lineno, "column": error.colno}
         raise InvalidJson(f"The body is not JSON: {error.msg}.", details={"reason": error.msg, **where}) from None

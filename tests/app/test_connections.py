@@ -171,7 +171,7 @@ def test_several_requests_on_one_connection_are_answered_and_very_many_at_once_a
 
 
 def test_whoever_takes_too_long_is_not_waited_for(place: Place) -> None:
-    """All clocks at once: a silent connection, a slow header, a body that stops, one that trickles, an unread answer."""
+    """All clocks at once: nothing sent, a slow header, a body that stops, one that trickles, an answer not read."""
 
     def trickled(first: bytes, more: bytes) -> bytes:
         with place.connect() as connection:

@@ -32,13 +32,11 @@ from core.contract.traits import TraitInput
 from tests.app.processes import Started, running
 from tests.benches import COLD, WARM
 from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.benchmarks.score_latency import SENTENCE
 
 HANDLE = "local.overload"
 TRAITS = ("Warmth", "Clarity", "Courage")
-WORDS = (
-    "the committee thanked everyone for a long and careful evening of questions about roads schools water trees "
-    "money time music bread winter letters neighbours gardens bridges colours numbers stories doctors engines maps"
-).split()
+WORDS = SENTENCE.split()
 PLAIN = b'{"content": "How kind of you to write."}'
 MEBIBYTE = 2**20
 PATIENCE = 120.0  # seconds
@@ -96,7 +94,7 @@ class Place:
 
 def text_of(characters: int, number: int) -> str:
     """A text of so many characters, unlike the others."""
-    words = np.random.default_rng(number).choice(WORDS, characters // 5 + 20)
+    words = np.random.default_rng(number).choice(WORDS, characters // 5 + 20).astype(object)
     words[12::13] = "and so on.\nThe"
     return (f"Letter {number}: " + " ".join(words))[:characters]
 
