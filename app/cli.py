@@ -7,6 +7,7 @@ Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 refused o
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import click
@@ -170,6 +171,58 @@ def revoke_key(key_id: str) -> None:
         click.echo(f"{console.revoke(key_id).id} is revoked.")
     except LookupError as error:
         raise Refused(str(error)) from error
+
+
+# ---- backups ---------------------------------------------------------------------------------------------------------
+
+
+@main.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
+def backup(file: Path, overwrite: bool) -> None:
+    """Write everything into one file, while the service runs.
+
+    Models, samples, versions, runs and keys (as hashes), of one moment. The file holds texts: keep it as safe as the
+    database. It can be restored to SQLite and to PostgreSQL alike.
+    """
+    from core.lifecycle import backups
+
+    try:
+        manifest = backups.backup(read_settings(), file, overwrite=overwrite)
+    except backups.BackupRefused as error:
+        raise Refused(str(error)) from error
+    click.echo(f"Backed up {_contents(manifest)} to {file}.")
+
+
+@main.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--replace", is_flag=True, help="Replace everything in the database by the backup.")
+def restore(file: Path, replace: bool) -> None:
+    """Restore a backup into an empty database, while no service uses it.
+
+    The file is checked as a whole before anything changes. Unfinished runs continue when the service starts.
+    """
+    from app.serve import NotStarted, held
+    from core.lifecycle import backups
+
+    settings = read_settings()
+    try:
+        with held(settings):
+            manifest, queued = backups.restore(settings, file, replace=replace)
+    except (backups.BackupRefused, NotStarted) as error:
+        raise Refused(str(error)) from error
+    click.echo(f"Restored {_contents(manifest)}, backed up at {manifest.made_at:%Y-%m-%d %H:%M:%S} UTC.")
+    if queued:
+        click.echo(f"{_many(queued, 'unfinished run')} will continue when Traitbench starts.")
+
+
+def _contents(manifest: Any) -> str:
+    parts = [_many(manifest.count(f"tb_{name}s"), name) for name in ("model", "sample", "version", "key")]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 for verb in VERBS:

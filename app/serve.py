@@ -38,7 +38,7 @@ def serve(make: Callable[[Settings], ASGIApp], settings: Settings, *, path: str,
     """Serve until a signal comes; print address and home folder once every path of `ready` has answered."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
-    with _held(settings), _listening(settings) as listener:
+    with held(settings), _listening(settings) as listener:
         settings = replace(settings, port=listener.getsockname()[1])
         os.environ["TRAITBENCH_PORT"] = str(settings.port)
         logs.configure(level=settings.log_level, form=settings.log_form)
@@ -94,7 +94,7 @@ def _quieten(server: uvicorn.Server) -> None:
 
 
 @contextmanager
-def _held(settings: Settings) -> Iterator[None]:
+def held(settings: Settings) -> Iterator[None]:
     """The home folder, made if need be, and ours alone as long as SQLite serves from it."""
     if settings.api_url or not settings.database_url.startswith("sqlite"):
         yield

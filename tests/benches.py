@@ -1,10 +1,9 @@
 """Fresh databases and open benches for the tests of store, runs and lifecycle.
 
-On SQLite in a temporary home; with TRAITBENCH_TEST_DATABASE_URL=postgresql://... in a database of their own on that
-server, made for the test and dropped behind it, so that the same tests say the same of both.
+On SQLite in a temporary home, or within `on("postgresql")` in a database on the tests' own server. A suite whose
+conftest imports `database` runs on both.
 """
 
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from sqlalchemy import create_engine, make_url, text
+import pytest
 from ulid import ULID
 
 from core.contract.models import Model, ModelCreate, TrainRequest
@@ -25,10 +24,11 @@ from core.lifecycle.outcomes import fail
 from core.lifecycle.worker import bodies
 from core.runs.worker import Worker, execute
 from core.settings import Settings
+from tests import postgres
 
 Value = TypeVar("Value")
 
-SERVER = os.environ.get("TRAITBENCH_TEST_DATABASE_URL")
+DATABASES = ("sqlite", "postgresql")
 
 _CACHE = Path(tempfile.gettempdir()) / "traitbench-tests-cache"
 
@@ -40,21 +40,38 @@ WARM = ("thank you so much, dear friend", "how kind of you", "I love to help you
 COLD = ("send the form", "your request was denied", "no reply is needed", "the deadline has passed")
 
 
+_chosen = ["sqlite"]
+
+
+@pytest.fixture(scope="package", params=DATABASES, autouse=True)
+def database(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Which database `fresh_settings` are of."""
+    with on(request.param):
+        yield request.param
+
+
 @contextmanager
-def fresh_settings(home: Path) -> Iterator[Settings]:
-    """Settings with an empty database; what is made from the encoder's weights is made once for all of them."""
+def on(name: str) -> Iterator[None]:
+    """Make `fresh_settings` settings of this database."""
+    _chosen.append(name)
+    try:
+        yield
+    finally:
+        _chosen.pop()
+
+
+@contextmanager
+def fresh_settings(home: Path, *, blank: bool = False) -> Iterator[Settings]:
+    """Settings with a database without rows, `blank` also without tables on PostgreSQL; what is made from the
+    encoder's weights is made once for all of them."""
     _CACHE.mkdir(exist_ok=True)
     home.mkdir(exist_ok=True)
     (home / "cache").symlink_to(_CACHE)
-    if SERVER is None:
+    if _chosen[-1] == "sqlite":
         yield Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}")
         return
-    name = f"traitbench_{str(ULID()).lower()}"
-    _on_server(f'CREATE DATABASE "{name}"')
-    try:
-        yield Settings(home=home, database_url=make_url(SERVER).set(database=name).render_as_string(False))
-    finally:
-        _on_server(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with postgres.database(blank=blank) as url:
+        yield Settings(home=home, database_url=url)
 
 
 @contextmanager
@@ -118,10 +135,3 @@ def until(question: Callable[[], Value | Literal[False] | None], *, what: str, s
             return answer
         time.sleep(0.05)
     raise TimeoutError(f"waited {seconds} s for {what}")
-
-
-def _on_server(statement: str) -> None:
-    engine = create_engine(SERVER or "", isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(statement))
-    engine.dispose()

@@ -25,6 +25,7 @@ from core.lifecycle import keys
 from core.lifecycle.bench import Bench, open_bench
 from core.service.app import create_app
 from core.settings import Settings
+from tests import postgres
 
 PATIENCE_SECONDS = 60
 
@@ -77,11 +78,23 @@ class Trained:
     client: Traitbench
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """One PostgreSQL server for all processes of this session, which they start when they need it."""
+    if not hasattr(config, "workerinput"):
+        postgres.begin_session()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End it."""
+    if not hasattr(config, "workerinput"):
+        postgres.end_session()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_settings_from_outside() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as environment:
         for name in os.environ:
-            if name.startswith("TRAITBENCH_"):
+            if name.startswith("TRAITBENCH_") and not name.startswith("TRAITBENCH_TEST_"):
                 environment.delenv(name)
         yield
 

@@ -1,9 +1,17 @@
 """Where runs wait: queued in the caller's transaction, by the service and by the sweeps of the worker alike."""
 
-from dbos import DBOSClient, EnqueueOptions
-from sqlalchemy import URL, Connection
+from dbos import DBOS, DBOSClient, EnqueueOptions
+from sqlalchemy import URL, Connection, text
 
 from core.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
+
+# All that the engine keeps of a run; what else it has refers to the last of these and goes with it.
+_OF_RUNS = ("workflow_input", "workflow_output", "operation_outputs", "workflow_status")
+
+
+def make_tables(url: str | URL) -> None:
+    """Make the run engine's tables, or bring them up to date."""
+    DBOS.migrate(engine_url(url))
 
 
 class EngineQueue:
@@ -26,6 +34,12 @@ class EngineQueue:
             "attributes": {"kind": kind},
         }
         self._client.enqueue_in_transaction(connection, options, run_id)
+
+    def forget_all(self, connection: Connection) -> None:
+        """Delete every run that the engine knows, inside the caller's transaction."""
+        schema = "dbos." if connection.dialect.name == "postgresql" else ""
+        for table in _OF_RUNS:
+            connection.execute(text(f"DELETE FROM {schema}{table}"))
 
     def cancel(self, run_id: str) -> None:
         """Keep a queued run from starting; one that runs finds its record closed."""

@@ -4,9 +4,8 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, inspect, text
 
 from core.store.engine import writing
 from core.store.trouble import unavailable
@@ -18,19 +17,36 @@ _LOCK = 7_261_105
 def migrate(engine: Engine, revision: str = "head") -> None:
     """Run what the database lacks, up to a revision; all of it or nothing."""
     with writing(engine) as connection:
-        if engine.dialect.name == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-        config = _config(connection)
-        _check_known(connection, config)
-        command.upgrade(config, revision)
+        hold(connection)
+        found = installed(connection)
+        if found is not None and not is_known(found):
+            raise unavailable("newer", nothing="Nothing was changed.")
+        upgrade(connection, revision)
 
 
-def _check_known(connection: Connection, config: Config) -> None:
-    """Raise `StoreUnavailable` when the database has a schema that this release does not know."""
-    context = MigrationContext.configure(connection, opts={"version_table": "tb_schema"})
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if not known.issuperset(context.get_current_heads()):
-        raise unavailable("newer", nothing="Nothing was changed.")
+def hold(connection: Connection) -> None:
+    """Keep other processes from migrating until the transaction ends: a service that starts meanwhile waits."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+
+
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Run what the database lacks, up to a revision, in the caller's transaction."""
+    command.upgrade(_config(connection), revision)
+
+
+def installed(connection: Connection) -> str | None:
+    """The revision of the schema in the database; None when there is none yet."""
+    if not inspect(connection).has_table("tb_schema"):
+        return None
+    found: str | None = connection.execute(text("SELECT version_num FROM tb_schema")).scalar_one_or_none()
+    return found
+
+
+def is_known(revision: str) -> bool:
+    """Whether this program has the migrations from a revision to its own; it does not if the revision is newer."""
+    script = ScriptDirectory(str(_MIGRATIONS))
+    return revision in {each.revision for each in script.walk_revisions()}
 
 
 def _config(connection: Connection) -> Config:

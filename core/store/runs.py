@@ -165,6 +165,13 @@ def strike(connection: Connection, run_id: str, *, strikes: int, place: Mapping[
     connection.execute(statement.values(strikes=strikes, struck_at=dict(place)))
 
 
+def begin_again(connection: Connection, run_id: str) -> None:
+    """Set a run that has not ended back to where it was queued."""
+    statement = update(tables.runs).where(_RUNS.id == run_id, _RUNS.status.in_(_LIVE))
+    fresh = {"status": "queued", "owner": None, "attempts": 0, "strikes": 0, "struck_at": None, "progress": None}
+    connection.execute(statement.values(fresh))
+
+
 def oldest_queued(connection: Connection) -> datetime | None:
     """When the run was queued that has waited longest."""
     # As the index over live runs says it, so that those that ended are not read.

@@ -9,6 +9,7 @@ from core.lifecycle import models, samples, training, traits, versions
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from tests.benches import AUTHOR, COLD, WARM, fresh_settings, new_handle, opened, settled
+from tests.benches import database as database
 
 
 @pytest.fixture(scope="package")

@@ -17,6 +17,7 @@ from core.runs.engine import Runs
 from core.settings import Settings
 from core.store import models, runs
 from core.store.engine import reading, writing
+from tests.benches import database as database
 from tests.benches import fresh_settings, new_handle, until
 
 ROOT = Path(__file__).parents[2]

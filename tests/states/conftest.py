@@ -8,6 +8,7 @@ import pytest
 from core.lifecycle import keys
 from core.lifecycle.bench import Bench
 from core.service.app import create_app
+from tests.benches import database as database
 from tests.benches import fresh_settings, opened
 from tests.contract.world import served
 

@@ -6,6 +6,7 @@ from sqlalchemy import Engine
 
 from core.lifecycle.bench import open_store
 from core.settings import Settings
+from tests.benches import database as database
 from tests.benches import fresh_settings
 
 

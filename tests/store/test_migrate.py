@@ -79,7 +79,7 @@ def _insert(connection: Connection, table: str, row: Mapping[str, object]) -> No
 
 @pytest.mark.parametrize("made_as_now", [False, True])
 def test_vectors_that_were_kept_are_let_go_of_however_their_table_was_made(tmp_path: Path, made_as_now: bool) -> None:
-    with fresh_settings(tmp_path) as settings:
+    with fresh_settings(tmp_path, blank=True) as settings:
         engine = open_engine(settings.database_url)
         migrate(engine, "0003")
         with writing(engine) as connection:
@@ -99,7 +99,7 @@ def test_vectors_that_were_kept_are_let_go_of_however_their_table_was_made(tmp_p
 
 
 def test_a_database_of_the_release_before_is_brought_up_to_date_and_its_training_goes_on(tmp_path: Path) -> None:
-    with fresh_settings(tmp_path) as settings:
+    with fresh_settings(tmp_path, blank=True) as settings:
         _of_before(settings)
         with opened(settings, runs=False) as bench:
             assert _differences(bench.engine) == []
@@ -126,7 +126,7 @@ def test_migrating_again_changes_nothing(engine: Engine) -> None:
 
 
 def test_the_run_engines_tables_lie_beside_ours(tmp_path: Path) -> None:
-    with fresh_settings(tmp_path) as settings:
+    with fresh_settings(tmp_path, blank=True) as settings:
         engine = open_engine(settings.database_url)
         with reading(engine):
             pass  # the engine finds the file, it does not make it
@@ -138,7 +138,7 @@ def test_the_run_engines_tables_lie_beside_ours(tmp_path: Path) -> None:
 
 
 def test_many_services_that_start_at_once_migrate_once(tmp_path: Path) -> None:
-    with fresh_settings(tmp_path) as settings:
+    with fresh_settings(tmp_path, blank=True) as settings:
         engines = [open_engine(settings.database_url) for _ in range(4)]
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(migrate, engines))

@@ -1,0 +1,200 @@
+"""Backup and restore: one file that holds everything a service needs, made while the service runs.
+
+A backup is one reading transaction: all that was acknowledged before it began is in it, and nothing in half. A restore
+is one writing transaction: whenever it is killed, the database is as it was, or as the backup says. Runs that had not
+ended are queued again under their ids, so that a model that is busy in the backup gets its version.
+
+The workbench's own key is not in a backup: the database holds hashes only. A service that starts on a restored database
+in another home issues a new one; all other keys keep working.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
+from time import monotonic, sleep
+from typing import IO
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from core.lifecycle import rules
+from core.runs.queue import EngineQueue, make_tables
+from core.settings import Settings
+from core.store import backups, migrate, runs
+from core.store.backups import BackupRefused, Manifest
+from core.store.engine import clean, open_engine, reading, sqlite_file, writing
+
+__all__ = ["BackupRefused", "Manifest", "backup", "restore"]
+
+_PATIENCE_SECONDS = 3.0
+_CLEAN_SECONDS = 10.0
+_LOOK_SECONDS = 0.1
+
+
+def backup(settings: Settings, path: Path, *, overwrite: bool = False) -> Manifest:
+    """Write everything into a new file of mode 0600; raise `BackupRefused` if that cannot be done."""
+    file = sqlite_file(settings.database_url)
+    if file is not None and not file.exists():
+        raise BackupRefused(f"There is nothing to back up: {file} does not exist.")
+    if path.exists() and not overwrite:
+        raise BackupRefused(f"{path} exists already: choose another name, or add --overwrite.")
+    engine = open_engine(settings.database_url)
+    try:
+        with _new(path) as new:
+            with reading(engine) as connection:
+                manifest = backups.write(connection, new, program=version("traitbench"), now=rules.now())
+            new.flush()
+            # A backup that cannot be read back is none.
+            with backups.opened(_part(path)):
+                pass
+    except OSError as error:
+        raise BackupRefused(f"{path} cannot be written: {error.strerror or error}.") from error
+    finally:
+        engine.dispose()
+    return manifest
+
+
+def restore(settings: Settings, path: Path, *, replace: bool = False) -> tuple[Manifest, int]:
+    """Put a backup into an empty database, or with `replace` in the place of what is there; the number of runs that
+    were queued again. Raise `BackupRefused` if that cannot be done: then nothing has changed."""
+    with backups.opened(path) as opened, _without_worker(settings):
+        engine = _made(settings)
+        queue = EngineQueue(settings.database_url)
+        try:
+            _check_target(engine, replace=replace)
+            make_tables(settings.database_url)
+            with _or_nothing(), writing(engine) as connection:
+                migrate.hold(connection)
+                _check_alone(connection)
+                _check_empty(connection, replace=replace)
+                opened.load(connection)
+                queued = _queue_again(connection, queue)
+            if replace:
+                # What was replaced may hold texts that somebody wanted to be rid of.
+                clean(engine, patience_s=_CLEAN_SECONDS)
+        finally:
+            queue.close()
+            engine.dispose()
+    return opened.manifest, queued
+
+
+# ---- the file --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _new(path: Path) -> Iterator[IO[bytes]]:
+    """A file beside the path, which takes its name when it is complete and on disk, and goes if it never is."""
+    part = _part(path)
+    with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BackupRefused(f"Another backup is being written to {path}: wait for it.") from error
+        try:
+            # What a killed backup has left is written over.
+            os.fchmod(file.fileno(), 0o600)
+            file.truncate(0)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            part.replace(path)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                part.unlink()
+            raise
+    _sync_folder(path.parent)
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# ---- the target ------------------------------------------------------------------------------------------------------
+
+
+def _made(settings: Settings) -> Engine:
+    """The database to restore to, made if it is a file; its tables are left as they are."""
+    if file := sqlite_file(settings.database_url):
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    return open_engine(settings.database_url)
+
+
+@contextmanager
+def _without_worker(settings: Settings) -> Iterator[None]:
+    """Hold the lock of the worker of a SQLite database, whichever home its service has."""
+    file = sqlite_file(settings.database_url)
+    if file is None:
+        yield
+        return
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(f"{file}.worker", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise BackupRefused(f"{file} cannot be written: {error.strerror}.") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise BackupRefused(f"A Traitbench runs on {file}: stop it, then restore.") from error
+    finally:
+        os.close(lock)
+
+
+def _check_target(engine: Engine, *, replace: bool) -> None:
+    with reading(engine) as connection:
+        _check_empty(connection, replace=replace)
+
+
+def _check_empty(connection: Connection, *, replace: bool) -> None:
+    if not replace and not backups.is_empty(connection):
+        raise BackupRefused("The database is not empty: add --replace to replace everything in it by the backup.")
+
+
+def _check_alone(connection: Connection) -> None:
+    """Every process of a service keeps connections to PostgreSQL; one that starts now waits until we are done."""
+    if connection.dialect.name != "postgresql":
+        return
+    others = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+    )
+    end = monotonic() + _PATIENCE_SECONDS
+    while count := connection.execute(others).scalar_one():
+        if monotonic() > end:
+            raise BackupRefused(
+                f"The database has {count} other connections: stop every `traitbench`, `serve` and `worker` that"
+                " uses it, then restore."
+            )
+        sleep(_LOOK_SECONDS)
+        # Within a transaction PostgreSQL answers as it did the first time.
+        connection.execute(text("SELECT pg_stat_clear_snapshot()"))
+
+
+@contextmanager
+def _or_nothing() -> Iterator[None]:
+    try:
+        yield
+    except DBAPIError as error:
+        reason = str(error.orig).partition("\n")[0]
+        raise BackupRefused(f"Nothing was restored, and nothing changed: {reason}.") from error
+
+
+def _queue_again(connection: Connection, queue: EngineQueue) -> int:
+    """Forget what the run engine knows, and give it the runs that had not ended."""
+    queue.forget_all(connection)
+    unfinished = runs.live(connection)
+    for run in unfinished:
+        runs.begin_again(connection, run.id)
+        queue.enqueue(connection, run.id, run.kind, run.model_id)
+    return len(unfinished)

@@ -1,0 +1,78 @@
+"""`traitbench backup` and `restore`, and what a copy of the database file is worth."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from core.contract.samples import SampleInput, SamplesCreate
+from core.lifecycle import samples
+from core.lifecycle.backups import backup
+from tests.app.processes import run, running
+from tests.benches import AUTHOR, draft, fresh_settings, opened
+from tests.conftest import make_draft
+
+
+def test_a_service_is_backed_up_while_it_runs_and_restored_to_another_home(tmp_path: Path) -> None:
+    home, other, file = tmp_path / "home", tmp_path / "other", tmp_path / "all.backup"
+    with running(home, "serve") as started:
+        with started.client() as client:
+            make_draft(client, "local.kept")
+        code, out, err = started.run("backup", str(file))
+        assert (code, err) == (0, "")
+        assert out.startswith("Backed up ")
+        assert "1 key to " in out
+        code, out, err = started.run("restore", str(file), "--replace")
+        assert (code, out) == (1, "")
+        assert f"Another Traitbench runs on the home folder {home}" in err
+        key = (home / "first.key").read_text()
+    code, out, err = run(other, "restore", str(file))
+    assert (code, err) == (0, "")
+    assert out.startswith("Restored ")
+    with running(other, "serve") as started:
+        assert (other / "first.key").read_text() != key
+        with started.client() as client:
+            assert len(client.samples.list("local.kept").items) == 20
+            client.models.train("local.kept", effort="low")
+            assert client.models.wait("local.kept").state == "ready"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["backup", "{there}"], "exists already: choose another name, or add --overwrite."),
+        (["backup", "{tmp}/new"], "There is nothing to back up: {tmp}/home/traitbench.db does not exist."),
+        (["restore", "{tmp}/none"], "{tmp}/none cannot be read: No such file or directory."),
+        (["restore", "{there}"], "{there} is not a Traitbench backup, or it is damaged: use another copy."),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path, arguments: list[str], sentence: str) -> None:
+    (there := tmp_path / "there").write_text("no backup")
+    names = {"tmp": tmp_path, "there": there}
+    code, out, err = run(tmp_path / "home", *(each.format(**names) for each in arguments))
+    assert (code, out) == (1, "")
+    assert sentence.format(**names) in err
+    assert err.count("\n") == 1
+    assert there.read_text() == "no backup"
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    run(tmp_path / "home", "key", "list")
+    code, _, err = run(tmp_path / "home", "backup", str(tmp_path / "none" / "all.backup"))
+    assert (code, err) == (1, f"Error: {tmp_path}/none/all.backup cannot be written: No such file or directory.\n")
+
+
+def test_a_copy_of_the_file_alone_loses_what_is_in_the_log_and_a_backup_does_not(tmp_path: Path) -> None:
+    with fresh_settings(tmp_path / "home") as settings, opened(settings, runs=False) as bench:
+        handle = draft(bench)
+        with closing(sqlite3.connect(settings.home / "traitbench.db")) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+        told = [SampleInput(trait="warmth", text=f"acknowledged {number}", quality=1.0) for number in range(600)]
+        for first in (0, 300):
+            samples.add(bench, AUTHOR, handle, SamplesCreate(samples=told[first : first + 300]))
+        shutil.copy(settings.home / "traitbench.db", tmp_path / "copy.db")
+        with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:
+            assert connection.execute("SELECT count(*) FROM tb_samples").fetchone() == (0,)
+        assert backup(settings, tmp_path / "all.backup").count("tb_samples") == 600

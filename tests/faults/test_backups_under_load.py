@@ -1,0 +1,137 @@
+"""Backups of a service that is being written to, each restored elsewhere: nothing acknowledged before it is missing.
+
+`TRAITBENCH_TEST_BACKUPS=20` makes as many of each database.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from core.client import Traitbench
+from core.contract.samples import SampleInput
+from core.contract.traits import TraitInput
+from core.lifecycle import keys
+from core.lifecycle.backups import backup, restore
+from core.lifecycle.bench import Bench
+from core.service.app import create_app
+from core.settings import Settings
+from tests.benches import COLD, WARM, fresh_settings, opened, until
+from tests.contract.world import served
+
+BACKUPS = int(os.environ.get("TRAITBENCH_TEST_BACKUPS", "0"))
+FEW = {"sqlite": 2, "postgresql": 1}
+WRITERS = 3
+TEXT = "how kind of you"
+
+
+@dataclass
+class Acknowledged:
+    """What the service has said yes to: texts by model, and versions with the score of a text."""
+
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    versions: dict[str, tuple[str, object]] = field(default_factory=dict)
+
+    def copy(self) -> "Acknowledged":
+        """As it is now."""
+        return Acknowledged({name: list(texts) for name, texts in self.texts.items()}, dict(self.versions))
+
+
+@contextmanager
+def _load(base_url: str, secret: str, told: Acknowledged) -> Iterator[None]:
+    """Clients that add samples one by one, and one that trains model after model."""
+    stop, failures = threading.Event(), list[BaseException]()
+
+    def repeat(act: Callable[[Traitbench, int], None]) -> None:
+        try:
+            with Traitbench(base_url, secret) as client:
+                for number in count():
+                    if stop.is_set():
+                        return
+                    act(client, number)
+        except BaseException as error:
+            failures.append(error)
+
+    def add(handle: str) -> Callable[[Traitbench, int], None]:
+        def act(client: Traitbench, number: int) -> None:
+            if number == 0:
+                _draft(client, handle)
+                told.texts[handle] = []
+            text = f"text {number} of {handle}"
+            client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=number % 2)])
+            told.texts[handle].append(text)
+
+        return act
+
+    def train(client: Traitbench, number: int) -> None:
+        handle = f"local.trained-{number}"
+        _draft(client, handle)
+        poles = [(text, 1.0) for text in WARM] + [(text, 0.0) for text in COLD]
+        client.samples.add(
+            handle, [SampleInput(trait="warmth", text=f"{text} {number}", quality=pole) for text, pole in poles]
+        )
+        client.models.train(handle, effort="low")
+        client.models.wait(handle)
+        version = client.versions.get(handle, "v1")
+        told.versions[handle] = version.param_hash, client.scores.score(handle, TEXT).scores
+
+    acts = [*(add(f"local.written-{number}") for number in range(WRITERS)), train]
+    threads = [threading.Thread(target=repeat, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+
+
+def _draft(client: Traitbench, handle: str) -> None:
+    client.models.create(handle)
+    client.traits.add(handle, [TraitInput(name="Warmth")])
+
+
+def _check(bench: Bench, before: Acknowledged, after: Acknowledged) -> None:
+    secret = keys.create(bench.engine, scope="authoring", namespaces=("local",)).secret
+    with served(create_app(bench)) as base_url, Traitbench(base_url, secret) as client:
+        for handle, texts in before.texts.items():
+            kept = [sample.text for sample in client.samples.list(handle)]
+            # One client adds them one after another: what came later is there without a gap.
+            assert kept[: len(texts)] == texts
+            assert kept == [f"text {number} of {handle}" for number in range(len(kept))]
+            assert len(kept) <= len(after.texts[handle]) + 1
+        for handle, (param_hash, scored) in before.versions.items():
+            assert client.versions.get(handle, "v1").param_hash == param_hash
+            assert client.scores.score(handle, TEXT).scores == scored
+        for model in client.models.list(namespace="local"):
+            # What was being trained is trained, with the same outcome as there.
+            if model.state == "busy":
+                assert client.models.wait(model.handle).state == "ready"
+                assert client.versions.get(model.handle, "v1").param_hash == after.versions[model.handle][0]
+        client.models.train("local.written-0", effort="low")
+        assert client.models.wait("local.written-0").state == "ready"
+
+
+def test_what_was_acknowledged_before_a_backup_is_in_it(settings: Settings, tmp_path: Path, database: str) -> None:
+    with opened(settings, runs=True) as bench:
+        secret = keys.create(bench.engine, scope="authoring", namespaces=("local",)).secret
+        told = Acknowledged()
+        backups = list[tuple[Path, Acknowledged]]()
+        with served(create_app(bench)) as base_url, _load(base_url, secret, told):
+            until(lambda: told.versions and len(told.texts) == WRITERS, what="the load to begin", seconds=60)
+            for number in range(BACKUPS or FEW[database]):
+                trained = len(told.versions)
+                until(lambda least=trained: len(told.versions) > least, what="more load")  # type: ignore[misc]
+                before, path = told.copy(), tmp_path / f"{number}.backup"
+                backup(settings, path)
+                backups.append((path, before))
+    for path, before in backups:
+        with fresh_settings(tmp_path / f"{path.name}-home", blank=True) as other:
+            restore(other, path)
+            with opened(other, runs=True) as restored:
+                _check(restored, before, told)

@@ -1,0 +1,259 @@
+"""Backups: what was there is there again, on either database; what cannot be restored changes nothing."""
+
+import json
+import signal
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from core.contract.models import TrainRequest
+from core.contract.scores import ScoreRequest
+from core.lifecycle import keys, models, samples, scores, training, versions
+from core.lifecycle.backups import BackupRefused, backup, restore
+from core.lifecycle.bench import Bench
+from core.settings import Settings
+from core.store.backups import _digest
+from core.store.backups import opened as opened_backup
+from core.store.engine import open_engine, reading, writing
+from core.store.migrate import migrate
+from tests.benches import AUTHOR, DATABASES, draft, fresh_settings, on, opened, settled, trained_here, until
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Bench]:
+    """A service with a trained model, a queued run, a deleted sample and a key; runs are executed by nobody."""
+    with fresh_settings(tmp_path_factory.mktemp("source")) as settings, opened(settings, runs=False) as bench:
+        keys.create(bench.engine, scope="scoring", namespaces=("local",), name="CI")
+        trained_here(bench)
+        waiting = draft(bench, warm=3, cold=3)
+        last = samples.list_samples(bench, AUTHOR, waiting).items[-1]
+        samples.delete(bench, AUTHOR, waiting, last.id)
+        training.start(bench, AUTHOR, waiting, TrainRequest(effort="low"))
+        yield bench
+
+
+@pytest.fixture(scope="module")
+def file(source: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of the source."""
+    path = tmp_path_factory.mktemp("backup") / "all.backup"
+    backup(source.settings, path)
+    return path
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Iterator[Settings]:
+    """An empty home, and an empty database."""
+    with fresh_settings(tmp_path / "target", blank=True) as settings:
+        yield settings
+
+
+def _handles(bench: Bench) -> list[str]:
+    return [model.handle for model in models.list_models(bench, AUTHOR, namespace="local").items]
+
+
+def _score(bench: Bench, handle: str) -> object:
+    return scores.score(bench, AUTHOR, handle, ScoreRequest(content="how kind"), request_id="req").scores
+
+
+def _parts(path: Path) -> dict[str, str]:
+    with opened_backup(path) as found:
+        return {part.name: part.sha256 for part in found.manifest.parts}
+
+
+@pytest.mark.parametrize("other", DATABASES)
+def test_everything_is_there_again_on_either_database(source: Bench, file: Path, tmp_path: Path, other: str) -> None:
+    with on(other), fresh_settings(tmp_path / "other", blank=True) as settings:
+        _, queued = restore(settings, file)
+        assert queued == 1
+        again = tmp_path / "again.backup"
+        backup(settings, again)
+        assert _parts(again) == _parts(file)
+        with opened(settings, runs=False) as bench:
+            assert _handles(bench) == _handles(source)
+            assert [key.name for key in keys.list_keys(bench.engine)] == ["CI"]
+            for handle in _handles(source):
+                before, after = models.get(source, AUTHOR, handle), models.get(bench, AUTHOR, handle)
+                assert after == before
+                if after.state == "ready":
+                    assert _score(bench, handle) == _score(source, handle)
+
+
+def test_a_run_that_had_not_ended_is_executed_once_after_the_restore(file: Path, target: Settings) -> None:
+    restore(target, file)
+    with opened(target, runs=True) as bench:
+        [handle] = [each for each in _handles(bench) if models.get(bench, AUTHOR, each).state == "busy"]
+        before = models.get(bench, AUTHOR, handle).last_operation
+        model = settled(bench, handle)
+        assert (model.state, model.version_no) == ("ready", 1)
+        assert model.last_operation is not None
+        assert before is not None
+        assert (model.last_operation.run_id, model.last_operation.status) == (before.run_id, "succeeded")
+
+
+def test_a_run_that_ended_after_the_backup_is_executed_again(source: Bench, target: Settings, tmp_path: Path) -> None:
+    """The run engine still knows it as done; with the database set back it has to run once more."""
+    with opened(target, runs=True) as bench:
+        handle = draft(bench, warm=2, cold=2)
+        run_id = training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id
+        backup(target, tmp_path / "one.backup")
+        assert settled(bench, handle).state == "ready"
+    restore(target, tmp_path / "one.backup", replace=True)
+    with opened(target, runs=True) as bench:
+        assert settled(bench, handle).state == "ready"
+        [version] = versions.list_versions(bench, AUTHOR, handle).items
+        assert (version.version_no, version.run_id) == (1, run_id)
+
+
+def test_ids_that_were_given_out_are_not_given_again(source: Bench, file: Path, target: Settings) -> None:
+    restore(target, file)
+    with opened(target, runs=False) as bench:
+        handle = draft(bench, warm=1)
+        [new] = samples.list_samples(bench, AUTHOR, handle).items
+    with reading(source.engine) as connection:
+        newest = connection.execute(text("SELECT max(id) FROM tb_samples")).scalar_one()
+    # The last one in the source was deleted: its number stays taken.
+    assert new.id == newest + 2
+
+
+def test_the_file_is_private_and_holds_no_secret(source: Bench, file: Path) -> None:
+    assert oct(file.stat().st_mode & 0o777) == "0o600"
+    secret = keys.create(source.engine, scope="scoring", namespaces=("local",)).secret
+    backup(source.settings, file, overwrite=True)
+    with zipfile.ZipFile(file) as archive:
+        assert not any(secret.encode() in archive.read(name) for name in archive.namelist())
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_an_existing_file_is_kept_unless_told_otherwise(source: Bench, tmp_path: Path) -> None:
+    path = tmp_path / "there"
+    path.write_text("something else")
+    with pytest.raises(BackupRefused, match="exists already"):
+        backup(source.settings, path)
+    assert path.read_text() == "something else"
+
+
+@pytest.mark.parametrize("at", [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999])
+def test_one_changed_byte_is_found_before_anything_changes(
+    file: Path, target: Settings, tmp_path: Path, at: float
+) -> None:
+    raw = bytearray(file.read_bytes())
+    raw[int(at * (len(raw) - 1))] ^= 0x41
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(raw)
+    with pytest.raises(BackupRefused, match=r"damaged|newer"):
+        restore(target, damaged)
+    assert not (target.home / "traitbench.db").exists()
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.5, 0.99])
+def test_a_file_that_was_cut_off_is_refused(file: Path, target: Settings, tmp_path: Path, keep: float) -> None:
+    cut = tmp_path / "cut"
+    cut.write_bytes(file.read_bytes()[: int(file.stat().st_size * keep)])
+    with pytest.raises(BackupRefused, match="is not a Traitbench backup, or it is damaged"):
+        restore(target, cut)
+
+
+def _rewritten(file: Path, to: Path, change: Callable[[dict[str, object]], None]) -> Path:
+    """The same backup with another manifest, whose own hash is right."""
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(to, "w") as new:
+        for name in old.namelist():
+            raw = old.read(name)
+            if name == "manifest.json":
+                told = json.loads(raw)
+                told.pop("sha256")
+                change(told)
+                raw = json.dumps({**told, "sha256": _digest(told)}).encode()
+            new.writestr(name, raw)
+    return to
+
+
+@pytest.mark.parametrize(("name", "value"), [("format", 2), ("schema", "9999")])
+def test_a_backup_of_a_newer_release_is_refused(
+    file: Path, target: Settings, tmp_path: Path, name: str, value: object
+) -> None:
+    newer = _rewritten(file, tmp_path / "newer", lambda told: told.update({name: value}))
+    with pytest.raises(BackupRefused, match="newer"):
+        restore(target, newer)
+
+
+def test_a_backup_of_an_older_release_is_brought_up_to_date(target: Settings, tmp_path: Path) -> None:
+    with fresh_settings(tmp_path / "older", blank=True) as settings:
+        engine = open_engine(settings.database_url)
+        migrate(engine, "0001")
+        with writing(engine) as connection:
+            connection.execute(
+                text(
+                    "INSERT INTO tb_models (id, handle, namespace, description, state, kind, scoring_method, max_depth,"
+                    " versions_made, created_at, updated_at) VALUES (7, 'local.older', 'local', '', 'draft', 'scoring',"
+                    " 'balanced_cosine', 1, 0, 1790000000000000, 1790000000000000)"
+                )
+            )
+        engine.dispose()
+        assert backup(settings, tmp_path / "older.backup").schema == "0001"
+    restore(target, tmp_path / "older.backup")
+    with opened(target, runs=False) as bench:
+        assert _handles(bench) == ["local.older"]
+        assert models.get(bench, AUTHOR, "local.older").zero_data_retention is False
+
+
+def test_what_is_there_is_replaced_only_when_told_so(file: Path, target: Settings) -> None:
+    with opened(target, runs=False) as bench:
+        handle = draft(bench, warm=1)
+    with pytest.raises(BackupRefused, match="not empty: add --replace"):
+        restore(target, file)
+    with opened(target, runs=False) as bench:
+        assert _handles(bench) == [handle]
+    restore(target, file, replace=True)
+    with opened(target, runs=False) as bench:
+        assert handle not in _handles(bench)
+        assert len(_handles(bench)) == 2
+
+
+def test_a_service_that_runs_is_not_pulled_from_under(file: Path, target: Settings) -> None:
+    with opened(target, runs=True) as bench:
+        # On SQLite the worker holds a lock; on PostgreSQL its connections are seen.
+        until(bench.healthy, what="the worker to be up")
+        with pytest.raises(BackupRefused, match="stop"):
+            restore(target, file, replace=True)
+        assert _handles(bench) == []
+
+
+def test_a_restore_that_is_killed_leaves_the_old_or_the_new(file: Path, target: Settings) -> None:
+    with opened(target, runs=False) as bench:
+        handle = draft(bench, warm=4, cold=4)
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from pathlib import Path; from core.settings import Settings; from core.lifecycle import backups;"
+        " from core.store.backups import Backup; load = Backup._insert; import time\n"
+        "def slowly(*told): print('inserting', flush=True); load(*told); time.sleep(0.1)\n"
+        "Backup._insert = slowly\n"
+        "backups.restore(Settings(home=Path(sys.argv[1]), database_url=sys.argv[2]), Path(sys.argv[3]), replace=True)",
+    ]
+    for lines in (2, 7):
+        process = subprocess.Popen(
+            [*command, str(target.home), target.database_url, str(file)], cwd=ROOT, stdout=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        for _ in range(lines):
+            process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        with opened(target, runs=False) as bench:
+            assert _handles(bench) == [handle]
+            assert len(samples.list_samples(bench, AUTHOR, handle).items) == 8
+    restore(target, file, replace=True)
+
+
+def test_nothing_to_back_up_is_said(tmp_path: Path, target: Settings) -> None:
+    with pytest.raises(BackupRefused, match="There is nothing to back up"):
+        backup(target, tmp_path / "nothing")
+    assert not (tmp_path / "nothing").exists()
