@@ -16,8 +16,8 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -40,17 +40,19 @@ _SWITCH_SECONDS = 0.001
 _log = logging.getLogger(__name__)
 
 
-def workbench(settings: Settings | None = None) -> ASGIApp:
-    """Pages at `/`, and the API at `/v1` unless the environment names a remote service."""
+def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
+    """Pages at `/`, and the API at `/v1` unless the environment names a remote service.
+
+    With a sign-in, `secret` is that of the operator's link; without one, people sign in with API keys only.
+    """
     import streamlit as st
 
-    from app import exposed, offline
+    from app import offline
 
     offline.ask_nobody()
     settings = settings or read_settings()
-    guarded = partial(Guard, settings=settings, policy=exposed.policy(), closed=exposed.closed)
     if settings.api_url:
-        return guarded(st.App(_MAIN, lifespan=_warmed, on_script_error=_crashed))
+        return _guarded(st.App(_MAIN, lifespan=_warmed, on_script_error=_crashed), settings, secret)
     service = Embedded(settings)
 
     @asynccontextmanager
@@ -59,7 +61,17 @@ def workbench(settings: Settings | None = None) -> ASGIApp:
             yield
 
     first = Middleware(_ServiceFirst, service=service, below="/v1/")
-    return guarded(st.App(_MAIN, lifespan=lifespan, middleware=[first], on_script_error=_crashed))
+    pages = st.App(_MAIN, lifespan=lifespan, middleware=[first], on_script_error=_crashed)
+    return _guarded(pages, settings, secret)
+
+
+def _guarded(pages: ASGIApp, settings: Settings, secret: str) -> ASGIApp:
+    """The pages behind the guard and, where one is set, the sign-in."""
+    from app import exposed
+    from app.sign_in import SignIn
+
+    inner = pages if settings.sign_in == "none" else SignIn(pages, settings, secret=secret or token_urlsafe(32))
+    return Guard(inner, settings, policy=exposed.policy(), closed=exposed.closed)
 
 
 def api(settings: Settings | None = None) -> ASGIApp:

@@ -57,9 +57,18 @@ class Job:
     """A batch and what is known of it so far."""
 
     def __init__(
-        self, client: Traitbench, asked: Asked, source: Source, column: str, *, name: str, keys: Sequence[str]
+        self,
+        client: Traitbench,
+        asked: Asked,
+        source: Source,
+        column: str,
+        *,
+        name: str,
+        keys: Sequence[str],
+        owner: str = "",
     ) -> None:
         self.id = secrets.token_urlsafe(12)
+        self.owner = owner
         self.asked, self.column, self.name, self.total = asked, column, name, source.count
         self.columns = source.columns
         self.state: State = "running"
@@ -194,11 +203,12 @@ def held() -> tuple[str, ...]:
     return tuple(_JOBS)
 
 
-def find(job_id: str | None) -> Job | None:
-    """A batch by its id, if it is still held."""
+def find(job_id: str | None, *, owner: str = "") -> Job | None:
+    """A batch of this owner by its id, if it is still held."""
     job = _JOBS.get(job_id or "")
-    if job is not None:
-        job.seen = time.monotonic()
+    if job is None or job.owner != owner:
+        return None
+    job.seen = time.monotonic()
     return job
 
 

@@ -5,8 +5,10 @@ Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 refused o
 """
 
 import json
+import secrets
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -20,8 +22,6 @@ from core.errors import TraitbenchError, Unreachable
 from core.settings import SettingInvalid, Settings, read_settings
 
 Scope = Literal["scoring", "authoring"]
-
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class _Commands(click.Group):
@@ -45,14 +45,15 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, invoke_without_command=True)
 @click.version_option(package_name="traitbench", message="%(version)s")
+@click.option("--open", "open_to_all", is_flag=True, help="Serve the workbench beyond this machine without a sign-in.")
 @click.pass_context
-def main(context: click.Context) -> None:
+def main(context: click.Context, open_to_all: bool) -> None:
     """Traitbench: numbers for texts, and the reasons for them.
 
     Without a command: the workbench, the API and the runs, in one process on one port.
     """
     if context.invoked_subcommand is None:
-        _run_workbench(read_settings())
+        _run_workbench(read_settings(), open_to_all=open_to_all)
 
 
 # ---- processes -------------------------------------------------------------------------------------------------------
@@ -89,24 +90,48 @@ def worker() -> None:
     runs.close()
 
 
-def _run_workbench(settings: Settings) -> None:
+def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
     from app import asgi
 
-    if settings.host not in _LOOPBACK:
+    signed_in = settings.sign_in != "none"
+    if not settings.on_loopback and not signed_in:
+        if not open_to_all:
+            raise Misasked(
+                f"The workbench does not start on {settings.host} without a sign-in: set TRAITBENCH_SIGN_IN=token, "
+                "or set TRAITBENCH_HOST=127.0.0.1 to serve this machine only, or start it with --open if everybody "
+                "who reaches it may use it, API keys included."
+            )
+        click.echo(f"Everybody who reaches port {settings.port} may use the workbench, API keys included.", err=True)
+    if settings.near_host != settings.host and not settings.allowed_hosts:
         click.echo(
-            f"Everybody who reaches {settings.host}:{settings.port} may use the workbench, keys included: "
-            "put a proxy that asks for a login in front.",
+            "Only requests to localhost are answered. Set TRAITBENCH_ALLOWED_HOSTS to the name or address that people "
+            "type into their browsers.",
             err=True,
         )
-    _serve(asgi.workbench, settings, path="", ready=["/"] if settings.api_url else ["/v1/health", "/"])
+    secret = secrets.token_urlsafe(32) if signed_in else ""
+    page = "/sign-in" if signed_in else "/"
+    _serve(
+        partial(asgi.workbench, secret=secret),
+        settings,
+        path="",
+        ready=[page] if settings.api_url else ["/v1/health", page],
+        further=lambda bound: _sign_in_line(bound, secret),
+    )
 
 
-def _serve(make: Any, settings: Settings, *, path: str, ready: Sequence[str]) -> None:
+def _sign_in_line(settings: Settings, secret: str) -> Sequence[str]:
+    """The operator's link, where there is a sign-in."""
+    from app import sign_in
+
+    return [f"Sign in: {sign_in.link(settings, secret)}"] if secret else []
+
+
+def _serve(make: Any, settings: Settings, **how: Any) -> None:
     from app.serve import NotStarted, serve
     from core.encoders import EncoderUnavailable
 
     try:
-        serve(make, settings, path=path, ready=ready)
+        serve(make, settings, **how)
     except (NotStarted, EncoderUnavailable) as error:
         raise Refused(str(error)) from error
     except (OSError, MemoryError) as error:

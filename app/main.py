@@ -8,15 +8,19 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import session
+from app import people, session
 from app.navigation import PAGES, menu
 from app.service import guarded
 from app.widgets.model_picker import pick
+from app.widgets.whoami import signed_in, whoami
 
 _STATIC = Path(__file__).resolve().parent / "static"
 
 st.set_page_config(page_title="Traitbench", page_icon=_STATIC / "icon.png", layout="wide")
 st.logo(str(_STATIC / "logo.svg"), size="large", icon_image=str(_STATIC / "icon.svg"))
+
+with guarded():
+    signed_in(people.current())
 
 page = st.navigation(menu(), expanded=True)
 st.set_page_config(page_title=f"{page.title} · Traitbench")
@@ -27,5 +31,7 @@ with guarded():
     if here.about_a_model:
         with st.sidebar:
             pick(here.name)
+    with st.sidebar:
+        whoami()
     session.show_flashes()
     page.run()

@@ -9,7 +9,8 @@ from typing import Literal, NoReturn
 
 import streamlit as st
 
-from app import session
+from app import people, session
+from app.people import Person
 
 PageName = Literal[
     "catalog", "traits", "samples", "train", "versions", "score", "batch", "model", "operations", "console"
@@ -66,7 +67,22 @@ def entry(name: PageName) -> Entry:
 def page(name: PageName) -> st.Page:
     """The page as Streamlit knows it; Catalog is where one arrives."""
     row = entry(name)
-    return st.Page(row.file, title=row.title, icon=row.icon, url_path=row.name, help=row.help, default=not row.url_path)
+    return st.Page(
+        row.file,
+        title=row.title,
+        icon=row.icon,
+        url_path=row.name,
+        help=row.help,
+        default=not row.url_path,
+        visibility="visible" if _is_for(row, people.current()) else "hidden",
+    )
+
+
+def _is_for(row: Entry, person: Person) -> bool:
+    """Whether the menu offers a page to a person; the others say at their address why they are closed."""
+    if row.section == "Operate":
+        return person.operator
+    return row.section != "Teach" or person.scope == "authoring"
 
 
 def menu() -> dict[str, list[st.Page]]:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from app import people
 from app.service import api_key, client, namespaces
 from app.text import plain
 from core.contract.models import Model
@@ -13,10 +14,14 @@ def why_read_only(model: Model) -> str:
     """Why the key may not change the model, in markdown; empty when it may."""
     namespace = model.handle.split(".")[0]
     if namespace not in namespaces():
-        return f"This workbench's API key does not own the namespace *{plain(namespace)}*."
+        return f"{_whose()} API key does not own the namespace *{plain(namespace)}*."
     if not _may_author((client().base_url, api_key(read_settings())), model.handle):
-        return "This workbench's API key may score but not change models; that takes the scope `authoring`."
+        return f"{_whose()} API key may score but not change models; that takes the scope `authoring`."
     return ""
+
+
+def _whose() -> str:
+    return "This workbench's" if people.current().operator else "Your"
 
 
 @st.cache_data(max_entries=100, show_spinner=False)

@@ -34,8 +34,17 @@ class NotStarted(Exception):
     """The process cannot start; the message says why and the way out."""
 
 
-def serve(make: Callable[[Settings], ASGIApp], settings: Settings, *, path: str, ready: Sequence[str]) -> None:
-    """Serve until a signal comes; print address and home folder once every path of `ready` has answered."""
+def serve(
+    make: Callable[[Settings], ASGIApp],
+    settings: Settings,
+    *,
+    path: str,
+    ready: Sequence[str],
+    further: Callable[[Settings], Sequence[str]] = lambda _settings: (),
+) -> None:
+    """Serve until a signal comes; once every path of `ready` has answered, print address, home folder and the lines
+    of `further`.
+    """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
     with held(settings), _listening(settings) as listener:
@@ -45,7 +54,7 @@ def serve(make: Callable[[Settings], ASGIApp], settings: Settings, *, path: str,
         application = _Watched(make(settings))
         server = uvicorn.Server(_config(application, settings))
         _quieten(server)
-        threading.Thread(target=_announce, args=(server, settings, path, ready), daemon=True).start()
+        threading.Thread(target=_announce, args=(server, settings, path, ready, further), daemon=True).start()
         try:
             server.run(sockets=[listener])
         finally:
@@ -81,6 +90,7 @@ def _config(application: ASGIApp, settings: Settings) -> uvicorn.Config:
         log_config=None,
         log_level=logging.WARNING,
         server_header=False,
+        proxy_headers=False,
     )
 
 
@@ -133,13 +143,19 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
         yield listener
 
 
-def _announce(server: uvicorn.Server, settings: Settings, path: str, ready: Sequence[str]) -> None:
+def _announce(
+    server: uvicorn.Server,
+    settings: Settings,
+    path: str,
+    ready: Sequence[str],
+    further: Callable[[Settings], Sequence[str]],
+) -> None:
     host = settings.near_host
     while not (server.started and all(_answers(host, settings.port, each) for each in ready)):
         time.sleep(_LOOK_SECONDS)
     address = replace(settings, host=host, api_url=None).base_url
     where = f"Service: {settings.base_url}" if settings.api_url else f"Home folder: {settings.home}"
-    _print(f"Traitbench is ready: {address}{path}", where)
+    _print(f"Traitbench is ready: {address}{path}", where, *further(settings))
 
 
 def _answers(host: str, port: int, path: str) -> bool:

@@ -15,6 +15,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from ulid import ULID
 
+from app import people
+from app.people import SignedOut
 from app.text import count, plain
 from core.client import Traitbench
 from core.contract.models import Model, State
@@ -48,11 +50,14 @@ _NOT = re.compile(r"\bnot (\d{1,18})$")
 _CLIENTS: dict[tuple[str, str], Traitbench] = {}
 _NAMESPACES: dict[tuple[str, str], tuple[str, ...]] = {}
 _NOBODYS = "nobodys-namespace"
+SIGN_IN = "/sign-in"
 _LOCK = threading.Lock()
 
 
 def client() -> Traitbench:
-    """The process's client of the service that the environment names; keep-alive, safe from any session."""
+    """The client of the service that the environment names, with the key of whoever's page this is; keep-alive, one
+    for each key, safe from any session.
+    """
     settings = read_settings()
     address = (settings.base_url, api_key(settings))
     with _LOCK:
@@ -62,8 +67,10 @@ def client() -> Traitbench:
 
 
 def api_key(settings: Settings) -> str:
-    """The key the workbench uses: the one given, else its own; empty until the first start has issued it."""
-    return settings.service_key()
+    """The key of the person signed in, else the workbench's: the one given, else its own, or empty until the first
+    start has issued it.
+    """
+    return people.current().key or settings.service_key()
 
 
 # ---- errors --------------------------------------------------------------------------------------------------------
@@ -143,6 +150,12 @@ def guarded() -> Iterator[None]:
     except Unreachable as error:
         _away(error)
         st.stop()
+    except Unauthenticated as error:
+        if read_settings().sign_in == "none":
+            st.error(explain(error), icon=":material/error:")
+        else:
+            _signed_out(error)
+        st.stop()
     except TraitbenchError as error:
         st.error(explain(error), icon=":material/error:")
         st.stop()
@@ -199,6 +212,18 @@ def crashed(error: Exception) -> bool:
 def field_error(slot: DeltaGenerator, message: str) -> None:
     """Write below a field what is wrong with it."""
     slot.markdown(f":small[:red[:material/error: {plain(message)}]]")
+
+
+def _signed_out(error: Unauthenticated) -> None:
+    people.sign_out()
+    with st.container(border=True, key="signed_out"):
+        if isinstance(error, SignedOut):
+            st.subheader("You are signed out", icon=":material/logout:", anchor=False)
+            st.markdown("What you saved is kept. Sign in to go on.")
+        else:
+            st.subheader("Your API key is no longer valid", icon=":material/key_off:", anchor=False)
+            st.markdown("It was revoked, so you are signed out. Ask the operator for a new key, then sign in with it.")
+        st.link_button("Sign in", SIGN_IN, icon=":material/login:", type="primary")
 
 
 def _away(error: Unreachable) -> None:

@@ -7,11 +7,14 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 from urllib.parse import quote
 
 from core.contract.names import NAMESPACE
+
+SignIn = Literal["none", "token"]
 
 _DATABASES = ("sqlite", "postgresql", "postgresql+psycopg")
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
@@ -51,6 +54,7 @@ class Settings:
     allowed_hosts: tuple[str, ...] = ()
     log_form: LogForm | None = None
     log_level: LogLevel = "warning"
+    sign_in: SignIn = "none"
 
     @property
     def first_key_file(self) -> Path:
@@ -67,6 +71,14 @@ class Settings:
         """Where the API answers: the remote service, or this machine's."""
         host = f"[{self.near_host}]" if ":" in self.near_host else self.near_host
         return (self.api_url or f"http://{host}:{self.port}").rstrip("/").removesuffix("/v1")
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether only this machine reaches the process."""
+        try:
+            return self.host.lower() == "localhost" or ip_address(self.host).is_loopback
+        except ValueError:
+            return False
 
     @property
     def near_host(self) -> str:
@@ -116,6 +128,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         allowed_hosts=_host_names(environment, "TRAITBENCH_ALLOWED_HOSTS"),
         log_form=_choice(environment, "TRAITBENCH_LOG", LogForm),
         log_level=_choice(environment, "TRAITBENCH_LOG_LEVEL", LogLevel) or "warning",
+        sign_in=_sign_in(environment.get("TRAITBENCH_SIGN_IN", "").strip() or "none"),
     )
 
 
@@ -147,6 +160,13 @@ def _encoder(told: str) -> str | None:
     """The name of an encoder, or the whole path of a folder with one; whether it is there shows when it is loaded."""
     path = "/" in told or os.sep in told or told.startswith(("~", "."))
     return str(Path(told).expanduser().absolute()) if path else told or None
+
+
+def _sign_in(given: str) -> SignIn:
+    ways = get_args(SignIn)
+    if given not in ways:
+        raise SettingInvalid(f"TRAITBENCH_SIGN_IN is {given!r}; it takes {' or '.join(ways)}.")
+    return cast(SignIn, given)
 
 
 def _number(environment: Mapping[str, str], name: str, *, default: int, least: int, most: int = 2**53) -> int:

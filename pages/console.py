@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from app import console, session
+from app import console, people, session
 from app.console import ApiKey, KeyNotFound
 from app.service import api_key
 from app.text import ago, count, plain
@@ -59,6 +59,17 @@ def key_row(key: ApiKey) -> None:
 
 
 heading("console")
+
+# ---- who may see it --------------------------------------------------------------------------------------------------
+
+if not people.current().operator:
+    with st.container(border=True, key="console.closed"):
+        st.subheader("Only the operator manages API keys", icon=":material/lock:", anchor=False)
+        st.markdown(
+            "The operator signs in with the link that the terminal shows at the start. Ask the operator for a key if "
+            "a program needs one, or if you need to do more than your own key allows."
+        )
+    st.stop()
 
 # ---- keys of another service -----------------------------------------------------------------------------------------
 

@@ -62,13 +62,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     # 7: the workbench sees the service from outside; three files of it see both worlds
     "app": {*OUTSIDE, *PREVIEW, "app.console", "sample_data", "streamlit", "plotly", "pandas", "pyarrow", "ulid"},
-    "app.asgi": {"app", "core.lifecycle", "core.service", *OUTSIDE, "streamlit", "starlette"},
+    "app.asgi": {"app", "app.sign_in", "core.lifecycle", "core.service", *OUTSIDE, "streamlit", "starlette"},
     "app.cli": {
         "app",
         "app.asgi",
         "app.commands",
         "app.console",
         "app.serve",
+        "app.sign_in",
         "core.lifecycle",
         "core.encoders",
         "core.runs",
@@ -76,6 +77,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "click",
         "sqlalchemy",
     },
+    "app.sign_in": {"app", *OUTSIDE, "starlette"},
     "app.commands": {"app", *OUTSIDE, "click"},
     "app.console": {"core.lifecycle", "core.store", "sqlalchemy", *OUTSIDE},
     "app.serve": {"app.connections", "core.logs", "core.settings", "uvicorn", "starlette"},

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from app import batches, session
+from app import batches, people, session
 from app.batches import FORGOTTEN_AFTER, PURGED_AFTER, Full, Job
 from app.batching import Asked, probe
 from app.service import attempt, client
@@ -86,6 +86,7 @@ def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None
         texts.column,
         name=texts.name,
         keys=tuple(card.scores),
+        owner=people.current().id,
     )
     try:
         batches.start(job, forget_after=PURGED_AFTER if model.zero_data_retention else FORGOTTEN_AFTER)
@@ -101,7 +102,8 @@ def present_job(handle: str) -> Job | None:
     """The batch of this tab about this model; after a reload its address still knows it."""
     held: dict[str, str] = session.kept(_JOBS, {})
     linked = st.query_params.get(_ADDRESS)
-    job = batches.find(held.get(handle)) or batches.find(linked)
+    owner = people.current().id
+    job = batches.find(held.get(handle), owner=owner) or batches.find(linked, owner=owner)
     if job is not None and job.handle == handle:
         session.keep(_JOBS, {**held, handle: job.id})
         if linked != job.id:

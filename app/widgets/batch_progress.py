@@ -15,7 +15,7 @@ def watch_batch(job: Job) -> None:
     @st.fragment(run_every=1.0)
     def look() -> None:
         with guarded():
-            batches.find(job.id)
+            batches.find(job.id, owner=job.owner)
             if job.state != "running":
                 st.rerun()
             _draw(job)

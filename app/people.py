@@ -1,0 +1,153 @@
+"""Who is signed in to the workbench: sessions of browsers, each bound to one API key.
+
+A person's role is that of a key: scope and namespaces, enforced by the service, because the pages call it with that
+key. The operator came by the start-up link: she uses the workbench's own key and may see the Console. Sessions live in
+this process and end with it. Of the secrets that arrive in cookies and links only hashes are compared; the key itself
+stays in memory, for the pages need it.
+"""
+
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app import console
+from core.client import Traitbench
+from core.errors import NamespaceForbidden, Unauthenticated
+from core.settings import Settings, read_settings
+
+_NOBODYS = "nobodys-namespace"
+_IDLE_SECONDS, _LONGEST_SECONDS = 12 * 3_600.0, 7 * 24 * 3_600.0
+_MOST = 1_000
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody at the workbench; `key` is empty for the operator, who uses the workbench's own."""
+
+    id: str
+    name: str
+    scope: str
+    namespaces: tuple[str, ...] = ()
+    operator: bool = False
+    key: str = ""
+
+    @property
+    def role(self) -> str:
+        """What she may do, in a word."""
+        return "operator" if self.operator else self.scope
+
+
+OPERATOR = Person("operator", "Operator", "authoring", operator=True)
+
+
+class SignedOut(Unauthenticated):
+    """The browser's session has ended, or there never was one. Raised by the workbench only."""
+
+
+@dataclass
+class _Session:
+    person: Person
+    began: float
+    seen: float
+
+
+class Sessions:
+    """The sessions of this process, by the hash of what the browser's cookie holds."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, _Session] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, person: Person) -> str:
+        """Sign a browser in; return what its cookie is to hold."""
+        token, now = secrets.token_urlsafe(32), time.monotonic()
+        with self._lock:
+            while len(self._held) >= _MOST:
+                del self._held[min(self._held, key=lambda each: self._held[each].seen)]
+            self._held[_digest(token)] = _Session(person, now, now)
+        return token
+
+    def find(self, token: str | None) -> Person | None:
+        """Who is signed in by a cookie; None when nobody is, or no longer."""
+        digest, now = _digest(token or ""), time.monotonic()
+        with self._lock:
+            session = self._held.get(digest)
+            if session is None:
+                return None
+            if now - session.seen > _IDLE_SECONDS or now - session.began > _LONGEST_SECONDS:
+                del self._held[digest]
+                return None
+            session.seen = now
+            return session.person
+
+    def end(self, token: str | None) -> None:
+        """Sign a browser out."""
+        with self._lock:
+            self._held.pop(_digest(token or ""), None)
+
+
+class StartLink:
+    """The secret of the link that a start prints; only its hash is kept."""
+
+    def __init__(self, secret: str) -> None:
+        self._digest = _digest(secret)
+
+    def opens(self, secret: str) -> bool:
+        """Whether it is this secret, in constant time."""
+        return hmac.compare_digest(self._digest, _digest(secret))
+
+
+SESSIONS = Sessions()
+
+
+def cookie_name(settings: Settings) -> str:
+    """A cookie for each port: a browser sends the cookies of a host to all of them."""
+    return f"traitbench_session_{settings.port}"
+
+
+def current() -> Person:
+    """The person whose page this is; raise `SignedOut` when the browser is not signed in. Without a sign-in, everybody
+    is the operator.
+    """
+    settings = read_settings()
+    if settings.sign_in == "none":
+        return OPERATOR
+    person = SESSIONS.find(st.context.cookies.get(cookie_name(settings)))
+    if person is None:
+        raise SignedOut("You are signed out.")
+    return person
+
+
+def sign_out() -> None:
+    """End the session of this browser; also a button's callback."""
+    SESSIONS.end(st.context.cookies.get(cookie_name(read_settings())))
+
+
+def holder(settings: Settings, secret: str) -> Person | None:
+    """The person that an API key stands for, asked of the service; None when the service does not accept it."""
+    with Traitbench(settings.base_url, secret, timeout=10.0) as client:
+        try:
+            client.models.list(namespace=_NOBODYS, limit=1)
+        except Unauthenticated:
+            return None
+        except NamespaceForbidden as refusal:
+            owned = tuple(str(name) for name in refusal.details.get("namespaces", ()))
+        else:
+            owned = ()
+    scope = "authoring" if secret.startswith("tba_") else "scoring"
+    return Person(_digest(secret)[:16], _name(secret), scope, owned, key=secret)
+
+
+def _name(secret: str) -> str:
+    """The key's name where its list is at hand, else how it begins."""
+    named = {key.prefix: key.name for key in console.list_keys()} if console.available() else {}
+    return next((name for prefix, name in named.items() if name and secret.startswith(prefix)), f"{secret[:10]}…")
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,214 @@
+"""The door of the workbench where a sign-in is set: nothing of Streamlit is reached without a session.
+
+`/sign-in` takes the secret of the start-up link or an API key and gives the browser a cookie; every other path of the
+workbench needs it. The cookie is `HttpOnly` and `SameSite=Strict`, so a page cannot read it and another site cannot
+use it. The API below `/v1` keeps its keys and takes no cookie.
+"""
+
+import asyncio
+import base64
+import hashlib
+import logging
+import time
+from collections import OrderedDict
+from html import escape
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+from string import Template
+from urllib.parse import parse_qs, quote, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app import people
+from app.people import OPERATOR, SESSIONS, Person, StartLink
+from core.errors import TraitbenchError
+from core.settings import Settings
+
+PATH = "/sign-in"
+
+_FOLDER = Path(__file__).with_name("static")
+_STYLE = (_FOLDER / "sign_in.css").read_text("utf-8")
+_PAGE = Template((_FOLDER / "sign_in.html").read_text("utf-8"))
+_ICON = base64.b64encode((_FOLDER / "icon.svg").read_bytes()).decode()
+_STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+_HEADERS = {
+    "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; img-src data:; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+}
+_LARGEST_FORM = 8 * 1024
+_MOST_FAILURES, _FORGIVEN_SECONDS, _MOST_ADDRESSES = 10, 60.0, 1_000
+
+_WRONG = "This is neither the secret of the sign-in link nor a valid API key."
+_TOO_OFTEN = "Too many attempts have failed. Wait a minute, then try again."
+_AWAY = "The service does not answer, so the key cannot be checked. Try again in a moment."
+
+_log = logging.getLogger(__name__)
+
+
+class SignIn:
+    """Wraps the workbench."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, *, secret: str) -> None:
+        """`secret` is that of the start-up link."""
+        self._app = app
+        self._settings = settings
+        self._link = StartLink(secret)
+        self._cookie = people.cookie_name(settings)
+        self._failures = _Failures()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what a signed-in browser asks; show the others the way to sign in."""
+        kind, path = scope["type"], scope.get("path", "")
+        if kind == "lifespan" or (kind == "http" and f"{path}/".startswith("/v1/")):
+            await self._app(scope, receive, send)
+            return
+        token = self._token(scope)
+        if kind == "websocket":
+            await self._socket(scope, receive, send, token)
+        elif path == PATH:
+            await (await self._door(scope, receive))(scope, receive, send)
+        elif SESSIONS.find(token) is not None:
+            await self._app(scope, receive, send)
+        else:
+            await _unsigned(scope)(scope, receive, send)
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send, token: str | None) -> None:
+        """A connection lasts as long as its session: each message that comes asks again."""
+        if SESSIONS.find(token) is None:
+            await send({"type": "websocket.close", "code": 1008, "reason": ""})
+            return
+
+        async def while_signed_in() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive" and SESSIONS.find(token) is None:
+                await send({"type": "websocket.close", "code": 1008, "reason": ""})
+                return {"type": "websocket.disconnect", "code": 1008}
+            return message
+
+        await self._app(scope, while_signed_in, send)
+
+    async def _door(self, scope: Scope, receive: Receive) -> Response:
+        """`/sign-in`: the form, the start-up link, and what the form sends."""
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        if scope["method"] in ("GET", "HEAD"):
+            following = _within(_one(query, "next"))
+            secret = _one(query, "token")
+            return await self._entered(scope, secret, following, by_link=True) if secret else _form(following)
+        if scope["method"] != "POST":
+            return PlainTextResponse("Method Not Allowed", 405, {"Allow": "GET, HEAD, POST"})
+        sent = parse_qs((await _read(receive)).decode("utf-8", "replace"))
+        return await self._entered(scope, _one(sent, "token").strip(), _within(_one(sent, "next")), by_link=False)
+
+    async def _entered(self, scope: Scope, secret: str, following: str, *, by_link: bool) -> Response:
+        """Sign the browser in, or say why not. A link signs in the operator only: nobody can send her another's."""
+        address = (scope.get("client") or ("",))[0]
+        if self._failures.too_many(address):
+            return _form(following, _TOO_OFTEN, status=429, headers={"Retry-After": str(int(_FORGIVEN_SECONDS))})
+        try:
+            person = OPERATOR if self._link.opens(secret) else None if by_link else await self._holder(secret)
+        except TraitbenchError:
+            return _form(following, _AWAY, status=503)
+        if person is None:
+            self._failures.note(address)
+            _log.warning("a sign-in from %s failed", address or "an unknown address")
+            return _form(following, _WRONG, status=403)
+        SESSIONS.end(self._token(scope))
+        answer = RedirectResponse(following, status_code=303, headers={"Cache-Control": "no-store"})
+        answer.set_cookie(
+            self._cookie, SESSIONS.begin(person), path="/", httponly=True, samesite="strict", secure=_is_https(scope)
+        )
+        return answer
+
+    async def _holder(self, secret: str) -> Person | None:
+        return await asyncio.to_thread(people.holder, self._settings, secret) if secret.isascii() and secret else None
+
+    def _token(self, scope: Scope) -> str | None:
+        try:
+            found = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(self._cookie)
+        except CookieError:
+            return None
+        return found.value if found else None
+
+
+class _Failures:
+    """How often an address has failed lately; the longest ago are forgotten first."""
+
+    def __init__(self) -> None:
+        self._times: OrderedDict[str, list[float]] = OrderedDict()
+
+    def too_many(self, address: str) -> bool:
+        recent = [at for at in self._times.get(address, ()) if time.monotonic() - at < _FORGIVEN_SECONDS]
+        return len(recent) >= _MOST_FAILURES
+
+    def note(self, address: str) -> None:
+        self._times[address] = [*self._times.pop(address, ())[1 - _MOST_FAILURES :], time.monotonic()]
+        while len(self._times) > _MOST_ADDRESSES:
+            self._times.popitem(last=False)
+
+
+def link(settings: Settings, secret: str) -> str:
+    """The link that a start prints."""
+    host = settings.allowed_hosts[0] if settings.allowed_hosts and settings.near_host != settings.host else None
+    base = f"http://{host}:{settings.port}" if host else f"http://{_bracketed(settings.near_host)}:{settings.port}"
+    return f"{base}{PATH}?token={secret}"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _unsigned(scope: Scope) -> Response:
+    """What a browser without a session gets."""
+    headers = Headers(scope=scope)
+    if scope["method"] not in ("GET", "HEAD") or "text/html" not in headers.get("accept", ""):
+        return PlainTextResponse("Sign in first.\n", status_code=401, headers={"Cache-Control": "no-store"})
+    query = scope["query_string"].decode("latin-1")
+    here = _within(scope["path"] + (f"?{query}" if query else ""))
+    if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+        return RedirectResponse(f"{PATH}?next={quote(here, safe='')}", 303, {"Cache-Control": "no-store"})
+    # A link on another site brings no `Strict` cookie along; the page's own request for the same address does.
+    again = f'<!doctype html><title>Traitbench</title><meta http-equiv="refresh" content="0;url={escape(here)}">'
+    return HTMLResponse(again, headers=_HEADERS)
+
+
+def _form(following: str, problem: str = "", *, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    said = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
+    page = _PAGE.substitute(style=_STYLE, icon=_ICON, following=escape(following), problem=said)
+    return HTMLResponse(page, status_code=status, headers={**_HEADERS, **(headers or {})})
+
+
+def _within(path: str) -> str:
+    """A path of this workbench to go on with; the root in place of anything else."""
+    parts = urlsplit(path) if path.isascii() and path.isprintable() else urlsplit("")
+    safe = path.startswith("/") and not path.startswith(("//", PATH)) and "\\" not in path and not parts.netloc
+    return path if safe else "/"
+
+
+def _is_https(scope: Scope) -> bool:
+    """Whether the browser came by https, through a proxy perhaps: it sends `Sec-Fetch-Site` over https, or to this
+    machine, only.
+    """
+    headers = Headers(scope=scope)
+    host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
+    near = host == "localhost" or host.startswith(("127.", "[::1]"))
+    return (
+        scope.get("scheme") == "https"
+        or headers.get("origin", "").startswith("https:")
+        or ("sec-fetch-site" in headers and not near)
+    )
+
+
+def _one(fields: dict[str, list[str]], name: str) -> str:
+    return fields.get(name, [""])[0]
+
+
+async def _read(receive: Receive) -> bytes:
+    body, more = b"", True
+    while more and len(body) <= _LARGEST_FORM:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return body if len(body) <= _LARGEST_FORM else b""

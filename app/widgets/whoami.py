@@ -1,0 +1,33 @@
+"""Who is signed in, what she may do, and the way out; at the foot of the sidebar, where a sign-in is set."""
+
+import streamlit as st
+
+from app import people, session
+from app.people import Person
+from app.text import plain
+from core.settings import read_settings
+
+_WHO = "shell.person"
+_MAY = {
+    "operator": "Operator: manages API keys too",
+    "authoring": "Authoring: may change models",
+    "scoring": "Scoring: reads models and scores texts",
+}
+
+
+def signed_in(person: Person) -> None:
+    """Forget what another person left in this tab: a tab that reconnects keeps its state."""
+    if session.kept(_WHO, person.id) != person.id:
+        st.session_state.clear()
+    session.keep(_WHO, person.id)
+
+
+def whoami() -> None:
+    """Draw it."""
+    if read_settings().sign_in == "none":
+        return
+    person = people.current()
+    with st.container(border=True, gap="small", key="shell.whoami"):
+        owned = f"  \n:small[:gray[{plain(', '.join(person.namespaces))}]]" if person.namespaces else ""
+        st.markdown(f":material/person: **{plain(person.name)}**  \n:small[{_MAY[person.role]}]{owned}")
+        st.button("Sign out", icon=":material/logout:", key="shell.sign_out", on_click=people.sign_out, width="stretch")
