@@ -51,9 +51,7 @@ class Tracer:
         self._folder = folder
         self._commands = 0
         probe = subprocess.run([*self.under(), sys.executable, "-c", "pass"], capture_output=True, text=True)
-        assert probe.returncode == 0, (
-            f"strace cannot trace here, so nothing is proved: {probe.stderr.strip()} {_WAY_OUT}"
-        )
+        assert probe.returncode == 0, f"strace cannot trace, so nothing is proved: {probe.stderr.strip()}. {_WAY_OUT}"
 
     def under(self) -> list[str]:
         """What to put before a command; the command stays the direct child of its caller."""
