@@ -28,6 +28,7 @@ from app.widgets.texts import (
     offer_text,
     restore_texts,
 )
+from app.widgets.unreadable import cannot_be_read
 from core.contract.scores import Card
 
 ACTIVE = "active"
@@ -45,7 +46,7 @@ model = chosen_model()
 restore_texts()
 versions = list(client().versions.list(model.handle))
 numbers = [f"v{each.version_no}" for each in versions]
-active = f"v{model.version_no}" if numbers else ""
+active = f"v{model.version_no}" if model.version_no is not None else ""
 chosen = session.on_screen("version", ACTIVE)
 heading("score", model, version=chosen if chosen in numbers else active, **link_texts())
 
@@ -56,6 +57,10 @@ if model.state == "archived":
 
 traits = client().traits.list(model.handle)
 names = names_of(traits)
+if model.version_no is not None and active not in numbers:
+    cannot_be_read(f"v{model.version_no}", "the version that scores is damaged", "version", key="score.unreadable")
+if model.version_no is not None and not numbers:
+    st.stop()
 typing, answer = st.columns([5, 6], gap="large")
 
 # ---- what to score, and by what --------------------------------------------------------------------------------------
@@ -127,6 +132,9 @@ with answer:
     if addresses:
         st.stop()
 
+    if numbers and chosen not in numbers:
+        st.caption("Choose another version to score with.")
+        st.stop()
     source, by_service, rehearsal = "", False, None
     try:
         if numbers:
