@@ -5,6 +5,9 @@ from datetime import UTC, datetime
 
 _ADDRESS = re.compile(r"https?://[^\s/?#]\S*", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]")
+# Streamlit looks for names of icons and emoji behind the escapes; a character of no width is what stops it.
+_JOINER = "\u2060"
+_SHORTCODE = re.compile(r":(?=[\w+/-]+:)")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:^=&])")
 
 
@@ -14,7 +17,8 @@ def plain(text: str) -> str:
     Characters that turn the direction of the text around them, or control a terminal, are shown as `\ufffd`: a name
     must not change how its neighbours read.
     """
-    return _MARKDOWN.sub(r"\\\1", _CONTROL.sub("\ufffd", " ".join(text.split())))
+    line = _CONTROL.sub("\ufffd", " ".join(text.split()))
+    return _MARKDOWN.sub(r"\\\1", _SHORTCODE.sub(f":{_JOINER}", line))
 
 
 def is_address(text: str) -> bool:

@@ -13,6 +13,14 @@ def test_markdown_in_a_name_is_shown_and_not_obeyed() -> None:
     assert plain("*a* [b](c) $x$ :red[d]") == r"\*a\* \[b\]\(c\) \$x\$ \:red\[d\]"
 
 
+def test_names_of_icons_and_emoji_are_shown_as_typed() -> None:
+    assert plain(":material/home: :smile: 10:30") == "\\:\u2060material/home\\: \\:\u2060smile\\: 10\\:30"
+
+
+def test_characters_that_turn_or_control_the_text_around_them_are_replaced() -> None:
+    assert plain("a\u202eb\x1bc\u2066d") == "a\ufffdb\ufffdc\ufffdd"
+
+
 def test_counts_agree_with_their_nouns() -> None:
     assert [count(number, "sample") for number in (0, 1, 1240)] == ["0 samples", "1 sample", "1,240 samples"]
 

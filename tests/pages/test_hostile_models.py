@@ -21,7 +21,7 @@ from tests.pages.drive import Workbench, words
 
 ATTACK = ":material/skull: :red[pwned] :skull: [pwned](javascript:pwned) $\\frac{1}{2}$ **pwned** <b>pwned</b> \u202e"
 README = f"# {ATTACK}\n\n{ATTACK}".replace("*", "")
-OBEYED = re.compile(r"(?<!\\):material/skull|(?<!\\):red\[|(?<!\\):skull:|\]\(javascript|(?<!\\)\$\\frac|\*\*pwned\*\*")
+OBEYED = re.compile(r":material/skull|(?<!\\):red\[|:skull:|\]\(javascript|(?<!\\)\$\\frac|\*\*pwned\*\*")
 """What of it markdown would obey."""
 
 VIEWS: list[tuple[str, dict[str, str]]] = [
@@ -162,4 +162,4 @@ def test_a_row_that_cannot_be_read_is_shown_as_such_and_the_others_stay(
     assert "v3** cannot be read: a time is not one from 1970 to 9998" in shown["versions"]
     assert "cannot be read: quality" in shown["samples"]
     assert "found** cannot be read: kind" in shown["traits"]
-    assert hostile.partition(".")[2] in shown["catalog"]
+    assert "pwned" in shown["catalog"]

@@ -1,0 +1,39 @@
+"""What somebody called a model is drawn by a real browser as it was typed: no icon, no link, no colour, no formula."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.contract.traits import TraitInput
+from tests.app.processes import Started
+from tests.browser.conftest import SETTLED
+
+pytestmark = pytest.mark.browser
+
+ATTACK = ":material/skull: :red[pwned] :skull: [pwned](javascript:pwned) $\\frac{1}{2}$ <b>pwned</b>"
+README = f"# {ATTACK}\n\n[a](data:text/html,pwned) <javascript:pwned>\n\n[b][c]\n\n[c]: javascript:pwned\n"
+DRAWN = (
+    "a[href^='javascript:']",
+    "a[href^='data:']",
+    "a:has-text('pwned')",
+    "b:has-text('pwned')",
+    ".katex",
+    "[data-testid=stIconMaterial]:has-text('skull')",
+    "[role=img][aria-label*=skull]",
+    ".stMarkdownColoredText:has-text('pwned')",
+)
+
+
+def test_no_word_of_a_model_becomes_an_icon_a_link_or_a_colour(workbench: Started, page: Page) -> None:
+    handle = "local.hostile"
+    with workbench.client() as client:
+        client.models.create(handle, description=ATTACK, readme_markdown=README, additional_terms=ATTACK)
+        client.traits.add(
+            handle, [TraitInput(name=ATTACK, key="x", positive_label=ATTACK, negative_label="-", description=ATTACK)]
+        )
+        for place in ("", f"traits?model={handle}", f"model?model={handle}"):
+            page.goto(f"{workbench.base_url}/{place}")
+            page.wait_for_selector(SETTLED)
+            expect(page.get_by_text("pwned").first).to_be_visible()
+            found = {each: page.locator(each).count() for each in DRAWN}
+            assert {each: count for each, count in found.items() if count} == {}, place
+        client.models.delete(handle)
