@@ -107,7 +107,7 @@ def _of_traits(bench: Bench, told: Sequence[BundledTrait]) -> Iterator[Problem]:
 
 
 def _of_intrinsic(bench: Bench, found: Intrinsic, place: int) -> Iterator[Problem]:
-    path = ["traits", place, "intrinsic"]
+    path: list[str | int] = ["traits", place, "intrinsic"]
     if wrong := _of_axis(bench, found):
         yield rules.problem([*path, "axis"], "axis_invalid", wrong)
     for field in ("discrimination", "explained_variance"):
@@ -159,7 +159,7 @@ def _of_samples(bench: Bench, bundle: Bundle) -> Iterator[Problem]:
             continue
         for pole in ("positive", "negative"):
             places = getattr(anchors, pole)
-            path = ["traits", i, "intrinsic", "anchors", pole]
+            path: list[str | int] = ["traits", i, "intrinsic", "anchors", pole]
             if max(places, default=-1) >= len(told):
                 yield rules.problem(path, "no_such_sample", f"the bundle has {len(told)} samples, counted from 0")
             if len(set(places)) < len(places):

@@ -18,8 +18,8 @@ DRAWN = (
     "b:has-text('pwned')",
     ".katex",
     "[data-testid=stIconMaterial]:has-text('skull')",
-    "[role=img][aria-label*=skull]",
-    ".stMarkdownColoredText:has-text('pwned')",
+    "[role=img][aria-label='skull icon']",
+    ".stMarkdownColoredText:text-is('pwned')",
 )
 
 
