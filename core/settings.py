@@ -44,7 +44,7 @@ class Settings:
     max_traits: int = 64
     max_samples: int = 200_000
     max_body_bytes: int = 10 * 1024 * 1024
-    max_text_words: int = 25_000
+    max_text_words: int = 20_000
     max_import_bytes: int = 256 * 1024 * 1024
     retrain_after_samples: int = 10
     retrain_after_seconds: int = 300
@@ -118,7 +118,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         max_traits=_number(environment, "TRAITBENCH_MAX_TRAITS", default=64, least=1),
         max_samples=_number(environment, "TRAITBENCH_MAX_SAMPLES", default=200_000, least=1),
         max_body_bytes=_number(environment, "TRAITBENCH_MAX_BODY_BYTES", default=10 * 1024 * 1024, least=1_024),
-        max_text_words=_number(environment, "TRAITBENCH_MAX_TEXT_WORDS", default=25_000, least=100),
+        max_text_words=_number(environment, "TRAITBENCH_MAX_TEXT_WORDS", default=20_000, least=100),
         max_import_bytes=_number(environment, "TRAITBENCH_MAX_IMPORT_BYTES", default=256 * 1024 * 1024, least=1_024),
         retrain_after_samples=_number(environment, "TRAITBENCH_RETRAIN_AFTER_SAMPLES", default=10, least=1),
         retrain_after_seconds=_number(environment, "TRAITBENCH_RETRAIN_AFTER_SECONDS", default=300, least=1),

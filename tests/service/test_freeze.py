@@ -4,10 +4,10 @@ The service is a process of its own and so is whoever asks for its health, so th
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
@@ -18,11 +18,13 @@ import pytest
 from tests.nasty import FAMILIES
 
 MEGABYTES_10 = 10 * 2**20 - 4_096
-MOST_SECONDS = 10
-WORST_HEALTH_SECONDS = 1.0
-"""The promise is 0.2 s on a machine that does nothing else; before it was kept, it was 15 s and more."""
+MOST_PROCESSOR_SECONDS = 15
+"""The promise is 10 s on two processors, which is more; how long it takes on a busy machine says little."""
 
-NEARLY_TOO_MANY_WORDS = 24_900
+WORST_HEALTH_SECONDS = 3.0
+"""The promise is 0.2 s on a machine that does nothing else; without it, health took 15 s and more."""
+
+NEARLY_TOO_MANY_WORDS = 19_900
 _ASKS = """
 import http.client, sys, threading, time
 port, worst, begun = int(sys.argv[1]), 0.0, 0.0
@@ -49,7 +51,7 @@ class Running:
     def __init__(self, service: "subprocess.Popen[str]") -> None:
         assert service.stdout is not None
         port, self._secret = service.stdout.readline().split()
-        self._port = int(port)
+        self._port, self._stat = int(port), Path(f"/proc/{service.pid}/stat")
         self._health = subprocess.Popen(
             [sys.executable, "-c", _ASKS, port], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -61,6 +63,11 @@ class Running:
         self._health.stdin.write("\n")
         self._health.stdin.flush()
         return float(self._health.stdout.readline())
+
+    def processor_seconds(self) -> float:
+        """How long the service has used processors."""
+        user, system = self._stat.read_text().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def post(self, path: str, body: Any) -> tuple[int, bytes]:
         """Status and body of the answer; text is sent as it is, all else as JSON."""
@@ -76,7 +83,7 @@ class Running:
 
     def close(self) -> None:
         self._health.kill()
-        self._health.wait()
+        self._health.communicate()
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +144,7 @@ ASKED = [
     ("letters", MEGABYTES_10, score, 413),
     ("CJK", MEGABYTES_10, as_text, 413),
     ("mixed", MEGABYTES_10, as_text, 413),
-    ("punctuation", 49_000, score, 200),
+    ("punctuation", 39_000, score, 200),
     ("prose", NEARLY_TOO_MANY_WORDS * 6, explained, 200),
 ]
 
@@ -148,27 +155,27 @@ def test_a_text_is_scored_or_refused_while_health_answers(
 ) -> None:
     path, body = ask(FAMILIES[family](size))
     running.worst_health()
-    start = time.monotonic()
+    before = running.processor_seconds()
     answered, said = running.post(path, body)
-    assert time.monotonic() - start < MOST_SECONDS
+    assert running.processor_seconds() - before < MOST_PROCESSOR_SECONDS
     assert running.worst_health() < WORST_HEALTH_SECONDS
     assert answered == status, said[:500]
     if status == 413:
         error = json.loads(said)["error"]
         assert error["code"] == "body_too_large"
-        assert error["details"]["words"] > error["details"]["max_words"] == 25_000
+        assert error["details"]["words"] > error["details"]["max_words"] == 20_000
         assert "Split it" in error["message"]
 
 
 def test_a_text_that_is_too_large_does_not_stop_a_batch(running: Running) -> None:
-    too_large = "word " * 25_001
+    too_large = "word " * 20_001
     status, lines = running.post("local.depth3/score/batch", {"contents": ["Thank you.", too_large, "Go away."]})
     assert status == 200
     first, second, third = map(json.loads, lines.splitlines())
     assert "scores" in first
     assert "scores" in third
     assert second["error"]["code"] == "body_too_large"
-    assert second["error"]["details"] == {"words": 25_001, "max_words": 25_000}
+    assert second["error"]["details"] == {"words": 20_001, "max_words": 20_000}
 
 
 def test_the_parts_of_a_long_text_say_where_they_are_in_it(running: Running) -> None:
