@@ -43,3 +43,10 @@ def test_a_long_text_is_cut_at_a_word() -> None:
 )
 def test_times_are_told_as_one_would(before: timedelta, said: str) -> None:
     assert ago(NOW - before, NOW) == said
+
+
+def test_an_excerpt_of_a_long_text_is_that_of_its_beginning() -> None:
+    for text in ("one two " * 500, " " * 5_000 + "one two " * 50, "x" * 5_000, "a" + "\n" * 300 + "b c"):
+        line = " ".join(text.split())
+        told = line if len(line) <= 40 else line[:39].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
+        assert shortened(text, 40) == told

@@ -144,7 +144,6 @@ ASKED = [
     ("letters", MEGABYTES_10, score, 413),
     ("CJK", MEGABYTES_10, as_text, 413),
     ("mixed", MEGABYTES_10, as_text, 413),
-    ("punctuation", 39_000, score, 200),
     ("prose", NEARLY_TOO_MANY_WORDS * 6, explained, 200),
 ]
 
