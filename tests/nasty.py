@@ -53,5 +53,7 @@ FAMILIES: Mapping[str, Callable[[int], str]] = {
     "brackets": lambda size: _filled("[", size),
     "backticks": lambda size: _filled("`", size),
     "invisible": lambda size: _filled("\u200b", size),
-    "mixed": lambda size: _filled(PROSE[:50] + "." * 300 + "\n" * 300 + "😀" * 20 + "e\u0301\u0302" * 10, size),
+    "mixed": lambda size: _filled(
+        PROSE[:50] + "." * (size // 4) + "\n" * (size // 4) + "😀" * 20 + "e\u0301\u0302" * 10, size
+    ),
 }

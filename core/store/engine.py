@@ -287,9 +287,13 @@ def _begin(connection: Connection) -> None:
 _to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False)
 
 
-def _from_json(text: str) -> Any:
-    """What JSON in a column stands for; raise `UnreadableRow` when no answer could carry it."""
+def _from_json(stored: str | bytes) -> Any:
+    """What JSON in a column stands for; raise `UnreadableRow` when no answer could carry it.
+
+    SQLite gives text, and psycopg gives bytes.
+    """
     try:
+        text = stored if isinstance(stored, str) else stored.decode()
         value = from_json(text, allow_inf_nan=False)
     except ValueError:
         raise UnreadableRow("its JSON is damaged") from None

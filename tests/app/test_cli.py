@@ -87,11 +87,19 @@ def test_a_home_that_cannot_be_used_is_named_with_a_way_out(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("command", [["serve"], ["worker"], ["key", "list"]])
-@pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:{port}/none", "oracle"])
-def test_a_database_that_does_not_answer_is_named(tmp_path: Path, command: list[str], url: str) -> None:
-    code, out, err = run(tmp_path / "home", *command, TRAITBENCH_DATABASE_URL=url.format(port=free_port()))
+def test_a_database_that_does_not_answer_is_named(tmp_path: Path, command: list[str]) -> None:
+    url = f"postgresql://nobody@127.0.0.1:{free_port()}/none"
+    code, out, err = run(tmp_path / "home", *command, TRAITBENCH_DATABASE_URL=url)
     assert (code, out) == (1, "")
     assert "The database does not answer" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("command", [["serve"], ["worker"], ["key", "list"]])
+def test_a_database_that_cannot_be_one_is_named(tmp_path: Path, command: list[str]) -> None:
+    code, out, err = run(tmp_path / "home", *command, TRAITBENCH_DATABASE_URL="oracle")
+    assert (code, out) == (2, "")
+    assert "TRAITBENCH_DATABASE_URL cannot be read. Use" in err
     assert "Traceback" not in err
 
 
