@@ -8,7 +8,7 @@ import logging
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from time import sleep
+from time import monotonic, sleep
 
 from dbos import DBOS, DBOSConfig
 from sqlalchemy import URL, Engine
@@ -30,6 +30,7 @@ from core.store.trouble import StoreUnavailable
 _AT_ONCE = 2
 _POLL_SECONDS = 0.3
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+_LOGGED_EVERY_SECONDS = 60.0
 _CANCELLED = frozenset({"DBOSWorkflowCancelledError", "DBOSAwaitedWorkflowCancelledError"})
 
 _log = logging.getLogger(__name__)
@@ -185,12 +186,21 @@ def _quieten() -> None:
         logger.addFilter(_in_one_line)
 
 
+_logged: dict[str, float] = {}
+
+
 def _in_one_line(record: logging.LogRecord) -> bool:
-    """Leave out tracebacks and statements, and what the engine says of a run that we have cancelled ourselves."""
+    """Leave out tracebacks and statements, what the engine says of a run that we have cancelled ourselves, and for a
+    minute what it has just said: while a database is away it says the same several times a second."""
     error = record.exc_info[1] if record.exc_info else None
     said = record.getMessage()
     if type(error).__name__ in _CANCELLED or "recorded outcome" in said:
         return False
-    record.msg, record.args = said.partition("\n")[0] + (f" {type(error).__name__}" if error else ""), None
+    kind, now = said.partition(":")[0], monotonic()
+    if now - _logged.get(kind, -_LOGGED_EVERY_SECONDS) < _LOGGED_EVERY_SECONDS:
+        return False
+    _logged[kind] = now
+    line = said.partition("\n")[0].removesuffix(": Traceback (most recent call last):")
+    record.msg, record.args = line + (f" {type(error).__name__}" if error else ""), ()
     record.exc_info = record.exc_text = None
     return True
