@@ -62,7 +62,7 @@ class Supervisor:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child, while there is one."""
+        """The process id of the child, or of the last one until the next one is there."""
         return self._process.pid if self._process else None
 
     @property
@@ -111,7 +111,7 @@ class Supervisor:
                 # No descriptors, no memory, no interpreter for a moment: whatever it is, it may pass.
                 ended = f"could not be started ({type(error).__name__}: {error})"
             self._ready.clear()
-            self._heard, self._process = None, None
+            self._heard = None
             if self._stopping.is_set():
                 break
             # It worked; what killed it is no reason to let the runs wait.
@@ -119,6 +119,7 @@ class Supervisor:
             _log.warning("the worker %s; a new one starts in %.1f s", ended, pause)
             self._stopping.wait(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
+        self._process = None
 
     def _one_life(self) -> int | None:
         """Start a child, listen to it until it ends, and keep what it died of; its exit code."""
