@@ -118,7 +118,11 @@ def _bodies_in_time(engine: Engine, settings: Settings, pulse: Pulse) -> Mapping
 
     def body(kind: str) -> Body:
         def run(execution: Execution) -> None:
-            waiting = partial(execution.report, "loading the encoder", 0, 1, fraction=0.0)
+            def waiting() -> None:
+                execution.report("loading the encoder", 0, 1, fraction=0.0)
+                # Should the load bring the worker down, this run is not to blame.
+                pulse.at(execution.run.id, None)
+
             loading.wait(waiting=waiting)[kind](execution)
 
         return run

@@ -135,7 +135,7 @@ def execute(worker: Worker, run_id: str) -> None:
     """Execute a run that has not ended; whatever goes wrong in it is its outcome, except that the database is away."""
     with reading(worker.engine) as connection:
         known = runs.read(connection, run_id)
-    if known is None:
+    if known is None or known.finished_at is not None:
         return
     with worker.room.entered(alone=known.strikes > 0):
         try:

@@ -95,7 +95,14 @@ def test_on_a_full_disk_nothing_is_acknowledged_that_is_not_stored_and_runs_wait
 def test_health_says_what_it_measured_and_names_nothing(started: Started) -> None:
     assert eventually(lambda: _ask(started, "GET", "/health").json().get("encoder") == "loaded")
     seen = _ask(started, "GET", "/health").json()
-    assert set(seen) == {"status", "worker_heartbeat_age_s", "encoder", "oldest_queued_s", "free_disk_bytes", "database"}
+    assert set(seen) == {
+        "status",
+        "worker_heartbeat_age_s",
+        "encoder",
+        "oldest_queued_s",
+        "free_disk_bytes",
+        "database",
+    }
     assert (seen["status"], seen["database"], seen["oldest_queued_s"]) == ("ok", "ok", None)
     assert 0 <= seen["worker_heartbeat_age_s"] < 30
     assert seen["free_disk_bytes"] > 0
@@ -107,6 +114,17 @@ def test_a_worker_that_is_killed_is_named_until_the_next_one_is_up(started: Star
     os.kill(worker, signal.SIGKILL)
     assert eventually(lambda: _health(started) == (503, ["worker"]))
     assert eventually(lambda: _health(started) == (200, []))
+
+
+def test_a_run_that_is_cancelled_leaves_no_traceback(started: Started) -> None:
+    with started.client() as client:
+        make_draft(client, "local.cancelled")
+        client.models.train("local.cancelled", effort="max")
+        client.models.delete("local.cancelled")
+        make_draft(client, "local.after")
+        client.models.train("local.after", effort="low")
+        assert client.models.wait("local.after").state == "ready"
+    # What the processes have written is read when they have ended, by the last test.
 
 
 def test_a_home_that_is_deleted_takes_no_more_writes(started: Started) -> None:
