@@ -6,12 +6,12 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps
 
-.PHONY: run test install browser strace check bench licences advisories lock clean
+.PHONY: run test install browser strace clock check bench soak licences advisories lock clean
 
 run: install
 	@exec $(BIN)/traitbench
 
-test: install browser strace check
+test: install browser strace clock check
 	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 install: .venv/installed
@@ -44,6 +44,16 @@ strace:
 			echo "The tests of what leaves the machine need strace: run 'sudo apt-get install strace', then 'make test' again." >&2; exit 1; \
 		fi; }
 
+# Debian's libfaketime, for the tests that set the clock of a running service.
+clock:
+	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "Installing libfaketime for the tests that set clocks."; \
+			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends -y libfaketime >/dev/null; \
+		else \
+			echo "The tests that set clocks need libfaketime: run 'sudo apt-get install libfaketime', then 'make test' again." >&2; exit 1; \
+		fi; }
+
 check: install
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
@@ -60,6 +70,9 @@ licences: install
 # Known advisories against the locked packages, offline; tests/supply/advisories.toml says what that can see.
 advisories: install
 	@$(BIN)/python -m tests.supply.advisories
+# Kills and load for a long time, bounded: SOAK_KILLS=500 kills, then SOAK_MINUTES=10 of mixed load. OUT=report.md keeps it.
+soak: install
+	@$(BIN)/python -m tests.faults.soak --kills $(or $(SOAK_KILLS),500) --minutes $(or $(SOAK_MINUTES),10) $(if $(OUT),--out "$(OUT)")
 
 # Pins everything anew from pyproject.toml, with hashes and without naming where it came from.
 lock: install

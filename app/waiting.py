@@ -55,7 +55,8 @@ class Waiting:
         if self.since is None or not rule.known:
             return ""
         left = (self.since + timedelta(seconds=rule.seconds) - (now or datetime.now(UTC))).total_seconds()
-        return f"within {_span(left)}" if left > 1 else "any moment"
+        # Dated further ahead than the rule is long, it was a wrong clock, and the service does not wait for it.
+        return f"within {_span(min(left, rule.seconds))}" if 1 < left <= 2 * rule.seconds else "any moment"
 
 
 def rule() -> Rule:

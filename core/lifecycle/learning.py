@@ -7,6 +7,7 @@ run, is written in one transaction, which only the run's present owner can commi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,12 @@ def _others(labels: Sequence[samples.Label], told: Sequence[samples.Label]) -> l
     return list({label.content_sha256: label for label in labels if label.content_sha256 not in there}.values())
 
 
+def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.Label]) -> datetime:
+    """Now; but no version is older than what it has learnt, even if a clock was set back in between."""
+    newest = samples.newest(connection, model_id, up_to=labels[-1].id) if labels else None
+    return max(rules.now(), newest or rules.now())
+
+
 def _finish(connection: Connection, execution: Execution, lesson: _Lesson, trained: Trained) -> ModelRow:
     """The model as it was found, its flag of zero retention as it is now."""
     # The model first, then the run: the order in which a deletion takes them too.
@@ -177,7 +184,7 @@ def _finish(connection: Connection, execution: Execution, lesson: _Lesson, train
         sample_count=len(lesson.labels),
         run_id=execution.run.id,
         metrics=trained.metrics | {"use_labels": lesson.use_labels, "elapsed_s": round(execution.elapsed_s, 3)},
-        created_at=rules.now(),
+        created_at=_not_before(connection, model.id, lesson.labels),
     )
     models.move(connection, model, "ready", now=rules.now(), active_version_id=version_id)
     retention.prune(connection, model, active_version_id=version_id)

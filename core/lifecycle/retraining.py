@@ -7,9 +7,12 @@ tenth, or by a sweep in the worker; while the model is busy, it waits. Three thi
 - a retrain that has just failed: the next is tried when the oldest would have been due again;
 - a pool smaller than what the serving version has learnt from, or without one of the poles: samples were purged, and
   the model would forget by learning. Who wants that says so with `reoptimize_params`.
+
+A time further ahead than the patience comes from a clock that was wrong. It says nothing about how long something has
+waited, so it counts as long enough: feedback must not wait until the clock has caught up.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import get_args
 
@@ -60,7 +63,8 @@ def sweep(engine: Engine, queue: Queue, settings: Settings) -> None:
     """Begin every retrain that is due."""
     enough, since = settings.retrain_after_samples, rules.now() - _patience(settings)
     with reading(engine) as connection:
-        waiting = samples.ready_to_learn(connection, at_least=enough, since=since)
+        ahead = rules.now() + _patience(settings)
+        waiting = samples.ready_to_learn(connection, at_least=enough, since=since, ahead=ahead)
         due = list(sweeps.each("retrain sweep", waiting, partial(_is_due, connection, settings)))
     list(sweeps.each("retrain sweep", due, partial(_start, engine, queue, settings)))
 
@@ -81,14 +85,14 @@ def _waited(connection: Connection, settings: Settings, model: ModelRow) -> bool
     waiting = samples.waiting(connection, model.id)
     if waiting.oldest is None:
         return False
-    return waiting.count >= settings.retrain_after_samples or rules.now() - waiting.oldest >= _patience(settings)
+    return waiting.count >= settings.retrain_after_samples or _is_long_ago(waiting.oldest, settings)
 
 
 def _failed_lately(connection: Connection, settings: Settings, model: ModelRow) -> bool:
     last = runs.read(connection, model.run_id or "")
     if last is None or (last.kind, last.status) != ("retrain", "failed") or last.finished_at is None:
         return False
-    return rules.now() - last.finished_at < _patience(settings)
+    return not _is_long_ago(last.finished_at, settings)
 
 
 def _would_remember(connection: Connection, model: ModelRow) -> bool:
@@ -103,6 +107,10 @@ def _effort(connection: Connection, model: ModelRow) -> str:
     metrics = versions.read(connection, model.active_version_id).metrics if model.active_version_id else {}
     effort = metrics.get("effort")
     return str(effort) if effort in get_args(TrainEffort) else _DEFAULT_EFFORT
+
+
+def _is_long_ago(moment: datetime, settings: Settings) -> bool:
+    return abs(rules.now() - moment) >= _patience(settings)
 
 
 def _patience(settings: Settings) -> timedelta:

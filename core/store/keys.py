@@ -62,8 +62,9 @@ def revoke(connection: Connection, key_id: str, *, now: datetime) -> None:
 
 
 def used(connection: Connection, key_id: str, *, now: datetime, every: timedelta) -> None:
-    """Note the use of a key, unless one was noted lately."""
-    stale = or_(_KEYS.last_used_at.is_(None), _KEYS.last_used_at < now - every)
+    """Note the use of a key, unless one was noted lately; one noted in the future was noted by a wrong clock."""
+    last = _KEYS.last_used_at
+    stale = or_(last.is_(None), last < now - every, last > now + every)
     connection.execute(update(tables.keys).where(_KEYS.id == key_id, stale).values(last_used_at=now))
 
 

@@ -67,11 +67,23 @@ def waiting(connection: Connection, model_id: int) -> Waiting:
     return Waiting(*connection.execute(statement.where(_SAMPLES.pending)).one())
 
 
-def ready_to_learn(connection: Connection, *, at_least: int, since: datetime) -> list[int]:
-    """The models for which this much feedback waits, or some since then, and that are ready and may keep texts."""
+def newest(connection: Connection, model_id: int, *, up_to: int) -> datetime | None:
+    """The latest date of the samples up to this id."""
+    mine = (_SAMPLES.model_id == model_id, _SAMPLES.id <= up_to)
+    return connection.execute(select(func.max(_SAMPLES.created_at)).where(*mine)).scalar_one()
+
+
+def ready_to_learn(
+    connection: Connection, *, at_least: int, since: datetime, ahead: datetime | None = None
+) -> list[int]:
+    """The models for which this much feedback waits, or some since then, and that are ready and may keep texts.
+
+    Feedback dated later than `ahead` counts as waiting long enough: the clock was wrong.
+    """
     columns = tables.models.c
     may = (_SAMPLES.pending, columns.state == "ready", ~columns.zero_data_retention)
-    enough = or_(func.count() >= at_least, func.min(_SAMPLES.created_at) <= since)
+    oldest = func.min(_SAMPLES.created_at)
+    enough = or_(func.count() >= at_least, oldest <= since, *((oldest >= ahead,) if ahead else ()))
     waiting = select(columns.id).join(tables.samples, _SAMPLES.model_id == columns.id).where(*may)
     return list(connection.execute(waiting.group_by(columns.id).having(enough)).scalars())
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, func, or_, select, update
 
 from core.store import tables
 from core.store.engine import database_now, insert
@@ -38,9 +38,13 @@ def leave(connection: Connection, executor_id: str) -> None:
 
 
 def bury(connection: Connection, *, after_seconds: float) -> list[str]:
-    """Remove the workers not seen for so long; each is removed, and answered, once among all who ask."""
-    oldest = database_now(connection.dialect) - int(after_seconds * 1_000_000)
-    statement = delete(tables.workers).where(_WORKERS.seen_at < oldest).returning(_WORKERS.executor_id)
+    """Remove the workers not seen for so long; each is removed, and answered, once among all who ask.
+
+    One seen as far in the future was seen before the clock was set back, and by now it would have been seen again.
+    """
+    now, patience = database_now(connection.dialect), int(after_seconds * 1_000_000)
+    absent = or_(_WORKERS.seen_at < now - patience, _WORKERS.seen_at > now + patience)
+    statement = delete(tables.workers).where(absent).returning(_WORKERS.executor_id)
     return list(connection.execute(statement).scalars())
 
 
@@ -50,7 +54,10 @@ def known(connection: Connection) -> set[str]:
 
 
 def ages(connection: Connection) -> list[Seen]:
-    """Every worker with its last sign of life, the latest first; one that has left counts no more."""
-    age = database_now(connection.dialect) - _WORKERS.seen_at
+    """Every worker with its last sign of life, the latest first; one that has left counts no more.
+
+    A sign from the future is one from before the clock was set back: as old as it is far away.
+    """
+    age = func.abs(database_now(connection.dialect) - _WORKERS.seen_at)
     found = connection.execute(select(_WORKERS.executor_id, age).where(_WORKERS.seen_at > 0).order_by(age))
-    return [Seen(row[0], max(0.0, float(row[1]) / 1_000_000)) for row in found]
+    return [Seen(row[0], float(row[1]) / 1_000_000) for row in found]

@@ -99,7 +99,7 @@ def test_a_database_that_does_not_answer_is_named(tmp_path: Path, command: list[
 def test_a_database_that_cannot_be_one_is_named(tmp_path: Path, command: list[str]) -> None:
     code, out, err = run(tmp_path / "home", *command, TRAITBENCH_DATABASE_URL="oracle")
     assert (code, out) == (2, "")
-    assert "TRAITBENCH_DATABASE_URL cannot be read. Use" in err
+    assert "TRAITBENCH_DATABASE_URL is not the URL of a database" in err
     assert "Traceback" not in err
 
 

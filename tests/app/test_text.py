@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.text import ago, count, plain, shortened
+from app.text import ago, count, plain, shortened, span
 
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
 
@@ -50,3 +50,9 @@ def test_an_excerpt_of_a_long_text_is_that_of_its_beginning() -> None:
         line = " ".join(text.split())
         told = line if len(line) <= 40 else line[:39].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
         assert shortened(text, 40) == told
+
+
+def test_no_span_and_no_age_is_less_than_nothing() -> None:
+    assert span(-7_200) == "0 s"
+    now = datetime(2026, 11, 22, tzinfo=UTC)
+    assert ago(now + timedelta(hours=3), now) == "just now"

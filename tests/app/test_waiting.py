@@ -33,3 +33,8 @@ def test_the_rule_is_said_in_words() -> None:
     assert USUAL.in_words == "10 wait or the oldest has waited 5 min"
     assert Rule(3, 20).in_words == "3 wait or the oldest has waited 20 s"
     assert Rule(10, 300, known=False).in_words.endswith("unless the operator of the service has set it otherwise")
+
+
+def test_feedback_of_a_clock_that_was_ahead_is_due_at_once() -> None:
+    assert Waiting(1, NOW + timedelta(hours=3)).due(USUAL, NOW) == "any moment"
+    assert Waiting(1, NOW + timedelta(seconds=30)).due(USUAL, NOW) == "within 5 min"

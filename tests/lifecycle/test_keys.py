@@ -2,6 +2,7 @@ import re
 import stat
 import time
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ from sqlalchemy import select
 from core.errors import Unauthenticated, ValidationFailed
 from core.lifecycle import keys
 from core.lifecycle.bench import Bench
+from core.store import keys as stored_keys
 from core.store import tables
-from core.store.engine import reading
+from core.store.engine import reading, writing
 from tests.benches import until
 
 
@@ -112,3 +114,14 @@ def test_a_workbench_key_that_opens_nothing_is_replaced(bench: Bench, tmp_path: 
 
 def _used(bench: Bench, key_id: str) -> object:
     return next(key.last_used_at for key in keys.list_keys(bench.engine) if key.id == key_id)
+
+
+def test_a_use_noted_by_a_clock_that_was_ahead_does_not_hide_the_next(bench: Bench) -> None:
+    issued = keys.create(bench.engine, scope="scoring", namespaces=["local"])
+    now, minute = datetime.now(UTC), timedelta(minutes=1)
+    with writing(bench.engine) as connection:
+        stored_keys.used(connection, issued.key.id, now=now + timedelta(hours=3), every=minute)
+        stored_keys.used(connection, issued.key.id, now=now, every=minute)
+        key = stored_keys.read(connection, issued.key.id)
+    assert key is not None
+    assert key.last_used_at == now

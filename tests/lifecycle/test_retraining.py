@@ -21,7 +21,7 @@ from core.lifecycle import learning, models, outcomes, retraining, rules, scores
 from core.lifecycle.bench import Bench
 from core.runs.worker import Worker, execute
 from core.store import models as stored
-from core.store import runs, samples, tables
+from core.store import neighbours, runs, samples, tables
 from core.store.engine import reading, writing
 from core.store.models import ModelRow
 from tests.benches import AUTHOR, done_here, trained_here
@@ -236,3 +236,52 @@ def test_many_workers_that_sweep_at_once_begin_one_retrain(bench: Bench) -> None
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: _sweep(bench), range(16)))
     assert Counter(len(_retrains(bench, handle)) for handle in handles) == {1: 3}
+
+
+# ---- clocks that were ahead ------------------------------------------------------------------------------------------
+
+HOURS = 3 * 3_600
+
+
+def test_feedback_dated_in_the_future_is_learnt(bench: Bench) -> None:
+    handle = trained_here(bench)
+    _say(bench, handle, times=2)
+    _let_wait(bench, handle, -HOURS)
+    _sweep(bench)
+    done_here(bench, _row(bench, handle).run_id)
+    assert (models.get(bench, AUTHOR, handle).version_no, _waiting(bench, handle)) == (2, 0)
+    row = _row(bench, handle)
+    with reading(bench.engine) as connection:
+        lesson = neighbours.lesson(connection, row.id, 2)
+        assert lesson is not None
+        # What it has learnt is what it explains scores with.
+        assert len(list(neighbours.taught(connection, row.id, lesson))) == 6
+
+
+def test_feedback_of_a_clock_that_is_a_little_ahead_waits_as_usual(bench: Bench) -> None:
+    handle = trained_here(bench)
+    _say(bench, handle)
+    _let_wait(bench, handle, -30)
+    _sweep(bench)
+    assert _retrains(bench, handle) == []
+
+
+def test_ten_dated_in_the_future_begin_a_retrain_at_once(bench: Bench) -> None:
+    handle = trained_here(bench)
+    _say(bench, handle, times=TEN - 1)
+    _let_wait(bench, handle, -HOURS)
+    _say(bench, handle, first=TEN)
+    assert len(_retrains(bench, handle)) == 1
+
+
+def test_a_retrain_that_failed_by_a_clock_ahead_is_tried_again(bench: Bench) -> None:
+    handle = trained_here(bench)
+    _say(bench, handle, times=TEN)
+    with writing(bench.engine) as connection:
+        run = runs.read(connection, str(_row(bench, handle).run_id))
+        assert run is not None
+        outcomes.fail(connection, run, code="internal_error", message="It failed.")
+        ahead = rules.now() + timedelta(seconds=HOURS)
+        connection.execute(update(tables.runs).where(tables.runs.c.id == run.id).values(finished_at=ahead))
+    _sweep(bench)
+    assert len(_retrains(bench, handle)) == 2

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, select, text
+from sqlalchemy import Engine, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from core.store import models, tables, workers
@@ -146,3 +146,14 @@ def test_a_worker_is_buried_once_and_not_before_its_time(engine: Engine) -> None
         assert workers.seen(connection, "one")
         assert not workers.seen(connection, "two")
         assert workers.known(connection) == {"one"}
+
+
+def test_a_worker_that_a_clock_ahead_has_seen_is_buried_when_the_clock_is_right_again(engine: Engine) -> None:
+    with writing(engine) as connection:
+        workers.enter(connection, "dead")
+        workers.enter(connection, "alive")
+        ahead = tables.workers.c.seen_at + 3 * 3_600 * 1_000_000
+        connection.execute(update(tables.workers).where(tables.workers.c.executor_id == "dead").values(seen_at=ahead))
+        ages = {each.executor_id: each.age_s for each in workers.ages(connection)}
+        assert ages["alive"] < 30 < ages["dead"]
+        assert workers.bury(connection, after_seconds=30) == ["dead"]

@@ -1,0 +1,112 @@
+"""The clock of a running service jumps by hours, back and forth: runs end, feedback is learnt, nothing is negative.
+
+libfaketime gives the service and its worker a clock of their own, which a file sets; what measures spans (the monotonic
+clock) goes on as it does when a real clock is set. SQLite's clock, by which workers are seen, jumps with them.
+"""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.lifecycle import keys, operating
+from core.settings import Settings
+from core.store.engine import open_engine
+from tests.benches import opened, until
+from tests.faults.clients import Client, Log
+from tests.faults.history import judge
+from tests.faults.victim import Victim
+
+HOURS = 3
+
+
+class Clocked:
+    """A service with a clock of its own."""
+
+    def __init__(self, settings: Settings, library: Path) -> None:
+        self._clock = settings.home / "clock"
+        self.jump(0)
+        with opened(settings, runs=False) as bench:
+            secret = keys.create(bench.engine, scope="authoring", namespaces=["local"]).secret
+        self.victim = Victim(
+            settings,
+            {
+                "LD_PRELOAD": str(library),
+                "FAKETIME_TIMESTAMP_FILE": str(self._clock),
+                "FAKETIME_NO_CACHE": "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                "TRAITBENCH_RETRAIN_AFTER_SECONDS": "2",
+            },
+        )
+        self.log = Log()
+        self.client = Client(self.victim.base_url, secret, self.log, seed=1, stop=threading.Event())
+
+    def jump(self, hours: float) -> None:
+        """Set the service's clock so many hours ahead of the true one."""
+        new = self._clock.with_suffix(".new")
+        new.write_text(f"{'+' if hours >= 0 else '-'}{abs(hours) * 3_600:.0f}\n")
+        new.replace(self._clock)
+
+    def state(self, handle: str) -> dict[str, object]:
+        """The model as it is now."""
+        return self.client.get(handle).answer
+
+
+@pytest.fixture(scope="module")
+def library() -> Path:
+    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+    assert found, "libfaketime is not installed; `make test` installs it or says how."
+    return found[0]
+
+
+@pytest.fixture
+def clocked(settings: Settings, library: Path) -> Iterator[Clocked]:
+    clocked = Clocked(settings, library)
+    try:
+        clocked.victim.start()
+        yield clocked
+    finally:
+        clocked.client.close()
+        clocked.victim.stop()
+
+
+def test_jumps_by_hours_in_the_middle_of_runs_break_nothing(clocked: Clocked, settings: Settings) -> None:
+    client, handle = clocked.client, ""
+    for hours in (HOURS, -HOURS, 0):
+        handle = client.teach()
+        client.add(handle, [(client.text(), number % 2) for number in range(60)])
+        client.call("train", handle, "POST", f"/{handle}/train", {"effort": "low"})
+        until(lambda model=handle: _under_way(clocked, model), what="the run to begin")  # type: ignore[misc]
+        clocked.jump(hours)
+        assert client.settle(handle).answer["state"] == "ready"
+        for _ in range(2):
+            client.score(handle)
+        assert clocked.victim.kill_worker()
+        until(clocked.victim.answers, what="a new worker")
+    for name in sorted({event.handle for event in clocked.log.events}):
+        client.look_at_all(name)
+    assert (clocked.log.faults, judge(clocked.log.events)) == ([], [])
+    for event in clocked.log.events:
+        progress = (event.answer.get("last_operation") or {}).get("progress") if event.op == "get" else None
+        if progress:
+            assert progress["elapsed_s"] >= 0
+            assert (progress["eta_s"] or 0) >= 0
+
+    # What comes while the clock is ahead is learnt when it is right again, long before it catches up.
+    clocked.jump(HOURS)
+    client.feedback(handle)
+    clocked.jump(0)
+    until(lambda: clocked.state(handle)["version_no"] == 2, what="the feedback to be learnt", seconds=60)
+    engine = open_engine(settings.database_url)
+    overview = operating.overview(engine)
+    assert overview is not None
+    assert len(overview.alive) == 1
+    assert all(each.seconds >= 0 for each in overview.tally)
+    engine.dispose()
+
+
+def _under_way(clocked: Clocked, handle: str) -> bool:
+    model = clocked.state(handle)
+    run = model.get("last_operation")
+    return model["state"] != "busy" or (isinstance(run, dict) and run["status"] == "running")
