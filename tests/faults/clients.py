@@ -8,8 +8,9 @@ import hashlib
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import cycle
 from typing import Any
 
 import httpx
@@ -107,18 +108,17 @@ class Client:
 
     # ---- what they do ------------------------------------------------------------------------------------------------
 
-    def live(self, lives: int = 10**9) -> None:
-        """One model after another, until told to stop."""
-        with suppress(Gone):
-            for _ in range(lives):
+    def live(self) -> None:
+        """One model after another; raise `Gone` when told to stop."""
+        while True:
+            self.check_stop()
+            handle = self.teach()
+            self.train(handle)
+            for _ in range(self.random.randint(2, 5)):
                 self.check_stop()
-                handle = self.teach()
-                self.train(handle)
-                for _ in range(self.random.randint(2, 5)):
-                    self.check_stop()
-                    self.use(handle)
-                if self.random.random() < 0.5:
-                    self.train(handle, again=True)
+                self.use(handle)
+            if self.random.random() < 0.5:
+                self.train(handle, again=True)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -234,6 +234,13 @@ class Client:
             read=lambda answer: {"ids": answer["metadata"]["sample_ids"]},
         )
 
+    def export(self, handle: str) -> Json:
+        """The bundle of a model, which is not logged."""
+        began = time.monotonic()
+        bundle = _json(self._http.get(f"/models/{handle}/export"))
+        self.log.add(Event("export", handle, began, time.monotonic(), "ok"))
+        return bundle
+
     def get(self, handle: str) -> Event:
         """The model; that there is none is an answer too."""
         event = self.insist("get", handle, "GET", f"/{handle}", read=_model)
@@ -324,17 +331,21 @@ class Keyring:
 
 
 @contextmanager
-def at_work(clients: list[Client], stop: threading.Event) -> Iterator[None]:
-    """Let clients live in threads of their own; raise what ended one of them."""
+def at_work(
+    clients: list[Client], stop: threading.Event, do: Sequence[Callable[[Client], None]] = (Client.live,)
+) -> Iterator[None]:
+    """Let clients work in threads of their own, each at its job; raise what ended one of them."""
     failures: list[BaseException] = []
 
-    def live(client: Client) -> None:
+    def work(client: Client, job: Callable[[Client], None]) -> None:
         try:
-            client.live()
+            with suppress(Gone):
+                job(client)
         except BaseException as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=live, args=(client,)) for client in clients]
+    jobs = zip(clients, cycle(do), strict=False)
+    threads = [threading.Thread(target=work, args=each) for each in jobs]
     for thread in threads:
         thread.start()
     try:
