@@ -6,12 +6,12 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps
 
-.PHONY: run test install browser strace clock check bench soak licences advisories lock clean
+.PHONY: run test install tools check bench soak licences advisories lock clean
 
 run: install
 	@exec $(BIN)/traitbench
 
-test: install browser strace clock check
+test: install tools check
 	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 install: .venv/installed
@@ -24,34 +24,21 @@ install: .venv/installed
 	@$(PIP) --no-build-isolation -e .
 	@touch $@
 
-# Debian's Chromium, for the tests that walk through the workbench as a person does.
-browser:
-	@command -v chromium >/dev/null || { \
+# What the tests need of Debian: a browser, a tracer of system calls, a clock that can be set, two servers.
+tools:
+	@missing=""; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	command -v strace >/dev/null || missing="$$missing strace"; \
+	ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || missing="$$missing libfaketime"; \
+	test -x /usr/sbin/nginx || missing="$$missing nginx-light"; \
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
+		test -n "$$TRAITBENCH_TEST_POSTGRES" || missing="$$missing postgresql"; \
+	test -z "$$missing" || { \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-			echo "Installing Chromium for the browser tests."; \
-			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends -y chromium >/dev/null; \
+			echo "Installing for the tests:$$missing."; \
+			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends -y $$missing >/dev/null; \
 		else \
-			echo "The browser tests need Chromium: run 'sudo apt-get install chromium', then 'make test' again." >&2; exit 1; \
-		fi; }
-
-# Debian's strace, for the tests that watch every connection and every file.
-strace:
-	@command -v strace >/dev/null || { \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-			echo "Installing strace for the tests of what leaves the machine."; \
-			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends -y strace >/dev/null; \
-		else \
-			echo "The tests of what leaves the machine need strace: run 'sudo apt-get install strace', then 'make test' again." >&2; exit 1; \
-		fi; }
-
-# Debian's libfaketime, for the tests that set the clock of a running service.
-clock:
-	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || { \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-			echo "Installing libfaketime for the tests that set clocks."; \
-			apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends -y libfaketime >/dev/null; \
-		else \
-			echo "The tests that set clocks need libfaketime: run 'sudo apt-get install libfaketime', then 'make test' again." >&2; exit 1; \
+			echo "The tests need$$missing: run 'sudo apt-get install$$missing', then 'make test' again." >&2; exit 1; \
 		fi; }
 
 check: install
@@ -70,6 +57,7 @@ licences: install
 # Known advisories against the locked packages, offline; tests/supply/advisories.toml says what that can see.
 advisories: install
 	@$(BIN)/python -m tests.supply.advisories
+
 # Kills and load for a long time, bounded: SOAK_KILLS=500 kills, then SOAK_MINUTES=10 of mixed load. OUT=report.md keeps it.
 soak: install
 	@$(BIN)/python -m tests.faults.soak --kills $(or $(SOAK_KILLS),500) --minutes $(or $(SOAK_MINUTES),10) $(if $(OUT),--out "$(OUT)")

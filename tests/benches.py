@@ -40,6 +40,9 @@ WARM = ("thank you so much, dear friend", "how kind of you", "I love to help you
 COLD = ("send the form", "your request was denied", "no reply is needed", "the deadline has passed")
 
 
+# For tests about SQLite's file, and for those that need no database.
+ON_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+
 _chosen = ["sqlite"]
 
 

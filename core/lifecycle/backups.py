@@ -36,11 +36,11 @@ _LOOK_SECONDS = 0.1
 
 def backup(settings: Settings, path: Path, *, overwrite: bool = False) -> Manifest:
     """Write everything into a new file of mode 0600; raise `BackupRefused` if that cannot be done."""
+    if path.exists() and not overwrite:
+        raise BackupRefused(f"{path} exists already: choose another name, or add --overwrite.")
     file = sqlite_file(settings.database_url)
     if file is not None and not file.exists():
         raise BackupRefused(f"There is nothing to back up: {file} does not exist.")
-    if path.exists() and not overwrite:
-        raise BackupRefused(f"{path} exists already: choose another name, or add --overwrite.")
     engine = open_engine(settings.database_url)
     try:
         with _new(path) as new:

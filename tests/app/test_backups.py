@@ -35,8 +35,6 @@ def test_a_service_is_backed_up_while_it_runs_and_restored_to_another_home(tmp_p
         assert (other / "first.key").read_text() != key
         with started.client() as client:
             assert len(client.samples.list("local.kept").items) == 20
-            client.models.train("local.kept", effort="low")
-            assert client.models.wait("local.kept").state == "ready"
 
 
 @pytest.mark.parametrize(

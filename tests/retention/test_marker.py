@@ -3,7 +3,7 @@ the words are looked for in the raw bytes of every file of the home folder, in a
 every row. Before, they are found, so that the search can fail.
 
 One test drives a real `traitbench serve`, one a service in this process, which may fetch from this machine and whose
-log is read at its most talkative. On PostgreSQL (`TRAITBENCH_TEST_DATABASE_URL`) the second looks into the rows of all
+log is read at its most talkative. On PostgreSQL the second looks into the rows of all
 tables, the run engine's included, and that is its limit: dead rows stay in the server's files until VACUUM has been
 there, and its write-ahead log, replicas and backups are its operator's. So are, on every database, blocks of the disk
 that the file system has freed, and snapshots of it.
@@ -30,7 +30,7 @@ from core.extract import extract
 from core.lifecycle import keys
 from core.service.app import create_app
 from tests.app.processes import Started, running
-from tests.benches import fresh_settings, opened, until
+from tests.benches import ON_SQLITE, fresh_settings, opened, until
 from tests.contract.world import served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from tests.retention.marks import files, found, mark, rows
@@ -80,6 +80,7 @@ class Passing:
         assert repeated or found(told, self.words) == []
 
 
+@ON_SQLITE
 def test_what_went_in_by_any_way_is_in_no_file_and_in_no_word_said(tmp_path: Path) -> None:
     home, temporary = tmp_path / "home", tmp_path / "temporary"
     temporary.mkdir()

@@ -11,8 +11,10 @@ from core.contract.models import ModelUpdate
 from core.contract.samples import SampleInput, SamplesCreate
 from core.lifecycle import models, samples
 from core.lifecycle.bench import Bench
-from tests.benches import AUTHOR, draft, fresh_settings, opened
+from tests.benches import AUTHOR, ON_SQLITE, draft, fresh_settings, opened
 from tests.retention.marks import files, found, mark
+
+pytestmark = ON_SQLITE
 
 HISTORIES = 40
 

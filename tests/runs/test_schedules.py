@@ -4,6 +4,9 @@ from threading import Event
 import pytest
 
 from core.runs.schedules import Schedule, keep, turn
+from tests.benches import ON_SQLITE
+
+pytestmark = ON_SQLITE
 
 
 def test_a_task_has_its_turn_again_and_again_even_if_one_fails() -> None:

@@ -12,7 +12,9 @@ import pytest
 
 from core.runs.pulse import Place
 from core.runs.supervisor import Supervisor
-from tests.benches import until
+from tests.benches import ON_SQLITE, until
+
+pytestmark = ON_SQLITE
 
 LIVES = "import sys; sys.stdin.readline(); print('ready', flush=True); sys.stdin.read()"
 DIES = "import sys; open(sys.argv[1], 'a').write('x'); sys.exit(3)"

@@ -1,0 +1,104 @@
+"""Several processes on one PostgreSQL behind nginx, with the configuration that is in the documentation."""
+
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.client import Traitbench
+from core.errors import Unavailable
+from core.settings import Settings
+from tests.app.processes import Started, run, starting
+from tests.conftest import PATIENCE_SECONDS, free_port
+
+CONFIGURATION = Path(__file__).parents[2] / "core" / "docs" / "nginx.conf"
+NGINX = "/usr/sbin/nginx"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The processes, and the address of nginx in front of them."""
+
+    base_url: str
+    secret: str
+    services: Sequence[Started]
+    workers: Sequence["subprocess.Popen[str]"]
+    workbench: Started | None
+    nginx: Path
+
+    def client(self) -> Traitbench:
+        """A client that goes through nginx."""
+        return Traitbench(self.base_url, self.secret)
+
+
+@contextmanager
+def cluster(folder: Path, settings: Settings, *, services: int, workers: int, workbench: bool) -> Iterator[Cluster]:
+    """So many processes, ready."""
+    given = {"TRAITBENCH_DATABASE_URL": settings.database_url, "TRAITBENCH_PUBLIC_NAMESPACES": ""}
+    code, secret, err = run(folder / "key", "key", "create", "--scope", "authoring", "--namespace", "local", **given)
+    assert code == 0, err
+    port = free_port()
+    base_url = f"http://127.0.0.1:{port}"
+    with ExitStack() as stack, ThreadPoolExecutor(4) as pool:
+        # All of them come up side by side.
+        begun = [stack.enter_context(starting(folder / f"worker-{n}", "worker", **given)) for n in range(workers)]
+        # Whoever starts first prints its lines when it is ready; constructors wait for theirs.
+        up = [pool.submit(Started, folder / f"api-{n}", "serve", **given) for n in range(services)]
+        remote = {"TRAITBENCH_API_URL": base_url, "TRAITBENCH_API_KEY": secret.strip()}
+        page = pool.submit(Started, folder / "workbench", **remote) if workbench else None
+        started = [stack.enter_context(_ended(each.result())) for each in up]
+        shown = stack.enter_context(_ended(page.result())) if page else None
+        for each in begun:
+            assert each.stdout is not None
+            assert each.stdout.readline() == "Traitbench executes runs.\n"
+        ports = [each.port for each in started] + [started[0].port] * (2 - services)
+        prefix = folder / "nginx"
+        stack.enter_context(_nginx(prefix, port, ports, shown.port if shown else free_port()))
+        yield Cluster(base_url, secret.strip(), started, begun, shown, prefix)
+
+
+@contextmanager
+def _nginx(prefix: Path, port: int, apis: Sequence[int], workbench: int) -> Iterator[None]:
+    """The configuration as it is, but for the ports."""
+    prefix.mkdir()
+    told = CONFIGURATION.read_text("utf-8")
+    for name, number in zip((8500, 8501, 8502, 8503), (port, workbench, *apis), strict=True):
+        assert f"127.0.0.1:{name};" in told
+        told = told.replace(f"127.0.0.1:{name};", f"127.0.0.1:{number};")
+    if apis[0] == apis[1]:
+        told = told.replace(f"        server 127.0.0.1:{apis[1]};\n", "", 1)
+    (prefix / "nginx.conf").write_text(told)
+    # In the foreground, so that it ends with the test; `-p` holds whatever it writes.
+    command = [NGINX, "-p", str(prefix), "-c", str(prefix / "nginx.conf"), "-g", "daemon off;"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        _await(f"http://127.0.0.1:{port}")
+        yield
+    finally:
+        process.terminate()
+        process.communicate(timeout=10)
+
+
+def _await(base_url: str) -> None:
+    end = time.monotonic() + PATIENCE_SECONDS
+    with Traitbench(base_url) as client:
+        while True:
+            try:
+                client.health()
+                return
+            except Unavailable:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.05)
+
+
+@contextmanager
+def _ended(started: Started) -> Iterator[Started]:
+    try:
+        yield started
+    finally:
+        if started.process.poll() is None:
+            started.stop()
