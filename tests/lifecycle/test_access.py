@@ -13,7 +13,9 @@ from core.errors import (
 from core.lifecycle import access
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
-from tests.benches import AUTHOR, SCORER, STRANGER, draft
+from tests.benches import AUTHOR, ON_SQLITE, SCORER, STRANGER, draft
+
+pytestmark = ON_SQLITE
 
 READS = (
     *("models.get", "models.card", "traits.list", "traits.get", "versions.list", "versions.get"),

@@ -25,7 +25,9 @@ from core.scoring import card
 from core.scoring.snapshot import Snapshot
 from core.store import tables
 from core.store.engine import reading
-from tests.benches import AUTHOR, SCORER, done_here, fresh_settings, new_handle, opened, trained_here, until
+from tests.benches import AUTHOR, ON_SQLITE, SCORER, done_here, fresh_settings, new_handle, opened, trained_here, until
+
+pytestmark = ON_SQLITE
 
 TEXTS = [f"thank you for letter number {number}, it was {'kind' if number % 3 else 'cold'}" for number in range(40)]
 LONG = "The first sentence is warm. The second is not.\n\nA new paragraph begins here, and it ends. " * 20

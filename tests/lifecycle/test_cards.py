@@ -9,7 +9,9 @@ from core.contract.traits import TraitInput, TraitsCreate
 from core.errors import ModelNotFound
 from core.lifecycle import cards, models, traits, versions
 from core.lifecycle.bench import Bench
-from tests.benches import AUTHOR, SCORER, STRANGER, new_handle
+from tests.benches import AUTHOR, ON_SQLITE, SCORER, STRANGER, new_handle
+
+pytestmark = ON_SQLITE
 
 
 def _draft(bench: Bench, *told: TraitInput, **fields: Any) -> str:

@@ -17,7 +17,9 @@ from core.errors import (
 from core.lifecycle import models, scores
 from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
-from tests.benches import AUTHOR, COLD, SCORER, STRANGER, WARM, draft
+from tests.benches import AUTHOR, COLD, ON_SQLITE, SCORER, STRANGER, WARM, draft
+
+pytestmark = ON_SQLITE
 
 A, B = COLD[1], WARM[1]
 

@@ -12,7 +12,9 @@ from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.lifecycle.demo import ensure_demo_models
 from sample_data import demo_models
-from tests.benches import fresh_settings, opened
+from tests.benches import ON_SQLITE, fresh_settings, opened
+
+pytestmark = ON_SQLITE
 
 OWNER = Caller("key_demo", "authoring", frozenset({"demo"}))
 VISITOR = Caller("key_visitor", "scoring", frozenset({"local"}))

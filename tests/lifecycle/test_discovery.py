@@ -19,7 +19,9 @@ from core.store import runs
 from core.store import traits as stored_traits
 from core.store.engine import reading, writing
 from sample_data import demo_models
-from tests.benches import AUTHOR, draft, new_handle, settled
+from tests.benches import AUTHOR, ON_SQLITE, draft, new_handle, settled
+
+pytestmark = ON_SQLITE
 
 LOW = DiscoverRequest(effort="low")
 HEADLINES = next(model for model in demo_models() if model.handle == "demo.headlines")

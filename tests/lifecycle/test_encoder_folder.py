@@ -13,8 +13,10 @@ from core.errors import FeatureUnavailable
 from core.lifecycle import scores
 from core.lifecycle.bench import Bench
 from core.settings import Settings
-from tests.benches import AUTHOR, fresh_settings, opened, trained_here
+from tests.benches import AUTHOR, ON_SQLITE, fresh_settings, opened, trained_here
 from tests.encoders.folders import graph, onnx_folder, table_folder
+
+pytestmark = ON_SQLITE
 
 Start = Callable[[Path | None], AbstractContextManager[Bench]]
 

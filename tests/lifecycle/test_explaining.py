@@ -19,9 +19,11 @@ from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.store import tables
 from core.store.engine import writing
-from tests.benches import AUTHOR, SCORER, done_here, new_handle, trained_here
+from tests.benches import AUTHOR, ON_SQLITE, SCORER, done_here, new_handle, trained_here
 from tests.extract.loopback import ANY_PORT, Site, page, serve, this_machine
 from tests.lifecycle.test_discovery import LOW, _headlines
+
+pytestmark = ON_SQLITE
 
 TEXT = "Thank you so much, my friend. The form was denied."
 DEMO = Caller("key_demo", "authoring", frozenset({"demo"}))

@@ -16,8 +16,10 @@ from core.lifecycle import extraction, scores
 from core.lifecycle.bench import Bench
 from core.store import tables
 from core.store.engine import reading
-from tests.benches import SCORER, STRANGER
+from tests.benches import ON_SQLITE, SCORER, STRANGER
 from tests.extract.loopback import ANY_PORT, Site, page, serve, this_machine
+
+pytestmark = ON_SQLITE
 
 SENTENCE = "Thank you so much for the lovely evening, and do come again whenever you like, dear friends."
 HTML = f"<html><head><title>A letter</title></head><body><article><p>{SENTENCE}</p></article></body></html>"

@@ -7,7 +7,9 @@ from core.contract.scores import ScoreRequest
 from core.errors import ModelBusy
 from core.lifecycle import models, scores, training, versions
 from core.lifecycle.bench import Bench
-from tests.benches import AUTHOR, done_here, draft
+from tests.benches import AUTHOR, ON_SQLITE, done_here, draft
+
+pytestmark = ON_SQLITE
 
 
 def trained(bench: Bench, *, use_labels: bool) -> str:

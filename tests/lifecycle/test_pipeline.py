@@ -8,7 +8,9 @@ import pytest
 
 from core.errors import Unavailable
 from core.lifecycle.pipeline import AHEAD, Pipeline, Pipelines
-from tests.benches import until
+from tests.benches import ON_SQLITE, until
+
+pytestmark = ON_SQLITE
 
 
 def brief() -> float:

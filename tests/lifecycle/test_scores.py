@@ -30,7 +30,9 @@ from core.scoring.snapshot import Snapshot
 from core.store import models as stored
 from core.store import versions as stored_versions
 from core.store.engine import writing
-from tests.benches import AUTHOR, COLD, SCORER, STRANGER, WARM, draft, new_handle, settled
+from tests.benches import AUTHOR, COLD, ON_SQLITE, SCORER, STRANGER, WARM, draft, new_handle, settled
+
+pytestmark = ON_SQLITE
 
 TEXT = "thank you, how kind of you, my friend"
 

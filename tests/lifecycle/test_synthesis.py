@@ -21,7 +21,9 @@ from core.lifecycle import models, outcomes, samples, synthesis, training, trait
 from core.lifecycle.bench import Bench
 from core.store import runs, tables
 from core.store.engine import reading, writing
-from tests.benches import AUTHOR, draft, new_handle, settled
+from tests.benches import AUTHOR, ON_SQLITE, draft, new_handle, settled
+
+pytestmark = ON_SQLITE
 
 LOW = SynthesizeRequest(effort="low")
 VARY = SynthesizeRequest(effort="low", synth_type="diversify")
