@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from dbos import DBOS
 from sqlalchemy import Connection, Engine, func, inspect, select, text
 
@@ -17,6 +18,7 @@ from core.lifecycle import models, samples, training
 from core.runs.names import engine_url
 from core.runs.queue import EngineQueue
 from core.settings import Settings
+from core.store import migrations
 from core.store.engine import open_engine, reading, writing
 from core.store.migrate import migrate
 from core.store.tables import kept_vectors, metadata
@@ -50,15 +52,26 @@ _BEFORE = {
 }
 
 
-def _of_before(settings: Settings) -> None:
-    """A database as the release before left it, with a training in its queue."""
+def _revision_before() -> str:
+    """The schema of the release before this one."""
+    script = ScriptDirectory(str(Path(migrations.__file__).parent))
+    return str(script.get_revision("head").down_revision)
+
+
+_KEY = "train effort=low reoptimize=false"
+
+
+def _of_before(settings: Settings, revision: str) -> None:
+    """A database as a release of that schema left it, with a training in its queue."""
     engine, url = open_engine(settings.database_url), settings.database_url
-    migrate(engine, "0001")
+    migrate(engine, revision)
     DBOS.migrate(engine_url(url))
     queue = EngineQueue(url)
     with writing(engine) as connection:
         for table, row in _BEFORE.items():
-            _insert(connection, table, row)
+            # The first release had no keys of runs.
+            keyed = table == "tb_runs" and revision != "0001"
+            _insert(connection, table, row | ({"run_key": _KEY} if keyed else {}))
         for number, (told, quality) in enumerate((("how kind", 1.0), ("be gone", 0.0))):
             digest = hashlib.sha256(told.encode()).hexdigest()
             row = {"id": number + 1, "model_id": 7, "trait_id": 8, "text": told, "quality": quality}
@@ -98,9 +111,12 @@ def test_vectors_that_were_kept_are_let_go_of_however_their_table_was_made(tmp_p
         engine.dispose()
 
 
-def test_a_database_of_the_release_before_is_brought_up_to_date_and_its_training_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("revision", ["0001", _revision_before()])
+def test_a_database_of_an_earlier_release_is_brought_up_to_date_and_its_training_goes_on(
+    tmp_path: Path, revision: str
+) -> None:
     with fresh_settings(tmp_path, blank=True) as settings:
-        _of_before(settings)
+        _of_before(settings, revision)
         with opened(settings, runs=False) as bench:
             assert _differences(bench.engine) == []
             before = models.get(bench, AUTHOR, "local.before")
