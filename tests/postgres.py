@@ -77,8 +77,8 @@ def _server() -> str:
 def _start(folder: Path) -> None:
     data = str(folder / "data")
     _run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
-    told = " ".join(f"-c {option}" for option in _OPTIONS)
-    _run("pg_ctl", "-D", data, "-l", str(folder / "log"), "-o", f"{told} -k {folder}", "-w", "start")
+    options = " ".join(f"-c {option}" for option in _OPTIONS)
+    _run("pg_ctl", "-D", data, "-l", str(folder / "log"), "-o", f"{options} -k {folder}", "-w", "start")
 
 
 def _make_template(server: str) -> None:

@@ -18,7 +18,7 @@ from time import monotonic, sleep
 from typing import IO
 
 from sqlalchemy import Connection, Engine, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from core.lifecycle import rules
 from core.runs.queue import EngineQueue, make_tables
@@ -126,7 +126,10 @@ def _sync_folder(folder: Path) -> None:
 def _made(settings: Settings) -> Engine:
     """The database to restore to, made if it is a file; its tables are left as they are."""
     if file := sqlite_file(settings.database_url):
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        try:
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise BackupRefused(f"{file} cannot be written: {error.strerror}.") from error
     return open_engine(settings.database_url)
 
 
@@ -143,10 +146,11 @@ def _without_worker(settings: Settings) -> Iterator[None]:
     except OSError as error:
         raise BackupRefused(f"{file} cannot be written: {error.strerror}.") from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BackupRefused(f"A Traitbench runs on {file}: stop it, then restore.") from error
         yield
-    except BlockingIOError as error:
-        raise BackupRefused(f"A Traitbench runs on {file}: stop it, then restore.") from error
     finally:
         os.close(lock)
 
@@ -185,8 +189,9 @@ def _check_alone(connection: Connection) -> None:
 def _or_nothing() -> Iterator[None]:
     try:
         yield
-    except DBAPIError as error:
-        reason = str(error.orig).partition("\n")[0]
+    except (SQLAlchemyError, ValueError) as error:
+        # Only the first line of what the database says: the others may hold values.
+        reason = str(error.orig).partition("\n")[0] if isinstance(error, DBAPIError) else type(error).__name__
         raise BackupRefused(f"Nothing was restored, and nothing changed: {reason}.") from error
 
 

@@ -112,9 +112,8 @@ class Backup:
         migrate.upgrade(connection)
 
     def _insert(self, connection: Connection, part: Part) -> None:
-        there = _columns(connection, part.name)
-        if dict(part.columns).keys() - dict(there).keys():
-            raise BackupRefused(f"The backup is damaged: {part.name} has columns that its schema does not have.")
+        if part.name not in _names(connection) or set(part.columns) != set(_columns(connection, part.name)):
+            raise BackupRefused(f"Nothing was restored: {part.name} in the backup is not as its schema says.")
         statement = insert_into(_clause(part.name, part.columns))
         for rows in _some(self._rows(part), _AT_ONCE):
             connection.execute(statement, rows)
@@ -148,14 +147,17 @@ def write(connection: Connection, file: IO[bytes], *, program: str, now: datetim
 def opened(path: Path) -> Iterator[Backup]:
     """The backup in a file, every byte of it checked; raise `BackupRefused` if it cannot be restored here."""
     try:
-        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-            manifest = _manifest(archive, path)
-            _check_parts(archive, manifest, path)
-            yield Backup(archive, manifest)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise BackupRefused(f"{path} is not a Traitbench backup, or it is damaged: use another copy.") from error
+        file = path.open("rb")
     except OSError as error:
-        raise BackupRefused(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise BackupRefused(f"{path} cannot be read: {error.strerror}.") from error
+    with file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                manifest = _manifest(archive, path)
+                _check_parts(archive, manifest)
+                yield Backup(archive, manifest)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            raise BackupRefused(f"{path} is not a Traitbench backup, or it is damaged: use another copy.") from error
 
 
 def is_empty(connection: Connection) -> bool:
@@ -203,18 +205,18 @@ def _line(row: Sequence[Any], encode: Sequence[Callable[[Any], Any] | None]) -> 
 
 
 def _to_json(manifest: Manifest) -> bytes:
-    told = {
+    content = {
         "format": manifest.format,
         "schema": manifest.schema,
         "program": manifest.program,
         "made_at": manifest.made_at.isoformat(),
         "tables": [part.__dict__ for part in manifest.parts],
     }
-    return json.dumps({**told, "sha256": _digest(told)}, indent=1).encode()
+    return json.dumps({**content, "sha256": _digest(content)}, indent=1).encode()
 
 
-def _digest(told: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -225,16 +227,16 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
         info = archive.getinfo(_MANIFEST)
         if info.file_size > _LARGEST_MANIFEST:
             raise ValueError
-        told = json.loads(archive.read(info))
-        if int(told["format"]) > FORMAT:
+        content = json.loads(archive.read(info))
+        if int(content["format"]) > FORMAT:
             raise BackupRefused(f"{path} was made by a newer Traitbench: use that one, or a newer one, to restore it.")
-        if told.pop("sha256") != _digest(told):
+        if content.pop("sha256") != _digest(content):
             raise ValueError
         parts = tuple(
             Part(**{**part, "columns": tuple((str(name), str(kind)) for name, kind in part["columns"])})
-            for part in told["tables"]
+            for part in content["tables"]
         )
-        manifest = Manifest(told["schema"], told["program"], datetime.fromisoformat(told["made_at"]), parts)
+        manifest = Manifest(content["schema"], content["program"], datetime.fromisoformat(content["made_at"]), parts)
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise zipfile.BadZipFile from error
     if not migrate.is_known(manifest.schema):
@@ -242,7 +244,7 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
     return manifest
 
 
-def _check_parts(archive: zipfile.ZipFile, manifest: Manifest, path: Path) -> None:
+def _check_parts(archive: zipfile.ZipFile, manifest: Manifest) -> None:
     members = {_MANIFEST, *(f"{part.name}.jsonl" for part in manifest.parts)}
     if set(archive.namelist()) != members:
         raise zipfile.BadZipFile

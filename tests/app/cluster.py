@@ -64,13 +64,13 @@ def cluster(folder: Path, settings: Settings, *, services: int, workers: int, wo
 def _nginx(prefix: Path, port: int, apis: Sequence[int], workbench: int) -> Iterator[None]:
     """The configuration as it is, but for the ports."""
     prefix.mkdir()
-    told = CONFIGURATION.read_text("utf-8")
+    configuration = CONFIGURATION.read_text("utf-8")
     for name, number in zip((8500, 8501, 8502, 8503), (port, workbench, *apis), strict=True):
-        assert f"127.0.0.1:{name};" in told
-        told = told.replace(f"127.0.0.1:{name};", f"127.0.0.1:{number};")
+        assert f"127.0.0.1:{name};" in configuration
+        configuration = configuration.replace(f"127.0.0.1:{name};", f"127.0.0.1:{number};")
     if apis[0] == apis[1]:
-        told = told.replace(f"        server 127.0.0.1:{apis[1]};\n", "", 1)
-    (prefix / "nginx.conf").write_text(told)
+        configuration = configuration.replace(f"        server 127.0.0.1:{apis[1]};\n", "", 1)
+    (prefix / "nginx.conf").write_text(configuration)
     # In the foreground, so that it ends with the test; `-p` holds whatever it writes.
     command = [NGINX, "-p", str(prefix), "-c", str(prefix / "nginx.conf"), "-g", "daemon off;"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -67,9 +67,11 @@ def test_a_copy_of_the_file_alone_loses_what_is_in_the_log_and_a_backup_does_not
         handle = draft(bench)
         with closing(sqlite3.connect(settings.home / "traitbench.db")) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
-        told = [SampleInput(trait="warmth", text=f"acknowledged {number}", quality=1.0) for number in range(600)]
+        acknowledged = [
+            SampleInput(trait="warmth", text=f"acknowledged {number}", quality=1.0) for number in range(600)
+        ]
         for first in (0, 300):
-            samples.add(bench, AUTHOR, handle, SamplesCreate(samples=told[first : first + 300]))
+            samples.add(bench, AUTHOR, handle, SamplesCreate(samples=sent[first : first + 300]))
         shutil.copy(settings.home / "traitbench.db", tmp_path / "copy.db")
         with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:
             assert connection.execute("SELECT count(*) FROM tb_samples").fetchone() == (0,)

@@ -41,7 +41,7 @@ class Acknowledged:
 
 
 @contextmanager
-def _load(base_url: str, secret: str, told: Acknowledged) -> Iterator[None]:
+def _load(base_url: str, secret: str, acknowledged: Acknowledged) -> Iterator[None]:
     """Clients that add samples one by one, and one that trains model after model."""
     stop, failures = threading.Event(), list[BaseException]()
 
@@ -59,10 +59,10 @@ def _load(base_url: str, secret: str, told: Acknowledged) -> Iterator[None]:
         def act(client: Traitbench, number: int) -> None:
             if number == 0:
                 _draft(client, handle)
-                told.texts[handle] = []
+                acknowledged.texts[handle] = []
             text = f"text {number} of {handle}"
             client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=number % 2)])
-            told.texts[handle].append(text)
+            acknowledged.texts[handle].append(text)
 
         return act
 
@@ -76,7 +76,7 @@ def _load(base_url: str, secret: str, told: Acknowledged) -> Iterator[None]:
         client.models.train(handle, effort="low")
         client.models.wait(handle)
         version = client.versions.get(handle, "v1")
-        told.versions[handle] = version.param_hash, client.scores.score(handle, TEXT).scores
+        acknowledged.versions[handle] = version.param_hash, client.scores.score(handle, TEXT).scores
 
     acts = [*(add(f"local.written-{number}") for number in range(WRITERS)), train]
     threads = [threading.Thread(target=repeat, args=(act,)) for act in acts]
@@ -120,18 +120,22 @@ def _check(bench: Bench, before: Acknowledged, after: Acknowledged) -> None:
 def test_what_was_acknowledged_before_a_backup_is_in_it(settings: Settings, tmp_path: Path, database: str) -> None:
     with opened(settings, runs=True) as bench:
         secret = keys.create(bench.engine, scope="authoring", namespaces=("local",)).secret
-        told = Acknowledged()
+        acknowledged = Acknowledged()
         backups = list[tuple[Path, Acknowledged]]()
-        with served(create_app(bench)) as base_url, _load(base_url, secret, told):
-            until(lambda: told.versions and len(told.texts) == WRITERS, what="the load to begin", seconds=60)
+        with served(create_app(bench)) as base_url, _load(base_url, secret, acknowledged):
+            until(
+                lambda: acknowledged.versions and len(acknowledged.texts) == WRITERS,
+                what="the load to begin",
+                seconds=60,
+            )
             for number in range(BACKUPS or FEW[database]):
-                trained = len(told.versions)
-                until(lambda least=trained: len(told.versions) > least, what="more load")  # type: ignore[misc]
-                before, path = told.copy(), tmp_path / f"{number}.backup"
+                trained = len(acknowledged.versions)
+                until(lambda least=trained: len(acknowledged.versions) > least, what="more load")  # type: ignore[misc]
+                before, path = acknowledged.copy(), tmp_path / f"{number}.backup"
                 backup(settings, path)
                 backups.append((path, before))
     for path, before in backups:
         with fresh_settings(tmp_path / f"{path.name}-home", blank=True) as other:
             restore(other, path)
             with opened(other, runs=True) as restored:
-                _check(restored, before, told)
+                _check(restored, before, acknowledged)

@@ -166,10 +166,10 @@ def _rewritten(file: Path, to: Path, change: Callable[[dict[str, object]], None]
         for name in old.namelist():
             raw = old.read(name)
             if name == "manifest.json":
-                told = json.loads(raw)
-                told.pop("sha256")
-                change(told)
-                raw = json.dumps({**told, "sha256": _digest(told)}).encode()
+                content = json.loads(raw)
+                content.pop("sha256")
+                change(content)
+                raw = json.dumps({**content, "sha256": _digest(content)}).encode()
             new.writestr(name, raw)
     return to
 
@@ -178,7 +178,7 @@ def _rewritten(file: Path, to: Path, change: Callable[[dict[str, object]], None]
 def test_a_backup_of_a_newer_release_is_refused(
     file: Path, target: Settings, tmp_path: Path, name: str, value: object
 ) -> None:
-    newer = _rewritten(file, tmp_path / "newer", lambda told: told.update({name: value}))
+    newer = _rewritten(file, tmp_path / "newer", lambda content: content.update({name: value}))
     with pytest.raises(BackupRefused, match="newer"):
         restore(target, newer)
 
@@ -233,7 +233,7 @@ def test_a_restore_that_is_killed_leaves_the_old_or_the_new(file: Path, target: 
         "-c",
         "import sys; from pathlib import Path; from core.settings import Settings; from core.lifecycle import backups;"
         " from core.store.backups import Backup; load = Backup._insert; import time\n"
-        "def slowly(*told): print('inserting', flush=True); load(*told); time.sleep(0.1)\n"
+        "def slowly(*content): print('inserting', flush=True); load(*content); time.sleep(0.1)\n"
         "Backup._insert = slowly\n"
         "backups.restore(Settings(home=Path(sys.argv[1]), database_url=sys.argv[2]), Path(sys.argv[3]), replace=True)",
     ]
