@@ -67,9 +67,8 @@ def test_a_copy_of_the_file_alone_loses_what_is_in_the_log_and_a_backup_does_not
         handle = draft(bench)
         with closing(sqlite3.connect(settings.home / "traitbench.db")) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
-        acknowledged = [
-            SampleInput(trait="warmth", text=f"acknowledged {number}", quality=1.0) for number in range(600)
-        ]
+        texts = [f"acknowledged {number}" for number in range(600)]
+        sent = [SampleInput(trait="warmth", text=text, quality=1.0) for text in texts]
         for first in (0, 300):
             samples.add(bench, AUTHOR, handle, SamplesCreate(samples=sent[first : first + 300]))
         shutil.copy(settings.home / "traitbench.db", tmp_path / "copy.db")
