@@ -11,6 +11,7 @@ import hmac
 import secrets
 import threading
 import time
+from collections import OrderedDict
 from dataclasses import dataclass
 
 import streamlit as st
@@ -61,6 +62,7 @@ class Sessions:
 
     def __init__(self) -> None:
         self._held: dict[str, _Session] = {}
+        self._ended: OrderedDict[str, None] = OrderedDict()
         self._lock = threading.Lock()
 
     def begin(self, person: Person) -> str:
@@ -68,7 +70,7 @@ class Sessions:
         token, now = secrets.token_urlsafe(32), time.monotonic()
         with self._lock:
             while len(self._held) >= _MOST:
-                del self._held[min(self._held, key=lambda each: self._held[each].seen)]
+                self._end(min(self._held, key=lambda each: self._held[each].seen))
             self._held[_digest(token)] = _Session(person, now, now)
         return token
 
@@ -80,7 +82,7 @@ class Sessions:
             if session is None:
                 return None
             if now - session.seen > _IDLE_SECONDS or now - session.began > _LONGEST_SECONDS:
-                del self._held[digest]
+                self._end(digest)
                 return None
             session.seen = now
             return session.person
@@ -88,7 +90,17 @@ class Sessions:
     def end(self, token: str | None) -> None:
         """Sign a browser out."""
         with self._lock:
-            self._held.pop(_digest(token or ""), None)
+            self._end(_digest(token or ""))
+
+    def has_ended(self, token: str | None) -> bool:
+        """Whether a cookie was one of ours, so that a tab that is signed out can still load how it says so."""
+        return _digest(token or "") in self._ended
+
+    def _end(self, digest: str) -> None:
+        if self._held.pop(digest, None) is not None:
+            self._ended[digest] = None
+        while len(self._ended) > _MOST:
+            self._ended.popitem(last=False)
 
 
 class StartLink:

@@ -1,5 +1,7 @@
 """What the workbench's API key may do with a model, asked once for each key: scope and namespaces never change."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from app import people
@@ -18,6 +20,13 @@ def why_read_only(model: Model) -> str:
     if not _may_author((client().base_url, api_key(read_settings())), model.handle):
         return f"{_whose()} API key may score but not change models; that takes the scope `authoring`."
     return ""
+
+
+def why_nowhere(owned: Sequence[str]) -> str | None:
+    """Why no model can be created; None when one can, in one of the namespaces owned."""
+    if people.current().scope == "scoring":
+        return "Your API key may score but not create models."
+    return None if owned else f"{_whose()} API key owns no namespace to create models in."
 
 
 def _whose() -> str:

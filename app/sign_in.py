@@ -15,7 +15,7 @@ from html import escape
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from string import Template
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote
 
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
@@ -70,7 +70,7 @@ class SignIn:
             await self._socket(scope, receive, send, token)
         elif path == PATH:
             await (await self._door(scope, receive))(scope, receive, send)
-        elif SESSIONS.find(token) is not None:
+        elif SESSIONS.find(token) is not None or (path.startswith("/static/") and SESSIONS.has_ended(token)):
             await self._app(scope, receive, send)
         else:
             await _unsigned(scope)(scope, receive, send)
@@ -182,9 +182,8 @@ def _form(following: str, problem: str = "", *, status: int = 200, headers: dict
 
 def _within(path: str) -> str:
     """A path of this workbench to go on with; the root in place of anything else."""
-    parts = urlsplit(path) if path.isascii() and path.isprintable() else urlsplit("")
-    safe = path.startswith("/") and not path.startswith(("//", PATH)) and "\\" not in path and not parts.netloc
-    return path if safe else "/"
+    readable = path.isascii() and path.isprintable() and "\\" not in path
+    return path if readable and path.startswith("/") and not path.startswith(("//", PATH)) else "/"
 
 
 def _is_https(scope: Scope) -> bool:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app import session
+from app.permission import why_nowhere
 from app.service import listing, namespaces
 from app.text import count
 from app.theme import STATES
@@ -69,13 +70,13 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
     ready = sum(model.state == "ready" for model in shown)
     st.caption(f"{count(len(shown), 'model')}, {ready} ready to score", width="content")
     with st.container(horizontal=True, horizontal_alignment="right", width="content"):
-        nowhere = None if owned else "This workbench's API key owns no namespace to create models in."
+        nowhere = why_nowhere(owned)
         st.button(
             "Import",
             icon=":material/upload:",
             key="catalog.import_button",
             on_click=bundle_import.start,
-            disabled=not owned,
+            disabled=nowhere is not None,
             help=nowhere or "Bring in a model that was exported, from its file.",
         )
         st.button(
@@ -84,7 +85,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
             icon=":material/add:",
             key="catalog.new_button",
             on_click=start,
-            disabled=not owned,
+            disabled=nowhere is not None,
             help=nowhere,
         )
 
@@ -95,7 +96,7 @@ if len(shown) > ROWS:
     page = st.pagination(-(-len(shown) // ROWS), key="catalog.page")
 st.html(f"<style>{NAME_STYLE}</style>")
 for model in shown[(page - 1) * ROWS : page * ROWS]:
-    model_row(model, owned=model.handle.split(".")[0] in owned)
+    model_row(model, owned=nowhere is None and model.handle.split(".")[0] in owned)
 draw_unreadable(unreadable, "model", key="catalog.unreadable")
 
 if not found and not unreadable and not (text or state or namespace):

@@ -95,7 +95,7 @@ class Share:
         if not seconds or len(self._line) >= self.most_waiting or amount > self.most:
             return False
         loop = asyncio.get_running_loop()
-        mine = (amount, loop.create_future())
+        mine: tuple[int, asyncio.Future[bool]] = (amount, loop.create_future())
         self._line.append(mine)
         clock = loop.call_later(seconds, _late, mine[1])
         try:

@@ -37,7 +37,7 @@ _LONGEST_PEER = 64
 _log = logging.getLogger("traitbench.service")
 
 # When a series began: as many series again, for something that nobody asks.
-disable_created_metrics()
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class Watching:

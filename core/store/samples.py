@@ -70,7 +70,8 @@ def waiting(connection: Connection, model_id: int) -> Waiting:
 def newest(connection: Connection, model_id: int, *, up_to: int) -> datetime | None:
     """The latest date of the samples up to this id."""
     mine = (_SAMPLES.model_id == model_id, _SAMPLES.id <= up_to)
-    return connection.execute(select(func.max(_SAMPLES.created_at)).where(*mine)).scalar_one()
+    found: datetime | None = connection.execute(select(func.max(_SAMPLES.created_at)).where(*mine)).scalar_one()
+    return found
 
 
 def ready_to_learn(

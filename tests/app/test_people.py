@@ -1,0 +1,122 @@
+"""Who is signed in: what a key makes of a person, how long a session lasts, and whose batch it is."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from app import people
+from app.people import OPERATOR, Sessions
+from app.sign_in import SignIn, link
+from core.client import Traitbench
+from core.errors import InsufficientScope
+from core.lifecycle import keys
+from core.settings import Settings
+from tests.conftest import Service
+
+
+@pytest.fixture
+def here(service: Service, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """The environment of the running service."""
+    monkeypatch.setenv("TRAITBENCH_HOME", str(service.settings.home))
+    monkeypatch.setenv("TRAITBENCH_PORT", str(service.settings.port))
+    return service.settings
+
+
+def test_a_key_makes_a_person_of_its_scope_and_namespaces_and_no_operator(
+    service: Service, here: Settings, namespace: str
+) -> None:
+    issued = keys.create(service.bench.engine, scope="scoring", namespaces=(namespace,), name=f"Ada of {namespace}")
+    person = people.holder(here, issued.secret)
+    assert person is not None
+    assert (person.scope, person.namespaces, person.operator) == ("scoring", (namespace,), False)
+    with Traitbench(service.base_url, person.key) as client, pytest.raises(InsufficientScope):
+        client.models.create(f"{namespace}.crafted")
+    keys.revoke(service.bench.engine, issued.key.id)
+    assert people.holder(here, issued.secret) is None
+    assert people.holder(here, "tba_nothing") is None
+
+
+def test_a_session_ends_when_it_is_idle_too_old_or_signed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("app.people.time.monotonic", lambda: now[0])
+    sessions = Sessions()
+    token = sessions.begin(OPERATOR)
+    assert token not in repr(vars(sessions))
+    for hours in range(0, 7 * 24, 11):
+        now[0] = hours * 3_600.0
+        assert sessions.find(token) is OPERATOR
+    now[0] = 7 * 24 * 3_600.0 + 1
+    assert sessions.find(token) is None
+    idle, left = sessions.begin(OPERATOR), sessions.begin(OPERATOR)
+    sessions.end(left)
+    assert (sessions.find(left), sessions.has_ended(left), sessions.has_ended("guess")) == (None, True, False)
+    now[0] += 12 * 3_600.0 + 1
+    assert sessions.find(idle) is None
+    assert [sessions.find(each) for each in (None, "", "guess")] == [None] * 3
+
+
+def ask(here: Settings, path: str, *, method: str = "GET", query: str = "", body: bytes = b"", **headers: str) -> Any:
+    """Status and headers of an answer at the door."""
+    sent: list[Message] = []
+
+    async def inside(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError(f"{scope['path']} was let in")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body}
+
+    raw = [(b"host", b"localhost:8501"), *((n.replace("_", "-").encode(), v.encode()) for n, v in headers.items())]
+    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": raw}
+    asyncio.run(SignIn(inside, here, secret="the secret")({**scope, "client": ("192.0.2.1", 1)}, receive, send))
+    return sent[0]["status"], {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+
+
+@pytest.mark.parametrize(
+    ("following", "to"),
+    [
+        ("/score?model=a.b", "/score?model=a.b"),
+        *((bad, "/") for bad in ("//evil.example", "https://evil.example", "/\\evil.example", "", "/sign-in?token=x")),
+        *((bad, "/") for bad in ("javascript:alert(1)", "/a\r\nSet-Cookie: x=y", "evil")),
+    ],
+)
+def test_after_signing_in_one_stays_within_the_workbench(here: Settings, following: str, to: str) -> None:
+    status, headers = ask(
+        here, "/sign-in", method="POST", body=urlencode({"token": "the secret", "next": following}).encode()
+    )
+    assert (status, headers["location"]) == (303, to)
+    assert "httponly" in headers["set-cookie"].lower()
+    assert "samesite=strict" in headers["set-cookie"].lower()
+    assert "secure" not in headers["set-cookie"].lower()
+
+
+def test_the_cookie_is_secure_where_the_browser_came_by_https(here: Settings) -> None:
+    _, headers = ask(here, "/sign-in", method="POST", body=b"token=the+secret", origin="https://bench.example.org")
+    assert "secure" in headers["set-cookie"].lower()
+
+
+def test_a_link_from_another_site_is_asked_for_again_by_the_page_itself(here: Settings) -> None:
+    status, headers = ask(here, "/score", accept="text/html", sec_fetch_site="cross-site")
+    assert (status, "set-cookie" in headers) == (200, False)
+    assert ask(here, "/score", accept="text/html", sec_fetch_site="same-origin")[0] == 303
+    assert ask(here, "/score", method="POST", accept="text/html")[0] == 401
+
+
+@pytest.mark.parametrize(
+    "body", [b"token=" + b"x" * 9_000, b"", b"\xff\xfe", b"token=%ff%00", "token=schlüssel".encode()]
+)
+def test_what_is_no_secret_is_refused(here: Settings, body: bytes) -> None:
+    assert ask(here, "/sign-in", method="POST", body=body)[0] == 403
+
+
+def test_the_link_names_an_address_that_people_can_open(here: Settings) -> None:
+    assert link(replace(here, host="::1", port=1), "s") == "http://[::1]:1/sign-in?token=s"
+    assert link(replace(here, host="0.0.0.0", port=1), "s") == "http://127.0.0.1:1/sign-in?token=s"
+    named = replace(here, host="0.0.0.0", port=1, allowed_hosts=("bench.example.org",))
+    assert link(named, "s") == "http://bench.example.org:1/sign-in?token=s"

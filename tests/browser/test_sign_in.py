@@ -1,0 +1,181 @@
+"""Signing in: what a stranger reaches, who comes in, what each may do, and how it ends; in Chromium."""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.app.processes import Started, run, running
+from tests.browser.conftest import PATIENCE_MS, SETTLED
+
+pytestmark = pytest.mark.browser
+
+LINK = re.compile(r"Sign in: (http://127\.0\.0\.1:\d+/sign-in\?token=[\w-]{43})$")
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    """A workbench with a sign-in, in an empty home."""
+    with running(tmp_path_factory.mktemp("guarded-home"), TRAITBENCH_SIGN_IN="token") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def link(guarded: Started) -> str:
+    """The link that the start has printed."""
+    assert guarded.process.stdout is not None
+    said = LINK.match(guarded.process.stdout.readline().rstrip("\n"))
+    assert said
+    return said[1]
+
+
+def key(guarded: Started, scope: str, name: str) -> str:
+    code, secret, err = guarded.run("key", "create", "--scope", scope, "--namespace", "local", "--name", name)
+    assert code == 0, err
+    return secret.strip()
+
+
+@pytest.fixture
+def window(browser: Browser) -> Iterator[BrowserContext]:
+    with browser.new_context(viewport={"width": 1440, "height": 1000}) as context:
+        context.set_default_timeout(PATIENCE_MS)
+        yield context
+
+
+@pytest.fixture
+def another_window(browser: Browser) -> Iterator[BrowserContext]:
+    with browser.new_context(viewport={"width": 1440, "height": 1000}) as context:
+        context.set_default_timeout(PATIENCE_MS)
+        yield context
+
+
+def paste(window: BrowserContext, guarded: Started, secret: str, path: str = "/") -> Page:
+    """A page of somebody who signs in with a key."""
+    page = window.new_page()
+    page.goto(guarded.base_url + path)
+    page.get_by_label("Secret or API key").fill(secret)
+    page.get_by_role("button", name="Sign in").click()
+    return page
+
+
+def answer(guarded: Started, method: str, path: str, **headers: str) -> tuple[int, str]:
+    with closing(HTTPConnection("127.0.0.1", guarded.port, timeout=30)) as connection:
+        connection.request(method, path, headers={"Connection": "close", **headers})
+        response = connection.getresponse()
+        response.read()
+        return response.status, response.headers.get("Location", "")
+
+
+def test_a_stranger_reaches_nothing_but_the_sign_in_and_the_api(guarded: Started, page: Page) -> None:
+    for path in ("/", "/console", "/_stcore/health", "/_stcore/host-config", "/media/x", "/static/x", "/favicon.png"):
+        assert answer(guarded, "GET", path)[0] == 401
+    assert answer(guarded, "PUT", "/_stcore/upload_file/a/b")[0] == 401
+    assert answer(guarded, "GET", "/", Cookie=f"traitbench_session_{guarded.port}=guess")[0] == 401
+    assert answer(guarded, "GET", "/score?model=a.b", Accept="text/html") == (
+        303,
+        "/sign-in?next=%2Fscore%3Fmodel%3Da.b",
+    )
+    assert answer(guarded, "GET", "/v1/health")[0] == 200
+    assert answer(guarded, "GET", "/v1/models")[0] == 401
+    page.goto(f"{guarded.base_url}/console")
+    expect(page.get_by_role("heading", name="Sign in to Traitbench")).to_be_visible()
+    opened = page.evaluate(
+        """() => new Promise((resolve) => {
+          const socket = new WebSocket('ws://' + location.host + '/_stcore/stream', ['streamlit'])
+          socket.onopen = () => resolve('open')
+          socket.onerror = () => resolve('closed') })"""
+    )
+    assert opened == "closed"
+
+
+def test_the_link_signs_the_operator_in_until_she_signs_out(
+    guarded: Started, link: str, window: BrowserContext
+) -> None:
+    page = window.new_page()
+    page.goto(link)
+    page.wait_for_selector(SETTLED)
+    assert page.url == f"{guarded.base_url}/"
+    assert page.evaluate("document.cookie.includes('traitbench')") is False
+    [cookie] = [each for each in window.cookies() if each["name"].startswith("traitbench_session")]
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+
+    page.get_by_role("link", name="Console", exact=True).click()
+    expect(page.get_by_role("button", name="New key")).to_be_visible()
+    page.wait_for_selector(SETTLED)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_text("You are signed out")).to_be_visible()
+    assert answer(guarded, "GET", "/", Cookie=f"{cookie['name']}={cookie['value']}")[0] == 401
+    page.get_by_role("link", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Sign in to Traitbench")).to_be_visible()
+
+
+def test_a_scoring_person_only_scores_and_a_revoked_key_ends_it(guarded: Started, window: BrowserContext) -> None:
+    page = paste(window, guarded, key(guarded, "scoring", "Ada Reader"), "/console")
+    page.wait_for_selector(SETTLED)
+    assert page.url == f"{guarded.base_url}/console"
+    expect(page.get_by_text("Only the operator manages API keys")).to_be_visible()
+    expect(page.get_by_text("Ada Reader")).to_be_visible()
+    assert page.get_by_role("button", name="New key").count() == 0
+    menu = page.get_by_test_id("stSidebarNav")
+    assert [menu.get_by_text(name, exact=True).count() for name in ("Score", "Train", "Console")] == [1, 0, 0]
+
+    page.get_by_role("link", name="Catalog", exact=True).click()
+    expect(page.get_by_role("heading", name="Catalog")).to_be_visible()
+    page.wait_for_selector(SETTLED)
+    expect(page.get_by_role("button", name="New model")).to_be_disabled()
+    expect(page.get_by_role("button", name="Import")).to_be_disabled()
+
+    key_id = guarded.run("key", "list")[1].splitlines()[-1].split()[0]
+    assert guarded.run("key", "revoke", key_id)[0] == 0
+    page.get_by_role("link", name="Score", exact=True).click()
+    expect(page.get_by_text("Your API key is no longer valid")).to_be_visible()
+    assert answer(guarded, "GET", "/", Cookie=f"{window.cookies()[0]['name']}={window.cookies()[0]['value']}")[0] == 401
+
+
+def test_a_batch_is_seen_by_its_owner_only(
+    guarded: Started, link: str, window: BrowserContext, another_window: BrowserContext
+) -> None:
+    with guarded.client() as client:
+        client.models.wait("demo.headlines", timeout=120)
+    page = paste(window, guarded, key(guarded, "authoring", "Bea"), "/batch?model=demo.headlines")
+    page.wait_for_selector(SETTLED)
+    page.get_by_text("Pasted lines").click()
+    text = page.get_by_role("textbox", name="One text a line")
+    text.fill("A secret headline of Bea\nAnother one")
+    text.press("Control+Enter")
+    page.get_by_role("button", name="Score 2 texts").click()
+    expect(page.get_by_text("A secret headline of Bea").first).to_be_attached()
+    expect(page).to_have_url(re.compile("batch="))
+
+    stranger = another_window.new_page()
+    stranger.goto(link)
+    stranger.wait_for_selector(SETTLED)
+    stranger.goto(page.url)
+    expect(stranger.get_by_text("The batch that was here is no longer held")).to_be_visible()
+    stranger.wait_for_selector(SETTLED)
+    assert "secret headline" not in stranger.content()
+    page.reload()
+    page.wait_for_selector(SETTLED)
+    assert page.get_by_text("The batch that was here is no longer held").count() == 0
+
+
+def test_a_wrong_secret_is_refused_and_too_many_are_not_even_looked_at(
+    guarded: Started, window: BrowserContext
+) -> None:
+    page = paste(window, guarded, "tba_wrong")
+    expect(page.get_by_text("This is neither the secret of the sign-in link nor a valid API key.")).to_be_visible()
+    wrong = f"/sign-in?token={'x' * 43}"
+    assert [answer(guarded, "GET", wrong)[0] for _ in range(10)] == [403] * 9 + [429]
+    assert answer(guarded, "GET", f"/sign-in?token={key(guarded, 'authoring', 'by link')}")[0] == 429
+    assert window.cookies() == []
+
+
+def test_a_start_beyond_this_machine_needs_a_sign_in_or_the_word(tmp_path: Path) -> None:
+    code, out, err = run(tmp_path, TRAITBENCH_HOST="0.0.0.0")
+    assert (code, out) == (2, "")
+    assert [way in err for way in ("TRAITBENCH_SIGN_IN=token", "TRAITBENCH_HOST=127.0.0.1", "--open")] == [True] * 3
+    assert not list(tmp_path.iterdir())
