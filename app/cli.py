@@ -102,12 +102,6 @@ def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
                 "who reaches it may use it, API keys included."
             )
         click.echo(f"Everybody who reaches port {settings.port} may use the workbench, API keys included.", err=True)
-    if settings.near_host != settings.host and not settings.allowed_hosts:
-        click.echo(
-            "Only requests to localhost are answered. Set TRAITBENCH_ALLOWED_HOSTS to the name or address that people "
-            "type into their browsers.",
-            err=True,
-        )
     secret = secrets.token_urlsafe(32) if signed_in else ""
     page = "/sign-in" if signed_in else "/"
     _serve(
@@ -130,6 +124,12 @@ def _serve(make: Any, settings: Settings, **how: Any) -> None:
     from app.serve import NotStarted, serve
     from core.encoders import EncoderUnavailable
 
+    if settings.near_host != settings.host and not settings.allowed_hosts:
+        click.echo(
+            "Only requests to localhost are answered. Set TRAITBENCH_ALLOWED_HOSTS to the name or address of this "
+            "machine that people and programs use.",
+            err=True,
+        )
     try:
         serve(make, settings, **how)
     except (NotStarted, EncoderUnavailable) as error:

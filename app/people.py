@@ -12,7 +12,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -35,7 +35,7 @@ class Person:
     scope: str
     namespaces: tuple[str, ...] = ()
     operator: bool = False
-    key: str = ""
+    key: str = field(default="", repr=False)
 
     @property
     def role(self) -> str:

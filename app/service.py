@@ -50,7 +50,11 @@ _NOT = re.compile(r"\bnot (\d{1,18})$")
 _CLIENTS: dict[tuple[str, str], Traitbench] = {}
 _NAMESPACES: dict[tuple[str, str], tuple[str, ...]] = {}
 _NOBODYS = "nobodys-namespace"
-SIGN_IN = "/sign-in"
+# A plain link, for Streamlit's own buttons open another tab.
+_SIGN_IN = (
+    '<a href="/sign-in" style="display: inline-block; padding: 0.4rem 0.9rem; border-radius: 8px; '
+    'background: #0f766e; color: #fff; text-decoration: none">Sign in</a>'
+)
 _LOCK = threading.Lock()
 
 
@@ -223,7 +227,7 @@ def _signed_out(error: Unauthenticated) -> None:
         else:
             st.subheader("Your API key is no longer valid", icon=":material/key_off:", anchor=False)
             st.markdown("It was revoked, so you are signed out. Ask the operator for a new key, then sign in with it.")
-        st.link_button("Sign in", SIGN_IN, icon=":material/login:", type="primary")
+        st.html(_SIGN_IN)
 
 
 def _away(error: Unreachable) -> None:

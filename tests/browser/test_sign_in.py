@@ -131,7 +131,7 @@ def test_a_scoring_person_only_scores_and_a_revoked_key_ends_it(guarded: Started
 
     key_id = guarded.run("key", "list")[1].splitlines()[-1].split()[0]
     assert guarded.run("key", "revoke", key_id)[0] == 0
-    page.get_by_role("link", name="Score", exact=True).click()
+    menu.get_by_role("link", name="Score", exact=True).click()
     expect(page.get_by_text("Your API key is no longer valid")).to_be_visible()
     assert answer(guarded, "GET", "/", Cookie=f"{window.cookies()[0]['name']}={window.cookies()[0]['value']}")[0] == 401
 
