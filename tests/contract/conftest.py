@@ -9,6 +9,7 @@ import pytest
 from core.extract import Extracted, extract
 from core.lifecycle.bench import Bench
 from core.service.app import create_app
+from core.service.guard import Guard
 from sample_data import demo_models
 from tests.benches import fresh_settings, opened
 from tests.contract.stage import FAILED, Stage, fail_first_trainings
@@ -26,7 +27,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     benches: list[Bench] = []
     with (
         fresh_settings(tmp_path_factory.mktemp("world")) as settings,
-        served(create_app(lambda: benches[-1] if benches else None)) as base_url,
+        served(Guard(create_app(lambda: benches[-1] if benches else None), settings)) as base_url,
     ):
         settings = replace(settings, max_body_bytes=MAX_BODY, retrain_after_samples=RETRAIN_AFTER)
         world = World(base_url)
