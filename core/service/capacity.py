@@ -24,8 +24,9 @@ from core.settings import Settings
 Kind = Literal["score", "long", "explain", "batch", "write", "transfer", "read"]
 
 MEBIBYTE = 2**20
-LONG = 64 * 1024
-"""Bytes; a larger body to score is of the kind `long`, for its encoding takes seconds."""
+LONG = 4 * 1024
+"""Bytes; a larger body to score is of the kind `long`: its encoding takes from a tenth of a second up to some seconds,
+and one that takes milliseconds is not to wait behind it."""
 
 _SCOPE_KEY = "traitbench.claim"
 _WORDS: Mapping[Kind, str] = {
@@ -59,8 +60,8 @@ def bounds_for(settings: Settings, *, cores: int | None = None) -> Mapping[Kind,
     body, bundle = settings.max_body_bytes, settings.max_import_bytes
     return {
         "score": Bound(slots=32, waiting=128, bytes=16 * MEBIBYTE, seconds=2),
-        "long": Bound(slots=cores, waiting=8 * cores, bytes=max(24 * MEBIBYTE, body), seconds=2),
-        "explain": Bound(slots=max(1, cores // 2), waiting=8 * cores, bytes=0, seconds=2),
+        "long": Bound(slots=cores, waiting=8 * cores, bytes=max(24 * MEBIBYTE, body), seconds=5),
+        "explain": Bound(slots=max(1, cores // 2), waiting=8 * cores, bytes=0, seconds=5),
         "batch": Bound(slots=8 * cores, waiting=16 * cores, bytes=max(32 * MEBIBYTE, body), seconds=5),
         "write": Bound(slots=8, waiting=32, bytes=max(32 * MEBIBYTE, body), seconds=5),
         "transfer": Bound(slots=1, waiting=2, bytes=max(bundle, body), seconds=5),

@@ -235,6 +235,19 @@ def test_a_service_that_does_not_come_back_is_given_up(script: list[Answers]) ->
     assert len(weather.asked) == 3
 
 
+def busy(*_: object) -> httpx.Response:
+    body = {"code": "unavailable", "message": "Too much.", "request_id": "r", "details": {"busy": "batch"}}
+    return httpx.Response(503, json={"error": body}, headers={"Retry-After": "0"})
+
+
+def test_a_service_with_too_much_to_do_is_waited_for_however_often_it_says_so() -> None:
+    client, weather = under(*[busy] * 30, cut_after(4), *[busy] * 30)
+    with client:
+        told = list(client.scores.batch("a.b", texts(25), size=10))
+    assert [line.index for line in told] == [*range(25)]
+    assert len(weather.asked) > 60
+
+
 def test_a_refusal_is_not_repeated() -> None:
     body = {"code": "model_not_trained", "message": "Train it.", "request_id": "r", "details": {}}
     client, weather = under(lambda *_: httpx.Response(409, json={"error": body}))

@@ -161,6 +161,50 @@ def test_what_is_no_read_is_sent_once(
     assert len(weather.asked) == 1
 
 
+BUSY = envelope("unavailable", 503, headers={"Retry-After": "0"}, busy="score", at_once=32)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda c: c.scores.score("a.b", "text"),
+        lambda c: c.scores.score("a.b", "text", explain=True),
+        lambda c: c.scores.compare_chart("a.b", "one", "two"),
+        lambda c: c.scores.compare("a.b", "one", "two"),
+    ],
+)
+def test_a_score_that_was_refused_for_too_much_work_is_asked_for_again(
+    under: Under, read: Callable[[Traitbench], object]
+) -> None:
+    client, weather = under(BUSY, BUSY, BUSY, BUSY, BUSY, envelope("model_not_trained", 409))
+    with pytest.raises(TraitbenchError, match="model_not_trained"):
+        read(client)
+    assert len(weather.asked) == 6
+    assert len({request.content for request in weather.asked}) == 1
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda c: c.models.create("a.b"),
+        lambda c: c.scores.score("a.b", "text", feedback={"x": 1}),
+        lambda c: c.models.import_(BUNDLE),
+    ],
+)
+def test_a_write_that_was_refused_for_too_much_work_is_not(under: Under, write: Callable[[Traitbench], object]) -> None:
+    client, weather = under(BUSY)
+    with pytest.raises(Unavailable):
+        write(client)
+    assert len(weather.asked) == 1
+
+
+def test_a_score_is_not_asked_for_again_beyond_the_timeout() -> None:
+    weather = Weather(envelope("unavailable", 503, headers={"Retry-After": "2"}, busy="score"))
+    with Traitbench("http://service.test", timeout=1.5, transport=weather) as client, pytest.raises(Unavailable):
+        client.scores.score("a.b", "text")
+    assert len(weather.asked) == 1
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 422, 500])
 def test_an_answer_is_an_answer_and_a_read_is_not_repeated_for_it(under: Under, status: int) -> None:
     client, weather = under(envelope("some_code", status))

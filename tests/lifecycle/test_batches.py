@@ -17,11 +17,11 @@ from core.contract.scores import ScoreRequest
 from core.encoders import FULL, Encoder, Vectors, counted_apart
 from core.errors import ModelArchived, TraitbenchError, ValidationFailed
 from core.extract import Extracted
-from core.lifecycle import batches, models, scores, training, versions
+from core.lifecycle import batch_encoding, batches, models, scores, training, versions
 from core.lifecycle.bench import Bench
 from core.lifecycle.lines import begun
 from core.lifecycle.vector_cache import VectorCache
-from core.scoring import card
+from core.scoring import card, segments
 from core.scoring.snapshot import Snapshot
 from core.store import tables
 from core.store.engine import reading
@@ -130,6 +130,17 @@ def test_a_line_is_the_card_alone_whatever_was_kept_before(
     assert lines(bench, handle, texts) == alone
     assert lines(replace(bench, vectors=VectorCache(ROOM)), handle, texts) == alone
     assert encoder.asked == []
+
+
+def test_a_long_text_is_encoded_in_blocks_to_the_same_line(quiet: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    handle = trained_here(quiet)
+    texts = [TEXTS[0], LONG, LONG + TEXTS[1]]
+    alone = cards(quiet, handle, texts)
+    for module in (segments, batch_encoding):
+        monkeypatch.setattr(module, "AT_ONCE", 2)
+    for cache in (VectorCache(0), VectorCache(ROOM)):
+        assert lines(replace(quiet, vectors=cache), handle, texts) == alone
+        assert cards(replace(quiet, vectors=cache), handle, texts) == alone
 
 
 def test_a_new_version_scores_what_was_encoded_for_the_old_one(counting: tuple[Bench, Counting], quiet: Bench) -> None:
