@@ -35,6 +35,7 @@ _MOST_FAULTS = 5_000  # more than a batch of samples can have
 _SMALL = 32 * 1024  # bytes; what takes longer to parse leaves the event loop
 _LARGE = 256 * 1024  # bytes; larger bodies are parsed one at a time
 _HUGE = 32 * 1024 * 1024
+_FIRST_OF_ASTRAL = b"\xf0\xf1\xf2\xf3\xf4"
 _ASTRAL = re.compile(rb"[\xf0-\xf4][\x80-\xbf]{3}")
 _STEP = 64 * 1024  # bytes that a body of unknown length takes at a time
 
@@ -160,7 +161,8 @@ async def _read(request: Request, room: _Room, *, limit: int) -> bytearray:
 
 
 def _json(raw: bytearray) -> Any:
-    text = strict_json.decode(_ASTRAL.sub(_escaped, raw) if len(raw) > _HUGE else raw)
+    is_wide = len(raw) > _HUGE and any(first in raw for first in _FIRST_OF_ASTRAL)
+    text = strict_json.decode(_ASTRAL.sub(_escaped, raw) if is_wide else raw)
     # A body may have hundreds of megabytes: it is let go of before its values take as much.
     raw.clear()
     return strict_json.read(text)

@@ -96,19 +96,19 @@ class Share:
         if not seconds or len(self._line) >= self.most_waiting or amount > self.most:
             return False
         loop = asyncio.get_running_loop()
-        mine: tuple[int, asyncio.Future[bool]] = (amount, loop.create_future())
-        self._line.append(mine)
-        clock = loop.call_later(seconds, _late, mine[1])
+        turn: asyncio.Future[bool] = loop.create_future()
+        self._line.append((amount, turn))
+        clock = loop.call_later(seconds, _late, turn)
         try:
-            return await mine[1]
+            return await turn
         except asyncio.CancelledError:
-            if mine[1].done() and not mine[1].cancelled() and mine[1].result():
+            if turn.done() and not turn.cancelled() and turn.result():
                 self.give(amount)
             raise
         finally:
             clock.cancel()
-            if mine in self._line:
-                self._line.remove(mine)
+            if (amount, turn) in self._line:
+                self._line.remove((amount, turn))
                 self._serve()
 
     def give(self, amount: int) -> None:
