@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from app.batching import Asked, Outcome, encoded, outcomes
+from app.people import OPERATOR
 from app.tables import Source, Unreadable
 from core.client import Traitbench
 from core.contract.batch import ScoredLine
@@ -65,7 +66,7 @@ class Job:
         *,
         name: str,
         keys: Sequence[str],
-        owner: str = "",
+        owner: str = OPERATOR.id,
     ) -> None:
         self.id = secrets.token_urlsafe(12)
         self.owner = owner
@@ -203,7 +204,7 @@ def held() -> tuple[str, ...]:
     return tuple(_JOBS)
 
 
-def find(job_id: str | None, *, owner: str = "") -> Job | None:
+def find(job_id: str | None, *, owner: str = OPERATOR.id) -> Job | None:
     """A batch of this owner by its id, if it is still held."""
     job = _JOBS.get(job_id or "")
     if job is None or job.owner != owner:
