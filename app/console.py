@@ -4,8 +4,7 @@ With a remote service (`TRAITBENCH_API_URL`) there is no database here, and the 
 """
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from sqlalchemy import Engine
 
@@ -14,7 +13,7 @@ from core.lifecycle import keys, operating
 from core.lifecycle.bench import open_store
 from core.lifecycle.keys import Issued, KeyNotFound
 from core.lifecycle.operating import Overview, Recent
-from core.settings import SettingInvalid, Settings, read_settings
+from core.settings import Settings, read_settings
 from core.store.keys import ApiKey, Scope
 from core.store.runs import Listed
 
@@ -47,26 +46,22 @@ def available() -> bool:
 
 def issue(*, scope: Scope, namespaces: Sequence[str], name: str = "") -> Issued:
     """A new key and its secret, which is shown this once."""
-    with _database() as engine:
-        return keys.create(engine, scope=scope, namespaces=namespaces, name=name)
+    return keys.create(_engine(read_settings()), scope=scope, namespaces=namespaces, name=name)
 
 
 def list_keys() -> list[ApiKey]:
     """Every key, oldest first, the revoked ones too."""
-    with _database() as engine:
-        return keys.list_keys(engine)
+    return keys.list_keys(_engine(read_settings()))
 
 
 def revoke(key_id: str) -> ApiKey:
     """End a key; whoever uses it is refused from now on. Raise `KeyNotFound` when there is none of that id."""
-    with _database() as engine:
-        return keys.revoke(engine, key_id)
+    return keys.revoke(_engine(read_settings()), key_id)
 
 
 def overview() -> Overview:
     """Runs, workers and storage in numbers."""
-    with _database() as engine:
-        seen = operating.overview(engine)
+    seen = operating.overview(_engine(read_settings()))
     if seen is None:
         raise Unavailable("The database does not answer; check that it runs.")
     return seen
@@ -74,28 +69,17 @@ def overview() -> Overview:
 
 def recent() -> Recent:
     """The runs that go on, those that failed and were not repeated, and those that ended last."""
-    with _database() as engine:
-        return operating.recent(engine)
+    return operating.recent(_engine(read_settings()))
 
 
 def rows() -> dict[str, int]:
     """How many models, versions and samples there are."""
-    with _database() as engine:
-        return operating.rows(engine)
+    return operating.rows(_engine(read_settings()))
 
 
 def free_bytes() -> int | None:
     """Free space for the home folder; None when it is gone."""
     return operating.free_bytes(read_settings())
-
-
-@contextmanager
-def _database() -> Iterator[Engine]:
-    settings = read_settings()
-    try:
-        yield _engine(settings)
-    except SettingInvalid as error:
-        raise Unavailable(str(error)) from error
 
 
 def _engine(settings: Settings) -> Engine:
