@@ -16,10 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from sqlalchemy import Engine
-from sqlalchemy.exc import SQLAlchemyError
 
 from core.lifecycle import rules
-from core.lifecycle.bench import Bench
 from core.settings import Settings
 from core.store import runs, storage, workers
 from core.store.engine import reading
@@ -60,10 +58,9 @@ class Recent:
     ended: Sequence[Listed]
 
 
-def overview(bench: Bench | Engine) -> Overview | None:
-    """All numbers; None when the database does not answer."""
-    engine = bench if isinstance(bench, Engine) else bench.engine
-    with suppress(SQLAlchemyError), reading(engine) as connection:
+def overview(engine: Engine) -> Overview:
+    """All numbers; raise `StoreUnavailable` when the database cannot be used."""
+    with reading(engine) as connection:
         oldest = runs.oldest_queued(connection)
         return Overview(
             tally=runs.tally(connection),
@@ -71,7 +68,6 @@ def overview(bench: Bench | Engine) -> Overview | None:
             oldest_wait_s=seconds_between(oldest, rules.now()) if oldest else 0.0,
             database_bytes=storage.size(connection),
         )
-    return None
 
 
 def recent(engine: Engine, *, ended: int = 20, failed: int = 20) -> Recent:

@@ -8,6 +8,7 @@ latter. A counter of another part (refusals of admission, say) is made with `reg
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from prometheus_client import (
     CollectorRegistry,
@@ -21,6 +22,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from core import logs
+from core.errors import Unavailable
 from core.lifecycle import operating
 from core.lifecycle.bench import Bench
 from core.service.edges import Measured
@@ -156,7 +158,9 @@ class _Figures(Collector):
             return
         yield from _caches(bench)
         yield from _memory()
-        seen = operating.overview(bench)
+        seen: operating.Overview | None = None
+        with suppress(Unavailable):
+            seen = operating.overview(bench.engine)
         yield GaugeMetricFamily("traitbench_database_up", "1 if the database answers.", value=float(seen is not None))
         if seen is not None:
             yield from _runs(seen)
