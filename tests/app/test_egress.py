@@ -217,7 +217,7 @@ def test_a_strace_without_permission_is_an_error(tmp_path: Path, monkeypatch: py
     broken.write_text("#!/bin/sh\necho 'ptrace: Operation not permitted' >&2\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(AssertionError, match="Operation not permitted. It needs the permission to trace"):
+    with pytest.raises(AssertionError, match=r"Operation not permitted. It needs the permission to trace"):
         Tracer(tmp_path)
     broken.unlink()
     with pytest.raises(AssertionError, match="strace is missing"):
