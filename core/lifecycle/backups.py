@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import monotonic, sleep
 from typing import IO
+from zipfile import BadZipFile
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -189,7 +190,7 @@ def _check_alone(connection: Connection) -> None:
 def _or_nothing() -> Iterator[None]:
     try:
         yield
-    except (SQLAlchemyError, ValueError) as error:
+    except (SQLAlchemyError, ValueError, BadZipFile) as error:
         # Only the first line of what the database says: the others may hold values.
         reason = str(error.orig).partition("\n")[0] if isinstance(error, DBAPIError) else type(error).__name__
         raise BackupRefused(f"Nothing was restored, and nothing changed: {reason}.") from error

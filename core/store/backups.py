@@ -48,6 +48,8 @@ FORMAT = 1
 
 _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 2**20
+# What reading a damaged zip ends in: beside its own error, seeks to nowhere, flags of encryption, broken names.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
 _LEFT_OUT = ("tb_schema", "tb_workers", "tb_kept_vectors")
 _AT_ONCE = 500
 _BUFFER = 2**20
@@ -152,12 +154,12 @@ def opened(path: Path) -> Iterator[Backup]:
         raise BackupRefused(f"{path} cannot be read: {error.strerror}.") from error
     with file:
         try:
-            with zipfile.ZipFile(file) as archive:
-                manifest = _manifest(archive, path)
-                _check_parts(archive, manifest)
-                yield Backup(archive, manifest)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            archive = zipfile.ZipFile(file)
+            manifest = _manifest(archive, path)
+            _check_parts(archive, manifest)
+        except _DAMAGED as error:
             raise BackupRefused(f"{path} is not a Traitbench backup, or it is damaged: use another copy.") from error
+        yield Backup(archive, manifest)
 
 
 def is_empty(connection: Connection) -> bool:
