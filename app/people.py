@@ -110,8 +110,8 @@ class StartLink:
         self._digest = _digest(secret)
 
     def opens(self, secret: str) -> bool:
-        """Whether it is this secret, in constant time."""
-        return hmac.compare_digest(self._digest, _digest(secret))
+        """Whether it is this secret, in constant time; nothing opens a link without a secret."""
+        return bool(secret) and hmac.compare_digest(self._digest, _digest(secret))
 
 
 SESSIONS = Sessions()

@@ -9,7 +9,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from app import people
-from app.people import OPERATOR, Sessions
+from app.people import OPERATOR, Sessions, StartLink
 from app.sign_in import SignIn, link
 from core.client import Traitbench
 from core.errors import InsufficientScope
@@ -38,6 +38,11 @@ def test_a_key_makes_a_person_of_its_scope_and_namespaces_and_no_operator(
     keys.revoke(service.bench.engine, issued.key.id)
     assert people.holder(here, issued.secret) is None
     assert people.holder(here, "tba_nothing") is None
+
+
+def test_a_link_without_a_secret_opens_for_nobody() -> None:
+    assert StartLink("secret").opens("secret")
+    assert [StartLink(secret).opens(given) for secret, given in (("secret", ""), ("", ""), ("", "x"))] == [False] * 3
 
 
 def test_a_session_ends_when_it_is_idle_too_old_or_signed_out(monkeypatch: pytest.MonkeyPatch) -> None:
