@@ -4,13 +4,14 @@ from functools import partial
 
 import streamlit as st
 
-from app import console, people, session
+from app import console, session
 from app.console import ApiKey, KeyNotFound
 from app.service import api_key
 from app.text import ago, count, plain
 from app.widgets.confirm import ask, asked, confirm
 from app.widgets.heading import heading
 from app.widgets.new_key import new_key, start
+from app.widgets.operators_only import operators_only
 from core.settings import read_settings
 
 REVOKE = "console.revoke"
@@ -62,14 +63,11 @@ heading("console")
 
 # ---- who may see it --------------------------------------------------------------------------------------------------
 
-if not people.current().operator:
-    with st.container(border=True, key="console.closed"):
-        st.subheader("Only the operator manages API keys", icon=":material/lock:", anchor=False)
-        st.markdown(
-            "The operator signs in with the link that the terminal shows at the start. Ask the operator for a key if "
-            "a program needs one, or if you need to do more than your own key allows."
-        )
-    st.stop()
+operators_only(
+    "Only the operator manages API keys",
+    "Ask the operator for a key if a program needs one, or if you need to do more than your own key allows.",
+    key="console.closed",
+)
 
 # ---- keys of another service -----------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from app.operations import KINDS, can_retry, size, took
 from app.service import attempt, client, guarded, namespaces
 from app.text import ago, count, plain, span
 from app.widgets.heading import heading
+from app.widgets.operators_only import operators_only
 from core.settings import read_settings
 
 AGAIN = "operations.again"
@@ -88,6 +89,11 @@ def draw_ended(runs: list[Listed]) -> None:
 
 
 heading("operations")
+operators_only(
+    "Only the operator sees what the service does",
+    "The Train page of a model shows how far its own runs are.",
+    key="operations.closed",
+)
 
 if not console.available():
     with st.container(border=True, key="operations.remote"):

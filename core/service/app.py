@@ -34,7 +34,7 @@ def create_app(bench_of: Callable[[], Bench | None] | Bench) -> ASGIApp:
     api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=SILENT)
     api.state.bench_of = (lambda: bench_of) if isinstance(bench_of, Bench) else bench_of
     api.state.capacity = None  # made by the settings of the bench, which may not be open yet
-    api.state.watching = watching = Watching(api.state.bench_of)
+    api.state.watching = watching = Watching(api.state.bench_of, lambda: api.state.capacity)
     for resource in RESOURCES:
         api.include_router(resource.router)
     api.add_exception_handler(TraitbenchError, _raised)

@@ -3,7 +3,7 @@
 Labels are route templates, methods, classes of status and other closed sets, so that the number of series is bounded;
 no handle, name, text or key is ever one. A process reports its own requests, caches and memory. Runs, workers and the
 queue are everybody's and come from the database at each scrape: sum the former over processes, take the maximum of the
-latter. A counter of another part (refusals of admission, say) is made with `registry=watching.registry`.
+latter.
 """
 
 import logging
@@ -25,6 +25,7 @@ from core import logs
 from core.errors import Unavailable
 from core.lifecycle import operating
 from core.lifecycle.bench import Bench
+from core.service.capacity import Capacity
 from core.service.edges import Measured
 
 # Calls are milliseconds, batches and imports seconds to minutes.
@@ -45,7 +46,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 class Watching:
     """The counters of one application, and the registry that they are read from."""
 
-    def __init__(self, bench_of: Callable[[], Bench | None]) -> None:
+    def __init__(self, bench_of: Callable[[], Bench | None], capacity_of: Callable[[], Capacity | None]) -> None:
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "traitbench_requests",
@@ -72,7 +73,7 @@ class Watching:
         # To look a child up by its labels costs more than to count: each is looked up once.
         self._counting: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         ProcessCollector(registry=self.registry)
-        self.registry.register(_Figures(bench_of))
+        self.registry.register(_Figures(bench_of, capacity_of))
 
     def exposition(self) -> bytes:
         """All of it in Prometheus' text format."""
@@ -145,8 +146,9 @@ def _form(authorization: bytes) -> str:
 class _Figures(Collector):
     """What is read when somebody scrapes: runs, workers, storage, caches, memory, build."""
 
-    def __init__(self, bench_of: Callable[[], Bench | None]) -> None:
+    def __init__(self, bench_of: Callable[[], Bench | None], capacity_of: Callable[[], Capacity | None]) -> None:
         self._bench_of = bench_of
+        self._capacity_of = capacity_of
 
     def collect(self) -> Iterator[Metric]:
         """The families."""
@@ -158,6 +160,8 @@ class _Figures(Collector):
             return
         yield from _caches(bench)
         yield from _memory()
+        if (capacity := self._capacity_of()) is not None:
+            yield from _work(capacity)
         seen: operating.Overview | None = None
         with suppress(Unavailable):
             seen = operating.overview(bench.engine)
@@ -180,6 +184,19 @@ def _caches(bench: Bench) -> Iterator[Metric]:
         asked.add_metric([name, "miss"], cache.misses)
     yield asked
     yield GaugeMetricFamily("traitbench_vector_cache_bytes", "Vectors in memory.", value=bench.vectors.size)
+
+
+def _work(capacity: Capacity) -> Iterator[Metric]:
+    decided = CounterMetricFamily("traitbench_work", "Requests admitted or refused.", labels=["kind", "outcome"])
+    now = GaugeMetricFamily("traitbench_work_now", "Requests at work or in line.", labels=["kind", "state"])
+    held = GaugeMetricFamily("traitbench_work_bytes", "Bytes of bodies in memory.", labels=["kind"])
+    for kind, counts in capacity.snapshot().items():
+        for outcome in ("admitted", "refused"):
+            decided.add_metric([kind, outcome], counts[outcome])
+        for state in ("at_work", "waiting"):
+            now.add_metric([kind, state], counts[state])
+        held.add_metric([kind], counts["bytes"])
+    yield from (decided, now, held)
 
 
 def _memory() -> Iterator[Metric]:

@@ -122,6 +122,8 @@ def test_a_scoring_person_only_scores_and_a_revoked_key_ends_it(guarded: Started
     assert page.get_by_role("button", name="New key").count() == 0
     menu = page.get_by_test_id("stSidebarNav")
     assert [menu.get_by_text(name, exact=True).count() for name in ("Score", "Train", "Console")] == [1, 0, 0]
+    page.goto(f"{guarded.base_url}/operations")
+    expect(page.get_by_text("Only the operator sees what the service does")).to_be_visible()
 
     page.get_by_role("link", name="Catalog", exact=True).click()
     expect(page.get_by_role("heading", name="Catalog")).to_be_visible()

@@ -34,6 +34,7 @@ FAMILIES = {
     *("traitbench_errors", "traitbench_key_refusals", "traitbench_runs", "traitbench_runs_ended"),
     *("traitbench_run_seconds", "traitbench_queue_oldest_seconds", "traitbench_workers_alive"),
     *("traitbench_cache_requests", "traitbench_vector_cache_bytes", "traitbench_worker_resident_memory_bytes"),
+    *("traitbench_work", "traitbench_work_now", "traitbench_work_bytes"),
     *("traitbench_database_up", "traitbench_database_bytes", "traitbench_disk_free_bytes"),
     *("process_resident_memory_bytes", "process_open_fds"),
 }
@@ -253,7 +254,7 @@ def test_at_level_info_every_request_is_a_line_without_content_handle_or_key(
 def test_failed_and_slow_requests_are_logged(status: int, seconds: float, operation: str, event: str | None) -> None:
     route = SimpleNamespace(path_format="/v1/x/{handle}", name=operation)
     scope = {"type": "http", "method": "POST", "headers": [], "route": route}
-    watching = Watching(lambda: None)
+    watching = Watching(lambda: None, lambda: None)
     with Log(logging.WARNING) as log:
         watching.seen(Measured(scope, "req_1", status, 10, seconds))
     assert [line["event"] for line in log.lines] == ([event] if event else [])
@@ -264,7 +265,7 @@ def test_failed_and_slow_requests_are_logged(status: int, seconds: float, operat
 
 def test_counting_a_request_costs_little() -> None:
     """The promise is 20 us; the bound leaves room for a busy machine."""
-    watching = Watching(lambda: None)
+    watching = Watching(lambda: None, lambda: None)
     route = SimpleNamespace(path_format="/v1/x", name="scores.score")
     request = Measured({"method": "POST", "headers": [], "route": route}, "req_1", 200, 10, 0.005)
     began = time.process_time()
