@@ -81,9 +81,10 @@ class Health:
         self._asked: Future[tuple[str, float | None]] | None = None
 
     def state(self) -> State:
-        """The state now, or of less than a second ago when all was well then."""
+        """The state now, or of less than a second ago when all was well then and the worker still is."""
         with self._lock:
-            if self._kept is None or monotonic() - self._kept[0] > _KEPT_SECONDS or self._kept[1].wrong:
+            old = self._kept is None or monotonic() - self._kept[0] > _KEPT_SECONDS
+            if self._kept is None or old or self._kept[1].wrong or not self._runs.healthy():
                 self._kept = monotonic(), self._look()
             return self._kept[1]
 

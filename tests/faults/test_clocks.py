@@ -13,10 +13,12 @@ import pytest
 from core.lifecycle import keys, operating
 from core.settings import Settings
 from core.store.engine import open_engine
-from tests.benches import opened, until
+from tests.benches import ON_SQLITE, opened, until
 from tests.faults.clients import Client, Log
 from tests.faults.history import judge
 from tests.faults.victim import Victim
+
+pytestmark = ON_SQLITE  # the clock of a PostgreSQL server is not ours to set
 
 HOURS = 3
 # This libfaketime refuses the absolute times that Python sleeps until; a wait of another kind it leaves alone.

@@ -12,7 +12,10 @@ import httpx
 import pytest
 
 from tests.app.processes import Started, eventually, running
+from tests.benches import ON_SQLITE
 from tests.conftest import make_draft
+
+pytestmark = ON_SQLITE  # it is the file, the disk and the worker that are in trouble
 
 LONG = "How kind of you to write. " * 1_900  # nearly as long as a sample may be
 

@@ -26,7 +26,7 @@ WRITES = (
     *("traits.discover", "samples.add", "samples.delete", "samples.synthesize", "versions.tag", "versions.untag"),
     *("versions.activate", "scores.feedback"),
 )
-WITHOUT_A_MODEL = ("models.create", "models.list", "models.import", "extract")
+WITHOUT_A_MODEL = ("models.create", "models.list", "models.import", "extract", "metrics")
 
 # Per kind of operation: an authoring key that owns the namespace, a scoring key that owns it, an authoring key that
 # does not; and the latter, and the scoring key, on a public namespace that neither owns.
@@ -74,10 +74,10 @@ def test_a_trait_of_the_path_must_exist_before_the_body_is_read(bench: Bench) ->
         access.check(bench, AUTHOR, "traits.update", handle, trait="cold")
 
 
-def test_making_a_model_needs_an_authoring_key_and_listing_and_extracting_any() -> None:
+def test_making_a_model_and_reading_metrics_needs_an_authoring_key_and_listing_and_extracting_any() -> None:
     for caller, refused in ((AUTHOR, False), (SCORER, True)):
         found = tuple(_scope_refused(caller, operation) for operation in WITHOUT_A_MODEL)
-        assert found == (refused, False, refused, False)
+        assert found == (refused, False, refused, False, refused)
 
 
 def _refusal(bench: Bench, caller: Caller, operation: access.Operation, handle: str) -> type[TraitbenchError] | None:

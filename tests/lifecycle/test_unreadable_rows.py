@@ -33,9 +33,9 @@ from core.lifecycle import (
 from core.lifecycle.bench import Bench
 from core.store import runs as run_rows
 from core.store.engine import sqlite_file, writing
-from tests.benches import AUTHOR, SCORER, SERVER, draft, fresh_settings, new_handle, opened, trained_here
+from tests.benches import AUTHOR, ON_SQLITE, SCORER, draft, fresh_settings, new_handle, opened, trained_here
 
-pytestmark = pytest.mark.skipif(SERVER is not None, reason="rows are spoilt in a SQLite file")
+pytestmark = ON_SQLITE  # rows are spoilt in its file
 
 LATE = 253_402_350_000_000_000 + 10**15
 

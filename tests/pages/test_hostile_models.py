@@ -21,7 +21,7 @@ from tests.pages.drive import Workbench, words
 
 ATTACK = ":material/skull: :red[pwned] :skull: [pwned](javascript:pwned) $\\frac{1}{2}$ **pwned** <b>pwned</b> \u202e"
 README = f"# {ATTACK}\n\n{ATTACK}".replace("*", "")
-OBEYED = re.compile(r":material/skull|(?<!\\):red\[|:skull:|\]\(javascript|(?<!\\)\$\\frac|\*\*pwned\*\*")
+OBEYED = re.compile(r":material/skull:|(?<!\\):red\[|:skull:|\]\(javascript|(?<!\\)\$\\frac|\*\*pwned\*\*")
 """What of it markdown would obey."""
 
 VIEWS: list[tuple[str, dict[str, str]]] = [

@@ -143,7 +143,7 @@ ASKED = [
     ("prose", MEGABYTES_10, compared, 413),
     ("letters", MEGABYTES_10, score, 413),
     ("CJK", MEGABYTES_10, as_text, 413),
-    ("mixed", MEGABYTES_10, as_text, 413),
+    ("mixed", MEGABYTES_10, as_text, 200),
     ("prose", NEARLY_TOO_MANY_WORDS * 6, explained, 200),
 ]
 
