@@ -48,7 +48,7 @@ _chosen = ["sqlite"]
 
 @pytest.fixture(scope="package", params=DATABASES, autouse=True)
 def database(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Which database `fresh_settings` are of."""
+    """Which database `fresh_settings` are of. A fixture that outlives a test must ask for it."""
     with on(request.param):
         yield request.param
 

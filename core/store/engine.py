@@ -290,10 +290,10 @@ _to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False)
 def _from_json(stored: str | bytes) -> Any:
     """What JSON in a column stands for; raise `UnreadableRow` when no answer could carry it.
 
-    SQLite gives text, and psycopg gives bytes.
+    SQLite gives text, and psycopg gives bytes. SQLAlchemy takes a bare number as it is on a `TypeError`.
     """
     try:
-        text = stored if isinstance(stored, str) else stored.decode()
+        text = stored.decode() if isinstance(stored, bytes) else stored
         value = from_json(text, allow_inf_nan=False)
     except ValueError:
         raise UnreadableRow("its JSON is damaged") from None

@@ -40,7 +40,7 @@ def _assert_trained_exactly_once(bench: Bench, handles: list[str]) -> None:
         assert model.current_version_id == version.version_id
 
 
-# On PostgreSQL a service that comes back has another name and takes over after 90 s; `runs/test_engine` has that in short.
+# On PostgreSQL a service that comes back has another name and takes over after 90 s: `runs/test_engine` has that.
 @ON_SQLITE
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_a_service_that_ends_in_mid_training_takes_its_worker_along_and_comes_back_to_its_runs(

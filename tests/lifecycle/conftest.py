@@ -13,14 +13,14 @@ from tests.benches import database as database
 
 
 @pytest.fixture(scope="package")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def bench(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Bench]:
     """Runs are queued here, and executed by nobody: a model that is busy stays so."""
     with fresh_settings(tmp_path_factory.mktemp("queueing")) as settings, opened(settings, runs=False) as bench:
         yield bench
 
 
 @pytest.fixture(scope="package")
-def working(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def working(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Bench]:
     """A bench with a worker beside it."""
     with fresh_settings(tmp_path_factory.mktemp("working")) as settings, opened(settings, runs=True) as bench:
         yield bench

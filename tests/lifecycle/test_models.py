@@ -25,6 +25,10 @@ from core.lifecycle.callers import Caller
 from tests.benches import AUTHOR, SCORER, STRANGER, draft, new_handle
 
 
+def test_a_test_is_on_the_database_it_names(bench: Bench, working: Bench, database: str) -> None:
+    assert {bench.engine.dialect.name, working.engine.dialect.name} == {database}
+
+
 def test_a_new_model_is_an_untrained_draft(bench: Bench) -> None:
     handle = new_handle()
     made = models.create(bench, AUTHOR, ModelCreate(handle=handle))

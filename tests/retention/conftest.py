@@ -8,7 +8,7 @@ from tests.benches import fresh_settings, opened
 
 
 @pytest.fixture(scope="package")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def bench(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Bench]:
     """Runs are queued here, and executed by nobody: a model that is busy stays so."""
     with fresh_settings(tmp_path_factory.mktemp("retention")) as settings, opened(settings, runs=False) as bench:
         yield bench

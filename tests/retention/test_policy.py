@@ -21,6 +21,10 @@ from core.store.engine import writing
 from tests.benches import AUTHOR, SCORER, done_here, draft, trained_here
 
 
+def test_a_test_is_on_the_database_it_names(bench: Bench, database: str) -> None:
+    assert bench.engine.dialect.name == database
+
+
 def _add_version(bench: Bench, handle: str, created_at: datetime) -> int:
     """A version made then, as the end of a training makes it; its number."""
     with writing(bench.engine) as connection:

@@ -1,7 +1,6 @@
 """Zero data retention: what is gone by the answer, what may stay, and what a run in flight leaves behind."""
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from core.contract.scores import ScoreRequest
 from core.contract.traits import TraitInput, TraitsCreate, TraitUpdate
 from core.encoders import FULL, Encoder
 from core.errors import InsufficientSamples, SamplesPurged, Unavailable
-from core.lifecycle import learning, models, outcomes, retraining, rules, samples, scores, training, traits, versions
+from core.lifecycle import learning, models, outcomes, retraining, samples, scores, training, traits, versions
 from core.lifecycle import zero_retention as zero
 from core.lifecycle.bench import Bench
 from core.runs.worker import Worker, execute
@@ -293,7 +292,8 @@ def test_a_purge_that_came_later_is_not_taken_for_settled(bench: Bench) -> None:
         model = stored.hold(connection, handle)
         assert model is not None
         zero.purge(connection, model.id)
-        stored.purge_settled(connection, model.id, rules.now() - timedelta(seconds=1))
+        microseconds = stored.unsettled_purges(connection)[model.id]
+        stored.purge_settled(connection, model.id, microseconds - 1_000_000)
     assert _unsettled(bench, handle)
     assert zero.settle(bench.engine, model.id)
     assert not _unsettled(bench, handle)

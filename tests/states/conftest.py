@@ -26,7 +26,7 @@ class Ground:
 
 
 @pytest.fixture(scope="package")
-def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+def still(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Ground]:
     """Runs wait until somebody executes them; three pieces of feedback make a model learn."""
     with (
         fresh_settings(tmp_path_factory.mktemp("still")) as made,

@@ -24,7 +24,7 @@ from core.contract.traits import TraitInput
 from core.lifecycle import outcomes, retraining
 from core.store import runs
 from core.store.engine import writing
-from tests.benches import done_here
+from tests.benches import ON_SQLITE, done_here
 from tests.conftest import COLD, WARM, Service
 from tests.states.conftest import RETRAIN_AFTER, Ground
 from tests.states.told import GOES, Sample, Told, Trait
@@ -372,6 +372,7 @@ def test_a_model_that_may_be_busy_for_long_is_at_every_step_what_the_contract_sa
     run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=14, steps=26))
 
 
+@ON_SQLITE  # as the service of the session is
 def test_a_model_whose_runs_are_executed_is_at_every_step_what_the_contract_says(service: Service) -> None:
     ground = Ground(
         service.base_url,

@@ -11,7 +11,7 @@ from tests.benches import fresh_settings
 
 
 @pytest.fixture(scope="package")
-def store_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+def store_settings(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Settings]:
     with fresh_settings(tmp_path_factory.mktemp("store")) as settings:
         yield settings
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, select, text, update
+from sqlalchemy import Engine, delete, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from core.store import models, tables, workers
@@ -135,8 +135,13 @@ def test_only_sqlite_has_a_file() -> None:
     assert sqlite_file("postgresql://localhost/a") is None
 
 
+def test_a_test_is_on_the_database_it_names(engine: Engine, database: str) -> None:
+    assert engine.dialect.name == database
+
+
 def test_a_worker_is_buried_once_and_not_before_its_time(engine: Engine) -> None:
     with writing(engine) as connection:
+        connection.execute(delete(tables.workers))
         workers.enter(connection, "one")
         workers.enter(connection, "two")
         workers.leave(connection, "two")
