@@ -6,15 +6,15 @@ A value that cannot be used stops the start with a sentence that names the varia
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from core.contract.names import NAMESPACE
 
-SignIn = Literal["none", "token"]
+SignIn = Literal["none", "token", "oidc"]
 
 _DATABASES = ("sqlite", "postgresql", "postgresql+psycopg")
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
@@ -55,11 +55,20 @@ class Settings:
     log_form: LogForm | None = None
     log_level: LogLevel = "warning"
     sign_in: SignIn = "none"
+    oidc_issuer: str | None = None
+    oidc_client_id: str | None = None
+    oidc_client_secret: str | None = field(default=None, repr=False)
+    oidc_redirect_url: str | None = None
 
     @property
     def first_key_file(self) -> Path:
         """The workbench's own key: the one secret kept in clear, mode 0600."""
         return self.home / "first.key"
+
+    @property
+    def people_file(self) -> Path:
+        """Who may sign in through the OpenID provider, and what each person may do."""
+        return self.home / "people.toml"
 
     @property
     def cache(self) -> Path:
@@ -129,7 +138,23 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         log_form=_choice(environment, "TRAITBENCH_LOG", LogForm),
         log_level=_choice(environment, "TRAITBENCH_LOG_LEVEL", LogLevel) or "warning",
         sign_in=_sign_in(environment.get("TRAITBENCH_SIGN_IN", "").strip() or "none"),
+        oidc_issuer=_web_address(environment, "TRAITBENCH_OIDC_ISSUER"),
+        oidc_client_id=environment.get("TRAITBENCH_OIDC_CLIENT_ID", "").strip() or None,
+        oidc_client_secret=environment.get("TRAITBENCH_OIDC_CLIENT_SECRET", "").strip() or None,
+        oidc_redirect_url=_web_address(environment, "TRAITBENCH_OIDC_REDIRECT_URL"),
     )
+
+
+def is_safe_address(url: str) -> bool:
+    """Whether a web address is one that secrets may be sent to: https, or http on this machine."""
+    try:
+        parts = urlsplit(url)
+        host, _port = parts.hostname or "", parts.port
+        if parts.scheme == "https":
+            return bool(host)
+        return parts.scheme == "http" and (host == "localhost" or ip_address(host).is_loopback)
+    except ValueError:
+        return False
 
 
 def _database_url(told: str, home: Path) -> str:
@@ -165,8 +190,22 @@ def _encoder(told: str) -> str | None:
 def _sign_in(given: str) -> SignIn:
     ways = get_args(SignIn)
     if given not in ways:
-        raise SettingInvalid(f"TRAITBENCH_SIGN_IN is {given!r}; it takes {' or '.join(ways)}.")
+        raise SettingInvalid(f"TRAITBENCH_SIGN_IN is {given!r}; it takes {', '.join(ways[:-1])} or {ways[-1]}.")
     return cast(SignIn, given)
+
+
+def _web_address(environment: Mapping[str, str], name: str) -> str | None:
+    """An https address without query; plain http on this machine only."""
+    url = environment.get(name, "").strip()
+    if not url:
+        return None
+    unusable = not is_safe_address(url) or not url.isascii() or not url.isprintable()
+    if unusable or any(mark in url for mark in "?#@\\ "):
+        raise SettingInvalid(
+            f"{name} is {url[:200]!r}; it takes an address that begins with https://, without user, query or fragment. "
+            "Plain http:// is accepted for this machine only."
+        )
+    return url
 
 
 def _number(environment: Mapping[str, str], name: str, *, default: int, least: int, most: int = 2**53) -> int:

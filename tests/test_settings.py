@@ -1,9 +1,11 @@
 """The operator's settings: what the environment says, what holds when it says nothing, and what is refused."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from core.lifecycle.worker import greeting
 from core.settings import SettingInvalid, Settings, read_settings
 
 _HOSTS = ("bench.example.org", "10.0.0.7", "fd00::7")
@@ -43,6 +45,14 @@ def test_an_empty_environment_gives_the_defaults_of_the_contract() -> None:
         ("TRAITBENCH_FETCH_URLS", "fetch_urls", "on", True),
         ("TRAITBENCH_FETCH_URLS", "fetch_urls", " off ", False),
         ("TRAITBENCH_ALLOWED_HOSTS", "allowed_hosts", "", ()),
+        ("TRAITBENCH_SIGN_IN", "sign_in", "", "none"),
+        ("TRAITBENCH_SIGN_IN", "sign_in", "oidc", "oidc"),
+        ("TRAITBENCH_OIDC_ISSUER", "oidc_issuer", "", None),
+        ("TRAITBENCH_OIDC_ISSUER", "oidc_issuer", " https://id.example.org/realm ", "https://id.example.org/realm"),
+        ("TRAITBENCH_OIDC_ISSUER", "oidc_issuer", "http://[::1]:8080", "http://[::1]:8080"),
+        ("TRAITBENCH_OIDC_CLIENT_ID", "oidc_client_id", " bench ", "bench"),
+        ("TRAITBENCH_OIDC_CLIENT_SECRET", "oidc_client_secret", "s p", "s p"),
+        ("TRAITBENCH_OIDC_REDIRECT_URL", "oidc_redirect_url", "https://b.example.org", "https://b.example.org"),
         ("TRAITBENCH_ALLOWED_HOSTS", "allowed_hosts", "Bench.Example.org, 10.0.0.7,[fd00::7]", _HOSTS),
     ],
 )
@@ -68,8 +78,25 @@ def test_a_variable_sets_its_field(name: str, field: str, text: str, value: obje
         ("TRAITBENCH_ALLOWED_HOSTS", "bench.example.org:443"),
         ("TRAITBENCH_LOG", "xml"),
         ("TRAITBENCH_LOG_LEVEL", "loud"),
+        ("TRAITBENCH_SIGN_IN", "google"),
+        ("TRAITBENCH_OIDC_ISSUER", "id.example.org"),
+        ("TRAITBENCH_OIDC_ISSUER", "http://id.example.org"),
+        ("TRAITBENCH_OIDC_ISSUER", "http://127.0.0.1.example.org"),
+        ("TRAITBENCH_OIDC_ISSUER", "https://"),
+        ("TRAITBENCH_OIDC_ISSUER", "https://user:password@id.example.org"),
+        ("TRAITBENCH_OIDC_ISSUER", "https://id.example.org/?realm=a"),
+        ("TRAITBENCH_OIDC_ISSUER", "https://id.example.org:port"),
+        ("TRAITBENCH_OIDC_ISSUER", "file:///etc/passwd"),
+        ("TRAITBENCH_OIDC_REDIRECT_URL", "http://bench.example.org"),
     ],
 )
 def test_a_value_that_cannot_be_used_stops_the_start_and_names_its_variable(name: str, text: str) -> None:
     with pytest.raises(SettingInvalid, match=name):
         read_settings({name: text})
+
+
+def test_the_clients_secret_is_shown_to_nobody() -> None:
+    settings = read_settings({"TRAITBENCH_OIDC_CLIENT_SECRET": "the secret"})
+    assert settings.oidc_client_secret == "the secret"
+    assert "the secret" not in repr(settings)
+    assert "the secret" not in json.dumps(greeting(settings), default=str)

@@ -39,6 +39,7 @@ _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET = re.compile(r"(tb[as]_[0-9A-Za-z]{43})([0-9A-Za-z]{6})")
 _SHOWN = 10
 _NOTE_EVERY = timedelta(minutes=1)
+_OF_SESSIONS = "session_"
 
 
 class KeyNotFound(LookupError):
@@ -53,12 +54,14 @@ class Issued:
     secret: str
 
 
-def create(engine: Engine, *, scope: Scope, namespaces: Sequence[str], name: str = "") -> Issued:
+def create(
+    engine: Engine, *, scope: Scope, namespaces: Sequence[str], name: str = "", id_prefix: str = "key_"
+) -> Issued:
     """Issue a key."""
     _check(scope, namespaces)
     secret = _new_secret(scope)
     key = ApiKey(
-        id=f"key_{ULID()}",
+        id=f"{id_prefix}{ULID()}",
         name=name,
         prefix=secret[:_SHOWN],
         scope=scope,
@@ -70,6 +73,28 @@ def create(engine: Engine, *, scope: Scope, namespaces: Sequence[str], name: str
     with writing(engine) as connection:
         keys.add(connection, key, digest=_digest(secret))
     return Issued(key, secret)
+
+
+def create_for_session(
+    engine: Engine, *, scope: Scope, namespaces: Sequence[str], name: str, longest: timedelta
+) -> Issued:
+    """Issue a key for a person's session, which `remove` ends. Keys of sessions that ended in a crash are deleted when
+    they are older than the `longest` session.
+    """
+    with writing(engine) as connection:
+        keys.remove_older(connection, _OF_SESSIONS, before=rules.now() - longest)
+    return create(engine, scope=scope, namespaces=namespaces, name=name, id_prefix=_OF_SESSIONS)
+
+
+def of_session(key: ApiKey) -> bool:
+    """Whether a key belongs to a person's session."""
+    return key.id.startswith(_OF_SESSIONS)
+
+
+def remove(engine: Engine, key_id: str) -> None:
+    """End a key and delete it."""
+    with writing(engine) as connection:
+        keys.remove(connection, key_id)
 
 
 def list_keys(engine: Engine) -> list[ApiKey]:

@@ -88,8 +88,9 @@ def _work(told: Mapping[str, Any], pulse: Pulse) -> None:
 
 
 def greeting(settings: Settings) -> Mapping[str, Any]:
-    """What the worker is told about the service."""
-    return {"settings": {name: getattr(settings, name) for name in Settings.__dataclass_fields__}}
+    """What the worker is told about the service; it signs nobody in, so it needs no secret for that."""
+    names = Settings.__dataclass_fields__.keys() - {"oidc_client_secret"}
+    return {"settings": {name: getattr(settings, name) for name in sorted(names)}}
 
 
 def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, bindparam, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, or_, select, update
 from sqlalchemy import insert as insert_into
 
 from core.store import tables
@@ -59,6 +59,18 @@ def all_keys(connection: Connection) -> list[ApiKey]:
 def revoke(connection: Connection, key_id: str, *, now: datetime) -> None:
     """End a key; the first time counts."""
     connection.execute(update(tables.keys).where(_KEYS.id == key_id, _KEYS.revoked_at.is_(None)).values(revoked_at=now))
+
+
+def remove(connection: Connection, key_id: str) -> None:
+    """Delete a key; nothing happens when there is none of that id."""
+    connection.execute(delete(tables.keys).where(_KEYS.id == key_id))
+
+
+def remove_older(connection: Connection, prefix: str, *, before: datetime) -> None:
+    """Delete the keys whose id starts with `prefix` and that were created before a time."""
+    connection.execute(
+        delete(tables.keys).where(_KEYS.id.startswith(prefix, autoescape=True), _KEYS.created_at < before)
+    )
 
 
 def used(connection: Connection, key_id: str, *, now: datetime, every: timedelta) -> None:
