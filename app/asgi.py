@@ -15,7 +15,7 @@ import pkgutil
 import sys
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ from core.service.guard import Guard
 from core.settings import Settings, read_settings
 
 if TYPE_CHECKING:
+    from app.oidc import OpenId
     from core.lifecycle.bench import Bench
 
 _MAIN = Path(__file__).with_name("main.py")
@@ -51,26 +52,39 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
 
     offline.ask_nobody()
     settings = settings or read_settings()
+    openid = _openid(settings)
     if settings.api_url:
         return _guarded(st.App(_MAIN, lifespan=_warmed, on_script_error=_crashed), settings, secret)
     service = Embedded(settings)
 
     @asynccontextmanager
     async def lifespan(streamlit: object) -> AsyncIterator[None]:
-        async with service.lifespan(streamlit), _warmed(streamlit):
+        signing_in = openid.lifespan() if openid else nullcontext()
+        async with service.lifespan(streamlit), signing_in, _warmed(streamlit):
             yield
 
     first = Middleware(_ServiceFirst, service=service, below="/v1/")
     pages = st.App(_MAIN, lifespan=lifespan, middleware=[first], on_script_error=_crashed)
-    return _guarded(pages, settings, secret)
+    return _guarded(pages, settings, secret, openid)
 
 
-def _guarded(pages: ASGIApp, settings: Settings, secret: str) -> ASGIApp:
+def _openid(settings: Settings) -> "OpenId | None":
+    """The sign-in through an OpenID provider, where one is set; raise `SettingInvalid` when it cannot be used."""
+    if settings.sign_in != "oidc":
+        return None
+    from app.oidc import OpenId
+
+    return OpenId(settings)
+
+
+def _guarded(pages: ASGIApp, settings: Settings, secret: str, openid: "OpenId | None" = None) -> ASGIApp:
     """The pages behind the guard and, where one is set, the sign-in."""
     from app import exposed
     from app.sign_in import SignIn
 
-    inner = pages if settings.sign_in == "none" else SignIn(pages, settings, secret=secret or token_urlsafe(32))
+    inner = pages
+    if settings.sign_in != "none":
+        inner = SignIn(pages, settings, secret=secret or token_urlsafe(32), openid=openid)
     return Guard(inner, settings, policy=exposed.policy(), closed=exposed.closed)
 
 

@@ -97,9 +97,9 @@ def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
     if not settings.on_loopback and not signed_in:
         if not open_to_all:
             raise Misasked(
-                f"The workbench does not start on {settings.host} without a sign-in: set TRAITBENCH_SIGN_IN=token, "
-                "or set TRAITBENCH_HOST=127.0.0.1 to serve this machine only, or start it with --open if everybody "
-                "who reaches it may use it, API keys included."
+                f"The workbench does not start on {settings.host} without a sign-in: set TRAITBENCH_SIGN_IN=token "
+                "or oidc, or set TRAITBENCH_HOST=127.0.0.1 to serve this machine only, or start it with --open if "
+                "everybody who reaches it may use it, API keys included."
             )
         click.echo(f"Everybody who reaches port {settings.port} may use the workbench, API keys included.", err=True)
     secret = secrets.token_urlsafe(32) if signed_in else ""
@@ -114,10 +114,11 @@ def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
 
 
 def _sign_in_line(settings: Settings, secret: str) -> Sequence[str]:
-    """The operator's link, where there is a sign-in."""
+    """The operator's link, where there is a sign-in, and where other people are listed."""
     from app import sign_in
 
-    return [f"Sign in: {sign_in.link(settings, secret)}"] if secret else []
+    people = [f"People who may sign in: {settings.people_file}"] if settings.sign_in == "oidc" else []
+    return [f"Sign in: {sign_in.link(settings, secret)}", *people] if secret else []
 
 
 def _serve(make: Any, settings: Settings, **how: Any) -> None:

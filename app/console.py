@@ -5,12 +5,13 @@ With a remote service (`TRAITBENCH_API_URL`) there is no database here, and the 
 
 import threading
 from collections.abc import Sequence
+from datetime import timedelta
 
 from sqlalchemy import Engine
 
 from core.lifecycle import keys, operating
 from core.lifecycle.bench import open_store
-from core.lifecycle.keys import Issued, KeyNotFound
+from core.lifecycle.keys import Issued, KeyNotFound, of_session
 from core.lifecycle.operating import Overview, Recent
 from core.settings import Settings, read_settings
 from core.store.keys import ApiKey, Scope
@@ -27,9 +28,12 @@ __all__ = [
     "available",
     "free_bytes",
     "issue",
+    "issue_for_session",
     "list_keys",
+    "of_session",
     "overview",
     "recent",
+    "remove",
     "revoke",
     "rows",
 ]
@@ -46,6 +50,17 @@ def available() -> bool:
 def issue(*, scope: Scope, namespaces: Sequence[str], name: str = "") -> Issued:
     """A new key and its secret, which is shown this once."""
     return keys.create(_engine(read_settings()), scope=scope, namespaces=namespaces, name=name)
+
+
+def issue_for_session(*, scope: Scope, namespaces: Sequence[str], name: str, longest: timedelta) -> Issued:
+    """A new key for a person's session of the workbench; `longest` is how long a session can last."""
+    engine = _engine(read_settings())
+    return keys.create_for_session(engine, scope=scope, namespaces=namespaces, name=name, longest=longest)
+
+
+def remove(key_id: str) -> None:
+    """End the key of a session and delete it; nothing happens when it is gone."""
+    keys.remove(_engine(read_settings()), key_id)
 
 
 def list_keys() -> list[ApiKey]:

@@ -1,9 +1,10 @@
 """Who is signed in to the workbench: sessions of browsers, each bound to one API key.
 
 A person's role is that of a key: scope and namespaces, enforced by the service, because the pages call it with that
-key. The operator came by the start-up link: she uses the workbench's own key and may see the Console. Sessions live in
-this process and end with it. Of the secrets that arrive in cookies and links only hashes are compared; the key itself
-stays in memory, for the pages need it.
+key. It is the key that the person gave, or, with an OpenID provider, one that lasts as long as the session
+(`app.oidc`). The operator came by the start-up link: she uses the workbench's own key and may see the Console. Sessions
+live in this process and end with it. Of the secrets that arrive in cookies and links only hashes are compared; the key
+itself stays in memory, for the pages need it.
 """
 
 import hashlib
@@ -12,7 +13,9 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import streamlit as st
 
@@ -23,6 +26,7 @@ from core.settings import Settings, read_settings
 
 _NOBODYS = "nobodys-namespace"
 _IDLE_SECONDS, _LONGEST_SECONDS = 12 * 3_600.0, 7 * 24 * 3_600.0
+LONGEST = timedelta(seconds=_LONGEST_SECONDS)
 _MOST = 1_000
 
 
@@ -50,11 +54,21 @@ class SignedOut(Unauthenticated):
     """The browser's session has ended, or there never was one. Raised by the workbench only."""
 
 
+def _always() -> bool:
+    return True
+
+
+def _nothing() -> None:
+    pass
+
+
 @dataclass
 class _Session:
     person: Person
     began: float
     seen: float
+    lasts: Callable[[], bool]
+    ended: Callable[[], None]
 
 
 class Sessions:
@@ -63,15 +77,26 @@ class Sessions:
     def __init__(self) -> None:
         self._held: dict[str, _Session] = {}
         self._ended: OrderedDict[str, None] = OrderedDict()
+        self._forget: list[Callable[[Person], None]] = []
         self._lock = threading.Lock()
 
-    def begin(self, person: Person) -> str:
-        """Sign a browser in; return what its cookie is to hold."""
+    def when_ended(self, forget: Callable[[Person], None]) -> None:
+        """Call `forget` with the person of every session that ends, from then on."""
+        self._forget.append(forget)
+
+    def begin(
+        self, person: Person, *, lasts: Callable[[], bool] = _always, ended: Callable[[], None] = _nothing
+    ) -> str:
+        """Sign a browser in; return what its cookie is to hold.
+
+        `lasts` is asked at each use whether the person may still come in; `ended` is called once, when the session
+        ends. Both must be quick: they hold up all other sessions.
+        """
         token, now = secrets.token_urlsafe(32), time.monotonic()
         with self._lock:
             while len(self._held) >= _MOST:
                 self._end(min(self._held, key=lambda each: self._held[each].seen))
-            self._held[_digest(token)] = _Session(person, now, now)
+            self._held[_digest(token)] = _Session(person, now, now, lasts, ended)
         return token
 
     def find(self, token: str | None) -> Person | None:
@@ -81,11 +106,24 @@ class Sessions:
             session = self._held.get(digest)
             if session is None:
                 return None
-            if now - session.seen > _IDLE_SECONDS or now - session.began > _LONGEST_SECONDS:
+            if _is_over(session, now):
                 self._end(digest)
                 return None
             session.seen = now
             return session.person
+
+    def sweep(self) -> None:
+        """End every session whose time is over, or whose person may no longer come in."""
+        now = time.monotonic()
+        with self._lock:
+            for digest in [each for each, session in self._held.items() if _is_over(session, now)]:
+                self._end(digest)
+
+    def end_all(self) -> None:
+        """Sign everybody out."""
+        with self._lock:
+            for digest in list(self._held):
+                self._end(digest)
 
     def end(self, token: str | None) -> None:
         """Sign a browser out."""
@@ -97,10 +135,19 @@ class Sessions:
         return _digest(token or "") in self._ended
 
     def _end(self, digest: str) -> None:
-        if self._held.pop(digest, None) is not None:
+        session = self._held.pop(digest, None)
+        if session is not None:
             self._ended[digest] = None
+            session.ended()
+            for forget in self._forget:
+                forget(session.person)
         while len(self._ended) > _MOST:
             self._ended.popitem(last=False)
+
+
+def _is_over(session: _Session, now: float) -> bool:
+    idle, old = now - session.seen > _IDLE_SECONDS, now - session.began > _LONGEST_SECONDS
+    return idle or old or not session.lasts()
 
 
 class StartLink:

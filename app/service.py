@@ -10,13 +10,14 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from ulid import ULID
 
 from app import people
-from app.people import SignedOut
+from app.people import Person, SignedOut
 from app.text import count, plain
 from core.client import Traitbench
 from core.contract.models import Model, State
@@ -68,6 +69,18 @@ def client() -> Traitbench:
         if address not in _CLIENTS:
             _CLIENTS[address] = Traitbench(base_url=address[0], api_key=address[1], timeout=30.0)
         return _CLIENTS[address]
+
+
+def _forget(person: Person) -> None:
+    """Let go of what was kept for the key of a person whose session has ended."""
+    held: dict[tuple[str, str], Any]
+    with _LOCK:
+        for held in (_CLIENTS, _NAMESPACES):
+            for address in [each for each in tuple(held) if person.key and each[1] == person.key]:
+                held.pop(address, None)
+
+
+people.SESSIONS.when_ended(_forget)
 
 
 def api_key(settings: Settings) -> str:
@@ -224,6 +237,9 @@ def _signed_out(error: Unauthenticated) -> None:
         if isinstance(error, SignedOut):
             st.subheader("You are signed out", icon=":material/logout:", anchor=False)
             st.markdown("What you saved is kept. Sign in to go on.")
+        elif read_settings().sign_in == "oidc":
+            st.subheader("Your session was ended", icon=":material/logout:", anchor=False)
+            st.markdown("The operator has ended it. What you saved is kept. Sign in to go on.")
         else:
             st.subheader("Your API key is no longer valid", icon=":material/key_off:", anchor=False)
             st.markdown("It was revoked, so you are signed out. Ask the operator for a new key, then sign in with it.")
@@ -269,9 +285,10 @@ def namespaces() -> tuple[str, ...]:
     """The namespaces that the workbench's key owns, those first in which a newcomer would begin."""
     this = client()
     address = (this.base_url, api_key(read_settings()))
-    if address not in _NAMESPACES:
-        _NAMESPACES[address] = _owned(this)
-    return _NAMESPACES[address]
+    owned = _NAMESPACES.get(address)
+    if owned is None:
+        owned = _NAMESPACES[address] = _owned(this)
+    return owned
 
 
 def _owned(this: Traitbench) -> tuple[str, ...]:

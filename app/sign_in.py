@@ -1,8 +1,9 @@
 """The door of the workbench where a sign-in is set: nothing of Streamlit is reached without a session.
 
 `/sign-in` takes the secret of the start-up link or an API key and gives the browser a cookie; every other path of the
-workbench needs it. The cookie is `HttpOnly` and `SameSite=Strict`, so a page cannot read it and another site cannot
-use it. The API below `/v1` keeps its keys and takes no cookie.
+workbench needs it. With an OpenID provider (`app.oidc`), people sign in there instead of with an API key. The cookie is
+`HttpOnly` and `SameSite=Strict`, so a page cannot read it and another site cannot use it. The API below `/v1` keeps its
+keys and takes no cookie.
 """
 
 import asyncio
@@ -15,7 +16,8 @@ from html import escape
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from string import Template
-from urllib.parse import parse_qs, quote
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, quote, urlencode
 
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
@@ -26,11 +28,15 @@ from app.people import OPERATOR, SESSIONS, Person, StartLink
 from core.errors import TraitbenchError
 from core.settings import Settings
 
+if TYPE_CHECKING:
+    from app.oidc import OpenId
+
 PATH = "/sign-in"
 
 _FOLDER = Path(__file__).with_name("static")
 _STYLE = (_FOLDER / "sign_in.css").read_text("utf-8")
 _PAGE = Template((_FOLDER / "sign_in.html").read_text("utf-8"))
+_OPENID_PAGE = Template((_FOLDER / "sign_in_openid.html").read_text("utf-8"))
 _ICON = base64.b64encode((_FOLDER / "icon.svg").read_bytes()).decode()
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _HEADERS = {
@@ -38,10 +44,12 @@ _HEADERS = {
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "Cache-Control": "no-store",
 }
+_OF_OPENID = frozenset({f"{PATH}/start", f"{PATH}/callback"})
 _LARGEST_FORM = 8 * 1024
 _MOST_FAILURES, _FORGIVEN_SECONDS, _MOST_ADDRESSES = 10, 60.0, 1_000
 
 _WRONG = "This is neither the secret of the sign-in link nor a valid API key."
+_WRONG_LINK = "This is not the sign-in link of the present start. The terminal shows the right one."
 _TOO_OFTEN = "Too many attempts have failed. Wait a minute, then try again."
 _AWAY = "The service does not answer, so the key cannot be checked. Try again in a moment."
 
@@ -51,11 +59,12 @@ _log = logging.getLogger(__name__)
 class SignIn:
     """Wraps the workbench."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, *, secret: str) -> None:
-        """`secret` is that of the start-up link."""
+    def __init__(self, app: ASGIApp, settings: Settings, *, secret: str, openid: "OpenId | None" = None) -> None:
+        """`secret` is that of the start-up link; with `openid`, its provider signs people in, and API keys do not."""
         self._app = app
         self._settings = settings
         self._link = StartLink(secret)
+        self._openid = openid
         self._cookie = people.cookie_name(settings)
         self._failures = _Failures()
 
@@ -70,6 +79,8 @@ class SignIn:
             await self._socket(scope, receive, send, token)
         elif path == PATH:
             await (await self._door(scope, receive))(scope, receive, send)
+        elif self._openid is not None and path in _OF_OPENID:
+            await (await self._at_provider(self._openid, scope))(scope, receive, send)
         elif SESSIONS.find(token) is not None or (path.startswith("/static/") and SESSIONS.has_ended(token)):
             await self._app(scope, receive, send)
         else:
@@ -96,41 +107,97 @@ class SignIn:
         if scope["method"] in ("GET", "HEAD"):
             following = _within(_one(query, "next"))
             secret = _one(query, "token")
-            return await self._entered(scope, secret, following, by_link=True) if secret else _form(following)
-        if scope["method"] != "POST":
-            return PlainTextResponse("Method Not Allowed", 405, {"Allow": "GET, HEAD, POST"})
+            return await self._entered(scope, secret, following, by_link=True) if secret else self._form(following)
+        if scope["method"] != "POST" or self._openid is not None:
+            allowed = "GET, HEAD, POST" if self._openid is None else "GET, HEAD"
+            return PlainTextResponse("Method Not Allowed", 405, {"Allow": allowed})
         sent = parse_qs((await _read(receive)).decode("utf-8", "replace"))
         return await self._entered(scope, _one(sent, "token").strip(), _within(_one(sent, "next")), by_link=False)
+
+    async def _at_provider(self, openid: "OpenId", scope: Scope) -> Response:
+        """To the OpenID provider, and back from it."""
+        from app.oidc import ATTEMPT_SECONDS, START, NotSignedIn
+
+        if scope["method"] != "GET":
+            return PlainTextResponse("Method Not Allowed", 405, {"Allow": "GET"})
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        if scope["path"] == START:
+            following = _within(_one(query, "next"))
+            if Headers(scope=scope).get("sec-fetch-site", "none") not in ("none", "same-origin"):
+                return self._form(following)  # another site may lead here, but not through the door
+            url, browser = openid.begin(_origin(scope), following, choose=bool(_one(query, "choose")))
+            answer: Response = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
+            # `Lax`, for the provider's page sends the browser back; only to the paths of the sign-in.
+            answer.set_cookie(
+                openid.cookie,
+                browser,
+                max_age=ATTEMPT_SECONDS,
+                path=PATH,
+                httponly=True,
+                samesite="lax",
+                secure=_is_https(scope),
+            )
+            return answer
+        try:
+            token, following = await openid.finish(
+                {name: values[0] for name, values in query.items()}, _cookie(scope, openid.cookie) or ""
+            )
+        except NotSignedIn as refusal:
+            answer = self._form("/", refusal.message, status=refusal.status, stranger=refusal.stranger)
+        else:
+            # The page goes on, and not a redirect: the browser would send no `Strict` cookie from the provider's page.
+            answer = self._let_in(scope, token, HTMLResponse(_onward(following), headers=_HEADERS))
+        answer.delete_cookie(openid.cookie, path=PATH, httponly=True, samesite="lax", secure=_is_https(scope))
+        return answer
 
     async def _entered(self, scope: Scope, secret: str, following: str, *, by_link: bool) -> Response:
         """Sign the browser in, or say why not. A link signs in the operator only: nobody can send her another's."""
         address = (scope.get("client") or ("",))[0]
         if self._failures.too_many(address):
-            return _form(following, _TOO_OFTEN, status=429, headers={"Retry-After": str(int(_FORGIVEN_SECONDS))})
+            return self._form(following, _TOO_OFTEN, status=429, headers={"Retry-After": str(int(_FORGIVEN_SECONDS))})
         try:
             person = OPERATOR if self._link.opens(secret) else None if by_link else await self._holder(secret)
         except TraitbenchError:
-            return _form(following, _AWAY, status=503)
+            return self._form(following, _AWAY, status=503)
         if person is None:
             self._failures.note(address)
             _log.warning("a sign-in from %s failed", address or "an unknown address")
-            return _form(following, _WRONG, status=403)
-        SESSIONS.end(self._token(scope))
+            return self._form(following, _WRONG if self._openid is None else _WRONG_LINK, status=403)
         answer = RedirectResponse(following, status_code=303, headers={"Cache-Control": "no-store"})
-        answer.set_cookie(
-            self._cookie, SESSIONS.begin(person), path="/", httponly=True, samesite="strict", secure=_is_https(scope)
-        )
+        return self._let_in(scope, SESSIONS.begin(person), answer)
+
+    def _let_in(self, scope: Scope, token: str, answer: Response) -> Response:
+        """An answer that gives the browser its new session in place of an older one."""
+        SESSIONS.end(self._token(scope))
+        answer.set_cookie(self._cookie, token, path="/", httponly=True, samesite="strict", secure=_is_https(scope))
         return answer
+
+    def _form(
+        self,
+        following: str,
+        problem: str = "",
+        *,
+        status: int = 200,
+        headers: dict[str, str] | None = None,
+        stranger: str = "",
+    ) -> Response:
+        """The page to sign in at; `stranger` is the provider's id of somebody who is not listed."""
+        fields = {
+            "style": _STYLE,
+            "icon": _ICON,
+            "problem": f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else "",
+        }
+        if self._openid is None:
+            page = _PAGE.substitute(fields, following=escape(following))
+        else:
+            page = _openid_page(self._openid, fields, following, stranger)
+        return HTMLResponse(page, status_code=status, headers={**_HEADERS, **(headers or {})})
 
     async def _holder(self, secret: str) -> Person | None:
         return await asyncio.to_thread(people.holder, self._settings, secret) if secret.isascii() and secret else None
 
     def _token(self, scope: Scope) -> str | None:
-        try:
-            found = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(self._cookie)
-        except CookieError:
-            return None
-        return found.value if found else None
+        return _cookie(scope, self._cookie)
 
 
 class _Failures:
@@ -170,14 +237,38 @@ def _unsigned(scope: Scope) -> Response:
     if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
         return RedirectResponse(f"{PATH}?next={quote(here, safe='')}", 303, {"Cache-Control": "no-store"})
     # A link on another site brings no `Strict` cookie along; the page's own request for the same address does.
-    again = f'<!doctype html><title>Traitbench</title><meta http-equiv="refresh" content="0;url={escape(here)}">'
-    return HTMLResponse(again, headers=_HEADERS)
+    return HTMLResponse(_onward(here), headers=_HEADERS)
 
 
-def _form(following: str, problem: str = "", *, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    said = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
-    page = _PAGE.substitute(style=_STYLE, icon=_ICON, following=escape(following), problem=said)
-    return HTMLResponse(page, status_code=status, headers={**_HEADERS, **(headers or {})})
+def _onward(path: str) -> str:
+    """A page that goes on to a path of ours by itself."""
+    return f'<!doctype html><title>Traitbench</title><meta http-equiv="refresh" content="0;url={escape(path)}">'
+
+
+def _openid_page(openid: "OpenId", fields: dict[str, str], following: str, stranger: str) -> str:
+    from app.oidc import START
+
+    host = escape(openid.provider.host)
+    query = {"next": following, **({"choose": "1"} if stranger else {})}
+    return _OPENID_PAGE.substitute(
+        fields,
+        start=escape(f"{START}?{urlencode(query)}"),
+        action="Use another account" if stranger else f"Sign in with {host}",
+        identity=f"<p>Your id at {host}: <code>sub:{escape(stranger)}</code></p>" if stranger else "",
+    )
+
+
+def _origin(scope: Scope) -> str:
+    """The address at which the browser has reached us; the guard has accepted its host."""
+    return f"{'https' if _is_https(scope) else 'http'}://{Headers(scope=scope)['host']}"
+
+
+def _cookie(scope: Scope, name: str) -> str | None:
+    try:
+        found = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(name)
+    except CookieError:
+        return None
+    return found.value if found else None
 
 
 def _within(path: str) -> str:

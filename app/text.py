@@ -21,6 +21,12 @@ def plain(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", _SHORTCODE.sub(f":{_JOINER}", line))
 
 
+def unlinked(name: str) -> str:
+    """`plain` for a name that may be an e-mail address, in small letters then: markdown would make a link of it."""
+    before, at, after = name.partition("@")
+    return f":small[{plain(before)}@]:small[{plain(after)}]" if before and at and after else plain(name)
+
+
 def is_address(text: str) -> bool:
     """Whether a text is one http or https address and nothing else: the service fetches what is there."""
     return _ADDRESS.fullmatch(text.strip()) is not None

@@ -6,8 +6,7 @@ import streamlit as st
 
 from app import console, session
 from app.console import ApiKey, KeyNotFound
-from app.service import api_key
-from app.text import ago, count, plain
+from app.text import ago, count, plain, unlinked
 from app.widgets.confirm import ask, asked, confirm
 from app.widgets.heading import heading
 from app.widgets.new_key import new_key, start
@@ -17,7 +16,7 @@ from core.settings import read_settings
 REVOKE = "console.revoke"
 
 settings = read_settings()
-own_secret = api_key(settings)
+own_secret = settings.service_key()
 
 
 def revoke(key: ApiKey) -> None:
@@ -36,15 +35,16 @@ def key_row(key: ApiKey) -> None:
     own = own_secret.startswith(key.prefix)
     with st.container(border=True, key=f"console.row.{key.id}"):
         name, scope, used, actions = st.columns([4, 4, 3, 2], vertical_alignment="center", gap="medium")
-        name.markdown(f"**{plain(key.name) or 'Unnamed'}**  \n:small[:gray[`{key.prefix}…`]]")
+        name.markdown(f"**{unlinked(key.name) or 'Unnamed'}**  \n:small[:gray[`{key.prefix}…`]]")
         with scope, st.container(horizontal=True, gap="small"):
             st.badge(
                 key.scope, icon=":material/edit:" if key.scope == "authoring" else ":material/speed:", color="gray"
             )
             for namespace in key.namespaces:
                 st.badge(namespace, icon=":material/folder:", color="gray")
+        begun = "signed in" if console.of_session(key) else "issued"
         last = f"Last used {ago(key.last_used_at)}" if key.last_used_at else "Never used"
-        issued = f"revoked {ago(key.revoked_at)}" if key.revoked_at else f"issued {ago(key.created_at)}"
+        issued = f"revoked {ago(key.revoked_at)}" if key.revoked_at else f"{begun} {ago(key.created_at)}"
         used.markdown(f"{last}  \n:small[:gray[{issued}]]")
         with actions, st.container(horizontal=True, horizontal_alignment="right"):
             if own and not key.revoked_at:

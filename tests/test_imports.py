@@ -62,7 +62,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     # 7: the workbench sees the service from outside; three files of it see both worlds
     "app": {*OUTSIDE, *PREVIEW, "app.console", "sample_data", "streamlit", "plotly", "pandas", "pyarrow", "ulid"},
-    "app.asgi": {"app", "app.sign_in", "core.lifecycle", "core.service", *OUTSIDE, "streamlit", "starlette"},
+    "app.asgi": {
+        "app",
+        "app.oidc",
+        "app.sign_in",
+        "core.lifecycle",
+        "core.service",
+        *OUTSIDE,
+        "streamlit",
+        "starlette",
+    },
     "app.cli": {
         "app",
         "app.asgi",
@@ -77,7 +86,10 @@ MAY_IMPORT: dict[str, set[str]] = {
         "click",
         "sqlalchemy",
     },
-    "app.sign_in": {"app", *OUTSIDE, "starlette"},
+    "app.sign_in": {"app", "app.oidc", *OUTSIDE, "starlette"},
+    # sign-in through an OpenID provider: one module speaks its protocol, another one issues the keys of sessions
+    "app.oidc": {"app", "app.console", "app.provider", *OUTSIDE},
+    "app.provider": {"core.settings", "authlib", "joserfc", "httpx"},
     "app.commands": {"app", *OUTSIDE, "click"},
     "app.console": {"core.lifecycle", "core.store", "sqlalchemy", *OUTSIDE},
     "app.serve": {"app.connections", "core.logs", "core.settings", "uvicorn", "starlette"},
@@ -123,6 +135,8 @@ def test_every_module_imports_only_what_its_row_allows() -> None:
         ("pages.score", "from app import cli", "app.cli"),
         ("pages.score", "import app.asgi", "app.asgi"),
         ("app.widgets.upload", "from app.serve import serve", "app.serve.serve"),
+        ("app.people", "from authlib.oidc.core import CodeIDToken", "authlib.oidc.core.CodeIDToken"),
+        ("app.sign_in", "from app.provider import discover", "app.provider.discover"),
     ],
 )
 def test_a_planted_breach_is_found(tmp_path: Path, module: str, statement: str, named: str) -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import people, session
 from app.people import Person
-from app.text import plain
+from app.text import plain, unlinked
 from core.settings import read_settings
 
 _WHO = "shell.person"
@@ -29,5 +29,5 @@ def whoami() -> None:
     person = people.current()
     with st.container(border=True, gap="small", key="shell.whoami"):
         owned = f"  \n:small[:gray[{plain(', '.join(person.namespaces))}]]" if person.namespaces else ""
-        st.markdown(f":material/person: **{plain(person.name)}**  \n:small[{_MAY[person.role]}]{owned}")
+        st.markdown(f":material/person: **{unlinked(person.name)}**  \n:small[{_MAY[person.role]}]{owned}")
         st.button("Sign out", icon=":material/logout:", key="shell.sign_out", on_click=people.sign_out, width="stretch")

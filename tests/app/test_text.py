@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.text import ago, count, plain, shortened, span
+from app.text import ago, count, plain, shortened, span, unlinked
 
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
 
@@ -56,3 +56,8 @@ def test_no_span_and_no_age_is_less_than_nothing() -> None:
     assert span(-7_200) == "0 s"
     now = datetime(2026, 11, 22, tzinfo=UTC)
     assert ago(now + timedelta(hours=3), now) == "just now"
+
+
+def test_an_address_of_a_person_is_no_link() -> None:
+    assert unlinked("ann@example.org") == r":small[ann@]:small[example\.org]"
+    assert [unlinked(name) for name in ("Ann", "@ann", "ann@", "")] == ["Ann", "@ann", "ann@", ""]

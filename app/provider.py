@@ -1,0 +1,250 @@
+"""The OpenID provider that the operator names: its addresses, where it signs people in, and what it says of them.
+
+The authorization-code flow with PKCE. Authlib builds the requests and checks the claims, joserfc checks signatures.
+Nothing but the issuer is contacted, and the addresses that its discovery document names. The keys are fetched for each
+sign-in, so a key that the provider has withdrawn counts no longer.
+"""
+
+import logging
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+from authlib.oauth2.auth import ClientAuth
+from authlib.oauth2.rfc6749.parameters import prepare_grant_uri, prepare_token_request
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
+from authlib.oidc.core import CodeIDToken
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from core.settings import SettingInvalid, Settings, is_safe_address
+
+# With a shared secret or without a signature, whoever knows the client's secret or nothing at all could sign.
+_ALGORITHMS = frozenset(
+    {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"}
+)
+_ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+_SCOPE = "openid email profile"
+_SECONDS = 10.0
+_LEEWAY_SECONDS = 60  # between the provider's clock and ours
+_LONGEST_SAID = 200
+
+_log = logging.getLogger(__name__)
+
+
+class ProviderFailed(Exception):
+    """The provider did not sign a person in; the message is for that person."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who the provider says it is; `address` is a verified e-mail address, `unverified` one that is not."""
+
+    subject: str
+    name: str
+    address: str | None
+    unverified: str | None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What one sign-in is known by: to the provider's answer, to its token, and to nobody else."""
+
+    redirect_uri: str
+    state: str
+    nonce: str
+    verifier: str
+
+
+class Provider:
+    """One provider."""
+
+    def __init__(self, settings: Settings, metadata: Mapping[str, Any]) -> None:
+        """`metadata` is its discovery document, checked."""
+        self._metadata = metadata
+        self.issuer: str = metadata["issuer"]
+        self.host = urlsplit(self.issuer).netloc
+        self._client_id = str(settings.oidc_client_id)
+        self._auth = ClientAuth(self._client_id, settings.oidc_client_secret, _auth_method(metadata))
+        self._algorithms = sorted(
+            _ALGORITHMS & {*_texts(metadata, "id_token_signing_alg_values_supported")} or {"RS256"}
+        )
+        self._http = httpx.AsyncClient(timeout=_SECONDS, trust_env=_through_proxy(self.issuer))
+
+    def begin(self, redirect_uri: str, *, choose: bool) -> tuple[str, Attempt]:
+        """The address that signs a person in, and what to remember until the answer comes.
+
+        With `choose` the provider asks for the account, even if it knows the person.
+        """
+        attempt = Attempt(redirect_uri, *(secrets.token_urlsafe(32) for _ in range(3)))
+        url = prepare_grant_uri(
+            self._metadata["authorization_endpoint"],
+            self._client_id,
+            "code",
+            redirect_uri,
+            _SCOPE,
+            attempt.state,
+            nonce=attempt.nonce,
+            code_challenge=create_s256_code_challenge(attempt.verifier),
+            code_challenge_method="S256",
+            **({"prompt": "select_account"} if choose else {}),
+        )
+        return str(url), attempt
+
+    async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Identity:
+        """Who the person is, of the query that the provider sent the browser back with.
+
+        Raise `ProviderFailed` when it signed nobody in, cannot be reached, or sent what cannot be verified.
+        """
+        if answer.get("iss", self.issuer) != self.issuer:
+            raise self._unverified("another issuer has answered")
+        if "error" in answer:
+            raise ProviderFailed(f"{self.host} did not sign you in: {_said(answer)}.")
+        try:
+            tokens = await self._exchange(attempt, answer.get("code", ""))
+            claims = self._claims(tokens, await self._json("GET", self._metadata["jwks_uri"]), attempt.nonce)
+            if "email" not in claims and "userinfo_endpoint" in self._metadata and tokens.get("access_token"):
+                claims = {**await self._further(tokens["access_token"], claims["sub"]), **claims}
+        except httpx.HTTPError as error:
+            _log.warning("the OpenID provider %s does not answer: %s", self.host, type(error).__name__)
+            raise ProviderFailed(f"{self.host} does not answer. Try again in a moment.") from None
+        except (JoseError, httpx.InvalidURL, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise self._unverified(str(error) if isinstance(error, JoseError) else type(error).__name__) from None
+        return _identity(claims)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def _exchange(self, attempt: Attempt, code: str) -> Mapping[str, Any]:
+        """The tokens for a code; each code counts once."""
+        if not code:
+            raise self._unverified("the answer holds no code")
+        body = prepare_token_request(
+            "authorization_code", redirect_uri=attempt.redirect_uri, code=code, code_verifier=attempt.verifier
+        )
+        headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
+        url, headers, body = self._auth.prepare("POST", self._metadata["token_endpoint"], headers, body)
+        answer = await self._http.request("POST", url, headers=headers, content=body)
+        if answer.status_code >= 500:
+            answer.raise_for_status()
+        tokens = answer.json()
+        if not isinstance(tokens, dict):
+            raise TypeError
+        if answer.status_code != 200 or "error" in tokens:
+            why = _said(tokens)
+            _log.warning("the OpenID provider %s gave no token: %s", self.host, why)
+            if tokens.get("error") in ("invalid_client", "unauthorized_client"):
+                _log.error("check TRAITBENCH_OIDC_CLIENT_ID and TRAITBENCH_OIDC_CLIENT_SECRET")
+            raise ProviderFailed(f"{self.host} did not accept the sign-in: {why}. Start again.")
+        return tokens
+
+    def _claims(self, tokens: Mapping[str, Any], keys: Any, nonce: str) -> dict[str, Any]:
+        """The claims of the ID token, when signature, issuer, audience, times and nonce are right."""
+        token = jwt.decode(tokens["id_token"], KeySet.import_key_set(keys), algorithms=self._algorithms)
+        claims = CodeIDToken(
+            token.claims,
+            token.header,
+            {"iss": {"essential": True, "value": self.issuer}, "aud": {"essential": True, "value": self._client_id}},
+            {"nonce": nonce, "client_id": self._client_id, "access_token": tokens.get("access_token")},
+        )
+        claims.validate(leeway=_LEEWAY_SECONDS)
+        if not isinstance(claims["sub"], str) or not claims["sub"]:
+            raise TypeError
+        return dict(claims)
+
+    async def _further(self, access_token: str, subject: str) -> Mapping[str, Any]:
+        """What the provider says of the person beside the ID token."""
+        headers = {"Authorization": f"Bearer {access_token}"}
+        said = await self._json("GET", self._metadata["userinfo_endpoint"], headers=headers)
+        if said["sub"] != subject:
+            raise ValueError
+        return dict(said)
+
+    async def _json(self, method: str, url: str, **how: Any) -> Any:
+        answer = await self._http.request(method, url, **how)
+        answer.raise_for_status()
+        return answer.json()
+
+    def _unverified(self, why: str) -> ProviderFailed:
+        _log.warning("the answer of the OpenID provider %s was refused: %s", self.host, why)
+        return ProviderFailed(
+            f"The answer of {self.host} could not be verified. Start again; if it happens again, tell the operator."
+        )
+
+
+def discover(settings: Settings) -> Provider:
+    """The provider of the settings; raise `SettingInvalid` naming the variable that is missing or cannot be used."""
+    for name in ("issuer", "client_id", "client_secret"):
+        if not getattr(settings, f"oidc_{name}"):
+            raise SettingInvalid(f"TRAITBENCH_SIGN_IN=oidc needs TRAITBENCH_OIDC_{name.upper()}, which is not set.")
+    issuer = str(settings.oidc_issuer)
+    url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+    try:
+        answer = httpx.get(url, timeout=_SECONDS, trust_env=_through_proxy(issuer))
+        answer.raise_for_status()
+        metadata = answer.json()
+    except httpx.HTTPStatusError as error:
+        raise _unusable(issuer, f"{url} answers with status {error.response.status_code}") from None
+    except httpx.HTTPError as error:
+        raise _unusable(issuer, f"{url} cannot be reached ({str(error) or type(error).__name__})") from None
+    except ValueError:
+        raise _unusable(issuer, f"{url} is not JSON") from None
+    if wrong := _problem(metadata, issuer):
+        raise _unusable(issuer, wrong)
+    return Provider(settings, metadata)
+
+
+def _problem(metadata: Any, issuer: str) -> str:
+    """What is wrong with a discovery document; empty when nothing is."""
+    if not isinstance(metadata, dict):
+        return "its discovery document is not a JSON object"
+    said = metadata.get("issuer")
+    if not isinstance(said, str) or said.rstrip("/") != issuer.rstrip("/"):
+        return f"its discovery document names the issuer {str(said)[:_LONGEST_SAID]!r}"
+    for name in (*_ENDPOINTS, *({"userinfo_endpoint"} & metadata.keys())):
+        if not isinstance(metadata.get(name), str) or not is_safe_address(metadata[name]):
+            return f"its discovery document has no usable {name}, which must begin with https://"
+    return ""
+
+
+def _unusable(issuer: str, why: str) -> SettingInvalid:
+    return SettingInvalid(f"TRAITBENCH_OIDC_ISSUER is {issuer}, but {why}. Check the address, or try again later.")
+
+
+def _auth_method(metadata: Mapping[str, Any]) -> str:
+    """How the client proves who it is: what the provider takes, and what every provider takes if it does not say."""
+    supported = _texts(metadata, "token_endpoint_auth_methods_supported")
+    return "client_secret_post" if supported and "client_secret_basic" not in supported else "client_secret_basic"
+
+
+def _texts(metadata: Mapping[str, Any], name: str) -> list[str]:
+    values = metadata.get(name)
+    return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
+
+
+def _through_proxy(url: str) -> bool:
+    """Whether the environment's proxy is asked; it cannot know this machine's loopback."""
+    return url.startswith("https:")
+
+
+def _identity(claims: Mapping[str, Any]) -> Identity:
+    given = claims.get("email")
+    address = given if isinstance(given, str) and given.isprintable() else None
+    verified = claims.get("email_verified") is True
+    name = next((each for each in (claims.get("name"), claims.get("preferred_username")) if isinstance(each, str)), "")
+    return Identity(claims["sub"], _printable(name)[:100], address if verified else None, None if verified else address)
+
+
+def _said(answer: Mapping[str, Any]) -> str:
+    """The provider's own words for an error."""
+    words = [str(answer[name]) for name in ("error", "error_description") if answer.get(name)]
+    return _printable(": ".join(words))[:_LONGEST_SAID].rstrip(".") or "no reason was given"
+
+
+def _printable(text: str) -> str:
+    return "".join(each for each in text if each.isprintable())
