@@ -41,7 +41,7 @@ def killed_at_work(settings: Settings, kills: int, *, clients: int = CLIENTS, se
         with at_work(people, stop):
             done = 0
             while done < kills:
-                time.sleep(rng.uniform(0.1, 1.2))
+                time.sleep(rng.uniform(0.1, 0.9))
                 fourth = done % SERVICE_EVERY == SERVICE_EVERY - 1
                 if fourth and on_sqlite:
                     victim.kill_service()
