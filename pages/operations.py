@@ -78,7 +78,7 @@ def draw_ended(runs: list[Listed]) -> None:
             "Model": run.handle,
             "Operation": KINDS[run.kind],
             "Outcome": "cancelled" if run.error_code == "cancelled" else run.status,
-            "Asked for": ago(run.created_at),
+            "Requested": ago(run.created_at),
             "Took": took(run),
             "Attempts": run.attempts,
             "Reason": run.error_message or "",
@@ -156,7 +156,7 @@ def watch() -> None:
         gone = "" if worker in seen.alive else ". Another worker takes over its runs"
         st.caption(f"Worker `{worker.executor_id}` was seen {span(worker.age_s)} ago{gone}.")
 
-    st.subheader("Ended last", anchor=False)
+    st.subheader("Recent runs", anchor=False)
     if runs.ended:
         draw_ended(list(runs.ended))
     else:

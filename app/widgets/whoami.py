@@ -9,7 +9,7 @@ from core.settings import read_settings
 
 _WHO = "shell.person"
 _MAY = {
-    "operator": "Operator: manages API keys too",
+    "operator": "Manages API keys and runs",
     "authoring": "Authoring: may change models",
     "scoring": "Scoring: reads models and scores texts",
 }
