@@ -55,6 +55,15 @@ def _waiting(bench: Bench, handle: str) -> int:
         return samples.waiting(connection, _row(bench, handle).id).count
 
 
+def _fail(bench: Bench, handle: str) -> str:
+    """End the model's run badly, and answer its id."""
+    with writing(bench.engine) as connection:
+        run = runs.read(connection, str(_row(bench, handle).run_id))
+        assert run is not None
+        outcomes.fail(connection, run, code="internal_error", message="It failed.")
+    return run.id
+
+
 def _retrains(bench: Bench, handle: str) -> list[str]:
     with reading(bench.engine) as connection:
         of_model = select(tables.runs.c.id).where(tables.runs.c.model_id == _row(bench, handle).id)
@@ -177,10 +186,7 @@ def test_a_search_learns_what_waits_and_leaves_nothing_to_retrain(bench: Bench) 
 def test_a_retrain_that_failed_is_not_tried_again_at_once(bench: Bench) -> None:
     handle = trained_here(bench)
     _say(bench, handle, times=TEN)
-    with writing(bench.engine) as connection:
-        run = runs.read(connection, str(_row(bench, handle).run_id))
-        assert run is not None
-        outcomes.fail(connection, run, code="internal_error", message="It failed.")
+    run_id = _fail(bench, handle)
     after = models.get(bench, AUTHOR, handle)
     assert (after.state, after.version_no, _waiting(bench, handle)) == ("ready", 1, TEN)
     _sweep(bench)
@@ -188,7 +194,7 @@ def test_a_retrain_that_failed_is_not_tried_again_at_once(bench: Bench) -> None:
     assert len(_retrains(bench, handle)) == 1
     long_ago = rules.now() - timedelta(seconds=bench.settings.retrain_after_seconds)
     with writing(bench.engine) as connection:
-        connection.execute(update(tables.runs).where(tables.runs.c.id == run.id).values(finished_at=long_ago))
+        connection.execute(update(tables.runs).where(tables.runs.c.id == run_id).values(finished_at=long_ago))
     _sweep(bench)
     assert len(_retrains(bench, handle)) == 2
 
@@ -277,11 +283,9 @@ def test_ten_dated_in_the_future_begin_a_retrain_at_once(bench: Bench) -> None:
 def test_a_retrain_that_failed_by_a_clock_ahead_is_tried_again(bench: Bench) -> None:
     handle = trained_here(bench)
     _say(bench, handle, times=TEN)
+    run_id = _fail(bench, handle)
     with writing(bench.engine) as connection:
-        run = runs.read(connection, str(_row(bench, handle).run_id))
-        assert run is not None
-        outcomes.fail(connection, run, code="internal_error", message="It failed.")
         ahead = rules.now() + timedelta(seconds=HOURS)
-        connection.execute(update(tables.runs).where(tables.runs.c.id == run.id).values(finished_at=ahead))
+        connection.execute(update(tables.runs).where(tables.runs.c.id == run_id).values(finished_at=ahead))
     _sweep(bench)
     assert len(_retrains(bench, handle)) == 2
