@@ -60,6 +60,17 @@ class Settings:
     oidc_client_secret: str | None = field(default=None, repr=False)
     oidc_redirect_url: str | None = None
 
+    def to_json(self) -> dict[str, Any]:
+        """What a child process is told: all but the secret for signing in, which happens in the service alone."""
+        names = sorted(self.__dataclass_fields__.keys() - {"oidc_client_secret"})
+        return {name: str(self.home) if name == "home" else getattr(self, name) for name in names}
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> "Settings":
+        """The settings that `to_json` wrote."""
+        lists = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
+        return cls(**{**told, **lists, "home": Path(told["home"])})
+
     @property
     def first_key_file(self) -> Path:
         """The workbench's own key: the one secret kept in clear, mode 0600."""

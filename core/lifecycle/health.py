@@ -4,6 +4,7 @@ The look is made in a thread of its own and waited for briefly: a database that 
 answer about it. Nothing here names a path, a handle or a model: the route is open.
 """
 
+import logging
 import shutil
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,6 +18,7 @@ from typing import Any, Literal
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from core import logs
 from core.lifecycle import rules
 from core.runs import RunEngine
 from core.runs.pulse import EncoderState
@@ -27,6 +29,7 @@ from core.store.trouble import StoreUnavailable
 
 Part = Literal["database", "worker", "encoder", "disk"]
 
+_log = logging.getLogger("traitbench.service")
 _KEPT_SECONDS = 1.0
 _PATIENCE_SECONDS = 2.0
 _NO_ROOM_BYTES = 1 << 20
@@ -77,6 +80,7 @@ class Health:
         self._engine, self._runs, self._folder = engine, runs, folder
         self._lock = Lock()
         self._kept: tuple[float, State] | None = None
+        self._was_well = False
         self._asker = ThreadPoolExecutor(1, thread_name_prefix="health")
         self._asked: Future[tuple[str, float | None]] | None = None
 
@@ -85,12 +89,23 @@ class Health:
         with self._lock:
             old = self._kept is None or monotonic() - self._kept[0] > _KEPT_SECONDS
             if self._kept is None or old or self._kept[1].wrong or not self._runs.healthy():
-                self._kept = monotonic(), self._look()
+                before, self._kept = self._kept, (monotonic(), self._look())
+                self._log_change(before and before[1].wrong, self._kept[1].wrong)
             return self._kept[1]
 
     def close(self) -> None:
         """Ask no more."""
         self._asker.shutdown(wait=False, cancel_futures=True)
+
+    def _log_change(self, before: list[Part] | None, now: list[Part]) -> None:
+        """One line when a part fails, and one when all is well again. While the service starts, nothing has failed."""
+        if now:
+            if self._was_well and now != before:
+                logs.event(_log, logging.WARNING, "unhealthy", wrong=now)
+            return
+        if self._was_well and before:
+            logs.event(_log, logging.WARNING, "healthy_again")
+        self._was_well = True
 
     def _look(self) -> State:
         database, oldest_queued_s = self._ask_database()

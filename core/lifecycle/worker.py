@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def _work(told: Mapping[str, Any], pulse: Pulse) -> None:
-    settings, executor_id = _settings(told["settings"]), str(told["executor_id"])
+    settings, executor_id = Settings.from_json(told["settings"]), str(told["executor_id"])
     logs.configure(level=settings.log_level, form=settings.log_form)
     engine = open_engine(settings.database_url)
     _end_with_parent(int(told["parent"]), engine, executor_id)
@@ -88,9 +88,8 @@ def _work(told: Mapping[str, Any], pulse: Pulse) -> None:
 
 
 def greeting(settings: Settings) -> Mapping[str, Any]:
-    """What the worker is told about the service; it signs nobody in, so it needs no secret for that."""
-    names = Settings.__dataclass_fields__.keys() - {"oidc_client_secret"}
-    return {"settings": {name: getattr(settings, name) for name in sorted(names)}}
+    """What the worker is told about the service."""
+    return {"settings": settings.to_json()}
 
 
 def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
@@ -137,11 +136,6 @@ def _schedules(engine: Engine, settings: Settings) -> Sequence[Schedule]:
         Schedule("retrain-sweep", _RETRAIN_SWEEP_SECONDS, partial(retraining.sweep, engine, queue, settings)),
         Schedule("purge-sweep", _PURGE_SWEEP_SECONDS, partial(zero_retention.sweep, engine)),
     )
-
-
-def _settings(told: Mapping[str, Any]) -> Settings:
-    paths = {"home": Path(told["home"]), "public_namespaces": tuple(told["public_namespaces"])}
-    return Settings(**{**told, **paths})
 
 
 def _end_with_parent(parent: int, engine: Engine, executor_id: str) -> None:

@@ -7,19 +7,21 @@ when there is a slot for it.
 
 import json
 import re
-from collections.abc import Callable
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import IO, Any, Generic, TypeVar
 
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
 from core.contract.fields import Received
-from core.errors import BodyTooLarge, EmptyBody, InvalidJson, UnsupportedMediaType, ValidationFailed
+from core.errors import BodyTooLarge, EmptyBody, InvalidJson, Unavailable, UnsupportedMediaType, ValidationFailed
 from core.service import strict_json
 from core.service.bench import bench_of
-from core.service.capacity import LONG, Capacity, Claim, Kind, capacity_of, claim_of
+from core.service.capacity import LONG, Capacity, Kind, capacity_of, claim_of
 from core.settings import Settings
 
 Value = TypeVar("Value", bound=Received)
@@ -68,15 +70,22 @@ class Body(Generic[Value]):
 
     async def __call__(self, request: Request) -> Value:
         """Read, parse and check."""
-        capacity, claim = capacity_of(request), claim_of(request)
-        room = _Room(capacity, claim, self.work, request)
-        raw = await _read(request, room, limit=self.limit(bench_of(request).settings))
+        room, raw = _Room(self.work, request), bytearray()
+        async for chunk in self._chunks(request, room):
+            raw += chunk
+        return await self._checked(request, room, raw)
+
+    def _chunks(self, request: Request, room: "_Room") -> AsyncIterator[bytes]:
+        return _chunks(request, room, limit=self.limit(bench_of(request).settings))
+
+    async def _checked(self, request: Request, room: "_Room", raw: bytearray) -> Value:
         if not raw and self.needed:
             raise EmptyBody("A body is needed.", details={"media_types": [*self.media_types]})
         parse = self._parser(request) if raw else _nothing
-        value = await self._parsed(capacity, parse, raw) if len(raw) > _SMALL else self._value(parse, raw)
+        value = await self._parsed(capacity_of(request), parse, raw) if len(raw) > _SMALL else self._value(parse, raw)
         # Only a score has such a field.
-        await claim.slot(capacity, "explain" if getattr(value, "explain", False) else room.work, request)
+        work: Kind = "explain" if getattr(value, "explain", False) else room.work
+        await claim_of(request).slot(capacity_of(request), work, request)
         return value
 
     async def _parsed(self, capacity: Capacity, parse: Parse, raw: bytearray) -> Value:
@@ -92,10 +101,50 @@ class Body(Generic[Value]):
                 f"The body must be {' or '.join(self.media_types)}, in UTF-8, not compressed; Content-Type says which.",
                 details={"media_types": [*self.media_types]},
             )
-        return _json if media_type == JSON else lambda raw: {self.text_as: strict_json.decode(raw)}
+        return parsed_json if media_type == JSON else lambda raw: {self.text_as: strict_json.decode(raw)}
 
     def _value(self, parse: Parse, raw: bytearray) -> Value:
         return validated(self.kind, parse(raw), apart=self.apart)
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A body that was not parsed: `file` holds it, is read from its start, and is gone once it is closed."""
+
+    file: IO[bytes]
+
+
+class BodyOrUpload(Body[Value]):
+    """As `Body`; one of more than `whole` bytes is an `Upload`, for another process to parse and check.
+
+    To parse 240 MB takes this process seconds, in which nothing else would be answered, and several times the memory.
+    """
+
+    def __init__(self, kind: type[Value], *, limit: Callable[[Settings], int], work: Kind, whole: int) -> None:
+        super().__init__(kind, limit=limit, work=work)
+        self.whole = whole
+
+    async def __call__(self, request: Request) -> Value | Upload:  # type: ignore[override]
+        """Read; parse and check what is small."""
+        room, raw, file = _Room(self.work, request), bytearray(), None
+        try:
+            async for chunk in self._chunks(request, room):
+                raw += chunk
+                if len(raw) > self.whole:
+                    file = file or tempfile.TemporaryFile(dir=bench_of(request).settings.home)  # noqa: SIM115
+                    file.write(raw)
+                    raw.clear()
+            if file is None:
+                return await self._checked(request, room, raw)
+            file.write(raw)
+            file.flush()
+        except OSError as error:
+            raise Unavailable(
+                f"The home folder has no room for the body ({error.strerror}). Free some space, then try again."
+            ) from error
+        self._parser(request)
+        await claim_of(request).slot(capacity_of(request), room.work, request)
+        return Upload(file)
 
 
 def validated(kind: type[Value], value: Any, *, apart: str = "") -> Value:
@@ -119,9 +168,9 @@ def _is_apart(fault: strict_json.Fault, field: str) -> bool:
 class _Room:
     """The room that one body takes: what it says that it needs at once, or more and more as it comes."""
 
-    def __init__(self, capacity: Capacity, claim: Claim, work: Kind, request: Request) -> None:
+    def __init__(self, work: Kind, request: Request) -> None:
         self.work = work
-        self._capacity, self._claim, self._request = capacity, claim, request
+        self._capacity, self._claim, self._request = capacity_of(request), claim_of(request), request
         self._bytes = 0
 
     async def declare(self, size: int) -> None:
@@ -142,25 +191,27 @@ class _Room:
             self.hold(size)
 
 
-async def _read(request: Request, room: _Room, *, limit: int) -> bytearray:
+async def _chunks(request: Request, room: _Room, *, limit: int) -> AsyncIterator[bytes]:
+    """The body as it comes, within its limit and its room."""
     declared = request.headers.get("content-length", "")
     if declared.isdecimal():
         if int(declared) > limit:
             raise _too_large(limit)
         await room.declare(int(declared))
-    raw = bytearray()
+    size = 0
     try:
         async for chunk in request.stream():
-            if len(raw) + len(chunk) > limit:
+            size += len(chunk)
+            if size > limit:
                 raise _too_large(limit)
-            room.hold(len(raw) + len(chunk))
-            raw += chunk
+            room.hold(size)
+            yield chunk
     except ClientDisconnect:
         raise InvalidJson("The body ended before it was complete.", details={"reason": "incomplete"}) from None
-    return raw
 
 
-def _json(raw: bytearray) -> Any:
+def parsed_json(raw: bytearray) -> Any:
+    """The value of a body of JSON, which is emptied; raise `InvalidJson`."""
     is_wide = len(raw) > _HUGE and any(first in raw for first in _FIRST_OF_ASTRAL)
     text = strict_json.decode(_ASTRAL.sub(_escaped, raw) if is_wide else raw)
     # A body may have hundreds of megabytes: it is let go of before its values take as much.

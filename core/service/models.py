@@ -8,8 +8,8 @@ from core.contract.bundles import Bundle
 from core.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, RunStarted, TrainRequest
 from core.contract.page import ModelPage
 from core.lifecycle import bundles, cards, models, training
-from core.service import query
-from core.service.body import JSON, MARKDOWN, Body
+from core.service import import_process, query
+from core.service.body import JSON, MARKDOWN, Body, BodyOrUpload, Upload
 from core.service.caller import Called, CalledForModelOrCard
 from core.service.paths import Handle
 from core.service.runs import accepted
@@ -17,7 +17,14 @@ from core.service.runs import accepted
 router = APIRouter(tags=["models"])
 
 Create = Annotated[ModelCreate, Depends(Body(ModelCreate))]
-Import = Annotated[Bundle, Depends(Body(Bundle, limit=lambda settings: settings.max_import_bytes, work="transfer"))]
+Import = Annotated[
+    Bundle | Upload,
+    Depends(
+        BodyOrUpload(
+            Bundle, limit=lambda settings: settings.max_import_bytes, work="transfer", whole=import_process.MIN_BYTES
+        )
+    ),
+]
 Update = Annotated[ModelUpdate, Depends(Body(ModelUpdate))]
 Train = Annotated[TrainRequest, Depends(Body(TrainRequest, needed=False))]
 
@@ -31,6 +38,8 @@ def create(call: Called, body: Create) -> Model:
 @router.post("/v1/models/import", name="models.import", status_code=201)
 def import_(call: Called, body: Import, handle: query.AsHandle = None) -> Model:
     """Create a model from a bundle, with its versions, their tags and the active one; all of it is checked first."""
+    if isinstance(body, Upload):
+        return import_process.imported(call.bench.settings, call.caller, body.file, handle)
     return bundles.import_(call.bench, call.caller, body, handle=handle)
 
 

@@ -34,6 +34,8 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
 _SLOW_SECONDS = 10.0
 # Their work is as long as their body: that one takes long is nothing to tell.
 _NEVER_SLOW = frozenset({"scores.batch", "models.import"})
+# Its 503 is an answer, which a probe gets every few seconds; what is wrong is logged once, when it changes.
+_ANSWERS_WITH_503 = "service.health"
 _KEY_FORMS = ("tba_", "tbs_")
 _LONGEST_PEER = 64
 
@@ -94,7 +96,8 @@ class Watching:
         counting[0].inc()
         counting[1].observe(request.seconds)
         slow = request.seconds >= _SLOW_SECONDS and operation not in _NEVER_SLOW
-        if request.status >= 500 or slow:
+        failed = request.status >= 500 and not (request.status == 503 and operation == _ANSWERS_WITH_503)
+        if failed or slow:
             level = logging.ERROR if request.status >= 500 and request.status != 503 else logging.WARNING
             self._write(level, "request_slow" if request.status < 500 else "request_failed", request, template)
         elif _log.isEnabledFor(logging.INFO):

@@ -4,10 +4,12 @@
 
 A real `traitbench serve`, a process that asks for one short score after another on a kept-alive connection, and a load
 beside it. The table has the latency of those scores, how many failed, how the requests of the load were answered, and
-the memory of the service before the load and at its peak (`VmHWM`, of the serving process alone).
+the memory of the service before the load and at its peak (`VmHWM`, of the serving process alone), and the most that
+it had together with the processes that it started (their resident memory, looked at twenty times a second).
 """
 
 import argparse
+import hashlib
 import http.client
 import json
 import multiprocessing
@@ -16,17 +18,18 @@ import socket
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
 
-from core.contract.bundles import FORMAT
+from core.contract.bundles import FORMAT, Bundle, digest
 from core.contract.samples import SampleInput
 from core.contract.traits import TraitInput
 from tests.app.processes import Started, running
@@ -84,9 +87,35 @@ class Place:
         lines = Path(f"/proc/{self.started.process.pid}/status").read_text().splitlines()
         return float(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
 
+    @contextmanager
+    def most_of_all(self) -> Iterator[list[float]]:
+        """MiB of the service and what it has started, while the block runs."""
+        seen, over = [0.0], Event()
+
+        def look() -> None:
+            while not over.wait(0.05):
+                pids = [self.started.process.pid, *self.started.children()]
+                seen.append(sum(_resident(pid) for pid in pids))
+
+        looking = Thread(target=look)
+        looking.start()
+        try:
+            yield seen
+        finally:
+            over.set()
+            looking.join()
+
     def forget_peak(self) -> None:
         """Let the peak of its memory begin again from what it has now."""
         Path(f"/proc/{self.started.process.pid}/clear_refs").write_text("5")
+
+
+def _resident(pid: int) -> float:
+    """MiB; nothing of a process that has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize() / MEBIBYTE
+    except OSError:
+        return 0.0
 
 
 # ---- loads -----------------------------------------------------------------------------------------------------------
@@ -150,6 +179,43 @@ def imports(place: Place) -> Answers:
     return place.at_once(3, "/import", lambda _: content)
 
 
+def tiny_values(place: Place) -> Answers:
+    """A bundle of 250 MB that is 83 million empty objects."""
+    content = b'{"format":"%s","samples":[' % FORMAT.encode() + b"{}," * (83_000_000 // (8 if place.quick else 1))
+    return place.at_once(1, "/import", lambda _: content + b"{}]}")
+
+
+def there_and_back(place: Place) -> Answers:
+    """A model of 180,000 samples, 240 MB, comes in and is exported twice at once."""
+    many = 10_000 if place.quick else 180_000
+    with place.started.client() as client:
+        base = json.loads(client.models.export(HANDLE).model_dump_json())
+        base["samples"] = [_sample(text_of(1_200, 1) + f" {number}") for number in range(many)]
+        del base["versions"][:]
+        told = Bundle.model_validate(base)
+        content = told.model_copy(update={"sha256": digest(told)}).model_dump_json().encode()
+        answers = place.at_once(1, f"/import?handle=local.large{many}", lambda _: content)
+
+    def exported(_: int) -> str:
+        connection = http.client.HTTPConnection("127.0.0.1", place.started.port, timeout=PATIENCE)
+        connection.request(
+            "GET", f"/v1/models/local.large{many}/export", headers={"Authorization": f"Bearer {place.key}"}
+        )
+        answer, size = connection.getresponse(), 0
+        while part := answer.read(MEBIBYTE):
+            size += len(part)
+        connection.close()
+        return f"{answer.status} ({size // 10**6} MB)"
+
+    with ThreadPoolExecutor() as threads:
+        return answers + Counter(threads.map(exported, range(2)))
+
+
+def _sample(text: str) -> dict[str, Any]:
+    fields = {"trait": "warmth", "text": text, "quality": 1.0, "provenance": "authored", "pending": False}
+    return fields | {"content_sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
 def half_open(place: Place) -> Answers:
     """1,100 connections that begin a request and never end it."""
     answers, held = Answers(), list[socket.socket]()
@@ -201,6 +267,8 @@ LOADS: Mapping[str, Load] = {
     "50 batches of 1,000": batches,
     "24 posts of 10 MiB": posts,
     "3 imports of 240 MB": imports,
+    "an import of 83 million values": tiny_values,
+    "240 MB imported, exported twice": there_and_back,
     "1,100 half-open": half_open,
     "2 URLs of 64 MB": long_urls,
 }
@@ -270,9 +338,10 @@ def measure(names: Sequence[str], *, quick: bool) -> Measured:
             time.sleep(1)
             before = place.memory("VmRSS")
             place.forget_peak()
-            times, failures, answers, took = _beside(place, LOADS[name])
+            with place.most_of_all() as of_all:
+                times, failures, answers, took = _beside(place, LOADS[name])
             peak = place.memory("VmHWM")
-            rows.append(_row(name, times, failures, answers, took, before, peak))
+            rows.append(_row(name, times, failures, answers, took, (before, peak, max(of_all))))
             figures[name] = {
                 "p50_ms": float(np.percentile(times, 50)),
                 "p99_ms": float(np.percentile(times, 99)),
@@ -281,9 +350,10 @@ def measure(names: Sequence[str], *, quick: bool) -> Measured:
                 "answers": dict(answers),
                 "before_mib": before,
                 "peak_mib": peak,
+                "peak_of_all_mib": max(of_all),
             }
             print(rows[-1], flush=True)  # noqa: T201
-    columns = ("load", "p50 ms", "p99 ms", "max ms", "errors", "answers", "s", "MiB before", "peak")
+    columns = ("load", "p50 ms", "p99 ms", "max ms", "errors", "answers", "s", "MiB before", "peak", "peak of all")
     return Measured([Table("A plain score under load, and the memory of the service", columns, rows)], figures)
 
 
@@ -292,7 +362,7 @@ def _served(home: Path, _names: Sequence[str]) -> Any:
 
 
 def _row(
-    name: str, times: np.ndarray, failures: Counter[str], answers: Answers, took: float, before: float, peak: float
+    name: str, times: np.ndarray, failures: Counter[str], answers: Answers, took: float, mib: Sequence[float]
 ) -> tuple[str, ...]:
     told = " ".join(f"{count}x{kind}" for kind, count in sorted(answers.items())) or "-"
     latency = (f"{np.percentile(times, share):.1f}" for share in (50, 99, 100))
@@ -302,8 +372,7 @@ def _row(
         f"{sum(failures.values())}/{len(times)}",
         told,
         f"{took:.1f}",
-        f"{before:.0f}",
-        f"{peak:.0f}",
+        *(f"{each:.0f}" for each in mib),
     )
 
 

@@ -72,9 +72,8 @@ def rich(exported: Json) -> Json:
         "version_retention_policy": {"keep_unnamed": 5, "keep_first_of_month": True},
     }
     told["samples"] += [
-        _sample("Thank you, and see you soon.", "synthesized")
-        | {"seed": 0, "generator": "offline-1", "pending": False},
-        _sample("What a kind thing to say!", "score_feedback") | {"pending": True, "source_url": "https://a.example"},
+        sample("Thank you, and see you soon.", "synthesized") | {"seed": 0, "generator": "offline-1", "pending": False},
+        sample("What a kind thing to say!", "score_feedback") | {"pending": True, "source_url": "https://a.example"},
     ]
     first = told["versions"][0]
     axis = first["snapshot"]["traits"][0]
@@ -89,7 +88,7 @@ def rich(exported: Json) -> Json:
     return signed(told)
 
 
-def _sample(text: str, provenance: str) -> Json:
+def sample(text: str, provenance: str) -> Json:
     told = {"trait": "warmth", "text": text, "quality": 0.9, "provenance": provenance}
     told |= {"source_url": None, "seed": None, "generator": None, "pending": False}
     return told | {"content_sha256": hashlib.sha256(text.encode()).hexdigest()}

@@ -248,6 +248,8 @@ def test_at_level_info_every_request_is_a_line_without_content_handle_or_key(
         (200, 11.0, "scores.batch", None),
         (500, 0.1, "scores.score", "request_failed"),
         (503, 0.1, "scores.batch", "request_failed"),
+        (503, 0.1, "service.health", None),
+        (500, 0.1, "service.health", "request_failed"),
         (0, 0.1, "scores.batch", None),
     ],
 )

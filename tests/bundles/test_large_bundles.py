@@ -1,0 +1,92 @@
+"""A bundle too large for the service's own process is imported by another: the same answers, the same model."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from core.contract.bundles import FORMAT
+from core.service.import_process import MIN_BYTES
+from tests.bundles import material
+from tests.bundles.material import Json
+from tests.conftest import Service, Trained
+
+TEXTS = 1_100  # of 5,000 characters each
+PATH = "/v1/models/import"
+
+
+@pytest.fixture(scope="module")
+def large(trained: Trained) -> Json:
+    """A trained model with more samples than it was trained with."""
+    told = material.rich(json.loads(trained.client.models.export(trained.handle).model_dump_json()))
+    told["samples"] += [
+        material.sample(f"Letter {number}. " + "Thank you for it all. " * 225, "score_feedback") | {"pending": True}
+        for number in range(TEXTS)
+    ]
+    return material.signed(told)
+
+
+@pytest.fixture(scope="module")
+def http(service: Service) -> Iterator[httpx.Client]:
+    headers = {"Authorization": f"Bearer {service.issue(namespaces=('large',))}", "Content-Type": "application/json"}
+    with httpx.Client(base_url=service.base_url, headers=headers, timeout=120) as http:
+        yield http
+
+
+def test_it_comes_in_as_a_small_one_does_and_a_second_time_not(http: httpx.Client, large: Json) -> None:
+    content = material.raw(large)
+    assert len(content) > MIN_BYTES
+    answer = http.post(PATH, params={"handle": "large.letters"}, content=content)
+    assert answer.status_code == 201, answer.text
+    assert (answer.json()["handle"], answer.json()["state"]) == ("large.letters", "ready")
+    again = http.get("/v1/models/large.letters/export").json()
+    same = {"handle", "sha256", "versions"}
+    assert {**again, **dict.fromkeys(same)} == {**large, **dict.fromkeys(same)}
+    assert http.post("/v1/models/large.letters/score", json={"content": "Thank you."}).status_code == 200
+
+    answer = http.post(PATH, params={"handle": "large.letters"}, content=content)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "handle_taken")
+    assert answer.json()["error"]["details"] == {"handle": "large.letters"}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "status", "code", "says"),
+    [
+        (lambda raw: raw[:-10], 400, "invalid_json", "not JSON"),
+        (lambda raw: raw[:-1] + b',"handle":"a.b"}', 400, "invalid_json", "twice"),
+        (lambda raw: raw.replace(b"Letter 7.", b"Letter X."), 422, "validation_failed", "sha256"),
+        (lambda raw: raw.replace(b'"text": "Letter 7.', b'"text": 7, "n": "'), 422, "validation_failed", "text"),
+    ],
+    ids=["cut off", "a key twice", "changed", "a wrong type"],
+)
+def test_what_is_wrong_with_it_is_said_as_of_a_small_one(
+    http: httpx.Client, large: Json, spoil: Callable[[bytes], bytes], status: int, code: str, says: str
+) -> None:
+    answer = http.post(PATH, params={"handle": "large.wrong"}, content=spoil(material.raw(large)))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), answer.text[:500]
+    assert says in answer.json()["error"]["message"]
+    assert answer.headers["x-request-id"]
+    assert http.get("/v1/models/large.wrong").status_code == 404
+
+
+def test_values_that_fill_the_memory_are_refused_and_the_service_answers_meanwhile(
+    http: httpx.Client, service: Service
+) -> None:
+    tiny = b'{"format":"%s","samples":[' % FORMAT.encode() + b"{}," * 12_000_000 + b"{}]}"
+    answers: list[httpx.Response] = []
+    importing = threading.Thread(target=lambda: answers.append(http.post(PATH, content=tiny)))
+    importing.start()
+    slowest = 0.0
+    with httpx.Client(base_url=service.base_url) as other:
+        while importing.is_alive():
+            began = time.perf_counter()
+            assert other.get("/v1/health").status_code == 200
+            slowest = max(slowest, time.perf_counter() - began)
+            time.sleep(0.02)
+    [answer] = answers
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "body_too_large"), answer.text
+    assert "memory" in answer.json()["error"]["message"]
+    assert slowest < 2.0  # parsed in the service's own process it was 6 s

@@ -1,0 +1,32 @@
+"""What health writes into the log: one line when a part fails, and one when all is well again."""
+
+import logging
+import os
+import signal
+
+import pytest
+
+from core.lifecycle.bench import Bench
+from core.lifecycle.health import Health
+from tests.benches import until
+
+
+def test_a_change_is_logged_once_and_what_has_never_been_well_is_not(
+    bench: Bench, working: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    def logged() -> list[str]:
+        return [record.message for record in caplog.records if record.message in ("unhealthy", "healthy_again")]
+
+    with caplog.at_level(logging.WARNING, "traitbench.service"):
+        starting = Health(bench.engine, bench.runs, bench.settings.home)
+        assert starting.state().wrong == ["worker"]
+        assert logged() == []
+
+        health = Health(working.engine, working.runs, working.settings.home)
+        until(lambda: not health.state().wrong, what="a service that is well")
+        os.kill(working.runs.worker.pid, signal.SIGKILL)  # type: ignore[attr-defined]
+        until(lambda: health.state().wrong == ["worker"], what="the worker to be missed")
+        until(lambda: not health.state().wrong, what="another worker")
+    assert logged() == ["unhealthy", "healthy_again"]
+    starting.close()
+    health.close()
