@@ -4,6 +4,7 @@ On SQLite in a temporary home, or within `on("postgresql")` in a database on the
 conftest imports `database` runs on both.
 """
 
+import io
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -14,10 +15,11 @@ from typing import Literal, TypeVar
 import pytest
 from ulid import ULID
 
+from core.contract.bundles import Bundle
 from core.contract.models import Model, ModelCreate, TrainRequest
 from core.contract.samples import SampleInput, SamplesCreate
 from core.contract.traits import TraitInput, TraitsCreate
-from core.lifecycle import models, samples, training, traits
+from core.lifecycle import bundles, models, samples, training, traits
 from core.lifecycle.bench import Bench, open_bench
 from core.lifecycle.callers import Caller
 from core.lifecycle.outcomes import fail
@@ -105,6 +107,13 @@ def draft(bench: Bench, *, warm: int = 0, cold: int = 0, words: int = 4) -> str:
     for first in range(0, len(inputs), 500):
         samples.add(bench, AUTHOR, handle, SamplesCreate(samples=inputs[first : first + 500]))
     return handle
+
+
+def export_of(bench: Bench, caller: Caller, handle: str) -> Bundle:
+    """The bundle that an export writes."""
+    file = io.BytesIO()
+    bundles.export(bench, caller, handle, file)
+    return Bundle.model_validate_json(file.getvalue())
 
 
 def done_here(bench: Bench, run_id: str | None) -> None:

@@ -6,7 +6,7 @@ ids here, since those are a service's own; who points at one names its place in 
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field
@@ -85,30 +85,43 @@ class Bundle(Received):
     versions: list[BundledVersion]
 
 
-def digest(bundle: Bundle) -> str:
-    """What `sha256` has to be.
+def digest(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> str:
+    """What `sha256` has to be; `samples` replace those of the bundle.
 
     What has its default is left out, so that a field which a later release adds changes no older document.
     """
     found = hashlib.sha256()
-    for piece in _canonical(bundle):
+    for piece in _object(sorted(Bundle.model_fields.keys() - {"sha256"}), _values(bundle, samples), _dumped):
         found.update(piece.encode())
     return found.hexdigest()
 
 
-def _canonical(bundle: Bundle) -> Iterator[str]:
-    """The document with sorted keys, in pieces: the whole of it is never in memory a second time."""
+def document(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> Iterator[str]:
+    """The bundle as JSON, in pieces: the whole of it is never in memory. `samples` replace those of the bundle."""
+    return _object(Bundle.model_fields, _values(bundle, samples), _as_json)
+
+
+def _as_json(value: Any) -> str:
+    return value.model_dump_json() if isinstance(value, BaseModel) else json.dumps(value)
+
+
+def _values(bundle: Bundle, samples: Iterable[BundledSample] | None) -> Mapping[str, Any]:
+    values = {name: getattr(bundle, name) for name in Bundle.model_fields}
+    return values if samples is None else {**values, "samples": samples}
+
+
+def _object(names: Iterable[str], values: Mapping[str, Any], dump: Callable[[Any], str]) -> Iterator[str]:
     begin = "{"
-    for name in sorted(Bundle.model_fields.keys() - {"sha256"}):
+    for name in names:
         yield f'{begin}"{name}":'
-        value = getattr(bundle, name)
-        if isinstance(value, list):
+        value = values[name]
+        if value is None or isinstance(value, str | BaseModel):
+            yield dump(value)
+        else:
             yield "["
             for place, each in enumerate(value):
-                yield ("," if place else "") + _dumped(each)
+                yield ("," if place else "") + dump(each)
             yield "]"
-        else:
-            yield _dumped(value)
         begin = ","
     yield "}"
 

@@ -1,8 +1,9 @@
 """A model as one document: exported whole, checked whole, brought in whole or not at all."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import IO, Any
 
-from core.contract.bundles import FORMAT, Bundle, digest
+from core.contract.bundles import FORMAT, Bundle, BundledSample, digest, document
 from core.contract.models import Model, ModelCreate
 from core.errors import HandleTaken
 from core.lifecycle import access, rules
@@ -15,8 +16,11 @@ from core.store.engine import reading, writing
 _DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.items() if name not in ("handle", "kind")}
 
 
-def export(bench: Bench, caller: Caller, handle: str) -> Bundle:
-    """All that a model is, at one moment; under zero retention without samples."""
+def export(bench: Bench, caller: Caller, handle: str, file: IO[bytes]) -> None:
+    """Write all that a model is, at one moment, to a file as a `Bundle`; under zero retention without samples.
+
+    Samples are read twice, for the digest and for the document, and never all of them in memory.
+    """
     name = str(access.permit(bench, caller, "models.export", handle))
     with reading(bench.engine) as connection:
         model = access.found(models.find(connection, name), name)
@@ -28,10 +32,16 @@ def export(bench: Bench, caller: Caller, handle: str) -> Bundle:
             handle=name,
             model=bundles.read_model(connection, model.id),
             traits=bundles.read_traits(connection, model.id, places),
-            samples=bundles.read_samples(connection, model.id, places) if told else None,
+            samples=[] if told else None,
             versions=bundles.read_versions(connection, model.id, model.active_version_id),
         )
-    return bundle.model_copy(update={"sha256": digest(bundle)})
+
+        def samples() -> Iterator[BundledSample] | None:
+            return bundles.read_samples(connection, model.id, places) if told else None
+
+        signed = bundle.model_copy(update={"sha256": digest(bundle, samples())})
+        for piece in document(signed, samples()):
+            file.write(piece.encode())
 
 
 def import_(bench: Bench, caller: Caller, bundle: Bundle, handle: str | None = None) -> Model:

@@ -9,6 +9,7 @@ import json
 import re
 import tempfile
 from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any, Generic, TypeVar
@@ -126,24 +127,28 @@ class BodyOrUpload(Body[Value]):
 
     async def __call__(self, request: Request) -> Value | Upload:  # type: ignore[override]
         """Read; parse and check what is small."""
-        room, raw, file = _Room(self.work, request), bytearray(), None
-        try:
-            async for chunk in self._chunks(request, room):
-                raw += chunk
-                if len(raw) > self.whole:
-                    file = file or tempfile.TemporaryFile(dir=bench_of(request).settings.home)  # noqa: SIM115
-                    file.write(raw)
-                    raw.clear()
-            if file is None:
-                return await self._checked(request, room, raw)
-            file.write(raw)
-            file.flush()
-        except OSError as error:
-            raise Unavailable(
-                f"The home folder has no room for the body ({error.strerror}). Free some space, then try again."
-            ) from error
-        self._parser(request)
-        await claim_of(request).slot(capacity_of(request), room.work, request)
+        room, raw = _Room(self.work, request), bytearray()
+        with ExitStack() as on_failure:
+            file: IO[bytes] | None = None
+            try:
+                async for chunk in self._chunks(request, room):
+                    raw += chunk
+                    if len(raw) > self.whole:
+                        home = bench_of(request).settings.home
+                        file = file or on_failure.enter_context(tempfile.TemporaryFile(dir=home))
+                        file.write(raw)
+                        raw.clear()
+                if file is None:
+                    return await self._checked(request, room, raw)
+                file.write(raw)
+                file.flush()
+            except OSError as error:
+                raise Unavailable(
+                    f"The home folder has no room for the body ({error.strerror}). Free some space, then try again."
+                ) from error
+            self._parser(request)
+            await claim_of(request).slot(capacity_of(request), room.work, request)
+            on_failure.pop_all()
         return Upload(file)
 
 

@@ -1,12 +1,18 @@
 """`/v1/models`: create, import, list, get, update, delete, train, export."""
 
-from typing import Annotated
+import tempfile
+from contextlib import ExitStack
+from io import SEEK_END
+from typing import IO, Annotated, cast
 
 from fastapi import APIRouter, Depends, Response
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from core.contract.bundles import Bundle
 from core.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, RunStarted, TrainRequest
 from core.contract.page import ModelPage
+from core.errors import Unavailable
 from core.lifecycle import bundles, cards, models, training
 from core.service import import_process, query
 from core.service.body import JSON, MARKDOWN, Body, BodyOrUpload, Upload
@@ -17,6 +23,25 @@ from core.service.runs import accepted
 router = APIRouter(tags=["models"])
 
 Create = Annotated[ModelCreate, Depends(Body(ModelCreate))]
+_IN_MEMORY = 8 * 2**20  # bytes of an export; a larger one is written to a file
+_PIECE = 256 * 1024  # bytes
+
+
+class DocumentResponse(StreamingResponse):
+    """A file of JSON, sent in pieces and closed when it was sent or the caller has left."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        length = {"Content-Length": str(file.seek(0, SEEK_END))}
+        file.seek(0)
+        super().__init__(iter(lambda: file.read(_PIECE), b""), headers=length, media_type=JSON)
+        self._file = file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        with self._file:
+            await super().__call__(scope, receive, send)
+
+
 Import = Annotated[
     Bundle | Upload,
     Depends(
@@ -88,5 +113,14 @@ def train(call: Called, handle: Handle, body: Train, response: Response) -> RunS
 @router.get("/v1/models/{handle}/export", name="models.export", response_model=Bundle)
 def export(call: Called, handle: Handle) -> Response:
     """Get the whole model as one document that `import` reads; samples stay out under zero data retention."""
-    bundle = bundles.export(call.bench, call.caller, handle)
-    return Response(bundle.model_dump_json(), media_type=JSON)
+    home = str(call.bench.settings.home)
+    with ExitStack() as on_failure:
+        file = on_failure.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=home))
+        try:
+            bundles.export(call.bench, call.caller, handle, cast("IO[bytes]", file))
+        except OSError as error:
+            raise Unavailable(
+                f"The home folder has no room for the export ({error.strerror}). Free some space, then try again."
+            ) from error
+        on_failure.pop_all()
+    return DocumentResponse(cast("IO[bytes]", file))

@@ -5,7 +5,7 @@ Ids stay behind: samples are told by their place in the bundle, which is their o
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +20,8 @@ _TRAITS = tables.traits.c
 _VERSIONS = tables.versions.c
 
 Places = Mapping[int, int]
+
+_AT_ONCE = 1_000
 
 
 def read_model(connection: Connection, model_id: int) -> ModelUpdate:
@@ -39,15 +41,16 @@ def read_traits(connection: Connection, model_id: int, places: Places) -> list[B
     return [_trait(row, places) for row in connection.execute(statement)]
 
 
-def read_samples(connection: Connection, model_id: int, places: Places) -> list[BundledSample]:
-    """The samples of a model, in their order."""
+def read_samples(connection: Connection, model_id: int, places: Places) -> Iterator[BundledSample]:
+    """The samples of a model, in their order, a thousand at a time in memory."""
     statement = (
         select(tables.samples, _TRAITS.key.label("trait"))
         .join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
         .where(_SAMPLES.model_id == model_id)
         .order_by(_SAMPLES.id)
+        .execution_options(yield_per=_AT_ONCE)
     )
-    return [_sample(row, places) for row in connection.execute(statement)]
+    return (_sample(row, places) for row in connection.execute(statement))
 
 
 def read_versions(connection: Connection, model_id: int, active_version_id: int | None) -> list[BundledVersion]:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
-from core.contract.bundles import Bundle, digest
+from core.contract.bundles import Bundle, digest, document
 from core.contract.models import ModelUpdate, TrainRequest
 from core.contract.scores import ScoreRequest
 from core.contract.versions import VersionActivate
@@ -22,7 +22,7 @@ from core.errors import HandleTaken, InsufficientScope, InvalidHandle, Namespace
 from core.lifecycle import bundles, models, samples, scores, training, traits, versions
 from core.lifecycle.bench import Bench
 from core.scoring.snapshot import Breaks, EncoderIdentity, Quartiles, Snapshot, TraitAxis, param_hash
-from tests.benches import AUTHOR, SCORER, STRANGER, draft, new_handle, settled
+from tests.benches import AUTHOR, SCORER, STRANGER, draft, export_of, new_handle, settled
 
 Json = dict[str, Any]
 
@@ -47,14 +47,14 @@ def _json(told: Json) -> bytes:
 
 @pytest.fixture(scope="module")
 def exported(working: Bench, toned: str) -> Bundle:
-    return bundles.export(working, AUTHOR, toned)
+    return export_of(working, AUTHOR, toned)
 
 
 def test_a_model_comes_in_as_it_went_out(working: Bench, exported: Bundle) -> None:
     handle = new_handle()
     model = bundles.import_(working, AUTHOR, Bundle.model_validate_json(exported.model_dump_json()), handle)
     assert (model.handle, model.state, model.version_no, model.version_tags) == (handle, "ready", 1, ["first"])
-    assert _told(bundles.export(working, AUTHOR, handle)) == _told(exported)
+    assert _told(export_of(working, AUTHOR, handle)) == _told(exported)
     [version] = versions.list_versions(working, SCORER, handle).items
     assert (version.triggered_by, version.run_id) == ("backfill", None)
 
@@ -82,20 +82,20 @@ def test_versions_go_on_behind_those_that_came_in(working: Bench, exported: Bund
 
 
 def test_a_draft_comes_in_as_a_draft(bench: Bench) -> None:
-    bundle = bundles.export(bench, AUTHOR, draft(bench, warm=2, cold=2))
+    bundle = export_of(bench, AUTHOR, draft(bench, warm=2, cold=2))
     handle = new_handle()
     assert bundles.import_(bench, AUTHOR, bundle, handle).state == "draft"
     assert [trait.sample_count for trait in traits.list_traits(bench, AUTHOR, handle).traits] == [4]
-    assert _told(bundles.export(bench, AUTHOR, handle)) == _told(bundle)
+    assert _told(export_of(bench, AUTHOR, handle)) == _told(bundle)
 
 
 def test_under_zero_retention_no_sample_goes_out(bench: Bench) -> None:
     handle, other = draft(bench, warm=1, cold=1), new_handle()
     models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
-    bundle = bundles.export(bench, AUTHOR, handle)
+    bundle = export_of(bench, AUTHOR, handle)
     assert bundle.samples is None
     assert bundles.import_(bench, AUTHOR, bundle, other).zero_data_retention
-    assert _told(bundles.export(bench, AUTHOR, other)) == _told(bundle)
+    assert _told(export_of(bench, AUTHOR, other)) == _told(bundle)
 
 
 def test_a_handle_that_is_taken_is_refused(working: Bench, toned: str, exported: Bundle) -> None:
@@ -109,7 +109,7 @@ def test_a_handle_that_is_taken_is_refused(working: Bench, toned: str, exported:
 
 def test_who_may_export_and_import(working: Bench, toned: str, exported: Bundle) -> None:
     with pytest.raises(InsufficientScope):
-        bundles.export(working, SCORER, toned)
+        export_of(working, SCORER, toned)
     with pytest.raises(InsufficientScope):
         bundles.import_(working, SCORER, exported, new_handle())
     with pytest.raises(NamespaceForbidden):
@@ -354,8 +354,16 @@ def test_whatever_was_exported_comes_in_and_goes_out_the_same(bench: Bench, data
     encoder = EncoderIdentity(bench.encoder.id, bench.encoder.dimension, bench.encoder.digest)
     bundle, handle = data.draw(_bundles(encoder)), new_handle()
     model = bundles.import_(bench, AUTHOR, bundle, handle)
-    assert _told(bundles.export(bench, AUTHOR, handle)) == _told(bundle)
+    assert _told(export_of(bench, AUTHOR, handle)) == _told(bundle)
     active = [version.version_no for version in bundle.versions if version.active]
     assert (model.state, model.version_no) == (("ready", *active) if active else ("draft", None))
     told = samples.list_samples(bench, AUTHOR, handle).items
     assert [sample.provenance for sample in told] == [sample.provenance for sample in bundle.samples or []]
+
+
+def test_a_bundle_is_written_in_pieces_as_it_would_be_at_once(exported: Bundle) -> None:
+    assert "".join(document(exported)) == exported.model_dump_json()
+    assert "".join(document(exported, iter(exported.samples or []))) == exported.model_dump_json()
+    assert exported.sha256 == digest(exported) == digest(exported, iter(exported.samples or []))
+    retained = exported.model_copy(update={"samples": None})
+    assert "".join(document(retained)) == retained.model_dump_json()

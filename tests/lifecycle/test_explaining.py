@@ -19,7 +19,7 @@ from core.lifecycle.bench import Bench
 from core.lifecycle.callers import Caller
 from core.store import tables
 from core.store.engine import writing
-from tests.benches import AUTHOR, ON_SQLITE, SCORER, done_here, new_handle, trained_here
+from tests.benches import AUTHOR, ON_SQLITE, SCORER, done_here, export_of, new_handle, trained_here
 from tests.extract.loopback import ANY_PORT, Site, page, serve, this_machine
 from tests.lifecycle.test_discovery import LOW, _headlines
 
@@ -146,7 +146,7 @@ def test_samples_without_vectors_of_the_encoder_are_not_compared(bench: Bench) -
 
 
 def test_a_model_that_was_imported_is_explained_by_the_samples_that_came_with_it(bench: Bench) -> None:
-    bundle = bundles.export(bench, AUTHOR, trained_here(bench))
+    bundle = export_of(bench, AUTHOR, trained_here(bench))
     copy = new_handle()
     bundles.import_(bench, AUTHOR, bundle, copy)
     assert explained(bench, copy)["warmth"].note

@@ -33,7 +33,7 @@ from core.lifecycle import (
 from core.lifecycle.bench import Bench
 from core.store import runs as run_rows
 from core.store.engine import sqlite_file, writing
-from tests.benches import AUTHOR, ON_SQLITE, SCORER, draft, fresh_settings, new_handle, opened, trained_here
+from tests.benches import AUTHOR, ON_SQLITE, SCORER, draft, export_of, fresh_settings, new_handle, opened, trained_here
 
 pytestmark = ON_SQLITE  # rows are spoilt in its file
 
@@ -49,7 +49,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 @pytest.fixture(scope="module")
 def exported(own: Bench) -> Bundle:
-    return bundles.export(own, AUTHOR, trained_here(own))
+    return export_of(own, AUTHOR, trained_here(own))
 
 
 @pytest.fixture
