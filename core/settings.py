@@ -25,6 +25,14 @@ LogForm = Literal["json", "text"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
+_NOT_FOR_CHILDREN = {"TRAITBENCH_OIDC_CLIENT_SECRET"}
+
+
+def child_environment() -> dict[str, str]:
+    """The environment of a child process: nobody signs in there, so the secret for that stays out."""
+    return {name: os.environ[name] for name in os.environ.keys() - _NOT_FOR_CHILDREN}
+
+
 class SettingInvalid(ValueError):
     """A variable of the environment holds a value that cannot be used."""
 

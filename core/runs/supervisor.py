@@ -23,6 +23,7 @@ from time import monotonic
 from typing import Any
 
 from core.runs.pulse import SLOW_EXIT, Cause, Death, EncoderState, Listener
+from core.settings import child_environment
 
 SILENCE_SECONDS = 60.0
 """A worker that has said nothing for so long hangs; a slow machine gets a word in."""
@@ -35,7 +36,6 @@ _MOST_BYTES = 65_536
 
 _CRASHES = frozenset({-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE})
 
-_NOT_FOR_CHILDREN = {"TRAITBENCH_OIDC_CLIENT_SECRET"}  # a run signs nobody in
 # Sums that several threads share round by how they share them, and equal inputs must give equal parameters.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -153,7 +153,7 @@ class Supervisor:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,
-                env={name: os.environ[name] for name in os.environ.keys() - _NOT_FOR_CHILDREN} | _ONE_THREAD,
+                env=child_environment() | _ONE_THREAD,
             )
             return self._process
 

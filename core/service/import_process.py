@@ -24,7 +24,7 @@ from core.lifecycle import bundles
 from core.lifecycle.bench import open_bench
 from core.lifecycle.callers import Caller
 from core.service.body import parsed_json, validated
-from core.settings import Settings
+from core.settings import Settings, child_environment
 
 MIN_BYTES = 4 * 2**20
 """Smaller bundles are parsed in a tenth of a second, less than a process takes to start."""
@@ -51,6 +51,7 @@ def imported(settings: Settings, caller: Caller, file: IO[bytes], handle: str | 
                 [sys.executable, "-P", "-m", __name__],
                 input=json.dumps(told).encode(),
                 stdout=subprocess.PIPE,
+                env=child_environment(),
                 pass_fds=[file.fileno()],
                 timeout=_PATIENCE_SECONDS,
             )
