@@ -36,7 +36,8 @@ PATH = "/sign-in"
 _FOLDER = Path(__file__).with_name("static")
 _STYLE = (_FOLDER / "sign_in.css").read_text("utf-8")
 _PAGE = Template((_FOLDER / "sign_in.html").read_text("utf-8"))
-_OPENID_PAGE = Template((_FOLDER / "sign_in_openid.html").read_text("utf-8"))
+_WITH_KEY = Template((_FOLDER / "sign_in_key.html").read_text("utf-8"))
+_WITH_OPENID = Template((_FOLDER / "sign_in_openid.html").read_text("utf-8"))
 _ICON = base64.b64encode((_FOLDER / "icon.svg").read_bytes()).decode()
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _HEADERS = {
@@ -182,15 +183,12 @@ class SignIn:
         stranger: str = "",
     ) -> Response:
         """The page to sign in at; `stranger` is the provider's id of somebody who is not listed."""
-        fields = {
-            "style": _STYLE,
-            "icon": _ICON,
-            "problem": f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else "",
-        }
         if self._openid is None:
-            page = _PAGE.substitute(fields, following=escape(following))
+            way = _WITH_KEY.substitute(following=escape(following))
         else:
-            page = _openid_page(self._openid, fields, following, stranger)
+            way = _with_openid(self._openid, following, stranger)
+        said = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
+        page = _PAGE.substitute(style=_STYLE, icon=_ICON, problem=said, way=way)
         return HTMLResponse(page, status_code=status, headers={**_HEADERS, **(headers or {})})
 
     async def _holder(self, secret: str) -> Person | None:
@@ -245,13 +243,12 @@ def _onward(path: str) -> str:
     return f'<!doctype html><title>Traitbench</title><meta http-equiv="refresh" content="0;url={escape(path)}">'
 
 
-def _openid_page(openid: "OpenId", fields: dict[str, str], following: str, stranger: str) -> str:
+def _with_openid(openid: "OpenId", following: str, stranger: str) -> str:
     from app.oidc import START
 
     host = escape(openid.provider.host)
     query = {"next": following, **({"choose": "1"} if stranger else {})}
-    return _OPENID_PAGE.substitute(
-        fields,
+    return _WITH_OPENID.substitute(
         start=escape(f"{START}?{urlencode(query)}"),
         action="Use another account" if stranger else f"Sign in with {host}",
         identity=f"<p>Your id at {host}: <code>sub:{escape(stranger)}</code></p>" if stranger else "",

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import quote, urlsplit
 
 from core.contract.names import NAMESPACE
@@ -156,7 +156,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         allowed_hosts=_host_names(environment, "TRAITBENCH_ALLOWED_HOSTS"),
         log_form=_choice(environment, "TRAITBENCH_LOG", LogForm),
         log_level=_choice(environment, "TRAITBENCH_LOG_LEVEL", LogLevel) or "warning",
-        sign_in=_sign_in(environment.get("TRAITBENCH_SIGN_IN", "").strip() or "none"),
+        sign_in=_choice(environment, "TRAITBENCH_SIGN_IN", SignIn) or "none",
         oidc_issuer=_web_address(environment, "TRAITBENCH_OIDC_ISSUER"),
         oidc_client_id=environment.get("TRAITBENCH_OIDC_CLIENT_ID", "").strip() or None,
         oidc_client_secret=environment.get("TRAITBENCH_OIDC_CLIENT_SECRET", "").strip() or None,
@@ -204,13 +204,6 @@ def _encoder(told: str) -> str | None:
     """The name of an encoder, or the whole path of a folder with one; whether it is there shows when it is loaded."""
     path = "/" in told or os.sep in told or told.startswith(("~", "."))
     return str(Path(told).expanduser().absolute()) if path else told or None
-
-
-def _sign_in(given: str) -> SignIn:
-    ways = get_args(SignIn)
-    if given not in ways:
-        raise SettingInvalid(f"TRAITBENCH_SIGN_IN is {given!r}; it takes {', '.join(ways[:-1])} or {ways[-1]}.")
-    return cast(SignIn, given)
 
 
 def _web_address(environment: Mapping[str, str], name: str) -> str | None:
