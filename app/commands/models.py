@@ -6,7 +6,7 @@ from typing import Any, TypeVar, get_args
 import click
 
 from app.commands.asking import InputFile, as_json, confirm, connected, text_of, yes
-from app.commands.showing import say, say_fields, say_json, say_lines, say_table, say_text, version_name
+from app.commands.showing import say, say_fields, say_json, say_lines, say_table, say_text, say_unreadable, version_name
 from core.client import Traitbench
 from core.contract.models import LastOperation, Model, State, VersionRetentionPolicy
 
@@ -35,11 +35,13 @@ def list_models(namespace: str | None, state: str | None, as_json: bool) -> None
         found = client.models.list(namespace=namespace, state=state)
         if as_json:
             say_lines(found)
-            return
-        rows = [
-            (each.handle, each.state, version_name(each), ", ".join(each.traits), each.description) for each in found
-        ]
-    say_table(("HANDLE", "STATE", "VERSION", "TRAITS", "DESCRIPTION"), rows)
+        else:
+            rows = [
+                (each.handle, each.state, version_name(each), ", ".join(each.traits), each.description)
+                for each in found
+            ]
+            say_table(("HANDLE", "STATE", "VERSION", "TRAITS", "DESCRIPTION"), rows)
+        say_unreadable(found.unreadable, "model")
 
 
 @models.command("show")

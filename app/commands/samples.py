@@ -9,7 +9,7 @@ import click
 from app.commands.asking import InputFile, Refused, as_json, connected, given_text, waits
 from app.commands.files import read_table, tell_problems
 from app.commands.runs import follow
-from app.commands.showing import say, say_lines, say_table
+from app.commands.showing import say, say_lines, say_table, say_unreadable
 from app.importing import Checked, Choice, Table, check, guess_columns, guess_words, words
 from app.text import count
 from core.client.samples import SynthType
@@ -36,9 +36,10 @@ def list_samples(handle: str, trait: str | None, as_json: bool) -> None:
         found = client.samples.list(handle, trait=trait, limit=500)
         if as_json:
             say_lines(found)
-            return
-        rows = [(each.id, each.trait, f"{each.quality:g}", each.provenance, each.text) for each in found]
-    say_table(("ID", "TRAIT", "QUALITY", "FROM", "TEXT"), rows)
+        else:
+            rows = [(each.id, each.trait, f"{each.quality:g}", each.provenance, each.text) for each in found]
+            say_table(("ID", "TRAIT", "QUALITY", "FROM", "TEXT"), rows)
+        say_unreadable(found.unreadable, "sample")
 
 
 @samples.command("add")
@@ -91,6 +92,7 @@ def import_samples(
     _check_columns(table, given)
     with connected() as client:
         traits = client.traits.list(handle)
+        say_unreadable(traits.unreadable, "trait")
         choice = _choice(table, traits, given, (trait, quality), dict(map(_meaning, meanings)))
         checked = check(table, choice, traits)
         _tell(checked, choice)
@@ -132,8 +134,9 @@ def synthesize_samples(handle: str, synth_type: SynthType, effort: Effort | None
         started = client.samples.synthesize(handle, synth_type=synth_type, effort=effort)
         if not follow(client, handle, started, wait=wait, as_json=as_json) or as_json:
             return
-        rows = [(each.key, each.positive_samples, each.negative_samples) for each in client.traits.list(handle)]
-    say_table(("TRAIT", "+", "-"), rows)
+        traits = client.traits.list(handle)
+    say_table(("TRAIT", "+", "-"), [(each.key, each.positive_samples, each.negative_samples) for each in traits])
+    say_unreadable(traits.unreadable, "trait")
 
 
 def _check_columns(table: Table, names: Sequence[str | None]) -> None:

@@ -12,6 +12,7 @@ import click
 
 from core.contract.fields import Wire
 from core.contract.models import LastOperation, Model
+from core.contract.unreadable import Unreadable
 
 _GAP = "  "
 _BROAD = frozenset("WF")
@@ -32,6 +33,13 @@ def say_lines(answers: Iterable[Wire]) -> None:
     """Answers, one a line."""
     for answer in answers:
         click.echo(answer.model_dump_json())
+
+
+def say_unreadable(rows: Iterable[Unreadable], one: str) -> None:
+    """Rows that a list left out, one a line on stderr; `one` is what a row is: a model, a version."""
+    for row in rows:
+        sentence = f"{one} {row.item} cannot be read: {row.reason}."
+        click.echo(_cell(f"{sentence} Restore it from a backup, or ask the operator to remove it."), err=True)
 
 
 def say_text(text: str) -> None:

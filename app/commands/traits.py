@@ -1,13 +1,14 @@
 """`traitbench traits`: list, add, update, delete, discover."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar, get_args
 
 import click
 
 from app.commands.asking import as_json, confirm, connected, waits, yes
 from app.commands.runs import follow
-from app.commands.showing import say, say_lines, say_table
+from app.commands.showing import say, say_lines, say_table, say_unreadable
+from core.client.pages import Listed
 from core.contract.models import Effort
 from core.contract.traits import Aggregation, Trait, TraitInput
 
@@ -28,6 +29,7 @@ def list_traits(handle: str, as_json: bool) -> None:
         found = client.traits.list(handle)
     if as_json:
         say_lines(found)
+        say_unreadable(found.unreadable, "trait")
     else:
         _say(found)
 
@@ -104,7 +106,7 @@ def discover_traits(handle: str, effort: Effort | None, wait: bool, as_json: boo
             _say(client.traits.list(handle))
 
 
-def _say(found: Sequence[Trait]) -> None:
+def _say(found: Listed[Trait]) -> None:
     heads = ("KEY", "NAME", "NEGATIVE", "POSITIVE", "SAMPLES", "+", "-", "KIND", "DISCRIMINATION", "AGGREGATION")
     say_table(
         heads,
@@ -118,3 +120,4 @@ def _say(found: Sequence[Trait]) -> None:
             for each in found
         ],
     )
+    say_unreadable(found.unreadable, "trait")

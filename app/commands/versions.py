@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from app.commands.asking import as_json, connected
-from app.commands.showing import say, say_fields, say_json, say_lines, say_table
+from app.commands.showing import say, say_fields, say_json, say_lines, say_table, say_unreadable
 from core.contract.names import parse_version
 from core.contract.versions import Version
 
@@ -25,6 +25,7 @@ def list_versions(handle: str, as_json: bool) -> None:
         found = client.versions.list(handle, limit=250)
         if as_json:
             say_lines(found)
+            say_unreadable(found.unreadable, "version")
             return
         active = client.models.get(handle).version_no
         rows = [
@@ -40,6 +41,7 @@ def list_versions(handle: str, as_json: bool) -> None:
             for each in found
         ]
     say_table(("VERSION", "", "TAGS", "BY", "SAMPLES", "AUROC", "MADE"), rows)
+    say_unreadable(found.unreadable, "version")
 
 
 @versions.command("show")
