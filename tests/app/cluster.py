@@ -1,17 +1,18 @@
 """Several processes on one PostgreSQL behind nginx, with the configuration that is in the documentation."""
 
+import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.client import Traitbench
 from core.errors import Unavailable
 from core.settings import Settings
-from tests.app.processes import Started, run, starting
+from tests.app.processes import Started, eventually, run, starting
 from tests.conftest import PATIENCE_SECONDS, free_port
 
 CONFIGURATION = Path(__file__).parents[2] / "core" / "docs" / "nginx.conf"
@@ -56,17 +57,31 @@ def cluster(folder: Path, settings: Settings, *, services: int, workers: int, wo
             assert each.stdout.readline() == "Traitbench executes runs.\n"
         ports = [each.port for each in started] + [started[0].port] * (2 - services)
         prefix = folder / "nginx"
-        stack.enter_context(_nginx(prefix, port, ports, shown.port if shown else free_port()))
+        stack.enter_context(nginx(prefix, port, apis=ports, workbenches=[shown.port if shown else free_port()]))
         yield Cluster(base_url, secret.strip(), started, begun, shown, prefix)
 
 
 @contextmanager
-def _nginx(prefix: Path, port: int, apis: Sequence[int], workbench: int) -> Iterator[None]:
-    """The configuration as it is, but for the ports."""
+def nginx(
+    prefix: Path, port: int, *, apis: Sequence[int], workbenches: Sequence[int], certificate: Path | None = None
+) -> Iterator[None]:
+    """nginx in front of two APIs, which may be the same, and of one workbench or two.
+
+    The configuration as it is, but for the ports, the lines it says to uncomment for a second workbench, and TLS with
+    a certificate (a file that holds its key too).
+    """
     prefix.mkdir()
     configuration = CONFIGURATION.read_text("utf-8")
-    for name, number in zip((8500, 8501, 8502, 8503), (port, workbench, *apis), strict=True):
-        assert f"127.0.0.1:{name};" in configuration
+    if len(workbenches) == 2:
+        for line in ("ip_hash;", "server 127.0.0.1:8504;"):
+            assert f"        # {line}\n" in configuration
+            configuration = configuration.replace(f"        # {line}\n", f"        {line}\n")
+    if certificate:
+        listening = f"listen 127.0.0.1:{port} ssl; ssl_certificate {certificate}; ssl_certificate_key {certificate};"
+        configuration = configuration.replace("listen 127.0.0.1:8500;", listening)
+    ports = {8500: port, 8502: apis[0], 8503: apis[1], **dict(zip((8501, 8504), workbenches, strict=False))}
+    for name, number in ports.items():
+        assert f"127.0.0.1:{name};" in configuration or (name == 8500 and certificate)
         configuration = configuration.replace(f"127.0.0.1:{name};", f"127.0.0.1:{number};")
     if apis[0] == apis[1]:
         configuration = configuration.replace(f"        server 127.0.0.1:{apis[1]};\n", "", 1)
@@ -75,11 +90,20 @@ def _nginx(prefix: Path, port: int, apis: Sequence[int], workbench: int) -> Iter
     command = [NGINX, "-p", str(prefix), "-c", str(prefix / "nginx.conf"), "-g", "daemon off;"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
-        _await(f"http://127.0.0.1:{port}")
+        if certificate:
+            assert eventually(lambda: _listens(port))
+        else:
+            _await(f"http://127.0.0.1:{port}")
         yield
     finally:
         process.terminate()
         process.communicate(timeout=10)
+
+
+def _listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
 
 
 def _await(base_url: str) -> None:

@@ -1,8 +1,12 @@
 """Two API processes, their workers, one more worker and a workbench behind nginx, on one PostgreSQL."""
 
 import json
+import ssl
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
 
 import httpx
 import pytest
@@ -12,9 +16,12 @@ from websockets.sync.client import connect
 
 from core.client import Traitbench
 from core.contract.samples import SampleInput
-from tests.app.cluster import Cluster, cluster
+from tests.app.certificates import certified
+from tests.app.cluster import Cluster, cluster, nginx
+from tests.app.openid_provider import providing
+from tests.app.processes import Started, running
 from tests.benches import fresh_settings, on
-from tests.conftest import make_draft
+from tests.conftest import free_port, make_draft
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +89,82 @@ def test_the_workbench_is_live_through_it(behind: Cluster) -> None:
         shown = ForwardMsg()
         shown.ParseFromString(page.recv(timeout=30))
         assert shown.WhichOneof("type") is not None
+
+
+def test_a_person_stays_with_one_of_two_workbenches(behind: Cluster, tmp_path: Path) -> None:
+    remote = {"TRAITBENCH_API_URL": behind.base_url, "TRAITBENCH_SIGN_IN": "token"}
+    port, apis = free_port(), [each.port for each in behind.services]
+    with ExitStack() as stack, ThreadPoolExecutor(2) as pool:
+        homes = (tmp_path / "first", tmp_path / "second")
+        both = list(pool.map(lambda home: stack.enter_context(running(home, **remote)), homes))
+        ports = [each.port for each in both]
+        stack.enter_context(nginx(tmp_path / "sticky", port, apis=apis, workbenches=ports))
+        addresses = [f"127.0.{network}.1" for network in range(1, 13)]
+        seen = {address: _visit(port, address, behind.secret) for address in addresses}
+    assert set(seen.values()) == set(ports), seen
+
+
+def _visit(port: int, address: str, secret: str) -> int:
+    """Sign in from an address, ask for pages over new connections, open a page's WebSocket; the port of the workbench
+    that the session lives in."""
+    base_url = f"http://127.0.0.1:{port}"
+    transport = httpx.HTTPTransport(local_address=address)
+    with httpx.Client(base_url=base_url, transport=transport, headers={"Connection": "close"}) as visitor:
+        answer = visitor.post("/sign-in", data={"token": secret}, headers={"Origin": base_url})
+        assert answer.status_code == 303
+        # The session is known to the process that began it, and to no other.
+        assert [visitor.get("/_stcore/health").status_code for _ in range(6)] == [200] * 6
+        [(name, token)] = [each for each in visitor.cookies.items() if each[0].startswith("traitbench_session_")]
+    with connect(
+        f"ws://127.0.0.1:{port}/_stcore/stream",
+        origin=base_url,  # type: ignore[arg-type]
+        additional_headers={"Cookie": f"{name}={token}"},
+        proxy=None,
+        source_address=(address, 0),
+    ) as page:
+        asked = BackMsg()
+        asked.rerun_script.query_string = ""
+        page.send(asked.SerializeToString())
+        assert page.recv(timeout=30)
+    return int(name.rpartition("_")[2])
+
+
+@pytest.fixture(scope="module")
+def signing_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    """A workbench with an OpenID provider, which lets Alice in."""
+    home = tmp_path_factory.mktemp("openid")
+    (home / "people.toml").write_text('["alice@example.org"]\nscope = "scoring"\nnamespaces = ["local"]\n')
+    with (
+        providing() as provider,
+        running(home, **provider.environment, TRAITBENCH_ALLOWED_HOSTS="bench.example.org") as started,
+    ):
+        yield started
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_person_signs_in_through_openid(signing_in: Started, tmp_path: Path, scheme: str) -> None:
+    port, own = free_port(), [signing_in.port]
+    certificate = certified(tmp_path) if scheme == "https" else None
+    host = f"{'bench.example.org' if certificate else '127.0.0.1'}:{port}"
+    trusted = ssl.create_default_context(cafile=certificate) if certificate else False
+    with (
+        nginx(tmp_path / "nginx", port, apis=own * 2, workbenches=own, certificate=certificate),
+        httpx.Client(base_url=f"{scheme}://127.0.0.1:{port}", verify=trusted, trust_env=False) as visitor,
+    ):
+        # As a browser that was given the name, and that comes back from the page of the provider.
+        visitor.headers.update({"Host": host, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"})
+        begun = visitor.get("/sign-in/start", headers={"Sec-Fetch-Site": "same-origin"})
+        away = httpx.URL(begun.headers["location"])
+        assert away.params["redirect_uri"] == f"{scheme}://{host}/sign-in/callback"
+        back = httpx.URL(httpx.get(away, trust_env=False).headers["location"])
+        ended = visitor.get(back.raw_path.decode(), headers={"Sec-Fetch-Site": "cross-site"})
+        assert ended.status_code == 200, ended.text
+        kept = [each for each in (*begun.headers.get_list("set-cookie"), *ended.headers.get_list("set-cookie")) if each]
+        assert len(kept) == 3
+        assert all("HttpOnly" in each and ("Secure" in each) == (scheme == "https") for each in kept), kept
+        assert visitor.get("/_stcore/health").status_code == 200
+        visitor.cookies.clear()
+        assert visitor.get("/_stcore/health").status_code == 401
 
 
 def test_a_worker_and_an_api_process_may_end_in_the_middle(behind: Cluster) -> None:
