@@ -101,6 +101,8 @@ def _fit(
     def report(done: int, total: int) -> None:
         execution.report("learning", done, total, fraction=encoded + (0.99 - encoded) * done / total)
 
+    # The axes of the labels may take a while, which is no fault of the samples that were encoded last.
+    execution.begin("learning")
     groups = _groups(lesson.labels)
     return fit(
         [_trait_samples(trait, lesson, groups, known, labels) for trait in lesson.traits],

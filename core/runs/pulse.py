@@ -3,6 +3,9 @@
 The pulse comes from a thread that needs the interpreter's lock: when the worker hangs, it stops. The parent then knows
 which piece of which run the worker held, because every piece is announced before it is begun. Lines are short enough
 for the kernel to write them whole, and a parent that does not read them never holds the worker up.
+
+Native code that releases the lock may hang while the pulse goes on, so every piece has a time limit too: a short one
+while texts are encoded, a long one for any other step.
 """
 
 import json
@@ -11,19 +14,21 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
-from time import monotonic
 from typing import Any, Literal, get_args
 
 READY, BEAT, JUDGED, AT, ENCODER = "ready", "beat", "judged", "at", "encoder"
 
 SLOW_EXIT = 75
-"""How a worker exits that had one piece in its hands for too long."""
+"""How a worker exits when one piece takes too long."""
 
 Cause = Literal["silent", "slow", "crashed", "memory"]
 EncoderState = Literal["loading", "loaded", "failed"]
 
 _BEAT_SECONDS = 1.0
 _LONGEST_PIECE_SECONDS = 120.0
+# The slowest real steps: 1 s to fit a trait with 20,000 samples at effort max (3 s with 64,000), 5 s for a discovery,
+# minutes for the vocabulary of a large encoder on a slow machine. A step of half an hour hangs.
+_LONGEST_STEP_SECONDS = 1_800.0
 _LONGEST_LINE = 4_096  # what a pipe takes whole
 _STDOUT = 1
 
@@ -72,15 +77,24 @@ class Death:
 
 
 class Pulse:
-    """The worker's side; `longest_piece_s` is the time one piece of samples may take."""
+    """The worker's side.
+
+    `longest_piece_s` is the time that one piece of samples may take, `longest_step_s` the time from one step of a run
+    to the next.
+    """
 
     def __init__(
-        self, descriptor: int = _STDOUT, *, every_s: float = _BEAT_SECONDS, longest_piece_s: float | None = None
+        self,
+        descriptor: int = _STDOUT,
+        *,
+        every_s: float = _BEAT_SECONDS,
+        longest_piece_s: float = _LONGEST_PIECE_SECONDS,
+        longest_step_s: float = _LONGEST_STEP_SECONDS,
     ) -> None:
         self._descriptor = descriptor
         self._every_s = every_s
-        self._longest_piece_s = longest_piece_s or _LONGEST_PIECE_SECONDS
-        self._pieces: dict[str, float] = {}
+        self._longest_piece_s, self._longest_step_s = longest_piece_s, longest_step_s
+        self._left: dict[str, float] = {}
         self._lock = Lock()
         os.set_blocking(descriptor, False)
 
@@ -103,10 +117,10 @@ class Pulse:
     def at(self, run_id: str, place: Place | None) -> None:
         """Say which piece of a run is begun; None when the run is out of the worker's hands."""
         with self._lock:
-            if place is not None and place.samples:
-                self._pieces[run_id] = monotonic()
+            if place is None:
+                self._left.pop(run_id, None)
             else:
-                self._pieces.pop(run_id, None)
+                self._left[run_id] = self._longest_piece_s if place.samples else self._longest_step_s
         self._say(f"{AT} {run_id} {json.dumps(place.to_json() if place else None, separators=(',', ':'))}")
 
     def _beat(self) -> None:
@@ -114,9 +128,11 @@ class Pulse:
         while not never.wait(self._every_s):
             self._say(BEAT)
             with self._lock:
-                begun = min(self._pieces.values(), default=None)
-            if begun is not None and monotonic() - begun > self._longest_piece_s:
-                # The thread that encodes cannot be ended, the process can.
+                # Counted in beats, not by the clock: while this process was stopped, no time was lost.
+                self._left = {run_id: left - self._every_s for run_id, left in self._left.items()}
+                over = any(left < 0 for left in self._left.values())
+            if over:
+                # The thread that hangs cannot be ended, the process can.
                 os._exit(SLOW_EXIT)
 
     def _say(self, line: str) -> None:

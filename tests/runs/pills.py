@@ -14,6 +14,7 @@ from threading import Thread
 
 from core.encoders import FULL, Encoder, Vectors
 from core.encoders.registry import load_encoder
+from core.generators import TraitPoles
 from core.lifecycle import learning, outcomes
 from core.runs.pulse import Death, Pulse
 from core.runs.worker import Worker, serve
@@ -43,14 +44,23 @@ class Brittle:
         return self._encoder.words()
 
 
+class HangingLabels:
+    """Axes of labels that hang in native code, which holds no lock of the interpreter, for the trait `hang`."""
+
+    def of(self, trait: TraitPoles) -> None:
+        if trait.name == "hang":
+            ctypes.CDLL(None).pause()
+
+
 def main() -> None:
     told = json.loads(sys.stdin.buffer.readline())
-    pulse = Pulse()
+    pulse = Pulse(every_s=0.2, longest_step_s=2.0) if told.get("hangs") else Pulse()
     pulse.start()
     Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
     engine = open_engine(told["url"])
     encoder = Brittle(load_encoder("ngrams", cache=Path(told["cache"])), told["pill"])
-    bodies = {"train": partial(learning.train, engine, encoder)}
+    labels = HangingLabels() if told.get("hangs") else None
+    bodies = {"train": partial(learning.train, engine, encoder, labels=labels)}
     deaths = [Death.from_json(each) for each in told.get("deaths", ())]
     worker = Worker(engine, told["url"], told["executor_id"], bodies, outcomes.fail, deaths=deaths, tell=pulse.at)
     serve(worker, ready=pulse.ready, judged=pulse.judged)

@@ -12,24 +12,25 @@ from core.runs.engine import Runs
 from core.runs.pulse import Cause, Death, Place
 from core.store import models, runs, samples, traits
 from core.store.engine import reading, writing
-from tests.benches import until
+from tests.benches import ON_SQLITE, until
 from tests.runs.conftest import ROOT, Yard
 
 PILL = "This one brings the worker down."
 
 
 @pytest.fixture
-def pills(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> Iterator[Yard]:
-    """A yard whose service runs real trainings, with an encoder that one text brings down."""
+def pills(yard: Yard, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Yard]:
+    """A yard whose service runs real trainings, with an encoder that one text brings down, or `hangs` in its place."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the tests are not installed, and a worker does not look where it is
     told = {"url": yard.settings.database_url, "cache": str(yard.settings.cache), "pill": PILL}
+    told |= {"hangs": getattr(request, "param", "")}
     service = Runs(yard.settings.database_url, module="tests.runs.pills", greeting=told)
     service.start()
     yield replace(yard, service=service)
     service.close()
 
 
-def _trainable(yard: Yard, *, pill: str = "") -> tuple[int, str, int]:
+def _trainable(yard: Yard, *, pill: str = "", name: str = "Warmth") -> tuple[int, str, int]:
     """A model with forty samples and a queued training; the id of the pill among them."""
     model_id = yard.model()
     texts = [f"Thank you, dear friend number {number}." for number in range(40)]
@@ -37,7 +38,7 @@ def _trainable(yard: Yard, *, pill: str = "") -> tuple[int, str, int]:
     with writing(yard.engine) as connection:
         model = models.find_by_id(connection, model_id)
         assert model is not None
-        trait = {"key": "warmth", "name": "Warmth", "description": "", "positive_label": "warm"}
+        trait = {"key": "warmth", "name": name, "description": "", "positive_label": "warm"}
         fixed = {"negative_label": "cold", "aggregation": "mean", "kind": "extrinsic"}
         traits.add(connection, model_id, [{**trait, **fixed}])
         [row] = traits.rows(connection, model_id)
@@ -81,6 +82,19 @@ def test_a_text_that_crashes_its_worker_is_named_and_every_other_run_succeeds(pi
     assert pills.state(bad_model) == "failed"
     for run_id in good:
         pills.wait(run_id)
+    until(pills.service.healthy, what="the worker to be up")
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("pills", ["hangs"], indirect=True)
+def test_a_training_that_hangs_in_native_code_is_set_aside_and_the_others_succeed(pills: Yard) -> None:
+    model_id, hung, _ = _trainable(pills, name="hang")
+    good = _trainable(pills)[1]
+    pills.wait(good)
+    pills.wait(hung, "failed")
+    error = _operation(pills, model_id).error
+    assert error is not None
+    assert "took too long twice in the phase learning" in error.message
     until(pills.service.healthy, what="the worker to be up")
 
 
