@@ -16,7 +16,7 @@ import click
 
 from app.commands import VERBS
 from app.commands.asking import Misasked, Refused, as_json
-from app.commands.showing import say_table
+from app.commands.showing import say_table, say_unreadable
 from core import logs
 from core.errors import TraitbenchError, Unreachable
 from core.settings import SettingInvalid, Settings, read_settings
@@ -168,6 +168,7 @@ def list_keys(as_json: bool) -> None:
     """List all keys, the revoked ones too."""
     from app import console
 
+    say_unreadable(console.unreadable_keys(), "key")
     if as_json:
         for each in console.list_keys():
             click.echo(json.dumps(asdict(each), default=lambda time: time.isoformat()))
@@ -194,9 +195,10 @@ def revoke_key(key_id: str) -> None:
     from app import console
 
     try:
-        click.echo(f"{console.revoke(key_id).id} is revoked.")
+        console.revoke(key_id)
     except LookupError as error:
         raise Refused(str(error)) from error
+    click.echo(f"{key_id} is revoked.")
 
 
 # ---- backups ---------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from sqlalchemy import Engine
 
+from core.contract.unreadable import Unreadable
 from core.lifecycle import keys, operating
 from core.lifecycle.bench import open_store
 from core.lifecycle.keys import Issued, KeyNotFound, of_session
@@ -36,6 +37,7 @@ __all__ = [
     "remove",
     "revoke",
     "rows",
+    "unreadable_keys",
 ]
 
 _ENGINES: dict[str, Engine] = {}
@@ -68,9 +70,14 @@ def list_keys() -> list[ApiKey]:
     return keys.list_keys(_engine(read_settings()))
 
 
-def revoke(key_id: str) -> ApiKey:
+def unreadable_keys() -> list[Unreadable]:
+    """The keys that `list_keys` leaves out, because their rows are damaged."""
+    return keys.unreadable_keys(_engine(read_settings()))
+
+
+def revoke(key_id: str) -> None:
     """End a key; whoever uses it is refused from now on. Raise `KeyNotFound` when there is none of that id."""
-    return keys.revoke(_engine(read_settings()), key_id)
+    keys.revoke(_engine(read_settings()), key_id)
 
 
 def overview() -> Overview:

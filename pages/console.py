@@ -11,6 +11,7 @@ from app.widgets.confirm import ask, asked, confirm
 from app.widgets.heading import heading
 from app.widgets.new_key import new_key, start
 from app.widgets.operators_only import operators_only
+from app.widgets.unreadable import draw_unreadable
 from core.settings import read_settings
 
 REVOKE = "console.revoke"
@@ -91,6 +92,8 @@ revoked = [key for key in keys if key.revoked_at is not None]
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     st.caption(f"{count(len(live), 'key')} in use", width="content")
     st.button("New key", type="primary", icon=":material/add:", key="console.new_button", on_click=start)
+
+draw_unreadable(console.unreadable_keys(), "key", key="console.unreadable")
 
 for key in live:
     key_row(key)

@@ -11,6 +11,7 @@ from app.service import attempt, client, guarded, namespaces
 from app.text import ago, count, plain, span
 from app.widgets.heading import heading
 from app.widgets.operators_only import operators_only
+from app.widgets.unreadable import draw_unreadable
 from core.settings import read_settings
 
 AGAIN = "operations.again"
@@ -139,6 +140,8 @@ def watch() -> None:
         st.subheader("In progress", anchor=False)
         for run in runs.live:
             draw_live(run)
+
+    draw_unreadable(runs.unreadable, "run", key="operations.unreadable")
 
     st.subheader("At a glance", anchor=False)
     numbers = {

@@ -23,6 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ulid import ULID
 
 from core.contract.names import NAMESPACE
+from core.contract.unreadable import Unreadable
 from core.errors import Unauthenticated, ValidationFailed
 from core.lifecycle import rules
 from core.lifecycle.bench import Bench
@@ -30,6 +31,7 @@ from core.lifecycle.callers import Caller
 from core.store import keys
 from core.store.engine import reading, writing
 from core.store.keys import ApiKey, Scope
+from core.store.rows import readable
 from core.store.trouble import StoreUnavailable
 
 FIRST_NAMESPACES = ("local", "demo")
@@ -98,19 +100,22 @@ def remove(engine: Engine, key_id: str) -> None:
 
 
 def list_keys(engine: Engine) -> list[ApiKey]:
-    """Every key, oldest first, the revoked ones too."""
+    """Every key that can be read, oldest first, the revoked ones too."""
     with reading(engine) as connection:
-        return keys.all_keys(connection)
+        return keys.every(connection).items()
 
 
-def revoke(engine: Engine, key_id: str) -> ApiKey:
+def unreadable_keys(engine: Engine) -> list[Unreadable]:
+    """The keys that `list_keys` leaves out. They open nothing, and can be revoked."""
+    with reading(engine) as connection:
+        return keys.every(connection).unreadable()
+
+
+def revoke(engine: Engine, key_id: str) -> None:
     """End a key at once; raise `KeyNotFound` when there is none of that id."""
     with writing(engine) as connection:
-        keys.revoke(connection, key_id, now=rules.now())
-        key = keys.read(connection, key_id)
-    if key is None:
-        raise KeyNotFound(f"There is no key {key_id}.")
-    return key
+        if not keys.revoke(connection, key_id, now=rules.now()):
+            raise KeyNotFound(f"There is no key {key_id}.")
 
 
 def caller(bench: Bench | Engine, secret: str | None) -> Caller:
@@ -155,7 +160,7 @@ def _key(bench: Bench | Engine, secret: str | None) -> ApiKey | None:
 
 def _stored(engine: Engine, digest: str) -> tuple[ApiKey, str] | None:
     with reading(engine) as connection:
-        return keys.by_digest(connection, digest)
+        return readable(lambda: keys.by_digest(connection, digest))
 
 
 def _check(scope: str, namespaces: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
+from core.contract.unreadable import Unreadable
 from core.lifecycle import rules
 from core.settings import Settings
 from core.store import runs, storage, workers
@@ -50,12 +51,14 @@ class Overview:
 class Recent:
     """The runs that an operator looks at, newest first.
 
-    `live` have not ended. `failed` are the last operations of their models: nothing has succeeded since.
+    `live` have not ended. `failed` are the last operations of their models: nothing has succeeded since. `unreadable`
+    are rows of either that cannot be read.
     """
 
     live: Sequence[Listed]
     failed: Sequence[Listed]
     ended: Sequence[Listed]
+    unreadable: Sequence[Unreadable] = ()
 
 
 def overview(engine: Engine) -> Overview:
@@ -73,11 +76,14 @@ def overview(engine: Engine) -> Overview:
 def recent(engine: Engine, *, ended: int = 20, failed: int = 20) -> Recent:
     """The runs to look at."""
     with reading(engine) as connection:
-        return Recent(
-            live=runs.listed(connection, "live", limit=200),
-            failed=runs.listed(connection, "unrepaired", limit=failed),
-            ended=runs.listed(connection, "ended", limit=ended),
-        )
+        lists = [
+            runs.listed(connection, "live", limit=200),
+            runs.listed(connection, "unrepaired", limit=failed),
+            runs.listed(connection, "ended", limit=ended),
+        ]
+    damaged = {row.item: row for found in lists for row in found.unreadable()}
+    live, unrepaired, over = (found.items() for found in lists)
+    return Recent(live, unrepaired, over, list(damaged.values()))
 
 
 def rows(engine: Engine) -> dict[str, int]:

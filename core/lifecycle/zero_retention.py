@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine
 from core.errors import Unavailable, UnreadableRow
 from core.lifecycle import outcomes, rules, sweeps
 from core.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
-from core.store import kept_vectors, models, runs, samples, traits, versions
+from core.store import damage, kept_vectors, models, runs, samples, traits, versions
 from core.store.engine import clean, cleanable, reading, writing
 from core.store.models import ModelRow
 from core.store.trouble import StoreUnavailable, unavailable
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 def cancel(connection: Connection, model: ModelRow) -> str | None:
     """End what a held model is busy with, before its samples go: it will store nothing. The id of the run, if any."""
-    run = runs.read(connection, model.run_id) if model.state == "busy" and model.run_id else None
+    run = runs.read_to_end(connection, model.run_id) if model.state == "busy" and model.run_id else None
     if run is None:
         return None
     outcomes.fail(connection, run, code="cancelled", message="Zero data retention was switched on.")
@@ -58,6 +58,9 @@ def purge(connection: Connection, model_id: int) -> None:
     samples.purge(connection, model_id)
     kept_vectors.forget(connection, model_id)
     _forget_words(connection, model_id)
+    # What is in damaged JSON is unknown.
+    damage.clear(connection, model_id)
+    models.clear_damage(connection, model_id, now=rules.now())
     models.change(connection, model_id, now=rules.now(), unsettled_purge=rules.now())
 
 
@@ -112,15 +115,17 @@ def _forget_words(connection: Connection, model_id: int) -> None:
     found = traits.discovered(connection, model_id)
     for trait in found:
         neutral = {"name": _free_name(connection, model_id, trait), **_NEUTRAL}
-        fields = {name: neutral[name] for name, word in trait.words.items() if trait.given[name] == word}
-        numbers = {name: value for name, value in trait.discovery.items() if isinstance(value, int | float)}
+        # Where the note of what discovery found is damaged, every word may be one that it found.
+        words = trait.given if trait.words is None else trait.words
+        fields = {name: neutral[name] for name, word in words.items() if trait.given[name] == word}
+        numbers = {name: value for name, value in (trait.discovery or {}).items() if isinstance(value, int | float)}
         nobody: dict[str, list[int]] = {"positive": [], "negative": []}
         traits.change(connection, trait.id, {**fields, "discovery": numbers, "anchor_sample_ids": nobody})
     if found:
         _forget_in_versions(connection, model_id, {trait.key: trait.words for trait in found})
 
 
-def _forget_in_versions(connection: Connection, model_id: int, words: Mapping[str, Mapping[str, str]]) -> None:
+def _forget_in_versions(connection: Connection, model_id: int, words: Mapping[str, Mapping[str, str] | None]) -> None:
     for version_id in versions.ids(connection, model_id):
         try:
             snapshot = versions.snapshot(connection, version_id)
@@ -135,9 +140,12 @@ def _forget_in_versions(connection: Connection, model_id: int, words: Mapping[st
             versions.rewrite(connection, version_id, snapshot, param_hash=again)
 
 
-def _without_words(trait: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, Any]:
+def _without_words(trait: Mapping[str, Any], words: Mapping[str, str] | None) -> dict[str, Any]:
     neutral = {"name": trait["key"], **_NEUTRAL}
-    return {**trait, **{name: neutral[name] for name, word in words.items() if trait.get(name) == word}}
+    found = (
+        neutral.keys() & trait.keys() if words is None else {name for name in words if trait.get(name) == words[name]}
+    )
+    return {**trait, **{name: neutral[name] for name in found}}
 
 
 def _free_name(connection: Connection, model_id: int, trait: traits.Discovered) -> str:

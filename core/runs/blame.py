@@ -7,6 +7,7 @@ a second end at another place counts as the first.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import Engine
 
@@ -34,14 +35,23 @@ def judge(engine: Engine, deaths: Sequence[Death], fail: Fail) -> None:
 
 def _strike(engine: Engine, run_id: str, cause: Cause, place: Place, fail: Fail) -> None:
     with writing(engine) as connection:
-        run = runs.read(connection, run_id)
-        if run is None or run.finished_at is not None:
+        run = runs.read_to_end(connection, run_id)
+        if run is None:
             return
-        again = run.struck_at is not None and place.within(Place.from_json(run.struck_at))
+        before = _place(runs.struck_at(connection, run_id))
+        again = before is not None and place.within(before)
         strikes = run.strikes + 1 if again else 1
         runs.strike(connection, run_id, strikes=strikes, place=place.to_json())
         if strikes >= MOST_STRIKES:
             fail(connection, run, code="interrupted", message=_message(cause, place))
+
+
+def _place(told: Any) -> Place | None:
+    """Where the last strike was; None when there was none, or its place is damaged."""
+    try:
+        return Place.from_json(told)
+    except (TypeError, KeyError, ValueError):
+        return None
 
 
 def _message(cause: Cause, place: Place) -> str:

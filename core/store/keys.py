@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, bindparam, delete, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, literal, or_, select, update
 from sqlalchemy import insert as insert_into
 
 from core.store import tables
+from core.store.rows import Found, found
 
 _KEYS = tables.keys.c
 
@@ -45,20 +46,25 @@ def by_digest(connection: Connection, digest: str) -> tuple[ApiKey, str] | None:
     return None if row is None else (_key(row), row.hash)
 
 
-def read(connection: Connection, key_id: str) -> ApiKey | None:
-    """The key of an id."""
-    row = connection.execute(_ROWS.where(_KEYS.id == key_id)).one_or_none()
-    return None if row is None else _key(row)
+def every(connection: Connection) -> Found[ApiKey]:
+    """All keys, oldest first, the revoked ones too."""
+    statement = _ROWS.order_by(_KEYS.created_at, _KEYS.id)
+    return found(
+        connection,
+        statement,
+        key=_KEYS.id,
+        position=_KEYS.id,
+        all_at_once=lambda: [_key(row) for row in connection.execute(statement)],
+        one=lambda key_id: _key(connection.execute(_ROWS.where(_KEYS.id == key_id)).one()),
+        place=lambda key: key.id,
+    )
 
 
-def all_keys(connection: Connection) -> list[ApiKey]:
-    """Every key, oldest first, the revoked ones too."""
-    return [_key(row) for row in connection.execute(_ROWS.order_by(_KEYS.created_at, _KEYS.id))]
-
-
-def revoke(connection: Connection, key_id: str, *, now: datetime) -> None:
-    """End a key; the first time counts."""
-    connection.execute(update(tables.keys).where(_KEYS.id == key_id, _KEYS.revoked_at.is_(None)).values(revoked_at=now))
+def revoke(connection: Connection, key_id: str, *, now: datetime) -> bool:
+    """End a key, the first time counts; False when there is none of that id."""
+    first = func.coalesce(_KEYS.revoked_at, literal(now, tables.Moment))
+    revoked: int = connection.execute(update(tables.keys).where(_KEYS.id == key_id).values(revoked_at=first)).rowcount
+    return revoked == 1
 
 
 def remove(connection: Connection, key_id: str) -> None:

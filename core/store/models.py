@@ -4,18 +4,38 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
+from pydantic import TypeAdapter
 from sqlalchemy import Connection, Row, Select, bindparam, select, type_coerce, update
 from sqlalchemy.types import NullType
 
-from core.contract.models import LastOperation, Model, OperationError, Progress, State
+from core.contract.models import LastOperation, Model, OperationError, Progress, State, VersionRetentionPolicy
 from core.store import tables
 from core.store.engine import insert
-from core.store.rows import Found, found, one_of
+from core.store.rows import Found, found, one_of, readable
 
 _MODELS = tables.models.c
 _RUNS = tables.runs.c
+_LAST_RUN = (
+    _RUNS.id.label("last_run_id"),
+    _RUNS.kind.label("run_kind"),
+    _RUNS.status.label("run_status"),
+    _RUNS.created_at.label("run_started_at"),
+    _RUNS.progress.label("run_progress"),
+    _RUNS.error_code.label("run_error_code"),
+    _RUNS.error_message.label("run_error_message"),
+)
+# Nothing else is read for an answer: damage elsewhere in the row is no reason to hide the model.
+_SHOWN = (
+    *("id", "handle", "scoring_method", "description", "state", "kind", "active_version_id", "zero_data_retention"),
+    *("max_depth", "additional_terms", "upstream_sources", "readme_markdown", "version_retention_policy"),
+)
+_CHECKS: Mapping[str, TypeAdapter[Any]] = {
+    "upstream_sources": TypeAdapter(list[dict[str, Any]] | None),
+    "version_retention_policy": TypeAdapter(VersionRetentionPolicy | None),
+}
 
 
 @dataclass(frozen=True)
@@ -30,7 +50,6 @@ class ModelRow:
     active_version_id: int | None
     run_id: str | None
     zero_data_retention: bool
-    version_retention_policy: Mapping[str, Any] | None
 
 
 # Built once: to build a statement costs three times what it costs to ask it, and every score asks.
@@ -104,6 +123,33 @@ def next_version_no(connection: Connection, model_id: int) -> int:
     return number
 
 
+def version_retention_policy(connection: Connection, model_id: int) -> Mapping[str, Any] | None:
+    """The policy that the model was given, if any; raise `UnreadableRow` when it is damaged."""
+    statement = select(_MODELS.version_retention_policy).where(_MODELS.id == model_id)
+    policy: Mapping[str, Any] | None = connection.execute(statement).scalar_one()
+    return policy
+
+
+def clear_damage(connection: Connection, model_id: int, *, now: datetime) -> None:
+    """Clear the sources, the policy and the last run of a model, each where it is damaged: an answer needs them."""
+    reads = {name: partial(_checked, connection, model_id, name) for name in _CHECKS}
+    reads["run_id"] = partial(_last_operation_of, connection, model_id)
+    if damaged := [name for name, read in reads.items() if readable(read) is None]:
+        change(connection, model_id, now=now, **dict.fromkeys(damaged))
+
+
+def _checked(connection: Connection, model_id: int, name: str) -> tuple[Any]:
+    stored = connection.execute(select(_MODELS[name]).where(_MODELS.id == model_id)).scalar_one()
+    return (_CHECKS[name].validate_python(stored),)
+
+
+def _last_operation_of(connection: Connection, model_id: int) -> tuple[LastOperation | None]:
+    statement: Select[Any] = (
+        _shown().with_only_columns(*_LAST_RUN, maintain_column_froms=True).where(_MODELS.id == model_id)
+    )
+    return (_last_operation(connection.execute(statement).one()),)
+
+
 def read(connection: Connection, model_id: int) -> Model:
     """One model as the API shows it."""
     return one_of(lambda: _models(connection, _shown().where(_MODELS.id == model_id))[0], "The model")
@@ -142,17 +188,9 @@ def _row(connection: Connection, statement: Select[Any], **asked: Any) -> ModelR
 
 
 def _shown() -> Select[Any]:
-    run = (
-        _RUNS.id.label("last_run_id"),
-        _RUNS.kind.label("run_kind"),
-        _RUNS.status.label("run_status"),
-        _RUNS.created_at.label("run_started_at"),
-        _RUNS.progress.label("run_progress"),
-        _RUNS.error_code.label("run_error_code"),
-        _RUNS.error_message.label("run_error_message"),
-    )
+    shown = (_MODELS[name] for name in _SHOWN)
     return (
-        select(tables.models, tables.versions.c.version_no, *run)
+        select(*shown, tables.versions.c.version_no, *_LAST_RUN)
         .outerjoin(tables.versions, tables.versions.c.id == _MODELS.active_version_id)
         .outerjoin(tables.runs, _RUNS.id == _MODELS.run_id)
     )

@@ -56,10 +56,10 @@ def found(
     connection: Connection,
     chosen: Select[Any],
     *,
-    key: Column[int],
+    key: Column[Any],
     position: Column[Any],
     all_at_once: Callable[[], Sequence[Item]],
-    one: Callable[[int], Item],
+    one: Callable[[Any], Item],
     place: Callable[[Item], Position],
     called: Callable[[Position], str] = str,
 ) -> Found[Item]:
@@ -115,10 +115,10 @@ def reason_of(error: Exception) -> str:
 
 def _alone(
     connection: Connection,
-    row_id: int,
-    key: Column[int],
+    row_id: str | int,
+    key: Column[Any],
     position: Column[Any],
-    one: Callable[[int], Item],
+    one: Callable[[Any], Item],
     called: Callable[[Position], str],
 ) -> tuple[Position | None, Item | Unreadable]:
     where = _position(connection, row_id, key, position)
@@ -129,7 +129,7 @@ def _alone(
         return where, Unreadable(item=name, reason=reason_of(error))
 
 
-def _position(connection: Connection, row_id: int, key: Column[int], position: Column[Any]) -> Position | None:
+def _position(connection: Connection, row_id: str | int, key: Column[Any], position: Column[Any]) -> Position | None:
     try:
         where = connection.execute(select(position).where(key == row_id)).scalar_one()
     except _FAULTS as error:

@@ -14,7 +14,7 @@ from sqlalchemy import insert as insert_into
 
 from core.contract.models import OperationKind, OperationStatus
 from core.store import tables
-from core.store.rows import readable
+from core.store.rows import Found, found, readable
 
 _RUNS = tables.runs.c
 _LIVE = ("queued", "running")
@@ -111,11 +111,22 @@ def live(connection: Connection) -> list[RunRow]:
     alive = _rows().where(_RUNS.status.in_(_LIVE))
     if (rows := readable(lambda: [RunRow(*row) for row in connection.execute(alive)])) is not None:
         return rows
-    certain = [_RUNS[name] for name in RunRow.__dataclass_fields__ if name not in ("options", "finished_at")]
-    return [
-        RunRow(**row._mapping, options={}, finished_at=None)
-        for row in connection.execute(alive.with_only_columns(*certain))
-    ]
+    return [_certain(row) for row in connection.execute(alive.with_only_columns(*_CERTAIN))]
+
+
+def read_to_end(connection: Connection, run_id: str) -> RunRow | None:
+    """The run of an id, if it has not ended; without its options and strikes, which may be damaged."""
+    statement = select(*_CERTAIN).where(_RUNS.id == run_id, _RUNS.status.in_(_LIVE))
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else _certain(row)
+
+
+_UNCERTAIN: Mapping[str, Any] = {"options": {}, "struck_at": None, "finished_at": None}
+_CERTAIN = [_RUNS[name] for name in RunRow.__dataclass_fields__ if name not in _UNCERTAIN]
+
+
+def _certain(row: Row[Any]) -> RunRow:
+    return RunRow(**row._mapping, **_UNCERTAIN)
 
 
 _OUTCOME = case((_RUNS.error_code == "cancelled", "cancelled"), else_=_RUNS.status)
@@ -129,7 +140,7 @@ def tally(connection: Connection) -> list[Tally]:
     return [Tally(row[0], row[1], row[2], float(row[3] or 0) / 1_000_000) for row in connection.execute(_TALLY)]
 
 
-def listed(connection: Connection, which: Which, *, limit: int) -> list[Listed]:
+def listed(connection: Connection, which: Which, *, limit: int) -> Found[Listed]:
     """Runs with the handles of their models, newest first.
 
     `unrepaired` are the failed ones that are still the last operation of a model that is not archived; a run that was
@@ -143,8 +154,16 @@ def listed(connection: Connection, which: Which, *, limit: int) -> list[Listed]:
         "unrepaired": (_OUTCOME == "failed", _MODELS.run_id == _RUNS.id, _MODELS.state != "archived"),
     }[which]
     newest = (_RUNS.created_at.desc(), _RUNS.id.desc())
-    found = connection.execute(statement.where(*conditions).order_by(*newest).limit(limit))
-    return [_listed(row) for row in found]
+    statement = statement.where(*conditions).order_by(*newest).limit(limit)
+    return found(
+        connection,
+        statement,
+        key=_RUNS.id,
+        position=_RUNS.id,
+        all_at_once=lambda: [_listed(row) for row in connection.execute(statement)],
+        one=lambda run_id: _listed(connection.execute(statement.where(_RUNS.id == run_id)).one()),
+        place=lambda run: run.id,
+    )
 
 
 def _listed(row: Row[Any]) -> Listed:
@@ -165,6 +184,12 @@ def strike(connection: Connection, run_id: str, *, strikes: int, place: Mapping[
     connection.execute(statement.values(strikes=strikes, struck_at=dict(place)))
 
 
+def struck_at(connection: Connection, run_id: str) -> Any:
+    """Where the run was when it last brought its worker down, as `strike` wrote it; None when it has not, or when that
+    is damaged."""
+    return readable(lambda: connection.execute(select(_RUNS.struck_at).where(_RUNS.id == run_id)).scalar_one())
+
+
 def begin_again(connection: Connection, run_id: str) -> None:
     """Set a run that has not ended back to where it was queued."""
     statement = update(tables.runs).where(_RUNS.id == run_id, _RUNS.status.in_(_LIVE))
@@ -173,12 +198,11 @@ def begin_again(connection: Connection, run_id: str) -> None:
 
 
 def oldest_queued(connection: Connection) -> datetime | None:
-    """When the run was queued that has waited longest."""
+    """When the run was queued that has waited longest; None when that time is damaged, or none is queued."""
     # As the index over live runs says it, so that those that ended are not read.
     live = text("status IN ('queued', 'running')")
     statement = select(func.min(_RUNS.created_at)).where(live, _RUNS.status == "queued")
-    found: datetime | None = connection.execute(statement).scalar_one()
-    return found
+    return readable(lambda: connection.execute(statement).scalar_one())
 
 
 def progress(connection: Connection, run_id: str, owner: str, progress: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from sqlalchemy import insert as insert_into
 
 from core.contract.traits import Trait
 from core.store import tables
-from core.store.rows import Found, found, one_of
+from core.store.rows import Found, found, one_of, readable
 
 _TRAITS = tables.traits.c
 _SAMPLES = tables.samples.c
@@ -43,16 +43,18 @@ class Axis:
 
 @dataclass(frozen=True)
 class Discovered:
-    """An intrinsic trait: the words that discovery found for it, and what it is called now."""
+    """An intrinsic trait: what it is called now, and what discovery noted of it, None when the note is damaged."""
 
     id: int
     key: str
     given: Mapping[str, str]
-    discovery: Mapping[str, Any]
+    discovery: Mapping[str, Any] | None
 
     @property
-    def words(self) -> Mapping[str, str]:
-        """What discovery called it, by field."""
+    def words(self) -> Mapping[str, str] | None:
+        """What discovery called it, by field; None when the note is damaged."""
+        if self.discovery is None:
+            return None
         return {name: self.discovery[name] for name in self.given if name in self.discovery}
 
 
@@ -77,11 +79,18 @@ def axis_fields(axis: Axis) -> dict[str, Any]:
 
 def discovered(connection: Connection, model_id: int) -> list[Discovered]:
     """The intrinsic traits of a model."""
-    statement = select(tables.traits).where(_TRAITS.model_id == model_id, _TRAITS.discovery.is_not(None))
+    columns = (_TRAITS.id, _TRAITS.key, *(_TRAITS[name] for name in _WORDS))
+    statement = select(*columns).where(_TRAITS.model_id == model_id, _TRAITS.discovery.is_not(None))
     return [
-        Discovered(row.id, row.key, {name: getattr(row, name) for name in _WORDS}, row.discovery)
-        for row in connection.execute(statement)
+        Discovered(row.id, row.key, {name: getattr(row, name) for name in _WORDS}, _discovery(connection, row.id))
+        for row in connection.execute(statement).all()
     ]
+
+
+def _discovery(connection: Connection, trait_id: int) -> Mapping[str, Any] | None:
+    statement = select(_TRAITS.discovery).where(_TRAITS.id == trait_id)
+    note = readable(lambda: connection.execute(statement).scalar_one())
+    return note if isinstance(note, dict) else None
 
 
 def add(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any]]) -> None:

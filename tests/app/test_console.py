@@ -24,7 +24,7 @@ def test_an_issued_key_works_until_it_is_revoked(service: Service) -> None:
     assert issued.key in console.list_keys()
     with Traitbench(service.base_url, issued.secret) as client:
         assert client.models.list(namespace="mine").items == []
-        assert console.revoke(issued.key.id).revoked_at is not None
+        console.revoke(issued.key.id)
         with pytest.raises(Unauthenticated):
             client.models.list(namespace="mine")
     assert [key.revoked_at is None for key in console.list_keys() if key.id == issued.key.id] == [False]

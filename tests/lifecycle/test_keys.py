@@ -60,9 +60,10 @@ def test_a_mistyped_secret_is_refused(bench: Bench) -> None:
 
 def test_a_revoked_key_stays_listed_with_the_time_of_its_end(bench: Bench) -> None:
     issued = _issue(bench)
-    revoked = keys.revoke(bench.engine, issued.key.id)
+    keys.revoke(bench.engine, issued.key.id)
+    [revoked] = [key for key in keys.list_keys(bench.engine) if key.id == issued.key.id]
     assert revoked.revoked_at is not None
-    assert keys.revoke(bench.engine, issued.key.id) == revoked
+    keys.revoke(bench.engine, issued.key.id)
     assert revoked in keys.list_keys(bench.engine)
 
 
@@ -122,6 +123,4 @@ def test_a_use_noted_by_a_clock_that_was_ahead_does_not_hide_the_next(bench: Ben
     with writing(bench.engine) as connection:
         stored_keys.used(connection, issued.key.id, now=now + timedelta(hours=3), every=minute)
         stored_keys.used(connection, issued.key.id, now=now, every=minute)
-        key = stored_keys.read(connection, issued.key.id)
-    assert key is not None
-    assert key.last_used_at == now
+    assert _used(bench, issued.key.id) == now

@@ -1,0 +1,202 @@
+"""Every column with JSON, a time or a number, damaged in turn: lists, zero retention and the deletion of a model work.
+
+The columns come from the tables themselves, so a new one is tested with the others. They are damaged in the SQLite
+file, past everything that would refuse the values.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from sqlalchemy import Column, Float
+
+from core.contract.bundles import Bundle
+from core.contract.models import ModelUpdate, TrainRequest
+from core.contract.scores import ScoreRequest
+from core.errors import Unauthenticated
+from core.lifecycle import bundles, keys, models, operating, outcomes, samples, scores, training, traits, versions
+from core.lifecycle.bench import Bench
+from core.runs import blame
+from core.runs.pulse import Death, Place
+from core.store import runs as run_rows
+from core.store import tables
+from core.store.engine import reading, sqlite_file
+from tests.benches import AUTHOR, ON_SQLITE, SCORER, draft, fresh_settings, new_handle, opened, trained_here
+
+pytestmark = ON_SQLITE
+
+WORD = "quokkaplume"
+ON = ModelUpdate(zero_data_retention=True)
+OWNER = {"tb_models": "id", "tb_keys": None, "tb_workers": None}
+"""What tells a model's rows, where it is not `model_id`; None for tables without a model."""
+
+KINDS: dict[type, Any] = {tables.Moment: "yesterday", Float: "high", type(tables.runs.c.options.type): f'[{{"{WORD}'}
+COLUMNS = [
+    (column, value)
+    for table in tables.metadata.sorted_tables
+    for column in table.columns
+    for kind, value in KINDS.items()
+    if type(column.type) is kind
+] + [
+    (tables.workers.c.seen_at, "yesterday"),
+    (tables.models.c.upstream_sources, "7"),
+    (tables.traits.c.discovery, "7"),
+    (tables.runs.c.progress, "7"),
+    (tables.models.c.version_retention_policy, "7"),
+]
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """A bench of this module alone, with a key and a worker that are damaged with the rest."""
+    with fresh_settings(tmp_path_factory.mktemp("damaged")) as settings, opened(settings, runs=False) as bench:
+        yield bench
+
+
+@pytest.fixture(scope="module")
+def exported(own: Bench) -> Bundle:
+    return bundles.export(own, AUTHOR, trained_here(own))
+
+
+def _made(bench: Bench, exported: Bundle) -> str:
+    """A trained model with a discovered trait, a run that has ended, and a row in every other table."""
+    handle = new_handle()
+    bundles.import_(bench, AUTHOR, exported, handle)
+    words = {"name": f"{WORD} name", "positive_label": f"{WORD} +", "negative_label": f"{WORD} -", "stability": 0.5}
+    mine = "(SELECT id FROM tb_models WHERE handle = :handle)"
+    for statement in (
+        "INSERT OR REPLACE INTO tb_keys (id, name, hash, prefix, scope, namespaces, created_at)"
+        " VALUES ('key_spoilt', 'spoilt', 'hash', 'tbs_0', 'scoring', '[\"local\"]', 1)",
+        "INSERT OR REPLACE INTO tb_workers (executor_id, seen_at) VALUES ('elsewhere', 1)",
+        "INSERT INTO tb_kept_vectors (model_id, encoder_digest, mode, place, text_hash, alone, size, used_at, vector)"
+        f" SELECT {mine}, 'digest', 'full', random(), X'00', 1, 4, 1, X'00000000'",
+        "INSERT INTO tb_runs (id, model_id, kind, effort, status, created_at, finished_at)"
+        f" VALUES (:handle, {mine}, 'train', 'low', 'succeeded', 1, 2)",
+        "UPDATE tb_models SET run_id = :handle WHERE handle = :handle",
+        f"UPDATE tb_traits SET kind = 'intrinsic', name = '{WORD} name', positive_label = '{WORD} +', negative_label ="
+        f" '{WORD} -', discrimination = 0.9, explained_variance = 0.5, discovery = :words WHERE model_id = {mine}",
+        f"""UPDATE tb_snapshots SET snapshot = CAST(replace(CAST(snapshot AS TEXT), '"name":"Warmth"',
+            '"name":"{WORD} name"') AS BLOB)
+            WHERE version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})""",
+    ):
+        _in_file(bench, statement, handle=handle, words=json.dumps(words))
+    assert _holding(bench, handle) == {"tb_traits", "tb_snapshots"}
+    return handle
+
+
+def _in_file(bench: Bench, statement: str, **values: Any) -> tuple[list[Any], int]:
+    file = sqlite_file(bench.settings.database_url)
+    assert file is not None
+    with closing(sqlite3.connect(file, timeout=30)) as connection, connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        answer = connection.execute(statement, values)
+        return answer.fetchall(), answer.rowcount
+
+
+def _damage(bench: Bench, handle: str, column: Column[Any], value: Any) -> None:
+    owner = OWNER.get(column.table.name, "model_id")
+    where = f"{owner} IN (SELECT id FROM tb_models WHERE handle = :handle)" if owner else ":handle IS NOT NULL"
+    _, changed = _in_file(
+        bench, f"UPDATE {column.table.name} SET {column.name} = :value WHERE {where}", value=value, handle=handle
+    )
+    assert changed >= 1
+    if bench.unchanged is not None:
+        bench.unchanged.forget()
+
+
+def _lists(bench: Bench, handle: str, *, state: str) -> None:
+    found = models.list_models(bench, SCORER, namespace="local", state=state, limit=250)
+    assert handle in [*(model.handle for model in found.items), *(row.item for row in found.unreadable)]
+    read = traits.list_traits(bench, SCORER, handle)
+    assert len(read.traits) + len(read.unreadable) == 1
+    kept = versions.list_versions(bench, SCORER, handle)
+    assert len(kept.items) + len(kept.unreadable) == 1
+    samples.list_samples(bench, AUTHOR, handle)
+    assert "key_spoilt" in [
+        *(key.id for key in keys.list_keys(bench.engine)),
+        *(row.item for row in keys.unreadable_keys(bench.engine)),
+    ]
+    seen = operating.recent(bench.engine, ended=1_000)
+    assert handle in [*(run.id for run in seen.ended), *(row.item for row in seen.unreadable)]
+    operating.overview(bench.engine)
+
+
+def _holding(bench: Bench, handle: str) -> set[str]:
+    """The tables whose rows of the model hold the word."""
+    mine = "(SELECT id FROM tb_models WHERE handle = :handle)"
+    of = {
+        "tb_models": f"id = {mine}",
+        "tb_snapshots": f"version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})",
+        "tb_vectors": f"sample_id IN (SELECT id FROM tb_samples WHERE model_id = {mine})",
+        **dict.fromkeys(("tb_traits", "tb_samples", "tb_kept_vectors", "tb_versions", "tb_tags"), f"model_id = {mine}"),
+        "tb_runs": f"model_id = {mine}",
+    }
+    rows = {
+        table: _in_file(bench, f"SELECT * FROM {table} WHERE {where}", handle=handle)[0] for table, where in of.items()
+    }
+    return {table for table, found in rows.items() if WORD in str(found)}
+
+
+@pytest.fixture(autouse=True)
+def undone(own: Bench) -> Iterator[None]:
+    """What belongs to no model is mended behind a test, and runs are forgotten."""
+    yield
+    for statement in ("DELETE FROM tb_keys", "DELETE FROM tb_workers", "UPDATE tb_models SET run_id = NULL"):
+        _in_file(own, statement)
+    _in_file(own, "DELETE FROM tb_runs")
+
+
+@pytest.mark.parametrize(("column", "value"), COLUMNS, ids=[f"{column}={value}" for column, value in COLUMNS])
+def test_lists_zero_retention_and_deletion_survive_a_damaged_column(
+    own: Bench, exported: Bundle, column: Column[Any], value: Any
+) -> None:
+    purged, archived = _made(own, exported), _made(own, exported)
+    for handle in (purged, archived):
+        _damage(own, handle, column, value)
+        _lists(own, handle, state="ready")
+    assert models.update(own, AUTHOR, purged, ON).zero_data_retention
+    assert samples.list_samples(own, AUTHOR, purged).items == []
+    assert _holding(own, purged) == set()
+    card = scores.score(own, SCORER, purged, ScoreRequest(content="thank you"), request_id="r")
+    assert set(card.scores) == {"warmth"}
+    for handle in (purged, archived):
+        assert models.delete(own, AUTHOR, handle).deleted
+        _lists(own, handle, state="archived")
+
+
+@pytest.mark.parametrize("column", ["options", "progress", "struck_at", "created_at"])
+def test_a_run_with_a_damaged_column_is_cancelled(own: Bench, column: str) -> None:
+    handles = [draft(own, warm=2, cold=2) for _ in range(2)]
+    for handle in handles:
+        training.start(own, AUTHOR, handle, TrainRequest(effort="low"))
+        _damage(own, handle, tables.runs.c[column], "[{")
+    assert models.update(own, AUTHOR, handles[0], ON).state == "failed"
+    assert models.delete(own, AUTHOR, handles[1]).deleted
+    with reading(own.engine) as connection:
+        assert run_rows.live(connection) == []
+
+
+@pytest.mark.parametrize("damage", ["[{", "7", '{"phase": "learning"}'])
+def test_a_run_whose_last_strike_cannot_be_read_does_not_hold_up_the_worker(own: Bench, damage: str) -> None:
+    handle = draft(own, warm=2, cold=2)
+    run_id = str(training.start(own, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
+    _damage(own, handle, tables.runs.c.struck_at, damage)
+    blame.judge(own.engine, [Death("slow", {run_id: Place("learning", 3)})], outcomes.fail)
+    with reading(own.engine) as connection:
+        run = run_rows.read(connection, run_id)
+    assert run is not None
+    assert (run.strikes, run.struck_at) == (1, Place("learning", 3).to_json())
+
+
+def test_a_key_that_cannot_be_read_is_revoked(own: Bench, exported: Bundle) -> None:
+    issued = keys.create(own.engine, scope="scoring", namespaces=["local"])
+    for column, damage in (("namespaces", "[{"), ("created_at", "then"), ("last_used_at", "then")):
+        _in_file(own, f"UPDATE tb_keys SET {column} = :damage", damage=damage)
+    assert [row.item for row in keys.unreadable_keys(own.engine)] == [issued.key.id]
+    with pytest.raises(Unauthenticated):
+        keys.caller(own.engine, issued.secret)
+    keys.revoke(own.engine, issued.key.id)
+    assert _in_file(own, "SELECT revoked_at IS NOT NULL FROM tb_keys")[0] == [(1,)]
