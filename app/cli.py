@@ -168,7 +168,7 @@ def list_keys(as_json: bool) -> None:
     """List all keys, the revoked ones too."""
     from app import console
 
-    say_unreadable(console.unreadable_keys(), "key")
+    say_unreadable(console.unreadable_keys(), "key", way_out="It opens nothing: issue another one in its place.")
     if as_json:
         for each in console.list_keys():
             click.echo(json.dumps(asdict(each), default=lambda time: time.isoformat()))

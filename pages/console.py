@@ -93,7 +93,12 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
     st.caption(f"{count(len(live), 'key')} in use", width="content")
     st.button("New key", type="primary", icon=":material/add:", key="console.new_button", on_click=start)
 
-draw_unreadable(console.unreadable_keys(), "key", key="console.unreadable")
+draw_unreadable(
+    console.unreadable_keys(),
+    "key",
+    key="console.unreadable",
+    way_out="It opens nothing: issue another one in its place.",
+)
 
 for key in live:
     key_row(key)

@@ -15,6 +15,7 @@ from core.contract.models import LastOperation, Model
 from core.contract.unreadable import Unreadable
 
 _GAP = "  "
+_RESTORE = "Restore it from a backup, or ask the operator to remove it."
 _BROAD = frozenset("WF")
 _EMBEDDINGS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
 
@@ -35,11 +36,10 @@ def say_lines(answers: Iterable[Wire]) -> None:
         click.echo(answer.model_dump_json())
 
 
-def say_unreadable(rows: Iterable[Unreadable], one: str) -> None:
+def say_unreadable(rows: Iterable[Unreadable], one: str, *, way_out: str = _RESTORE) -> None:
     """Rows that a list left out, one a line on stderr; `one` is what a row is: a model, a version."""
     for row in rows:
-        sentence = f"{one} {row.item} cannot be read: {row.reason}."
-        click.echo(_cell(f"{sentence} Restore it from a backup, or ask the operator to remove it."), err=True)
+        click.echo(_cell(f"{one} {row.item} cannot be read: {row.reason}. {way_out}"), err=True)
 
 
 def say_text(text: str) -> None:

@@ -8,20 +8,21 @@ from app.text import count, plain, shortened
 from core.contract.unreadable import Unreadable
 
 _SHOWN = 10
+_RESTORE = "Restore this {one} from a backup, or ask the operator to remove it."
 
 
-def draw_unreadable(rows: Sequence[Unreadable], one: str, *, key: str) -> None:
+def draw_unreadable(rows: Sequence[Unreadable], one: str, *, key: str, way_out: str = _RESTORE) -> None:
     """Draw them, if there are any; `one` is what a row is: a model, a version."""
     for place, row in enumerate(rows[:_SHOWN]):
-        cannot_be_read(row.item, row.reason, one, key=f"{key}.{place}")
+        cannot_be_read(row.item, row.reason, one, key=f"{key}.{place}", way_out=way_out)
     if len(rows) > _SHOWN:
         st.caption(f"{count(len(rows) - _SHOWN, f'more {one}')} cannot be read.")
 
 
-def cannot_be_read(item: str, reason: str, one: str, *, key: str) -> None:
+def cannot_be_read(item: str, reason: str, one: str, *, key: str, way_out: str = _RESTORE) -> None:
     """Draw one of them."""
     with st.container(border=True, key=key):
         st.markdown(
             f":material/warning: **{plain(shortened(item, 200))}** cannot be read: {plain(shortened(reason, 300))}."
         )
-        st.caption(f"Restore this {one} from a backup, or ask the operator to remove it. Nothing else is affected.")
+        st.caption(f"{way_out.format(one=one)} Nothing else is affected.")

@@ -1,6 +1,7 @@
 """Lists on the command line name the rows that cannot be read, on stderr; stdout holds the others as always."""
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from core.client import Traitbench
 from core.store.engine import sqlite_file
 from tests.app.asking import Ask
+from tests.app.processes import run
 from tests.conftest import Service, Trained
 
 WAY_OUT = "Restore it from a backup, or ask the operator to remove it."
@@ -76,3 +78,14 @@ def test_every_page_of_a_list_is_heard(ask: Ask, service: Service, client: Trait
     )
     _, out, err = ask("samples", "list", handle, "--trait", trait.key, "--json")
     assert (len(err.splitlines()), len(out.splitlines())) == (2, 598 + 20)
+
+
+def test_the_list_of_keys_names_a_damaged_one(service: Service) -> None:
+    service.issue(namespaces=("damaged",))
+    _in_file(service, "UPDATE tb_keys SET namespaces = '[{' WHERE namespaces LIKE '%damaged%'")
+    try:
+        code, out, err = run(service.settings.home, "key", "list")
+    finally:
+        _in_file(service, "DELETE FROM tb_keys WHERE namespaces = '[{'")
+    assert (code, len(out.splitlines()) >= 1) == (0, True)
+    assert re.fullmatch(r"key key_\w+ cannot be read: its JSON is damaged\. It opens nothing: .*\n", err)
