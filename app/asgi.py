@@ -1,7 +1,7 @@
 """The one process: Streamlit's app at `/`, the API at `/v1`, the runs beside it, and one lifespan around all of it.
 
 `workbench` makes all of that (without the service when the environment names a remote one), `api` the service alone.
-Both are factories: `uvicorn --factory app.asgi:workbench`.
+Both are factories: `uvicorn --factory traitbench.app.asgi:workbench`.
 
 A start is quick because the worker process is started first, and the rest is imported while it comes up. That is why
 the service is imported where it is opened, and not above.
@@ -24,17 +24,16 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-import app
-from core import logs
-from core.service.guard import Guard
-from core.settings import Settings, read_settings
+from traitbench import app, logs
+from traitbench.service.guard import Guard
+from traitbench.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from app.oidc import OpenId
-    from core.lifecycle.bench import Bench
+    from traitbench.app.oidc import OpenId
+    from traitbench.lifecycle.bench import Bench
 
 _MAIN = Path(__file__).with_name("main.py")
-_NOT_PAGES = frozenset({"app.asgi", "app.cli", "app.main", "app.serve"})
+_NOT_PAGES = frozenset({"traitbench.app.asgi", "traitbench.app.cli", "traitbench.app.main", "traitbench.app.serve"})
 _HEAVY = ("pandas", "plotly.graph_objects", "plotly.io")
 _SWITCH_SECONDS = 0.001
 
@@ -48,7 +47,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
     """
     import streamlit as st
 
-    from app import offline
+    from traitbench.app import offline
 
     offline.ask_nobody()
     settings = settings or read_settings()
@@ -72,15 +71,15 @@ def _openid(settings: Settings) -> "OpenId | None":
     """The sign-in through an OpenID provider, where one is set; raise `SettingInvalid` when it cannot be used."""
     if settings.sign_in != "oidc":
         return None
-    from app.oidc import OpenId
+    from traitbench.app.oidc import OpenId
 
     return OpenId(settings)
 
 
 def _guarded(pages: ASGIApp, settings: Settings, secret: str, openid: "OpenId | None" = None) -> ASGIApp:
     """The pages behind the guard and, where one is set, the sign-in."""
-    from app import exposed
-    from app.sign_in import SignIn
+    from traitbench.app import exposed
+    from traitbench.app.sign_in import SignIn
 
     inner = pages
     if settings.sign_in != "none":
@@ -97,7 +96,7 @@ def api(settings: Settings | None = None) -> ASGIApp:
 
 
 def _crashed(error: Exception) -> bool:
-    from app.service import crashed
+    from traitbench.app.service import crashed
 
     return crashed(error)
 
@@ -126,12 +125,12 @@ class Embedded:
 
     def open(self) -> None:
         """Store, worker process and encoder; then the workbench's own key, the API, and behind it the demo models."""
-        from core.lifecycle.bench import open_bench
+        from traitbench.lifecycle.bench import open_bench
 
         self.bench = open_bench(self._settings)
 
-        from core.lifecycle import demo, keys
-        from core.service.app import create_app
+        from traitbench.lifecycle import demo, keys
+        from traitbench.service.app import create_app
 
         keys.first_key(self.bench)
         self._api = create_app(lambda: self.bench)
@@ -167,7 +166,7 @@ async def _warmed(_app: object) -> AsyncIterator[None]:
 
 def _warm() -> None:
     try:
-        modules = (found.name for found in pkgutil.walk_packages(app.__path__, "app."))
+        modules = (found.name for found in pkgutil.walk_packages(app.__path__, "traitbench.app."))
         for name in (*_HEAVY, *(name for name in modules if name not in _NOT_PAGES)):
             importlib.import_module(name)
     except ImportError as error:

@@ -6,10 +6,10 @@ from typing import Literal
 
 import pandas as pd
 
-from app.batches import CONFIDENCES, NONE, TIERS, Job
-from app.batching import Shape, columns_out
-from app.charts.histogram import Histogram, binned
-from app.exporting import csv_file, jsonl_file, parquet_file
+from traitbench.app.batches import CONFIDENCES, NONE, TIERS, Job
+from traitbench.app.batching import Shape, columns_out
+from traitbench.app.charts.histogram import Histogram, binned
+from traitbench.app.exporting import csv_file, jsonl_file, parquet_file
 
 Order = Literal["As in the file", "Lowest first", "Highest first"]
 Show = Literal["All", "Low confidence", "Not scored"]

@@ -16,13 +16,13 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal
 
-from app.batching import Asked, Outcome, encoded, outcomes
-from app.people import OPERATOR
-from app.tables import Source, Unreadable
-from core.client import Traitbench
-from core.contract.batch import ScoredLine
-from core.contract.scores import Breaks, Confidence, Tier
-from core.errors import InternalError, TraitbenchError
+from traitbench.app.batching import Asked, Outcome, encoded, outcomes
+from traitbench.app.people import OPERATOR
+from traitbench.app.tables import Source, Unreadable
+from traitbench.client import Traitbench
+from traitbench.contract.batch import ScoredLine
+from traitbench.contract.scores import Breaks, Confidence, Tier
+from traitbench.errors import InternalError, TraitbenchError
 
 State = Literal["running", "done", "stopped", "failed"]
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any
 
-from app.exporting import harmless
-from app.tables import Line, Problem, Row, Source
-from core.client import Traitbench
-from core.contract.batch import BatchLine, Mode, ScoredLine
-from core.errors import InternalError
+from traitbench.app.exporting import harmless
+from traitbench.app.tables import Line, Problem, Row, Source
+from traitbench.client import Traitbench
+from traitbench.contract.batch import BatchLine, Mode, ScoredLine
+from traitbench.errors import InternalError
 
 _PROBE = "a"
 _AT_ONCE = 10_000

@@ -1,4 +1,5 @@
-"""The command line (CONTRACT 10): the processes, the keys, and the API's verbs (`app.commands`) for shells and scripts.
+"""The command line (CONTRACT 10): the processes, the keys, and the API's verbs (`traitbench.app.commands`) for shells
+and scripts.
 
 Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 refused or failed (of a batch, a row was enough),
 2 asked wrongly (a command, a setting) or nobody there to ask.
@@ -14,12 +15,12 @@ from typing import Any, Literal, get_args
 
 import click
 
-from app.commands import VERBS
-from app.commands.asking import Misasked, Refused, as_json
-from app.commands.showing import say_table, say_unreadable
-from core import logs
-from core.errors import TraitbenchError, Unreachable
-from core.settings import SettingInvalid, Settings, read_settings
+from traitbench import logs
+from traitbench.app.commands import VERBS
+from traitbench.app.commands.asking import Misasked, Refused, as_json
+from traitbench.app.commands.showing import say_table, say_unreadable
+from traitbench.errors import TraitbenchError, Unreachable
+from traitbench.settings import SettingInvalid, Settings, read_settings
 
 Scope = Literal["scoring", "authoring"]
 
@@ -62,7 +63,7 @@ def main(context: click.Context, open_to_all: bool) -> None:
 @main.command("serve")
 def serve_api() -> None:
     """The API and the runs, without the workbench."""
-    from app import asgi
+    from traitbench.app import asgi
 
     settings = read_settings()
     _serve(asgi.api, settings, path="/v1", ready=["/v1/health"])
@@ -77,21 +78,21 @@ def worker() -> None:
             "A worker of its own needs PostgreSQL: set TRAITBENCH_DATABASE_URL to postgresql://... "
             "On SQLite `traitbench` and `traitbench serve` execute the runs themselves."
         )
-    from app.serve import until_told
-    from core.lifecycle.bench import open_store
-    from core.lifecycle.worker import greeting
-    from core.runs.engine import Runs
+    from traitbench.app.serve import until_told
+    from traitbench.lifecycle.bench import open_store
+    from traitbench.lifecycle.worker import greeting
+    from traitbench.runs.engine import Runs
 
     logs.configure(level=settings.log_level, form=settings.log_form)
     open_store(settings).dispose()
-    runs = Runs(settings.database_url, module="core.lifecycle.worker", greeting=greeting(settings))
+    runs = Runs(settings.database_url, module="traitbench.lifecycle.worker", greeting=greeting(settings))
     runs.start()
     until_told(runs.healthy, "Traitbench executes runs.")
     runs.close()
 
 
 def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
-    from app import asgi
+    from traitbench.app import asgi
 
     signed_in = settings.sign_in != "none"
     if not settings.on_loopback and not signed_in:
@@ -115,15 +116,15 @@ def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
 
 def _sign_in_line(settings: Settings, secret: str) -> Sequence[str]:
     """The operator's link, where there is a sign-in, and where other people are listed."""
-    from app import sign_in
+    from traitbench.app import sign_in
 
     people = [f"People who may sign in: {settings.people_file}"] if settings.sign_in == "oidc" else []
     return [f"Sign in: {sign_in.link(settings, secret)}", *people] if secret else []
 
 
 def _serve(make: Any, settings: Settings, **how: Any) -> None:
-    from app.serve import NotStarted, serve
-    from core.encoders import EncoderUnavailable
+    from traitbench.app.serve import NotStarted, serve
+    from traitbench.encoders import EncoderUnavailable
 
     if settings.near_host != settings.host and not settings.allowed_hosts:
         click.echo(
@@ -157,7 +158,7 @@ def key() -> None:
 @click.option("--name", default="", help="To know it again by.")
 def create_key(scope: Scope, namespaces: tuple[str, ...], name: str) -> None:
     """Issue a key and print its secret, alone and this once."""
-    from app import console
+    from traitbench.app import console
 
     click.echo(console.issue(scope=scope, namespaces=namespaces, name=name).secret)
 
@@ -166,7 +167,7 @@ def create_key(scope: Scope, namespaces: tuple[str, ...], name: str) -> None:
 @as_json
 def list_keys(as_json: bool) -> None:
     """List all keys, the revoked ones too."""
-    from app import console
+    from traitbench.app import console
 
     say_unreadable(console.unreadable_keys(), "key", way_out="It opens nothing: issue another one in its place.")
     if as_json:
@@ -192,7 +193,7 @@ def list_keys(as_json: bool) -> None:
 @click.argument("key_id", metavar="ID")
 def revoke_key(key_id: str) -> None:
     """End a key at once."""
-    from app import console
+    from traitbench.app import console
 
     try:
         console.revoke(key_id)
@@ -213,7 +214,7 @@ def backup(file: Path, overwrite: bool) -> None:
     Models, samples, versions, runs and keys (as hashes), of one moment. The file holds texts: keep it as safe as the
     database. It can be restored to SQLite and to PostgreSQL alike.
     """
-    from core.lifecycle import backups
+    from traitbench.lifecycle import backups
 
     try:
         manifest = backups.backup(read_settings(), file, overwrite=overwrite)
@@ -230,8 +231,8 @@ def restore(file: Path, replace: bool) -> None:
 
     The file is checked as a whole before anything changes. Unfinished runs continue when the service starts.
     """
-    from app.serve import NotStarted, held
-    from core.lifecycle import backups
+    from traitbench.app.serve import NotStarted, held
+    from traitbench.lifecycle import backups
 
     settings = read_settings()
     try:

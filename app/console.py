@@ -9,14 +9,14 @@ from datetime import timedelta
 
 from sqlalchemy import Engine
 
-from core.contract.unreadable import Unreadable
-from core.lifecycle import keys, operating
-from core.lifecycle.bench import open_store
-from core.lifecycle.keys import Issued, KeyNotFound, of_session
-from core.lifecycle.operating import Overview, Recent
-from core.settings import Settings, read_settings
-from core.store.keys import ApiKey, Scope
-from core.store.runs import Listed
+from traitbench.contract.unreadable import Unreadable
+from traitbench.lifecycle import keys, operating
+from traitbench.lifecycle.bench import open_store
+from traitbench.lifecycle.keys import Issued, KeyNotFound, of_session
+from traitbench.lifecycle.operating import Overview, Recent
+from traitbench.settings import Settings, read_settings
+from traitbench.store.keys import ApiKey, Scope
+from traitbench.store.runs import Listed
 
 __all__ = [
     "ApiKey",

@@ -1,7 +1,7 @@
 """The sample doctor on this side: which samples it looks at, how their texts become vectors, and what a fix changes.
 
-What is wrong with samples is found by `core.scoring.doctor`, from numbers. Here they are brought to it: the texts are
-read by the local encoder, each once, in turns that let scoring calls go first.
+What is wrong with samples is found by `traitbench.scoring.doctor`, from numbers. Here they are brought to it: the texts
+are read by the local encoder, each once, in turns that let scoring calls go first.
 """
 
 import hashlib
@@ -11,12 +11,12 @@ from typing import get_args
 
 import streamlit as st
 
-from app import preview
-from app.sample_changes import Changes
-from core.contract.samples import Sample, SampleInput
-from core.contract.traits import Trait
-from core.scoring import doctor
-from core.scoring.doctor import Finding, Fix, Kind, Severity
+from traitbench.app import preview
+from traitbench.app.sample_changes import Changes
+from traitbench.contract.samples import Sample, SampleInput
+from traitbench.contract.traits import Trait
+from traitbench.scoring import doctor
+from traitbench.scoring.doctor import Finding, Fix, Kind, Severity
 
 _AT_ONCE, _CHARACTERS_AT_ONCE = 1_000, 400_000
 _LONGEST = 16

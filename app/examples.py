@@ -3,8 +3,8 @@
 from functools import cache
 from itertools import islice
 
-from app.service import client
-from sample_data import demo_models
+from traitbench.app.service import client
+from traitbench.sample_data import demo_models
 
 _LOOKED_AT = 200
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pandas as pd
 
-from app.charts.intervals import Measured, Series
-from app.text import ago, count, plain
-from app.theme import FOUND_SIGN
-from core.contract.traits import Trait
-from core.contract.versions import Version
+from traitbench.app.charts.intervals import Measured, Series
+from traitbench.app.text import ago, count, plain
+from traitbench.app.theme import FOUND_SIGN
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
 
 Names = Mapping[str, str]
 """Trait names by key."""

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.tables import Problem, Row, Source, opened
-from core.contract.samples import SampleInput
-from core.contract.traits import Trait
+from traitbench.app.tables import Problem, Row, Source, opened
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import Trait
 
 MOST_MEGABYTES = 25
 MOST_CHARACTERS = 50_000

@@ -8,8 +8,8 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from app.navigation import PAGES, PageName, entry
-from core.settings import read_settings
+from traitbench.app.navigation import PAGES, PageName, entry
+from traitbench.settings import read_settings
 
 
 def link(page: PageName, **query: str | int | None) -> str:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import people, session
-from app.navigation import PAGES, menu
-from app.service import guarded
-from app.widgets.model_picker import pick
-from app.widgets.whoami import signed_in, whoami
+from traitbench.app import people, session
+from traitbench.app.navigation import PAGES, menu
+from traitbench.app.service import guarded
+from traitbench.app.widgets.model_picker import pick
+from traitbench.app.widgets.whoami import signed_in, whoami
 
 _STATIC = Path(__file__).resolve().parent / "static"
 

@@ -9,8 +9,8 @@ from typing import Literal, NoReturn
 
 import streamlit as st
 
-from app import people, session
-from app.people import Person
+from traitbench.app import people, session
+from traitbench.app.people import Person
 
 PageName = Literal[
     "catalog", "traits", "samples", "train", "versions", "score", "batch", "model", "operations", "console"

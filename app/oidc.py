@@ -16,12 +16,12 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from app import console, people
-from app.people import SESSIONS, Person
-from app.provider import Attempt, Identity, Provider, ProviderFailed, discover
-from app.roster import Entry, Roster, RosterDamaged
-from core.errors import TraitbenchError
-from core.settings import SettingInvalid, Settings
+from traitbench.app import console, people
+from traitbench.app.people import SESSIONS, Person
+from traitbench.app.provider import Attempt, Identity, Provider, ProviderFailed, discover
+from traitbench.app.roster import Entry, Roster, RosterDamaged
+from traitbench.errors import TraitbenchError
+from traitbench.settings import SettingInvalid, Settings
 
 START, CALLBACK = "/sign-in/start", "/sign-in/callback"
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from app.console import Listed, Overview
-from app.text import count, span
-from core.client import Traitbench
-from core.contract.models import OperationKind
+from traitbench.app.console import Listed, Overview
+from traitbench.app.text import count, span
+from traitbench.client import Traitbench
+from traitbench.contract.models import OperationKind
 
 Level = Literal["good", "busy", "failed", "bad"]
 

@@ -2,9 +2,9 @@
 
 A person's role is that of a key: scope and namespaces, enforced by the service, because the pages call it with that
 key. It is the key that the person gave, or, with an OpenID provider, one that lasts as long as the session
-(`app.oidc`). The operator came by the start-up link: she uses the workbench's own key and may see the Console. Sessions
-live in this process and end with it. Of the secrets that arrive in cookies and links only hashes are compared; the key
-itself stays in memory, for the pages need it.
+(`traitbench.app.oidc`). The operator came by the start-up link: she uses the workbench's own key and may see the
+Console. Sessions live in this process and end with it. Of the secrets that arrive in cookies and links only hashes are
+compared; the key itself stays in memory, for the pages need it.
 """
 
 import hashlib
@@ -19,10 +19,10 @@ from datetime import timedelta
 
 import streamlit as st
 
-from app import console
-from core.client import Traitbench
-from core.errors import NamespaceForbidden, Unauthenticated
-from core.settings import Settings, read_settings
+from traitbench.app import console
+from traitbench.client import Traitbench
+from traitbench.errors import NamespaceForbidden, Unauthenticated
+from traitbench.settings import Settings, read_settings
 
 _NOBODYS = "nobodys-namespace"
 _IDLE_SECONDS, _LONGEST_SECONDS = 12 * 3_600.0, 7 * 24 * 3_600.0

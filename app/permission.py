@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import people
-from app.service import api_key, client, namespaces
-from app.text import plain
-from core.contract.models import Model
-from core.errors import InsufficientScope
-from core.settings import read_settings
+from traitbench.app import people
+from traitbench.app.service import api_key, client, namespaces
+from traitbench.app.text import plain
+from traitbench.contract.models import Model
+from traitbench.errors import InsufficientScope
+from traitbench.settings import read_settings
 
 
 def why_read_only(model: Model) -> str:

@@ -15,27 +15,27 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from core.contract.explanations import Explanation
-from core.contract.models import Model
-from core.contract.samples import Sample
-from core.contract.scores import Card
-from core.contract.traits import Trait
-from core.contract.versions import Version
-from core.encoders import Encoder, EncoderUnavailable, Vectors
-from core.encoders.lanes import LANES, Batch
-from core.encoders.registry import load_encoder
-from core.encoders.vocabulary import load_vocabulary
-from core.errors import BodyTooLarge
-from core.generators import TraitPoles
-from core.generators.labels import WORDS, label_axis
-from core.scoring import card as scoring
-from core.scoring import size
-from core.scoring.explain import explain
-from core.scoring.fit import EncoderIdentity, TraitSamples, fit
-from core.scoring.repeats import shorten
-from core.scoring.segments import embed
-from core.scoring.snapshot import EncoderMismatch, Snapshot, SnapshotInvalid
-from core.settings import read_settings
+from traitbench.contract.explanations import Explanation
+from traitbench.contract.models import Model
+from traitbench.contract.samples import Sample
+from traitbench.contract.scores import Card
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.encoders import Encoder, EncoderUnavailable, Vectors
+from traitbench.encoders.lanes import LANES, Batch
+from traitbench.encoders.registry import load_encoder
+from traitbench.encoders.vocabulary import load_vocabulary
+from traitbench.errors import BodyTooLarge
+from traitbench.generators import TraitPoles
+from traitbench.generators.labels import WORDS, label_axis
+from traitbench.scoring import card as scoring
+from traitbench.scoring import size
+from traitbench.scoring.explain import explain
+from traitbench.scoring.fit import EncoderIdentity, TraitSamples, fit
+from traitbench.scoring.repeats import shorten
+from traitbench.scoring.segments import embed
+from traitbench.scoring.snapshot import EncoderMismatch, Snapshot, SnapshotInvalid
+from traitbench.settings import read_settings
 
 _HERE = "preview"
 _EFFORT = "high"

@@ -21,7 +21,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from core.settings import SettingInvalid, Settings, is_safe_address
+from traitbench.settings import SettingInvalid, Settings, is_safe_address
 
 # With a shared secret or without a signature, whoever knows the client's secret or nothing at all could sign.
 _ALGORITHMS = frozenset(

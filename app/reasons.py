@@ -8,8 +8,8 @@ number when it is pointed at. The text itself keeps the colour of the theme.
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, PALETTE, POSITIVE_SIGN, seen_through
-from core.contract.explanations import Explanation, Part, Piece
+from traitbench.app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, PALETTE, POSITIVE_SIGN, seen_through
+from traitbench.contract.explanations import Explanation, Part, Piece
 
 COLUMNS = ("Part", "Start", "End", "Adds", "Text")
 MOST_SHOWN = 20_000

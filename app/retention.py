@@ -1,12 +1,14 @@
-"""Which versions stay when the next one comes, and why: the service's own rule (`core.prune`), asked beforehand."""
+"""Which versions stay when the next one comes, and why: the service's own rule (`traitbench.prune`), asked
+beforehand.
+"""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from app.figures import label
-from core.contract.models import Model, VersionRetentionPolicy
-from core.contract.versions import Version
-from core.prune import PrunableVersion, keep
+from traitbench.app.figures import label
+from traitbench.contract.models import Model, VersionRetentionPolicy
+from traitbench.contract.versions import Version
+from traitbench.prune import PrunableVersion, keep
 
 GOES = "goes, unless it is tagged"
 

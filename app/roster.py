@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from core.contract.names import NAMESPACE
+from traitbench.contract.names import NAMESPACE
 
 Scope = Literal["scoring", "authoring"]
 

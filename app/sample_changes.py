@@ -7,9 +7,9 @@ that goes away in the middle leaves one text too many rather than one too few; w
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.service import client
-from core.contract.samples import Sample, SampleInput
-from core.errors import SampleNotFound, TraitbenchError, Unreachable
+from traitbench.app.service import client
+from traitbench.contract.samples import Sample, SampleInput
+from traitbench.errors import SampleNotFound, TraitbenchError, Unreachable
 
 UNDO = "samples.undo"
 """The session's key of the last change that can be taken back."""

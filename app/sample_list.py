@@ -7,12 +7,12 @@ as many samples as are then at hand, nothing older is gone; otherwise everything
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app import session
-from app.service import client
-from core.contract.samples import Sample
-from core.contract.traits import Trait
-from core.contract.unreadable import Unreadable
-from core.errors import InvalidCursor
+from traitbench.app import session
+from traitbench.app.service import client
+from traitbench.contract.samples import Sample
+from traitbench.contract.traits import Trait
+from traitbench.contract.unreadable import Unreadable
+from traitbench.errors import InvalidCursor
 
 _HELD, _UNREADABLE, _PAGE = "samples.held", "samples.unreadable", 500
 

@@ -20,9 +20,9 @@ from http.client import HTTPConnection, HTTPException
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.connections import limits_for, protocol, raise_file_limit
-from core import logs
-from core.settings import Settings
+from traitbench import logs
+from traitbench.app.connections import limits_for, protocol, raise_file_limit
+from traitbench.settings import Settings
 
 _BESIDES = 2**20  # bytes of a message from a page that are not the text in it; files are sent over HTTP
 _STOP_SECONDS = 2

@@ -16,14 +16,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from ulid import ULID
 
-from app import people
-from app.people import Person, SignedOut
-from app.text import count, plain
-from core.client import Traitbench
-from core.contract.models import Model, State
-from core.contract.unreadable import Unreadable
-from core.contract.versions import Version
-from core.errors import (
+from traitbench.app import people
+from traitbench.app.people import Person, SignedOut
+from traitbench.app.text import count, plain
+from traitbench.client import Traitbench
+from traitbench.contract.models import Model, State
+from traitbench.contract.unreadable import Unreadable
+from traitbench.contract.versions import Version
+from traitbench.errors import (
     BodyTooLarge,
     DuplicateTrait,
     FeatureUnavailable,
@@ -43,7 +43,7 @@ from core.errors import (
     Unreachable,
     ValidationFailed,
 )
-from core.settings import Settings, read_settings
+from traitbench.settings import Settings, read_settings
 
 _AT_MOST = re.compile(r"\bat most (\d{1,18}) (?:items|characters)")
 _NOT = re.compile(r"\bnot (\d{1,18})$")

@@ -1,9 +1,9 @@
 """The door of the workbench where a sign-in is set: nothing of Streamlit is reached without a session.
 
 `/sign-in` takes the secret of the start-up link or an API key and gives the browser a cookie; every other path of the
-workbench needs it. With an OpenID provider (`app.oidc`), people sign in there instead of with an API key. The cookie is
-`HttpOnly` and `SameSite=Strict`, so a page cannot read it and another site cannot use it. The API below `/v1` keeps its
-keys and takes no cookie.
+workbench needs it. With an OpenID provider (`traitbench.app.oidc`), people sign in there instead of with an API key.
+The cookie is `HttpOnly` and `SameSite=Strict`, so a page cannot read it and another site cannot use it. The API below
+`/v1` keeps its keys and takes no cookie.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app import people
-from app.people import OPERATOR, SESSIONS, Person, StartLink
-from core.errors import TraitbenchError
-from core.settings import Settings
+from traitbench.app import people
+from traitbench.app.people import OPERATOR, SESSIONS, Person, StartLink
+from traitbench.errors import TraitbenchError
+from traitbench.settings import Settings
 
 if TYPE_CHECKING:
-    from app.oidc import OpenId
+    from traitbench.app.oidc import OpenId
 
 PATH = "/sign-in"
 
@@ -117,7 +117,7 @@ class SignIn:
 
     async def _at_provider(self, openid: "OpenId", scope: Scope) -> Response:
         """To the OpenID provider, and back from it."""
-        from app.oidc import ATTEMPT_SECONDS, START, NotSignedIn
+        from traitbench.app.oidc import ATTEMPT_SECONDS, START, NotSignedIn
 
         if scope["method"] != "GET":
             return PlainTextResponse("Method Not Allowed", 405, {"Allow": "GET"})
@@ -244,7 +244,7 @@ def _onward(path: str) -> str:
 
 
 def _with_openid(openid: "OpenId", following: str, stranger: str) -> str:
-    from app.oidc import START
+    from traitbench.app.oidc import START
 
     host = escape(openid.provider.host)
     query = {"next": following, **({"choose": "1"} if stranger else {})}

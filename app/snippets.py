@@ -43,7 +43,7 @@ def _curl(base_url: str, handle: str, text: str) -> str:
 def _python(base_url: str, handle: str, text: str) -> str:
     return f"""import os
 
-from core.client import Traitbench
+from traitbench.client import Traitbench
 
 with Traitbench({_quoted(base_url)}, os.environ["{KEY}"]) as client:
     card = client.scores.score({_quoted(handle)}, {_quoted(text)})

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, Literal
 
-from app.exporting import as_written
+from traitbench.app.exporting import as_written
 
 Kind = Literal["csv", "json", "parquet"]
 

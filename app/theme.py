@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from core.contract.models import State
-from core.contract.scores import Confidence, Tier
+from traitbench.contract.models import State
+from traitbench.contract.scores import Confidence, Tier
 
 BadgeColour = Literal["red", "orange", "yellow", "blue", "green", "violet", "gray", "primary"]
 

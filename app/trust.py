@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from core.contract.scores import Tier
-from core.contract.versions import Version
+from traitbench.contract.scores import Tier
+from traitbench.contract.versions import Version
 
 Interval = tuple[float, float]
 Pole = Literal["positive", "negative"]

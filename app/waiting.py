@@ -11,12 +11,12 @@ from itertools import islice
 
 import streamlit as st
 
-from app.service import api_key, client
-from core.contract.models import Model
-from core.contract.traits import Trait
-from core.contract.versions import Version
-from core.errors import TraitbenchError
-from core.settings import read_settings
+from traitbench.app.service import api_key, client
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.errors import TraitbenchError
+from traitbench.settings import read_settings
 
 _LOOKED_THROUGH = 5_000
 

@@ -11,7 +11,7 @@ Two cards stand side by side under `a` and `b`, the names of their traits once, 
 
 from collections.abc import Mapping
 
-from core.contract.scores import Card, Comparison, Confidence, TraitScore
+from traitbench.contract.scores import Card, Comparison, Confidence, TraitScore
 
 CELLS = 20
 GAP = "  "

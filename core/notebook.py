@@ -10,17 +10,17 @@ from html import escape
 from itertools import islice
 from typing import Any
 
-from core.barchart import DOTS
-from core.contract.bundles import Bundle
-from core.contract.explanations import Explanation, Neighbour, Part, Piece
-from core.contract.extracts import Extracted
-from core.contract.fields import Wire
-from core.contract.models import LastOperation, Model
-from core.contract.page import Page
-from core.contract.samples import Sample
-from core.contract.scores import Card, Comparison
-from core.contract.traits import Trait, TraitList
-from core.contract.versions import Version
+from traitbench.barchart import DOTS
+from traitbench.contract.bundles import Bundle
+from traitbench.contract.explanations import Explanation, Neighbour, Part, Piece
+from traitbench.contract.extracts import Extracted
+from traitbench.contract.fields import Wire
+from traitbench.contract.models import LastOperation, Model
+from traitbench.contract.page import Page
+from traitbench.contract.samples import Sample
+from traitbench.contract.scores import Card, Comparison
+from traitbench.contract.traits import Trait, TraitList
+from traitbench.contract.versions import Version
 
 _BAR = "#3E86C4"
 _BEHIND = "rgba(128,128,128,.22)"

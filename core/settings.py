@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote, urlsplit
 
-from core.contract.names import NAMESPACE
+from traitbench.contract.names import NAMESPACE
 
 SignIn = Literal["none", "token", "oidc"]
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Literal
 
-from core.contract.models import State
-from core.errors import ModelArchived, ModelBusy, ModelNotDraft, ModelNotTrained, TraitbenchError
+from traitbench.contract.models import State
+from traitbench.errors import ModelArchived, ModelBusy, ModelNotDraft, ModelNotTrained, TraitbenchError
 
 Operation = Literal[
     "edit",  # traits and samples

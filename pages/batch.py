@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from app import session
-from app.figures import names_of
-from app.navigation import page_link
-from app.service import client
-from app.widgets.batch_input import pick_texts
-from app.widgets.batch_order import MODE, TRAITS, pick_mode, pick_traits, present_job, retention_note, start
-from app.widgets.batch_progress import draw_end, watch_batch
-from app.widgets.batch_results import draw_results, in_link
-from app.widgets.heading import heading
-from app.widgets.model_picker import chosen_model
+from traitbench.app import session
+from traitbench.app.figures import names_of
+from traitbench.app.navigation import page_link
+from traitbench.app.service import client
+from traitbench.app.widgets.batch_input import pick_texts
+from traitbench.app.widgets.batch_order import MODE, TRAITS, pick_mode, pick_traits, present_job, retention_note, start
+from traitbench.app.widgets.batch_progress import draw_end, watch_batch
+from traitbench.app.widgets.batch_results import draw_results, in_link
+from traitbench.app.widgets.heading import heading
+from traitbench.app.widgets.model_picker import chosen_model
 
 ACTIVE = "active"
 

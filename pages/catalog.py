@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from app import session
-from app.permission import why_nowhere
-from app.service import listing, namespaces
-from app.text import count
-from app.theme import STATES
-from app.widgets import bundle_import
-from app.widgets.archive import archive
-from app.widgets.bundle_import import import_model
-from app.widgets.heading import heading
-from app.widgets.model_row import NAME_STYLE, model_row
-from app.widgets.new_model import new_model, start
-from app.widgets.unreadable import draw_unreadable
+from traitbench.app import session
+from traitbench.app.permission import why_nowhere
+from traitbench.app.service import listing, namespaces
+from traitbench.app.text import count
+from traitbench.app.theme import STATES
+from traitbench.app.widgets import bundle_import
+from traitbench.app.widgets.archive import archive
+from traitbench.app.widgets.bundle_import import import_model
+from traitbench.app.widgets.heading import heading
+from traitbench.app.widgets.model_row import NAME_STYLE, model_row
+from traitbench.app.widgets.new_model import new_model, start
+from traitbench.app.widgets.unreadable import draw_unreadable
 
 ROWS = 25
 

@@ -4,15 +4,15 @@ from functools import partial
 
 import streamlit as st
 
-from app import console, session
-from app.console import ApiKey, KeyNotFound
-from app.text import ago, count, plain, unlinked
-from app.widgets.confirm import ask, asked, confirm
-from app.widgets.heading import heading
-from app.widgets.new_key import new_key, start
-from app.widgets.operators_only import operators_only
-from app.widgets.unreadable import draw_unreadable
-from core.settings import read_settings
+from traitbench.app import console, session
+from traitbench.app.console import ApiKey, KeyNotFound
+from traitbench.app.text import ago, count, plain, unlinked
+from traitbench.app.widgets.confirm import ask, asked, confirm
+from traitbench.app.widgets.heading import heading
+from traitbench.app.widgets.new_key import new_key, start
+from traitbench.app.widgets.operators_only import operators_only
+from traitbench.app.widgets.unreadable import draw_unreadable
+from traitbench.settings import read_settings
 
 REVOKE = "console.revoke"
 

@@ -3,16 +3,16 @@
 import pandas as pd
 import streamlit as st
 
-from app import console, operations, session
-from app.console import Listed
-from app.navigation import model_link
-from app.operations import KINDS, can_retry, size, took
-from app.service import attempt, client, guarded, namespaces
-from app.text import ago, count, plain, span
-from app.widgets.heading import heading
-from app.widgets.operators_only import operators_only
-from app.widgets.unreadable import draw_unreadable
-from core.settings import read_settings
+from traitbench.app import console, operations, session
+from traitbench.app.console import Listed
+from traitbench.app.navigation import model_link
+from traitbench.app.operations import KINDS, can_retry, size, took
+from traitbench.app.service import attempt, client, guarded, namespaces
+from traitbench.app.text import ago, count, plain, span
+from traitbench.app.widgets.heading import heading
+from traitbench.app.widgets.operators_only import operators_only
+from traitbench.app.widgets.unreadable import draw_unreadable
+from traitbench.settings import read_settings
 
 AGAIN = "operations.again"
 BUSY_SECONDS, IDLE_SECONDS = 2.0, 10.0

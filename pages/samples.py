@@ -2,25 +2,25 @@
 
 import streamlit as st
 
-from app import session
-from app.exporting import csv_file, jsonl_file
-from app.navigation import page_link
-from app.sample_changes import UNDO, save
-from app.sample_list import all_samples, unreadable_samples
-from app.service import attempt, client, namespaces
-from app.text import count
-from app.widgets.doctor import draw_doctor
-from app.widgets.frozen import editable
-from app.widgets.heading import heading
-from app.widgets.model_picker import chosen_model
-from app.widgets.sample_add import add_by_hand, link_place, restore_place
-from app.widgets.sample_import import VIEW, import_file
-from app.widgets.sample_rows import ids_of, pick_rows
-from app.widgets.sample_table import edit_table, fitting, forget_changes, show_table
-from app.widgets.synthesis import delete_synthesized, draw_outcome, synthesize
-from app.widgets.undo import draw_undo
-from app.widgets.unreadable import draw_unreadable
-from core.contract.samples import Provenance, Sample
+from traitbench.app import session
+from traitbench.app.exporting import csv_file, jsonl_file
+from traitbench.app.navigation import page_link
+from traitbench.app.sample_changes import UNDO, save
+from traitbench.app.sample_list import all_samples, unreadable_samples
+from traitbench.app.service import attempt, client, namespaces
+from traitbench.app.text import count
+from traitbench.app.widgets.doctor import draw_doctor
+from traitbench.app.widgets.frozen import editable
+from traitbench.app.widgets.heading import heading
+from traitbench.app.widgets.model_picker import chosen_model
+from traitbench.app.widgets.sample_add import add_by_hand, link_place, restore_place
+from traitbench.app.widgets.sample_import import VIEW, import_file
+from traitbench.app.widgets.sample_rows import ids_of, pick_rows
+from traitbench.app.widgets.sample_table import edit_table, fitting, forget_changes, show_table
+from traitbench.app.widgets.synthesis import delete_synthesized, draw_outcome, synthesize
+from traitbench.app.widgets.undo import draw_undo
+from traitbench.app.widgets.unreadable import draw_unreadable
+from traitbench.contract.samples import Provenance, Sample
 
 VIEWS = {
     "table": "Table",

@@ -2,23 +2,23 @@
 
 import streamlit as st
 
-from app import preview, session
-from app.charts.dumbbell import signed
-from app.figures import names_of
-from app.navigation import page_link
-from app.service import attempt, client, version
-from app.text import count, is_address, plain
-from app.widgets.card import draw_card, draw_pairs, draw_words, pairs
-from app.widgets.explanation import HELP, WHY, draw_reasons, explained, pick_text
-from app.widgets.feedback import draw_feedback
-from app.widgets.heading import heading
-from app.widgets.learning import draw_learning
-from app.widgets.live import read_while_typing
-from app.widgets.model_picker import chosen_model
-from app.widgets.official import compared, draw_official, draw_official_pair, draw_text, draw_text_pair
-from app.widgets.quality import found_note
-from app.widgets.rehearsal import rehearsed
-from app.widgets.texts import (
+from traitbench.app import preview, session
+from traitbench.app.charts.dumbbell import signed
+from traitbench.app.figures import names_of
+from traitbench.app.navigation import page_link
+from traitbench.app.service import attempt, client, version
+from traitbench.app.text import count, is_address, plain
+from traitbench.app.widgets.card import draw_card, draw_pairs, draw_words, pairs
+from traitbench.app.widgets.explanation import HELP, WHY, draw_reasons, explained, pick_text
+from traitbench.app.widgets.feedback import draw_feedback
+from traitbench.app.widgets.heading import heading
+from traitbench.app.widgets.learning import draw_learning
+from traitbench.app.widgets.live import read_while_typing
+from traitbench.app.widgets.model_picker import chosen_model
+from traitbench.app.widgets.official import compared, draw_official, draw_official_pair, draw_text, draw_text_pair
+from traitbench.app.widgets.quality import found_note
+from traitbench.app.widgets.rehearsal import rehearsed
+from traitbench.app.widgets.texts import (
     AGAINST,
     COMPARE,
     TEXT,
@@ -28,8 +28,8 @@ from app.widgets.texts import (
     offer_text,
     restore_texts,
 )
-from app.widgets.unreadable import cannot_be_read
-from core.contract.scores import Card
+from traitbench.app.widgets.unreadable import cannot_be_read
+from traitbench.contract.scores import Card
 
 ACTIVE = "active"
 

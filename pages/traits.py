@@ -4,23 +4,23 @@ from functools import partial
 
 import streamlit as st
 
-from app import session
-from app.navigation import page_link
-from app.permission import why_read_only
-from app.sample_list import all_samples
-from app.service import client
-from app.text import count, plain
-from app.theme import FOUND_SIGN
-from app.widgets import discovery
-from app.widgets.balance import balance_bar, lacking, poles_line
-from app.widgets.confirm import ask, asked, confirm
-from app.widgets.discovery import draw_anchors, draw_figures, draw_outcome
-from app.widgets.frozen import editable
-from app.widgets.heading import heading
-from app.widgets.model_picker import chosen_model
-from app.widgets.trait_form import describe, trait_form
-from app.widgets.unreadable import draw_unreadable
-from core.contract.traits import Trait
+from traitbench.app import session
+from traitbench.app.navigation import page_link
+from traitbench.app.permission import why_read_only
+from traitbench.app.sample_list import all_samples
+from traitbench.app.service import client
+from traitbench.app.text import count, plain
+from traitbench.app.theme import FOUND_SIGN
+from traitbench.app.widgets import discovery
+from traitbench.app.widgets.balance import balance_bar, lacking, poles_line
+from traitbench.app.widgets.confirm import ask, asked, confirm
+from traitbench.app.widgets.discovery import draw_anchors, draw_figures, draw_outcome
+from traitbench.app.widgets.frozen import editable
+from traitbench.app.widgets.heading import heading
+from traitbench.app.widgets.model_picker import chosen_model
+from traitbench.app.widgets.trait_form import describe, trait_form
+from traitbench.app.widgets.unreadable import draw_unreadable
+from traitbench.contract.traits import Trait
 
 DELETE = "traits.delete"
 

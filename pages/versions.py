@@ -5,8 +5,8 @@ import json
 import pandas as pd
 import streamlit as st
 
-from app import retention, session
-from app.figures import (
+from traitbench.app import retention, session
+from traitbench.app.figures import (
     TRIGGERS,
     auroc,
     figures_table,
@@ -19,22 +19,22 @@ from app.figures import (
     search_of,
     series,
 )
-from app.navigation import page_link
-from app.permission import why_read_only
-from app.service import attempt, client, version
-from app.text import count, plain
-from app.trust import trait_figures
-from app.widgets.chart import download_table, only_our_csv
-from app.widgets.heading import heading
-from app.widgets.keeping import draw_keeping
-from app.widgets.model_picker import chosen_model
-from app.widgets.modes import draw_modes, modes_of, speeds
-from app.widgets.quality import draw_quality, found_note
-from app.widgets.search_report import draw_search
-from app.widgets.side_by_side import draw_both, in_link, pair_of, pick_texts, score_both
-from app.widgets.tags import draw_tags
-from app.widgets.trait_figures import draw_trait, pick_trait
-from app.widgets.unreadable import draw_unreadable
+from traitbench.app.navigation import page_link
+from traitbench.app.permission import why_read_only
+from traitbench.app.service import attempt, client, version
+from traitbench.app.text import count, plain
+from traitbench.app.trust import trait_figures
+from traitbench.app.widgets.chart import download_table, only_our_csv
+from traitbench.app.widgets.heading import heading
+from traitbench.app.widgets.keeping import draw_keeping
+from traitbench.app.widgets.model_picker import chosen_model
+from traitbench.app.widgets.modes import draw_modes, modes_of, speeds
+from traitbench.app.widgets.quality import draw_quality, found_note
+from traitbench.app.widgets.search_report import draw_search
+from traitbench.app.widgets.side_by_side import draw_both, in_link, pair_of, pick_texts, score_both
+from traitbench.app.widgets.tags import draw_tags
+from traitbench.app.widgets.trait_figures import draw_trait, pick_trait
+from traitbench.app.widgets.unreadable import draw_unreadable
 
 VIEWS = ("All", "Details", "Compare")
 MADE_BY = (

@@ -15,18 +15,18 @@ from typing import Literal, TypeVar
 import pytest
 from ulid import ULID
 
-from core.contract.bundles import Bundle
-from core.contract.models import Model, ModelCreate, TrainRequest
-from core.contract.samples import SampleInput, SamplesCreate
-from core.contract.traits import TraitInput, TraitsCreate
-from core.lifecycle import bundles, models, samples, training, traits
-from core.lifecycle.bench import Bench, open_bench
-from core.lifecycle.callers import Caller
-from core.lifecycle.outcomes import fail
-from core.lifecycle.worker import bodies
-from core.runs.worker import Worker, execute
-from core.settings import Settings
 from tests import postgres
+from traitbench.contract.bundles import Bundle
+from traitbench.contract.models import Model, ModelCreate, TrainRequest
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.lifecycle import bundles, models, samples, training, traits
+from traitbench.lifecycle.bench import Bench, open_bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.outcomes import fail
+from traitbench.lifecycle.worker import bodies
+from traitbench.runs.worker import Worker, execute
+from traitbench.settings import Settings
 
 Value = TypeVar("Value")
 

@@ -17,15 +17,15 @@ from typing import Literal
 import pytest
 import uvicorn
 
-from core.client import Traitbench
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
-from core.errors import Unavailable
-from core.lifecycle import keys
-from core.lifecycle.bench import Bench, open_bench
-from core.service.app import create_app
-from core.settings import Settings
 from tests import postgres
+from traitbench.client import Traitbench
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.errors import Unavailable
+from traitbench.lifecycle import keys
+from traitbench.lifecycle.bench import Bench, open_bench
+from traitbench.service.app import create_app
+from traitbench.settings import Settings
 
 PATIENCE_SECONDS = 60
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from sqlalchemy import create_engine, make_url, text
 from ulid import ULID
 
-from core.runs.queue import make_tables
-from core.store.engine import open_engine
-from core.store.migrate import migrate
+from traitbench.runs.queue import make_tables
+from traitbench.store.engine import open_engine
+from traitbench.store.migrate import migrate
 
 URL = "TRAITBENCH_TEST_POSTGRES"
 FOLDER = "TRAITBENCH_TEST_POSTGRES_FOLDER"

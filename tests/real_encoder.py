@@ -4,9 +4,9 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from core.encoders import Encoder
-from core.encoders.registry import load_encoder
-from core.encoders.vocabulary import Vocabulary, load_vocabulary
+from traitbench.encoders import Encoder
+from traitbench.encoders.registry import load_encoder
+from traitbench.encoders.vocabulary import Vocabulary, load_vocabulary
 
 KEPT = Path(tempfile.gettempdir()) / "traitbench-tests-cache"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.barchart import draw, draw_pair
-from core.contract.scores import (
+from traitbench.barchart import draw, draw_pair
+from traitbench.contract.scores import (
     Breaks,
     Card,
     Comparison,

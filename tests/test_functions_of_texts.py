@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app import foreign_markdown, reasons
-from app import text as app_text
-from core.contract.explanations import Explanation
-from core.encoders import grams, ngrams, style
-from core.extract import is_url
-from core.generators import TraitPoles, variations, words
-from core.lifecycle import cards
-from core.scoring import card, duplicates, negation, nuisance, segments, terms
-from core.scoring.explain import explain
-from core.scoring.repeats import shorten
-from core.service import strict_json
 from tests.growth import grows_too_fast
 from tests.nasty import FAMILIES
 from tests.scoring.hand import axis, encode, snapshot
+from traitbench.app import foreign_markdown, reasons
+from traitbench.app import text as app_text
+from traitbench.contract.explanations import Explanation
+from traitbench.encoders import grams, ngrams, style
+from traitbench.extract import is_url
+from traitbench.generators import TraitPoles, variations, words
+from traitbench.lifecycle import cards
+from traitbench.scoring import card, duplicates, negation, nuisance, segments, terms
+from traitbench.scoring.explain import explain
+from traitbench.scoring.repeats import shorten
+from traitbench.service import strict_json
 
 MODEL = snapshot(axis("warmth", vector=(2.0, 0.5), offset=0.1, aggregation="mean"), max_depth=3)
 

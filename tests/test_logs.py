@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from core import logs
-from core.logs import MOST_A_MINUTE, LogHandler
+from traitbench import logs
+from traitbench.logs import MOST_A_MINUTE, LogHandler
 
 SECRET = "the content of a text"
 
@@ -122,7 +122,7 @@ def test_a_log_that_nobody_reads_fails_nobody() -> None:
 
 def test_one_place_configures_the_log_for_other_libraries_too() -> None:
     program = (
-        "import logging; from core import logs\n"
+        "import logging; from traitbench import logs\n"
         "import streamlit.logger\n"
         "noisy = streamlit.logger.get_logger('streamlit.somewhere')\n"
         "logs.configure(level='warning', form='json'); logs.adopt()\n"

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from core import notebook
-from core.client.pages import Listed, Pages
-from core.contract.bundles import Bundle
-from core.contract.errors import Health
-from core.contract.explanations import Explanation
-from core.contract.extracts import Extracted
-from core.contract.fields import Wire
-from core.contract.models import LastOperation, Model, RunStarted, VersionRetentionPolicy
-from core.contract.page import ModelPage
-from core.contract.samples import Sample, SampleInput
-from core.contract.scores import Card, Comparison
-from core.contract.traits import Trait, TraitList
-from core.contract.versions import Version
+from traitbench import notebook
+from traitbench.client.pages import Listed, Pages
+from traitbench.contract.bundles import Bundle
+from traitbench.contract.errors import Health
+from traitbench.contract.explanations import Explanation
+from traitbench.contract.extracts import Extracted
+from traitbench.contract.fields import Wire
+from traitbench.contract.models import LastOperation, Model, RunStarted, VersionRetentionPolicy
+from traitbench.contract.page import ModelPage
+from traitbench.contract.samples import Sample, SampleInput
+from traitbench.contract.scores import Card, Comparison
+from traitbench.contract.traits import Trait, TraitList
+from traitbench.contract.versions import Version
 
 EVIL = "<script src='https://evil.test'>alert(\"1\")</script> &amp; <img onerror=x>"
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.foreign_markdown import _codes
-from core.encoders import style
-from core.extract import reading
-from core.generators import variations, words
-from core.scoring import segments
 from tests.growth import grows_too_fast
+from traitbench.app.foreign_markdown import _codes
+from traitbench.encoders import style
+from traitbench.extract import reading
+from traitbench.generators import variations, words
+from traitbench.scoring import segments
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "core", "pages", "sample_data")
@@ -127,7 +127,7 @@ def test_the_time_of_a_pattern_grows_with_the_text_and_no_faster(place: str) -> 
 
 # ---- what there was before -------------------------------------------------------------------------------------------
 
-_CHARSET = import_module("core.extract.fetch")._CHARSET
+_CHARSET = import_module("traitbench.extract.fetch")._CHARSET
 _CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
 _AFTER_MONTH = re.compile(rf"\b(?:{variations._MONTHS})\s+$", re.IGNORECASE)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.prune import PrunableVersion, keep
+from traitbench.prune import PrunableVersion, keep
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

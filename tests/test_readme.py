@@ -7,8 +7,8 @@ from typing import Any
 import click
 import pytest
 
-from app.cli import main
 from tests.conftest import Service
+from traitbench.app.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-import sample_data
-from core.contract.models import ModelCreate
-from core.contract.names import is_key, parse_handle
-from core.contract.samples import SamplesCreate
-from core.contract.traits import TraitsCreate
-from core.encoders import Encoder
-from core.encoders.registry import load_encoder
-from core.scoring import segments
-from core.scoring.card import score
-from core.scoring.fit import Trained, TraitSamples, fit
-from core.scoring.snapshot import EncoderIdentity
-from sample_data import DemoModel, demo_models
+from traitbench import sample_data
+from traitbench.contract.models import ModelCreate
+from traitbench.contract.names import is_key, parse_handle
+from traitbench.contract.samples import SamplesCreate
+from traitbench.contract.traits import TraitsCreate
+from traitbench.encoders import Encoder
+from traitbench.encoders.registry import load_encoder
+from traitbench.sample_data import DemoModel, demo_models
+from traitbench.scoring import segments
+from traitbench.scoring.card import score
+from traitbench.scoring.fit import Trained, TraitSamples, fit
+from traitbench.scoring.snapshot import EncoderIdentity
 
 MODELS = demo_models()
 TRAITS = [(model, trait["key"]) for model in MODELS for trait in model.traits]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from core.lifecycle.worker import greeting
-from core.settings import SettingInvalid, Settings, read_settings
+from traitbench.lifecycle.worker import greeting
+from traitbench.settings import SettingInvalid, Settings, read_settings
 
 _HOSTS = ("bench.example.org", "10.0.0.7", "fd00::7")
 

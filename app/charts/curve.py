@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.charts.intervals import CHANCE
-from app.charts.rows import as_is
-from app.theme import Palette, seen_through
-from app.trust import Forecast, Interval, Point
+from traitbench.app.charts.intervals import CHANCE
+from traitbench.app.charts.rows import as_is
+from traitbench.app.theme import Palette, seen_through
+from traitbench.app.trust import Forecast, Interval, Point
 
 _HEIGHT = 300
 _BAND, _ROOM = 0.16, 0.02

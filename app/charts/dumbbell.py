@@ -11,8 +11,8 @@ from typing import Literal
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.charts.rows import as_is, lay_out, segments
-from app.theme import NEGATIVE_SIGN, POSITIVE_SIGN, Palette
+from traitbench.app.charts.rows import as_is, lay_out, segments
+from traitbench.app.theme import NEGATIVE_SIGN, POSITIVE_SIGN, Palette
 
 Order = Literal["change", "score", "name"]
 ORDERS: tuple[Order, ...] = ("change", "score", "name")

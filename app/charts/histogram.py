@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.charts.rows import as_is
-from app.theme import NO_TIER, TIERS, Palette
-from app.trust import TIER_NAMES
+from traitbench.app.charts.rows import as_is
+from traitbench.app.theme import NO_TIER, TIERS, Palette
+from traitbench.app.trust import TIER_NAMES
 
 WIDTH = 5
 UNCERTAIN = "uncertain"

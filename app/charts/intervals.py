@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.charts.rows import as_is, lay_out, segments
-from app.theme import Palette
+from traitbench.app.charts.rows import as_is, lay_out, segments
+from traitbench.app.theme import Palette
 
 CHANCE = 0.5
 

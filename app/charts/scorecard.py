@@ -9,9 +9,9 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.charts.rows import as_is, lay_out, segments
-from app.theme import CONFIDENCE_DOTS, NO_TIER, TIERS, Palette, TierSign
-from core.contract.scores import TraitScore
+from traitbench.app.charts.rows import as_is, lay_out, segments
+from traitbench.app.theme import CONFIDENCE_DOTS, NO_TIER, TIERS, Palette, TierSign
+from traitbench.contract.scores import TraitScore
 
 _STEPS = (0.07, 0.13, 0.19, 0.26)
 _TRACK, _BAR = 0.78, 0.34

@@ -5,14 +5,14 @@ For people tables and sentences; with `--json` one JSON value for programs, of a
 
 import click
 
-from app.commands.bundles import export, import_
-from app.commands.extracts import extract
-from app.commands.models import models
-from app.commands.runs import train
-from app.commands.samples import samples
-from app.commands.scores import compare, score
-from app.commands.traits import traits
-from app.commands.versions import versions
+from traitbench.app.commands.bundles import export, import_
+from traitbench.app.commands.extracts import extract
+from traitbench.app.commands.models import models
+from traitbench.app.commands.runs import train
+from traitbench.app.commands.samples import samples
+from traitbench.app.commands.scores import compare, score
+from traitbench.app.commands.traits import traits
+from traitbench.app.commands.versions import versions
 
 VERBS: tuple[click.Command, ...] = (
     *(models, traits, samples, train, versions),

@@ -7,8 +7,8 @@ from typing import IO, Any, TypeVar
 
 import click
 
-from core.client import Traitbench
-from core.settings import read_settings
+from traitbench.client import Traitbench
+from traitbench.settings import read_settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -15,16 +15,28 @@ from typing import IO, Any, Literal, Protocol, cast
 
 import click
 
-from app.batching import CSV, FIGURES, JSONL, Asked, Outcome, Shape, TextForm, encoded, outcomes, probe, write_parquet
-from app.commands import resuming
-from app.commands.asking import STDIN, Refused, connected
-from app.commands.files import source_of, tell_problems
-from app.commands.progress import Progress
-from app.importing import guess_columns, table_of
-from app.tables import ENDINGS, Source
-from core.client import Traitbench
-from core.contract.batch import Mode
-from core.errors import NotFound, TraitbenchError
+from traitbench.app.batching import (
+    CSV,
+    FIGURES,
+    JSONL,
+    Asked,
+    Outcome,
+    Shape,
+    TextForm,
+    encoded,
+    outcomes,
+    probe,
+    write_parquet,
+)
+from traitbench.app.commands import resuming
+from traitbench.app.commands.asking import STDIN, Refused, connected
+from traitbench.app.commands.files import source_of, tell_problems
+from traitbench.app.commands.progress import Progress
+from traitbench.app.importing import guess_columns, table_of
+from traitbench.app.tables import ENDINGS, Source
+from traitbench.client import Traitbench
+from traitbench.contract.batch import Mode
+from traitbench.errors import NotFound, TraitbenchError
 
 Form = Literal["csv", "jsonl", "parquet"]
 

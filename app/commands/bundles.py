@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from app.commands.asking import STDIN, InputFile, Refused, as_json, connected, content_of
-from app.commands.showing import say, version_name
-from app.text import count
-from core.contract.bundles import Bundle
+from traitbench.app.commands.asking import STDIN, InputFile, Refused, as_json, connected, content_of
+from traitbench.app.commands.showing import say, version_name
+from traitbench.app.text import count
+from traitbench.contract.bundles import Bundle
 
 
 @click.command()

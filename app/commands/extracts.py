@@ -2,8 +2,8 @@
 
 import click
 
-from app.commands.asking import as_json, connected
-from app.commands.showing import say_json, say_text
+from traitbench.app.commands.asking import as_json, connected
+from traitbench.app.commands.showing import say_json, say_text
 
 
 @click.command()

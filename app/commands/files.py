@@ -9,9 +9,9 @@ from typing import IO
 
 import click
 
-from app.commands.asking import STDIN, Refused, stdin
-from app.importing import Table, table_of
-from app.tables import Source, Unreadable, opened
+from traitbench.app.commands.asking import STDIN, Refused, stdin
+from traitbench.app.importing import Table, table_of
+from traitbench.app.tables import Source, Unreadable, opened
 
 _MOST_TOLD = 20
 

@@ -5,10 +5,19 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from app.commands.asking import InputFile, as_json, confirm, connected, text_of, yes
-from app.commands.showing import say, say_fields, say_json, say_lines, say_table, say_text, say_unreadable, version_name
-from core.client import Traitbench
-from core.contract.models import LastOperation, Model, State, VersionRetentionPolicy
+from traitbench.app.commands.asking import InputFile, as_json, confirm, connected, text_of, yes
+from traitbench.app.commands.showing import (
+    say,
+    say_fields,
+    say_json,
+    say_lines,
+    say_table,
+    say_text,
+    say_unreadable,
+    version_name,
+)
+from traitbench.client import Traitbench
+from traitbench.contract.models import LastOperation, Model, State, VersionRetentionPolicy
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

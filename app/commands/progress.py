@@ -6,7 +6,7 @@ from shutil import get_terminal_size
 
 import click
 
-from app.text import span
+from traitbench.app.text import span
 
 _PAUSE = 0.2
 _BAR = 12

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import click
 
-from app.commands.showing import say_table, say_text
-from app.reasons import amount, sign, text_of
-from core.contract.explanations import Explanation, Part
-from core.contract.scores import Card
+from traitbench.app.commands.showing import say_table, say_text
+from traitbench.app.reasons import amount, sign, text_of
+from traitbench.contract.explanations import Explanation, Part
+from traitbench.contract.scores import Card
 
 _MOST_PARTS, _MOST_PIECES, _MOST_CHARACTERS = 20, 5, 120
 

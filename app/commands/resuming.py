@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from app.commands.asking import Refused
-from app.text import count
+from traitbench.app.commands.asking import Refused
+from traitbench.app.text import count
 
 Begun = Mapping[str, Any]
 """What an output is of."""

@@ -4,10 +4,10 @@ from typing import get_args
 
 import click
 
-from app.commands.asking import Refused, as_json, connected, waits
-from app.commands.showing import Meter, say, say_json, version_name
-from core.client import Traitbench
-from core.contract.models import Model, RunStarted, TrainEffort
+from traitbench.app.commands.asking import Refused, as_json, connected, waits
+from traitbench.app.commands.showing import Meter, say, say_json, version_name
+from traitbench.client import Traitbench
+from traitbench.contract.models import Model, RunStarted, TrainEffort
 
 _A_DAY = 24 * 3600.0
 

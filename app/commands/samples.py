@@ -6,16 +6,16 @@ from typing import get_args
 
 import click
 
-from app.commands.asking import InputFile, Refused, as_json, connected, given_text, waits
-from app.commands.files import read_table, tell_problems
-from app.commands.runs import follow
-from app.commands.showing import say, say_lines, say_table, say_unreadable
-from app.importing import Checked, Choice, Table, check, guess_columns, guess_words, words
-from app.text import count
-from core.client.samples import SynthType
-from core.contract.models import Effort
-from core.contract.samples import SampleIds, SampleInput
-from core.contract.traits import Trait
+from traitbench.app.commands.asking import InputFile, Refused, as_json, connected, given_text, waits
+from traitbench.app.commands.files import read_table, tell_problems
+from traitbench.app.commands.runs import follow
+from traitbench.app.commands.showing import say, say_lines, say_table, say_unreadable
+from traitbench.app.importing import Checked, Choice, Table, check, guess_columns, guess_words, words
+from traitbench.app.text import count
+from traitbench.client.samples import SynthType
+from traitbench.contract.models import Effort
+from traitbench.contract.samples import SampleIds, SampleInput
+from traitbench.contract.traits import Trait
 
 
 @click.group()

@@ -5,13 +5,13 @@ from typing import get_args
 
 import click
 
-from app.commands import asking
-from app.commands.asking import InputFile, as_json, connected, given_text, text_of
-from app.commands.batch import Form, Order, score_file
-from app.commands.reasons import say_reasons
-from app.commands.showing import say_json, say_text
-from core.barchart import draw
-from core.contract.batch import Mode
+from traitbench.app.commands import asking
+from traitbench.app.commands.asking import InputFile, as_json, connected, given_text, text_of
+from traitbench.app.commands.batch import Form, Order, score_file
+from traitbench.app.commands.reasons import say_reasons
+from traitbench.app.commands.showing import say_json, say_text
+from traitbench.barchart import draw
+from traitbench.contract.batch import Mode
 
 
 @click.command()

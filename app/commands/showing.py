@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from core.contract.fields import Wire
-from core.contract.models import LastOperation, Model
-from core.contract.unreadable import Unreadable
+from traitbench.contract.fields import Wire
+from traitbench.contract.models import LastOperation, Model
+from traitbench.contract.unreadable import Unreadable
 
 _GAP = "  "
 _RESTORE = "Restore it from a backup, or ask the operator to remove it."

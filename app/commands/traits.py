@@ -5,12 +5,12 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from app.commands.asking import as_json, confirm, connected, waits, yes
-from app.commands.runs import follow
-from app.commands.showing import say, say_lines, say_table, say_unreadable
-from core.client.pages import Listed
-from core.contract.models import Effort
-from core.contract.traits import Aggregation, Trait, TraitInput
+from traitbench.app.commands.asking import as_json, confirm, connected, waits, yes
+from traitbench.app.commands.runs import follow
+from traitbench.app.commands.showing import say, say_lines, say_table, say_unreadable
+from traitbench.client.pages import Listed
+from traitbench.contract.models import Effort
+from traitbench.contract.traits import Aggregation, Trait, TraitInput
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

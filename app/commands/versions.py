@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from app.commands.asking import as_json, connected
-from app.commands.showing import say, say_fields, say_json, say_lines, say_table, say_unreadable
-from core.contract.names import parse_version
-from core.contract.versions import Version
+from traitbench.app.commands.asking import as_json, connected
+from traitbench.app.commands.showing import say, say_fields, say_json, say_lines, say_table, say_unreadable
+from traitbench.contract.names import parse_version
+from traitbench.contract.versions import Version
 
 
 @click.group()

@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from app import session
-from app.service import client
-from app.text import plain
-from app.widgets.confirm import asked, confirm
+from traitbench.app import session
+from traitbench.app.service import client
+from traitbench.app.text import plain
+from traitbench.app.widgets.confirm import asked, confirm
 
 ARCHIVE = "catalog.archive"
 

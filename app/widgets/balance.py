@@ -7,9 +7,9 @@ from html import escape
 
 import streamlit as st
 
-from app.text import plain
-from app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, PALETTE, POSITIVE_SIGN
-from core.contract.traits import Trait
+from traitbench.app.text import plain
+from traitbench.app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, PALETTE, POSITIVE_SIGN
+from traitbench.contract.traits import Trait
 
 _ROW = "display:flex;align-items:center;gap:0.5rem;line-height:1.35"
 _HALF = f"flex:1 1 0;display:flex;height:0.75rem;background:{PALETTE.faint}"

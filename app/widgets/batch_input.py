@@ -7,12 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from app import session
-from app.batches import MOST_MEGABYTES, MOST_ROWS
-from app.importing import guess_columns, table_of
-from app.tables import Problem, Source, Unreadable, opened
-from app.text import count, plain, shortened
-from app.widgets.table_upload import has_header, table_upload
+from traitbench.app import session
+from traitbench.app.batches import MOST_MEGABYTES, MOST_ROWS
+from traitbench.app.importing import guess_columns, table_of
+from traitbench.app.tables import Problem, Source, Unreadable, opened
+from traitbench.app.text import count, plain, shortened
+from traitbench.app.widgets.table_upload import has_header, table_upload
 
 FILE, PASTED = "A file", "Pasted lines"
 

@@ -5,17 +5,17 @@ from typing import Any, cast
 
 import streamlit as st
 
-from app import batches, people, session
-from app.batches import FORGOTTEN_AFTER, PURGED_AFTER, Full, Job
-from app.batching import Asked, probe
-from app.service import attempt, client
-from app.text import plain
-from app.trust import trait_figures
-from app.widgets.batch_input import Texts
-from app.widgets.modes import FULL, NAMES, modes_of, price, speeds
-from core.contract.batch import Mode
-from core.contract.models import Model
-from core.contract.versions import Version
+from traitbench.app import batches, people, session
+from traitbench.app.batches import FORGOTTEN_AFTER, PURGED_AFTER, Full, Job
+from traitbench.app.batching import Asked, probe
+from traitbench.app.service import attempt, client
+from traitbench.app.text import plain
+from traitbench.app.trust import trait_figures
+from traitbench.app.widgets.batch_input import Texts
+from traitbench.app.widgets.modes import FULL, NAMES, modes_of, price, speeds
+from traitbench.contract.batch import Mode
+from traitbench.contract.models import Model
+from traitbench.contract.versions import Version
 
 TRAITS, MODE = "batch.traits", "batch.mode"
 

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from app import batches
-from app.batches import Job
-from app.service import explain, guarded
-from app.text import count, plain, span
-from app.widgets.batch_order import forget
+from traitbench.app import batches
+from traitbench.app.batches import Job
+from traitbench.app.service import explain, guarded
+from traitbench.app.text import count, plain, span
+from traitbench.app.widgets.batch_order import forget
 
 
 def watch_batch(job: Job) -> None:

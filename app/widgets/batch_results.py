@@ -7,8 +7,8 @@ from typing import Any, cast, get_args
 import pandas as pd
 import streamlit as st
 
-from app import session
-from app.batch_results import (
+from traitbench.app import session
+from traitbench.app.batch_results import (
     COMPOSITE,
     CONFIDENCE,
     ERROR,
@@ -27,15 +27,15 @@ from app.batch_results import (
     sure_of,
     tier_of,
 )
-from app.batches import Job
-from app.charts import histogram
-from app.navigation import page_link
-from app.text import count, plain
-from app.theme import CONFIDENCE_DOTS, NO_TIER, PALETTE, TIERS
-from app.widgets.batch_order import from_link
-from app.widgets.chart import chart, only_our_csv
-from app.widgets.sample_table import ROW_HEIGHT, table_height
-from app.widgets.texts import hand_over
+from traitbench.app.batches import Job
+from traitbench.app.charts import histogram
+from traitbench.app.navigation import page_link
+from traitbench.app.text import count, plain
+from traitbench.app.theme import CONFIDENCE_DOTS, NO_TIER, PALETTE, TIERS
+from traitbench.app.widgets.batch_order import from_link
+from traitbench.app.widgets.chart import chart, only_our_csv
+from traitbench.app.widgets.sample_table import ROW_HEIGHT, table_height
+from traitbench.app.widgets.texts import hand_over
 
 ORDER, BY, SHOW = "order", "batch.by", "show"
 MOST_SHOWN = 5_000

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from app.service import client
-from app.text import count
-from core.contract.models import Model
+from traitbench.app.service import client
+from traitbench.app.text import count
+from traitbench.contract.models import Model
 
 
 def export_model(model: Model, *, samples: int) -> None:

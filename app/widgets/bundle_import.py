@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from app import session
-from app.navigation import open_page
-from app.service import attempt, client, field_error
-from app.text import count, plain
-from app.widgets.new_model import handle_fields, no_name
-from core.contract.bundles import Bundle
-from core.contract.names import NAMESPACE
-from core.settings import read_settings
+from traitbench.app import session
+from traitbench.app.navigation import open_page
+from traitbench.app.service import attempt, client, field_error
+from traitbench.app.text import count, plain
+from traitbench.app.widgets.new_model import handle_fields, no_name
+from traitbench.contract.bundles import Bundle
+from traitbench.contract.names import NAMESPACE
+from traitbench.settings import read_settings
 
 _OPEN, _READ, _FORM = "catalog.import", "catalog.import_read", "catalog.import_form"
 _MEGABYTE = 1024 * 1024

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from app.charts import dumbbell, scorecard
-from app.charts.dumbbell import Pair
-from app.text import count, plain
-from app.theme import CONFIDENCE_DOTS, PALETTE
-from app.widgets.chart import chart
-from core.contract.scores import Card, Tier, TraitScore
+from traitbench.app.charts import dumbbell, scorecard
+from traitbench.app.charts.dumbbell import Pair
+from traitbench.app.text import count, plain
+from traitbench.app.theme import CONFIDENCE_DOTS, PALETTE
+from traitbench.app.widgets.chart import chart
+from traitbench.contract.scores import Card, Tier, TraitScore
 
 _NEXT: Mapping[Tier, str] = {"Weak": "Developing", "Developing": "Solid", "Solid": "Strong"}
 _IN_THE_GAP = "The score lies in the gap between the two poles' samples."

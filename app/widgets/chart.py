@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.exporting import csv_file
+from traitbench.app.exporting import csv_file
 
 _CONFIG = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
 

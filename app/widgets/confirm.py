@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app import session
-from app.service import attempt
+from traitbench.app import session
+from traitbench.app.service import attempt
 
 
 def ask(question: str, subject: str) -> None:

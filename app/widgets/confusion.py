@@ -9,9 +9,9 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from app.theme import NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN, TIERS, seen_through
-from app.trust import POLES, TIER_NAMES, Confusion, Pole
-from app.widgets.chart import download_table
+from traitbench.app.theme import NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN, TIERS, seen_through
+from traitbench.app.trust import POLES, TIER_NAMES, Confusion, Pole
+from traitbench.app.widgets.chart import download_table
 
 _SIGNS: dict[Pole, str] = {"positive": POSITIVE_SIGN, "negative": NEGATIVE_SIGN}
 _COLOURS: dict[Pole, str] = {"positive": PALETTE.positive, "negative": PALETTE.negative}

@@ -7,8 +7,8 @@ from typing import Literal
 
 import streamlit as st
 
-from app.links import link
-from app.navigation import PageName
+from traitbench.app.links import link
+from traitbench.app.navigation import PageName
 
 _HTML = """
 <button type="button"><span class="icon"></span><span class="label"></span></button>

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.text import count
-from core.contract.models import TrainEffort
-from core.contract.traits import Trait
-from core.scoring.cost import estimate
+from traitbench.app.text import count
+from traitbench.contract.models import TrainEffort
+from traitbench.contract.traits import Trait
+from traitbench.scoring.cost import estimate
 
 _LONG = 90
 

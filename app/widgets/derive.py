@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from app.service import attempt
-from app.text import ago, plain
-from core.contract.models import Effort, Model, RunStarted
-from core.errors import DuplicateRun
+from traitbench.app.service import attempt
+from traitbench.app.text import ago, plain
+from traitbench.contract.models import Effort, Model, RunStarted
+from traitbench.errors import DuplicateRun
 
 USUAL: Effort = "high"
 """The effort that the API takes when it is given none."""

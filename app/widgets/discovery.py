@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from app import session
-from app.navigation import page_link
-from app.sample_list import all_samples
-from app.service import client
-from app.text import ago, count, plain, shortened
-from app.theme import NEGATIVE_SIGN, POSITIVE_SIGN
-from app.widgets.derive import begin, draw_failure, notes, pick_effort
-from core.contract.models import Effort, Model
-from core.contract.samples import Sample
-from core.contract.traits import Trait
-from core.scoring.discover import EFFORTS, FEWEST_TEXTS, MOST_TEXTS
-from core.scoring.discover import Effort as Search
+from traitbench.app import session
+from traitbench.app.navigation import page_link
+from traitbench.app.sample_list import all_samples
+from traitbench.app.service import client
+from traitbench.app.text import ago, count, plain, shortened
+from traitbench.app.theme import NEGATIVE_SIGN, POSITIVE_SIGN
+from traitbench.app.widgets.derive import begin, draw_failure, notes, pick_effort
+from traitbench.contract.models import Effort, Model
+from traitbench.contract.samples import Sample
+from traitbench.contract.traits import Trait
+from traitbench.scoring.discover import EFFORTS, FEWEST_TEXTS, MOST_TEXTS
+from traitbench.scoring.discover import Effort as Search
 
 _OPEN = "traits.discover"
 _ORDER: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")

@@ -11,25 +11,25 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from app import doctor, session
-from app.doctor import Examination
-from app.navigation import page_link
-from app.preview import PreviewUnavailable
-from app.sample_changes import UNDO, Changes, save
-from app.sample_list import all_samples
-from app.service import attempt
-from app.text import count, plain, shortened
-from app.theme import NEUTRAL_SIGN, BadgeColour, pole_sign
-from app.widgets.chart import download_table
-from app.widgets.confirm import ask, asked, confirm
-from app.widgets.sample_add import POLE, TRAIT
-from app.widgets.sample_rows import show_rows
-from app.widgets.sample_table import waiting
-from app.widgets.undo import draw_undo
-from core.contract.models import Model
-from core.contract.samples import Sample
-from core.contract.traits import Trait
-from core.scoring.doctor import KINDS, Finding, Kind, Severity, Wanted
+from traitbench.app import doctor, session
+from traitbench.app.doctor import Examination
+from traitbench.app.navigation import page_link
+from traitbench.app.preview import PreviewUnavailable
+from traitbench.app.sample_changes import UNDO, Changes, save
+from traitbench.app.sample_list import all_samples
+from traitbench.app.service import attempt
+from traitbench.app.text import count, plain, shortened
+from traitbench.app.theme import NEUTRAL_SIGN, BadgeColour, pole_sign
+from traitbench.app.widgets.chart import download_table
+from traitbench.app.widgets.confirm import ask, asked, confirm
+from traitbench.app.widgets.sample_add import POLE, TRAIT
+from traitbench.app.widgets.sample_rows import show_rows
+from traitbench.app.widgets.sample_table import waiting
+from traitbench.app.widgets.undo import draw_undo
+from traitbench.contract.models import Model
+from traitbench.contract.samples import Sample
+from traitbench.contract.traits import Trait
+from traitbench.scoring.doctor import KINDS, Finding, Kind, Severity, Wanted
 
 _QUESTION, _IGNORED, _READ, _MORE = "samples.doctor", "samples.ignored", "samples.read_all", "samples.more"
 _UNASKED_ON_TRAIN = 2_000

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from app import session
-from app.reasons import COLUMNS, MOST_SHOWN, amount, highlighted, legend, rows, sign
-from app.service import client
-from app.text import plain, shortened
-from app.theme import NEGATIVE_SIGN, POSITIVE_SIGN
-from app.widgets.chart import download_table, only_our_csv
-from core.contract.explanations import Explanation, Neighbour
-from core.contract.scores import Card
-from core.contract.traits import Trait
+from traitbench.app import session
+from traitbench.app.reasons import COLUMNS, MOST_SHOWN, amount, highlighted, legend, rows, sign
+from traitbench.app.service import client
+from traitbench.app.text import plain, shortened
+from traitbench.app.theme import NEGATIVE_SIGN, POSITIVE_SIGN
+from traitbench.app.widgets.chart import download_table, only_our_csv
+from traitbench.contract.explanations import Explanation, Neighbour
+from traitbench.contract.scores import Card
+from traitbench.contract.traits import Trait
 
 WHY = "score.why"
 HELP = (

@@ -11,15 +11,15 @@ from typing import Literal
 
 import streamlit as st
 
-from app import session
-from app.permission import why_read_only
-from app.service import client
-from app.text import count, plain, shortened
-from app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
-from app.widgets.confirm import ask, asked, confirm
-from core.contract.models import Model
-from core.contract.scores import Card
-from core.contract.traits import Trait
+from traitbench.app import session
+from traitbench.app.permission import why_read_only
+from traitbench.app.service import client
+from traitbench.app.text import count, plain, shortened
+from traitbench.app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
+from traitbench.app.widgets.confirm import ask, asked, confirm
+from traitbench.contract.models import Model
+from traitbench.contract.scores import Card
+from traitbench.contract.traits import Trait
 
 _FORM, _QUESTION, _SENT = "score.feedback", "score.send", "score.sent"
 _LONGEST_TEXT = 50_000

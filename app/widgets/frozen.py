@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from app.navigation import page_link
-from app.permission import why_read_only
-from app.widgets.new_model import new_model, start
-from app.widgets.watch import watch
-from core.contract.models import Model
+from traitbench.app.navigation import page_link
+from traitbench.app.permission import why_read_only
+from traitbench.app.widgets.new_model import new_model, start
+from traitbench.app.widgets.watch import watch
+from traitbench.contract.models import Model
 
 
 def editable(model: Model, what: str) -> bool:

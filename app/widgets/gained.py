@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.figures import label, names_of
-from app.navigation import page_link
-from app.text import plain
-from app.trust import TraitFigures, trait_figures
-from app.widgets.learning_curve import feed_in_words, in_short
-from app.widgets.search_report import draw_search
-from core.contract.models import Model
-from core.contract.traits import Trait
-from core.contract.versions import Version
+from traitbench.app.figures import label, names_of
+from traitbench.app.navigation import page_link
+from traitbench.app.text import plain
+from traitbench.app.trust import TraitFigures, trait_figures
+from traitbench.app.widgets.learning_curve import feed_in_words, in_short
+from traitbench.app.widgets.search_report import draw_search
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
 
 _MOST = 8
 

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from app.navigation import PageName, entry
-from app.text import plain
-from app.theme import STATES
-from app.widgets.copying import copy_link
-from core.contract.models import Model, State
+from traitbench.app.navigation import PageName, entry
+from traitbench.app.text import plain
+from traitbench.app.theme import STATES
+from traitbench.app.widgets.copying import copy_link
+from traitbench.contract.models import Model, State
 
 
 def heading(name: PageName, model: Model | None = None, **query: str | int | None) -> None:

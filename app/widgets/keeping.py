@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.navigation import page_link
-from app.retention import goes_next, in_words, names_of_versions
-from app.text import count
-from core.contract.models import Model
-from core.contract.versions import Version
+from traitbench.app.navigation import page_link
+from traitbench.app.retention import goes_next, in_words, names_of_versions
+from traitbench.app.text import count
+from traitbench.contract.models import Model
+from traitbench.contract.versions import Version
 
 
 def draw_keeping(model: Model, versions: Sequence[Version]) -> None:

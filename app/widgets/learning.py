@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import session
-from app.navigation import page_link
-from app.service import client, guarded
-from app.text import count, plain
-from app.waiting import Rule, Waiting, rule, waiting
-from app.widgets.training import draw_run
-from core.contract.models import Model
-from core.contract.traits import Trait
-from core.contract.versions import Version
+from traitbench.app import session
+from traitbench.app.navigation import page_link
+from traitbench.app.service import client, guarded
+from traitbench.app.text import count, plain
+from traitbench.app.waiting import Rule, Waiting, rule, waiting
+from traitbench.app.widgets.training import draw_run
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
 
 _SEEN, _NEW = "learning.seen", "learning.new"
 

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.charts import curve as drawing
-from app.charts.curve import Curve, between
-from app.navigation import page_link
-from app.text import count, plain
-from app.theme import NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN
-from app.trust import Feed, Forecast, TraitFigures
-from app.widgets.chart import chart
-from core.contract.models import Model
-from core.contract.traits import Trait
+from traitbench.app.charts import curve as drawing
+from traitbench.app.charts.curve import Curve, between
+from traitbench.app.navigation import page_link
+from traitbench.app.text import count, plain
+from traitbench.app.theme import NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN
+from traitbench.app.trust import Feed, Forecast, TraitFigures
+from traitbench.app.widgets.chart import chart
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
 
 
 def draw_curves(curves: Sequence[Curve], *, key: str, file_name: str) -> None:

@@ -11,13 +11,13 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app import session
-from app.foreign_markdown import shown
-from app.service import attempt, client
-from app.sources import CONVENTION, Cells, cleaned, columns, rows, sources
-from app.text import count, plain
-from app.widgets.chart import only_our_csv
-from core.contract.models import Model
+from traitbench.app import session
+from traitbench.app.foreign_markdown import shown
+from traitbench.app.service import attempt, client
+from traitbench.app.sources import CONVENTION, Cells, cleaned, columns, rows, sources
+from traitbench.app.text import count, plain
+from traitbench.app.widgets.chart import only_our_csv
+from traitbench.contract.models import Model
 
 _GRID = "model-sources"
 _FORM, _BEGUN, _ROWS = "model.about", "model.about_begun", "model.about_rows"

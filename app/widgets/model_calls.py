@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.links import service_address
-from app.navigation import page_link
-from app.service import client
-from app.snippets import KEY, snippets
-from app.text import plain
-from app.widgets.copying import copy_button
-from core.contract.models import Model
+from traitbench.app.links import service_address
+from traitbench.app.navigation import page_link
+from traitbench.app.service import client
+from traitbench.app.snippets import KEY, snippets
+from traitbench.app.text import plain
+from traitbench.app.widgets.copying import copy_button
+from traitbench.contract.models import Model
 
 _ACTIVE = "active"
 _TEXT = "The text that you want to score."

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from app.foreign_markdown import shown
-from app.service import client
-from core.contract.models import Model
+from traitbench.app.foreign_markdown import shown
+from traitbench.app.service import client
+from traitbench.contract.models import Model
 
 _WIDE_TABLES = (
     ".st-key-model-card table { display: block; overflow-x: auto; border: none; }"

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import session
-from app.navigation import PageName, page_link
-from app.service import client, models
-from app.text import plain
-from app.theme import STATES
-from app.widgets.heading import heading, state_badge
-from core.contract.models import Model
-from core.errors import ModelNotFound, NamespaceForbidden
+from traitbench.app import session
+from traitbench.app.navigation import PageName, page_link
+from traitbench.app.service import client, models
+from traitbench.app.text import plain
+from traitbench.app.theme import STATES
+from traitbench.app.widgets.heading import heading, state_badge
+from traitbench.contract.models import Model
+from traitbench.errors import ModelNotFound, NamespaceForbidden
 
 _THIS_RUN, _KNOWN, _PAGE = "shell.model", "shell.models", "shell.page"
 _OFFERED = 8

@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from app.figures import auroc
-from app.navigation import PageName, model_link, name_link
-from app.service import active_version
-from app.text import ago, plain, shortened
-from app.widgets.archive import ARCHIVE
-from app.widgets.confirm import ask
-from app.widgets.heading import retention_badge, state_badge
-from core.contract.models import Model, State
-from core.contract.versions import Version
-from core.errors import InternalError
+from traitbench.app.figures import auroc
+from traitbench.app.navigation import PageName, model_link, name_link
+from traitbench.app.service import active_version
+from traitbench.app.text import ago, plain, shortened
+from traitbench.app.widgets.archive import ARCHIVE
+from traitbench.app.widgets.confirm import ask
+from traitbench.app.widgets.heading import retention_badge, state_badge
+from traitbench.contract.models import Model, State
+from traitbench.contract.versions import Version
+from traitbench.errors import InternalError
 
 NAME_STYLE = (
     "[class*='st-key-catalog-name'] a { padding-left: 0; padding-right: 0; }"

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from app.text import count, plain
-from app.trust import Figures, TraitFigures
-from app.widgets.chart import download_table, only_our_csv
-from core.contract.versions import Version
+from traitbench.app.text import count, plain
+from traitbench.app.trust import Figures, TraitFigures
+from traitbench.app.widgets.chart import download_table, only_our_csv
+from traitbench.contract.versions import Version
 
 FULL = "full"
 NAMES: Mapping[str, str] = {

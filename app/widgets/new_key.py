@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from app import console, session
-from app.console import Issued, Scope
-from app.service import attempt, namespaces
-from app.text import plain
-from app.widgets.copying import copy_button
-from core.settings import read_settings
+from traitbench.app import console, session
+from traitbench.app.console import Issued, Scope
+from traitbench.app.service import attempt, namespaces
+from traitbench.app.text import plain
+from traitbench.app.widgets.copying import copy_button
+from traitbench.settings import read_settings
 
 _OPEN, _FORM, _ISSUED = "console.new", "console.new_key", "console.issued"
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import session
-from app.navigation import open_page
-from app.service import attempt, client, field_error, namespaces
-from app.text import plain
-from core.contract.bundles import Bundle, digest
-from core.contract.models import Model
-from core.contract.names import NAMESPACE
+from traitbench.app import session
+from traitbench.app.navigation import open_page
+from traitbench.app.service import attempt, client, field_error, namespaces
+from traitbench.app.text import plain
+from traitbench.contract.bundles import Bundle, digest
+from traitbench.contract.models import Model
+from traitbench.contract.names import NAMESPACE
 
 _OPEN, _FORM, _NOTHING = "catalog.new", "catalog.new_model", "\n"
 GRAMMAR = "Small letters a-z, digits, - and _; begins with a letter or digit; at most 64."

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app import session
-from app.charts.dumbbell import signed
-from app.service import attempt, client
-from core.barchart import draw, draw_pair
-from core.contract.scores import Card, Comparison, Delta
+from traitbench.app import session
+from traitbench.app.charts.dumbbell import signed
+from traitbench.app.service import attempt, client
+from traitbench.barchart import draw, draw_pair
+from traitbench.contract.scores import Card, Comparison, Delta
 
 _CARD, _COMPARISON = "score.official", "score.official_pair"
 

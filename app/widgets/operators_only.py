@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import people
+from traitbench.app import people
 
 
 def operators_only(title: str, way_out: str, *, key: str) -> None:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.charts import intervals
-from app.charts.intervals import Series
-from app.figures import measured_on, names_of
-from app.text import plain
-from app.theme import FOUND_SIGN, PALETTE
-from app.widgets.chart import chart
-from core.contract.traits import Trait
+from traitbench.app.charts import intervals
+from traitbench.app.charts.intervals import Series
+from traitbench.app.figures import measured_on, names_of
+from traitbench.app.text import plain
+from traitbench.app.theme import FOUND_SIGN, PALETTE
+from traitbench.app.widgets.chart import chart
+from traitbench.contract.traits import Trait
 
 _WAYS_OUT = {
     "synthesised": "Synthesized samples teach a trait and never judge it. Two samples at each pole that are not, "

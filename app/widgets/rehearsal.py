@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import preview, session
-from app.preview import Rehearsal
-from app.service import client
-from app.text import count, plain
-from core.contract.models import Model
-from core.contract.traits import Trait
+from traitbench.app import preview, session
+from traitbench.app.preview import Rehearsal
+from traitbench.app.service import client
+from traitbench.app.text import count, plain
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
 
 AT_ONCE = 2_000
 """Samples that are read anew at every change of the text; more than that are read when the button says so."""

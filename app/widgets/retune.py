@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.figures import label, search_of
-from app.permission import why_read_only
-from app.service import attempt, client, version
-from app.text import count, plain
-from app.trust import used_labels
-from app.waiting import Waiting
-from app.widgets.training import Asked, pick_search
-from core.contract.models import Model
-from core.contract.traits import Trait
-from core.contract.versions import Version
-from core.scoring.search import EFFORTS
+from traitbench.app.figures import label, search_of
+from traitbench.app.permission import why_read_only
+from traitbench.app.service import attempt, client, version
+from traitbench.app.text import count, plain
+from traitbench.app.trust import used_labels
+from traitbench.app.waiting import Waiting
+from traitbench.app.widgets.training import Asked, pick_search
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.scoring.search import EFFORTS
 
 
 def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: Waiting) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import session
-from app.sample_changes import UNDO, Undo
-from app.service import attempt, client, field_error
-from app.text import count, plain
-from app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
-from core.contract.samples import Sample, SampleInput
-from core.contract.traits import Trait
+from traitbench.app import session
+from traitbench.app.sample_changes import UNDO, Undo
+from traitbench.app.service import attempt, client, field_error
+from traitbench.app.text import count, plain
+from traitbench.app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
+from traitbench.contract.samples import Sample, SampleInput
+from traitbench.contract.traits import Trait
 
 TRAIT, POLE = "samples.add_trait", "samples.add_pole"
 """Keys of the two choices, to be set from elsewhere."""

@@ -6,18 +6,18 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from app import importing, session
-from app.exporting import csv_file
-from app.importing import MOST_MEGABYTES, Checked, Choice, Table
-from app.sample_changes import UNDO, Undo
-from app.service import attempt, client
-from app.tables import Problem, Unreadable
-from app.text import count, plain
-from app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN, pole_sign
-from app.widgets.sample_table import ROW_HEIGHT, table_height
-from app.widgets.table_upload import has_header, table_upload
-from core.contract.traits import Trait
-from core.errors import TraitbenchError
+from traitbench.app import importing, session
+from traitbench.app.exporting import csv_file
+from traitbench.app.importing import MOST_MEGABYTES, Checked, Choice, Table
+from traitbench.app.sample_changes import UNDO, Undo
+from traitbench.app.service import attempt, client
+from traitbench.app.tables import Problem, Unreadable
+from traitbench.app.text import count, plain
+from traitbench.app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN, pole_sign
+from traitbench.app.widgets.sample_table import ROW_HEIGHT, table_height
+from traitbench.app.widgets.table_upload import has_header, table_upload
+from traitbench.contract.traits import Trait
+from traitbench.errors import TraitbenchError
 
 VIEW = "samples.goto"
 _FORM = "samples.import"

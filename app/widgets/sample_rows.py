@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import session
+from traitbench.app import session
 
 _KEY = "rows"
 

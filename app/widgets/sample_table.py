@@ -12,11 +12,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import session
-from app.sample_changes import Changes
-from app.theme import pole_sign
-from core.contract.samples import Sample, SampleInput
-from core.contract.traits import Trait
+from traitbench.app import session
+from traitbench.app.sample_changes import Changes
+from traitbench.app.theme import pole_sign
+from traitbench.contract.samples import Sample, SampleInput
+from traitbench.contract.traits import Trait
 
 MOST_ROWS, MOST_CHARACTERS = 20_000, 6_000_000
 ROW_HEIGHT, _HEADER_HEIGHT = 34, 36

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from app.text import plain
-from app.trust import Labels, Search, TraitFigures
-from app.widgets.chart import download_table, only_our_csv
+from traitbench.app.text import plain
+from traitbench.app.trust import Labels, Search, TraitFigures
+from traitbench.app.widgets.chart import download_table, only_our_csv
 
 
 def draw_search(figures: Mapping[str, TraitFigures], names: Mapping[str, str], *, key: str, file_name: str) -> None:

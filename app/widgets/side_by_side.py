@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from app import preview, session
-from app.charts.dumbbell import Pair, signed
-from app.examples import examples, sample_texts
-from app.service import client, version
-from app.text import count, plain, shortened
-from app.widgets.card import draw_pairs, pairs
-from app.widgets.chart import download_table
-from core.contract.scores import Card
-from core.contract.versions import Version
-from core.errors import TraitbenchError
+from traitbench.app import preview, session
+from traitbench.app.charts.dumbbell import Pair, signed
+from traitbench.app.examples import examples, sample_texts
+from traitbench.app.service import client, version
+from traitbench.app.text import count, plain, shortened
+from traitbench.app.widgets.card import draw_pairs, pairs
+from traitbench.app.widgets.chart import download_table
+from traitbench.contract.scores import Card
+from traitbench.contract.versions import Version
+from traitbench.errors import TraitbenchError
 
 _MOST_TEXTS = 200
 _OFFERED = 8

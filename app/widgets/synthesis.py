@@ -4,18 +4,18 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import session
-from app.navigation import page_link
-from app.service import client
-from app.text import ago, count
-from app.widgets.derive import begin, draw_failure, notes, pick_effort
-from app.widgets.sample_import import VIEW
-from app.widgets.sample_table import delete_later, keep_after_all, waiting
-from core.client.samples import SynthType
-from core.contract.models import Effort, Model
-from core.contract.samples import Sample
-from core.contract.traits import Trait
-from core.generators import TEXTS_PER_POLE
+from traitbench.app import session
+from traitbench.app.navigation import page_link
+from traitbench.app.service import client
+from traitbench.app.text import ago, count
+from traitbench.app.widgets.derive import begin, draw_failure, notes, pick_effort
+from traitbench.app.widgets.sample_import import VIEW
+from traitbench.app.widgets.sample_table import delete_later, keep_after_all, waiting
+from traitbench.client.samples import SynthType
+from traitbench.contract.models import Effort, Model
+from traitbench.contract.samples import Sample
+from traitbench.contract.traits import Trait
+from traitbench.generators import TEXTS_PER_POLE
 
 _EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
 _TYPES: dict[SynthType, tuple[str, str]] = {

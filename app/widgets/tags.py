@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from app import session
-from app.service import attempt, client, field_error
-from app.text import plain
-from core.contract.names import check_tag
-from core.contract.versions import Version
-from core.errors import InvalidTag
+from traitbench.app import session
+from traitbench.app.service import attempt, client, field_error
+from traitbench.app.text import plain
+from traitbench.contract.names import check_tag
+from traitbench.contract.versions import Version
+from traitbench.errors import InvalidTag
 
 _FORM = "versions.tag"
 

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from app import session
-from app.examples import examples, sample_texts
-from app.service import attempt, client
-from core.errors import TraitbenchError
+from traitbench.app import session
+from traitbench.app.examples import examples, sample_texts
+from traitbench.app.service import attempt, client
+from traitbench.errors import TraitbenchError
 
 TEXT, AGAINST, COMPARE = "score.text", "score.against", "score.compare"
 TEXTS_IN_LINK = 1_000

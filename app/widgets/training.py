@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from app import session
-from app.figures import names_of
-from app.text import plain
-from app.theme import NEGATIVE_SIGN, POSITIVE_SIGN
-from app.widgets.cost import captions, costs_of, draw_basis
-from core.contract.models import Model, TrainEffort
-from core.contract.traits import Trait
-from core.scoring.search import EFFORTS
+from traitbench.app import session
+from traitbench.app.figures import names_of
+from traitbench.app.text import plain
+from traitbench.app.theme import NEGATIVE_SIGN, POSITIVE_SIGN
+from traitbench.app.widgets.cost import captions, costs_of, draw_basis
+from traitbench.contract.models import Model, TrainEffort
+from traitbench.contract.traits import Trait
+from traitbench.scoring.search import EFFORTS
 
 _WORTH: Mapping[TrainEffort, str] = {
     "low": "The quickest look.",

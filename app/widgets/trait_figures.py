@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from app.charts.intervals import Measured
-from app.text import plain, shortened
-from app.trust import TraitFigures
-from app.widgets.chart import download_table, only_our_csv
-from app.widgets.confusion import draw_confusion
-from app.widgets.learning_curve import curve_of, draw_curves, draw_outlook
-from app.widgets.search_report import draw_trait_search
-from core.contract.models import Model
-from core.contract.traits import Trait
+from traitbench.app.charts.intervals import Measured
+from traitbench.app.text import plain, shortened
+from traitbench.app.trust import TraitFigures
+from traitbench.app.widgets.chart import download_table, only_our_csv
+from traitbench.app.widgets.confusion import draw_confusion
+from traitbench.app.widgets.learning_curve import curve_of, draw_curves, draw_outlook
+from traitbench.app.widgets.search_report import draw_trait_search
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
 
 Told = tuple[str, TraitFigures]
 """A version's label and what it says of the trait."""

@@ -5,12 +5,12 @@ from typing import get_args
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app import session
-from app.service import attempt, client, field_error
-from app.theme import NEGATIVE_SIGN, POSITIVE_SIGN
-from core.contract.names import trait_key
-from core.contract.traits import Aggregation, Trait, TraitInput
-from core.errors import ValidationFailed
+from traitbench.app import session
+from traitbench.app.service import attempt, client, field_error
+from traitbench.app.theme import NEGATIVE_SIGN, POSITIVE_SIGN
+from traitbench.contract.names import trait_key
+from traitbench.contract.traits import Aggregation, Trait, TraitInput
+from traitbench.errors import ValidationFailed
 
 _OPEN, _NEW = "traits.form", "\n"
 _AGGREGATIONS: dict[Aggregation, str] = {

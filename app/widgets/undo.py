@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from app import session
-from app.sample_changes import UNDO, Undo, take_back
-from app.service import attempt
-from app.text import count
+from traitbench.app import session
+from traitbench.app.sample_changes import UNDO, Undo, take_back
+from traitbench.app.service import attempt
+from traitbench.app.text import count
 
 
 def draw_undo(handle: str) -> None:

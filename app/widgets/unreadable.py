@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.text import count, plain, shortened
-from core.contract.unreadable import Unreadable
+from traitbench.app.text import count, plain, shortened
+from traitbench.contract.unreadable import Unreadable
 
 _SHOWN = 10
 _RESTORE = "Restore this {one} from a backup, or ask the operator to remove it."

@@ -5,14 +5,14 @@ from functools import partial
 
 import streamlit as st
 
-from app import session
-from app.retention import names_of_versions, policy_of
-from app.service import attempt, client
-from app.text import count
-from app.widgets.confirm import ask, asked, confirm
-from core.contract.models import Model, VersionRetentionPolicy
-from core.contract.versions import Version
-from core.prune import PrunableVersion, keep
+from traitbench.app import session
+from traitbench.app.retention import names_of_versions, policy_of
+from traitbench.app.service import attempt, client
+from traitbench.app.text import count
+from traitbench.app.widgets.confirm import ask, asked, confirm
+from traitbench.contract.models import Model, VersionRetentionPolicy
+from traitbench.contract.versions import Version
+from traitbench.prune import PrunableVersion, keep
 
 PRUNE = "model.prune"
 _FORM = "model.policy"

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from app.service import client, guarded
-from app.widgets.training import draw_progress
-from core.contract.models import Model
+from traitbench.app.service import client, guarded
+from traitbench.app.widgets.training import draw_progress
+from traitbench.contract.models import Model
 
 
 def watch(model: Model) -> None:

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from app import people, session
-from app.people import Person
-from app.text import plain, unlinked
-from core.settings import read_settings
+from traitbench.app import people, session
+from traitbench.app.people import Person
+from traitbench.app.text import plain, unlinked
+from traitbench.settings import read_settings
 
 _WHO = "shell.person"
 _MAY = {

@@ -6,15 +6,15 @@ from functools import partial
 
 import streamlit as st
 
-from app import batches, preview, session
-from app.sample_list import all_samples
-from app.service import attempt, client, field_error, forget_versions
-from app.text import count, plain
-from app.waiting import waiting
-from app.widgets.confirm import ask, asked, confirm
-from core.contract.models import Model
-from core.contract.samples import Provenance
-from core.contract.traits import Trait
+from traitbench.app import batches, preview, session
+from traitbench.app.sample_list import all_samples
+from traitbench.app.service import attempt, client, field_error, forget_versions
+from traitbench.app.text import count, plain
+from traitbench.app.waiting import waiting
+from traitbench.app.widgets.confirm import ask, asked, confirm
+from traitbench.contract.models import Model
+from traitbench.contract.samples import Provenance
+from traitbench.contract.traits import Trait
 
 PURGE, END = "model.purge", "model.retention_again"
 _COUNTED_THROUGH = 20_000

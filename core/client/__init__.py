@@ -4,10 +4,10 @@
     client.models.create("local.tone")
     client.scores.score("local.tone", "Well done, thank you.")
 
-Answers are the types of `core.contract`, failures the classes of `core.errors`.
+Answers are the types of `traitbench.contract`, failures the classes of `traitbench.errors`.
 """
 
-from core.client.client import Traitbench
-from core.client.pages import Pages
+from traitbench.client.client import Traitbench
+from traitbench.client.pages import Pages
 
 __all__ = ["Pages", "Traitbench"]

@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 
-from core.client.connection import Connection, Lines, busy_for, segment
-from core.contract.batch import MOST_TEXTS, BatchLine, FailedLine, LineError, Mode, ScoredLine, read_line
-from core.errors import BodyTooLarge, Unavailable, Unreachable
+from traitbench.client.connection import Connection, Lines, busy_for, segment
+from traitbench.contract.batch import MOST_TEXTS, BatchLine, FailedLine, LineError, Mode, ScoredLine, read_line
+from traitbench.errors import BodyTooLarge, Unavailable, Unreachable
 
 _MOST_BYTES = 2**20  # far below the operator's limit on a body
 _PATIENCE = 600.0  # seconds without a line from a service that has too much to do

@@ -4,14 +4,14 @@ from types import TracebackType
 
 import httpx
 
-from core.client.connection import Connection
-from core.client.models import Models
-from core.client.samples import Samples
-from core.client.scores import Scores
-from core.client.traits import Traits
-from core.client.versions import Versions
-from core.contract.errors import Health
-from core.contract.extracts import Extracted
+from traitbench.client.connection import Connection
+from traitbench.client.models import Models
+from traitbench.client.samples import Samples
+from traitbench.client.scores import Scores
+from traitbench.client.traits import Traits
+from traitbench.client.versions import Versions
+from traitbench.contract.errors import Health
+from traitbench.contract.extracts import Extracted
 
 
 class Traitbench:

@@ -16,9 +16,9 @@ from urllib.parse import quote
 
 import httpx
 
-from core.contract.errors import ErrorEnvelope
-from core.contract.fields import Received, Wire
-from core.errors import TraitbenchError, Unauthenticated, Unreachable, ValidationFailed, error_for
+from traitbench.contract.errors import ErrorEnvelope
+from traitbench.contract.fields import Received, Wire
+from traitbench.errors import TraitbenchError, Unauthenticated, Unreachable, ValidationFailed, error_for
 
 Answer = TypeVar("Answer", bound=Wire)
 Params = Mapping[str, str | int | None]

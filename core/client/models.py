@@ -5,11 +5,11 @@ from collections.abc import Callable
 from itertools import chain, repeat
 from typing import Any, TypedDict, Unpack
 
-from core.client.connection import Connection, segment
-from core.client.pages import Pages
-from core.contract.bundles import Bundle
-from core.contract.models import Model, ModelDeleted, RunStarted, TrainEffort, VersionRetentionPolicy
-from core.contract.page import ModelPage
+from traitbench.client.connection import Connection, segment
+from traitbench.client.pages import Pages
+from traitbench.contract.bundles import Bundle
+from traitbench.contract.models import Model, ModelDeleted, RunStarted, TrainEffort, VersionRetentionPolicy
+from traitbench.contract.page import ModelPage
 
 _POLLS = (0.1, 0.2, 0.4)
 _POLL_SECONDS = 0.8

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
-from core import notebook
-from core.contract.page import Page
-from core.contract.unreadable import Unreadable
+from traitbench import notebook
+from traitbench.contract.page import Page
+from traitbench.contract.unreadable import Unreadable
 
 Item = TypeVar("Item")
 

@@ -1,7 +1,7 @@
 """The reasons of a card, with the words they are about: the service sends places, and the caller has the text."""
 
-from core.contract.explanations import Explanation
-from core.contract.scores import Card
+from traitbench.contract.explanations import Explanation
+from traitbench.contract.scores import Card
 
 
 def quoted(card: Card, content: str) -> Card:

@@ -8,12 +8,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from core.client.connection import Connection, segment
-from core.client.pages import Pages
-from core.contract.models import Effort, ModelDeleted, RunStarted
-from core.contract.page import SamplePage
-from core.contract.samples import Sample, SampleIds, SampleInput
-from core.errors import TraitbenchError
+from traitbench.client.connection import Connection, segment
+from traitbench.client.pages import Pages
+from traitbench.contract.models import Effort, ModelDeleted, RunStarted
+from traitbench.contract.page import SamplePage
+from traitbench.contract.samples import Sample, SampleIds, SampleInput
+from traitbench.errors import TraitbenchError
 
 SynthType = Literal["from_traits", "diversify"]
 

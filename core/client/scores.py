@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from core.client import batches
-from core.client.connection import Connection, segment
-from core.client.reasons import quoted
-from core.contract.batch import MOST_TEXTS, BatchLine, Mode
-from core.contract.scores import Card, Comparison
+from traitbench.client import batches
+from traitbench.client.connection import Connection, segment
+from traitbench.client.reasons import quoted
+from traitbench.contract.batch import MOST_TEXTS, BatchLine, Mode
+from traitbench.contract.scores import Card, Comparison
 
 
 class Scores:

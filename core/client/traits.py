@@ -4,10 +4,10 @@ import builtins
 from collections.abc import Sequence
 from typing import TypedDict, Unpack
 
-from core.client.connection import Connection, segment
-from core.client.pages import Listed
-from core.contract.models import Effort, ModelDeleted, RunStarted
-from core.contract.traits import Aggregation, Trait, TraitInput, TraitList
+from traitbench.client.connection import Connection, segment
+from traitbench.client.pages import Listed
+from traitbench.contract.models import Effort, ModelDeleted, RunStarted
+from traitbench.contract.traits import Aggregation, Trait, TraitInput, TraitList
 
 
 class TraitFields(TypedDict, total=False):

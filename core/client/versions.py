@@ -1,9 +1,9 @@
 """`client.versions`: list, get, tag, untag, activate."""
 
-from core.client.connection import Connection, segment
-from core.client.pages import Pages
-from core.contract.page import VersionPage
-from core.contract.versions import Version, VersionActivated, VersionTagged, VersionUntagged
+from traitbench.client.connection import Connection, segment
+from traitbench.client.pages import Pages
+from traitbench.contract.page import VersionPage
+from traitbench.contract.versions import Version, VersionActivated, VersionTagged, VersionUntagged
 
 
 class Versions:

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, InstanceOf, TypeAdapter
 
-from core.contract.fields import Received, Returned, Text
-from core.contract.scores import Card
+from traitbench.contract.fields import Received, Returned, Text
+from traitbench.contract.scores import Card
 
 MOST_TEXTS = 1_000
 

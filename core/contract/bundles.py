@@ -11,11 +11,11 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from core.contract.fields import Integral, Received, Text, Time
-from core.contract.models import ModelUpdate
-from core.contract.samples import Provenance, SampleInput
-from core.contract.traits import TraitInput
-from core.contract.versions import TriggeredBy
+from traitbench.contract.fields import Integral, Received, Text, Time
+from traitbench.contract.models import ModelUpdate
+from traitbench.contract.samples import Provenance, SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.contract.versions import TriggeredBy
 
 FORMAT: Final = "traitbench-bundle-1"
 

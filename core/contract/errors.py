@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.contract.fields import Returned
+from traitbench.contract.fields import Returned
 
 
 class ErrorBody(Returned):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from core.contract.fields import Returned
+from traitbench.contract.fields import Returned
 
 
 class Stretch(Returned):

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from core.contract.fields import NotBlank, Received, Returned, Time
+from traitbench.contract.fields import NotBlank, Received, Returned, Time
 
 
 class ExtractRequest(Received):

@@ -13,7 +13,7 @@ class Wire(BaseModel):
     """What crosses the wire, in either direction."""
 
     def _repr_html_(self) -> str:
-        from core import notebook  # not at the top: it draws the types that are built on this one
+        from traitbench import notebook  # not at the top: it draws the types that are built on this one
 
         return notebook.html(self)
 

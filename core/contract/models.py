@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from core.contract.fields import Description, Integral, LongText, Received, Returned, Text, Time, said
-from core.contract.names import HANDLE
+from traitbench.contract.fields import Description, Integral, LongText, Received, Returned, Text, Time, said
+from traitbench.contract.names import HANDLE
 
 State = Literal["draft", "busy", "ready", "failed", "archived"]
 OperationKind = Literal["train", "retune", "retrain", "discover", "synthesize"]

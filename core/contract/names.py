@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from core.errors import InvalidHandle, InvalidTag, ValidationFailed
+from traitbench.errors import InvalidHandle, InvalidTag, ValidationFailed
 
 _PART = r"[a-z0-9][a-z0-9_-]{0,63}"
 NAMESPACE = re.compile(_PART)

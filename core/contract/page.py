@@ -4,11 +4,11 @@ from typing import Generic, TypeVar
 
 from pydantic import Field
 
-from core.contract.fields import Returned
-from core.contract.models import Model
-from core.contract.samples import Sample
-from core.contract.unreadable import Unreadable
-from core.contract.versions import Version
+from traitbench.contract.fields import Returned
+from traitbench.contract.models import Model
+from traitbench.contract.samples import Sample
+from traitbench.contract.unreadable import Unreadable
+from traitbench.contract.versions import Version
 
 Item = TypeVar("Item")
 

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from core.contract.fields import NotBlank, Quality, Received, Returned, Text, Time, said
-from core.contract.models import Effort
+from traitbench.contract.fields import NotBlank, Quality, Received, Returned, Text, Time, said
+from traitbench.contract.models import Effort
 
 Provenance = Literal["authored", "synthesized", "score_feedback"]
 

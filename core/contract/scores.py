@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from core.contract.explanations import Explanation
-from core.contract.fields import NotBlank, Received, Returned, Text
+from traitbench.contract.explanations import Explanation
+from traitbench.contract.fields import NotBlank, Received, Returned, Text
 
 Confidence = Literal["high", "moderate", "low"]
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]

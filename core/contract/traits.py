@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from core.contract.fields import Description, Label, Received, Returned, WithoutNul, said
-from core.contract.models import Effort
-from core.contract.names import is_key
-from core.contract.unreadable import Unreadable
+from traitbench.contract.fields import Description, Label, Received, Returned, WithoutNul, said
+from traitbench.contract.models import Effort
+from traitbench.contract.names import is_key
+from traitbench.contract.unreadable import Unreadable
 
 Aggregation = Literal["mean", "max", "min", "none"]
 TraitKind = Literal["extrinsic", "intrinsic"]

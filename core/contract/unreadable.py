@@ -1,6 +1,6 @@
 """What a listing says of a row that it could not read."""
 
-from core.contract.fields import Returned
+from traitbench.contract.fields import Returned
 
 
 class Unreadable(Returned):

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from core.contract.fields import Received, Returned, Text, Time, said
-from core.contract.names import TAG_SCHEMA, VERSION
+from traitbench.contract.fields import Received, Returned, Text, Time, said
+from traitbench.contract.names import TAG_SCHEMA, VERSION
 
 TriggeredBy = Literal["train", "retune", "retrain_buffered", "backfill"]
 

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from core.encoders import FULL, Vectors, check_mode, counted_apart
-from core.encoders.registry import load_encoder
-from core.encoders.static import Static
-from core.encoders.style import COUNT
-from core.encoders.table import WORDLLAMA
-from core.encoders.vectors import in_slices, join
-from core.scoring.unit import unit
+from traitbench.encoders import FULL, Vectors, check_mode, counted_apart
+from traitbench.encoders.registry import load_encoder
+from traitbench.encoders.static import Static
+from traitbench.encoders.style import COUNT
+from traitbench.encoders.table import WORDLLAMA
+from traitbench.encoders.vectors import in_slices, join
+from traitbench.scoring.unit import unit
 
 ID = "static-ws-1"
 WEIGHTS = (1.0, 0.5)

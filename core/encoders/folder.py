@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.encoders import Encoder, EncoderUnavailable
+from traitbench.encoders import Encoder, EncoderUnavailable
 
 LARGEST = 2 * 2**30
 MODEL = "the model"
@@ -93,7 +93,7 @@ def read(path: Path, model: Path, *, beside: Sequence[Path] = ()) -> Folder:
 
 
 def _load(path: Path, cache: Path) -> Encoder:
-    from core.encoders import onnx_folder, table_folder  # they read what is told here
+    from traitbench.encoders import onnx_folder, table_folder  # they read what is told here
 
     if not path.is_dir():
         raise EncoderUnavailable(f"There is no folder {path}. {_WAY_OUT}")

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from core.encoders import FULL, Vectors, check_mode, counted_apart, graph
-from core.encoders import minilm as transformer
-from core.encoders.minilm import MiniLM
-from core.encoders.registry import load_encoder
-from core.encoders.side_by_side import side_by_side
-from core.encoders.static import Static
-from core.encoders.style import COUNT
-from core.encoders.table import WORDLLAMA
-from core.encoders.vectors import in_slices, join
+from traitbench.encoders import FULL, Vectors, check_mode, counted_apart, graph
+from traitbench.encoders import minilm as transformer
+from traitbench.encoders.minilm import MiniLM
+from traitbench.encoders.registry import load_encoder
+from traitbench.encoders.side_by_side import side_by_side
+from traitbench.encoders.static import Static
+from traitbench.encoders.style import COUNT
+from traitbench.encoders.table import WORDLLAMA
+from traitbench.encoders.vectors import in_slices, join
 
 ID = "full-l4fws-int8-1"
 WEIGHTS = (*transformer.BLOCKS, 0.4, 0.2)

@@ -5,7 +5,7 @@ import hashlib
 import importlib.util
 from pathlib import Path
 
-from core.encoders import EncoderUnavailable
+from traitbench.encoders import EncoderUnavailable
 
 _PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EINTR})
 """Errors of the machine's moment, which say nothing about a file."""

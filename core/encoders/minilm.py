@@ -23,13 +23,13 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from core.encoders import FULL, Vectors, check_mode, graph, installed, tokens
-from core.encoders.keep import kept
-from core.encoders.runtime import InferenceSession, SessionOptions
-from core.encoders.side_by_side import side_by_side
-from core.encoders.statistics import Statistics, load_statistics
-from core.encoders.vectors import join
-from core.scoring.unit import unit
+from traitbench.encoders import FULL, Vectors, check_mode, graph, installed, tokens
+from traitbench.encoders.keep import kept
+from traitbench.encoders.runtime import InferenceSession, SessionOptions
+from traitbench.encoders.side_by_side import side_by_side
+from traitbench.encoders.statistics import Statistics, load_statistics
+from traitbench.encoders.vectors import join
+from traitbench.scoring.unit import unit
 
 ID = "minilm-l4f-int8-1"
 BLOCKS = (1.0, 0.75)

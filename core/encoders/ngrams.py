@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import murmurhash3_32
 
-from core.encoders import FULL, Vectors, check_mode, counted_apart
-from core.encoders.style import COUNT, StyleBlock
-from core.encoders.vectors import in_slices, join
-from core.scoring.unit import unit
+from traitbench.encoders import FULL, Vectors, check_mode, counted_apart
+from traitbench.encoders.style import COUNT, StyleBlock
+from traitbench.encoders.vectors import in_slices, join
+from traitbench.scoring.unit import unit
 
 ID = "ngrams-2"
 WEIGHTS = (1.0, 0.5)

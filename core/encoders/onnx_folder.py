@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from core.encoders import FULL, EncoderUnavailable, Vectors, check_mode, counted_apart, folder, tokens
-from core.encoders.registry import load_encoder
-from core.encoders.runtime import InferenceSession, SessionOptions
-from core.encoders.side_by_side import side_by_side
-from core.encoders.static import Static
-from core.encoders.style import COUNT, StyleBlock
-from core.encoders.table import WORDLLAMA
-from core.encoders.vectors import in_slices, join
-from core.scoring.unit import unit
+from traitbench.encoders import FULL, EncoderUnavailable, Vectors, check_mode, counted_apart, folder, tokens
+from traitbench.encoders.registry import load_encoder
+from traitbench.encoders.runtime import InferenceSession, SessionOptions
+from traitbench.encoders.side_by_side import side_by_side
+from traitbench.encoders.static import Static
+from traitbench.encoders.style import COUNT, StyleBlock
+from traitbench.encoders.table import WORDLLAMA
+from traitbench.encoders.vectors import in_slices, join
+from traitbench.scoring.unit import unit
 
 RECIPE = "onnx-1"
 WIDEST = 8_192

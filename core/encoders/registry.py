@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from threading import RLock
 
-from core.encoders import Encoder, EncoderUnavailable
-from core.encoders.folder import load as load_folder
+from traitbench.encoders import Encoder, EncoderUnavailable
+from traitbench.encoders.folder import load as load_folder
 
 __all__ = ["EARLIER", "NAMES", "EncoderUnavailable", "load_encoder"]
 
@@ -48,7 +48,7 @@ def _named(name: str, folder: Path) -> Encoder:
             " (./name for one that lies here)."
         )
     try:
-        module = importlib.import_module(f"core.encoders.{name}")
+        module = importlib.import_module(f"traitbench.encoders.{name}")
     except ImportError as error:
         raise EncoderUnavailable(f"The encoder {name} needs the package {error.name}; install it.") from None
     encoder: Encoder = module.load(cache=folder)

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from core.encoders import Vectors
-from core.encoders.lanes import in_turn, processors
+from traitbench.encoders import Vectors
+from traitbench.encoders.lanes import in_turn, processors
 
 _FROM = 8
 _AT_ONCE = 32

@@ -12,11 +12,11 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from core.encoders import FULL, Vectors, check_mode, counted_apart, grams
-from core.encoders.style import COUNT, StyleBlock
-from core.encoders.table import WORDLLAMA, Table, wordllama
-from core.encoders.vectors import in_slices, join
-from core.scoring.unit import unit
+from traitbench.encoders import FULL, Vectors, check_mode, counted_apart, grams
+from traitbench.encoders.style import COUNT, StyleBlock
+from traitbench.encoders.table import WORDLLAMA, Table, wordllama
+from traitbench.encoders.vectors import in_slices, join
+from traitbench.scoring.unit import unit
 
 ID = "static-wsn-2"
 WEIGHTS = (1.0, 0.3, 1.0)

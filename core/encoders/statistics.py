@@ -2,7 +2,7 @@
 
 Standardising by the texts of a model would delete what they have in common, which is often the trait itself; so the
 figures are fixed and come from `generic.txt`, about two hundred sentences of our own in many registers.
-`python -m core.encoders.statistics` computes them again and writes the files beside this one.
+`python -m traitbench.encoders.statistics` computes them again and writes the files beside this one.
 """
 
 import hashlib
@@ -58,7 +58,7 @@ def measure(features: NDArray[np.floating]) -> Statistics:
 
 def write() -> None:
     """Compute the figures of all blocks that are standardised, and write them beside this file."""
-    from core.encoders import minilm, style  # they read what is written here
+    from traitbench.encoders import minilm, style  # they read what is written here
 
     with tempfile.TemporaryDirectory() as cache:
         for name, raw in (("style", style.raw), ("minilm", minilm.load(cache=Path(cache)).means)):

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from core.encoders.statistics import load_statistics
+from traitbench.encoders.statistics import load_statistics
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SENTENCE = re.compile(r"(?<![.!?…])[.!?…]++(?:\s|$)|\n++|$")

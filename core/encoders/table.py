@@ -11,7 +11,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from core.encoders import installed, tokens
+from traitbench.encoders import installed, tokens
 
 WORDLLAMA = (
     "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",

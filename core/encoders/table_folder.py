@@ -13,10 +13,10 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from core.encoders import EncoderUnavailable, tokens
-from core.encoders.folder import MODEL, Folder
-from core.encoders.static import Static
-from core.encoders.table import Table
+from traitbench.encoders import EncoderUnavailable, tokens
+from traitbench.encoders.folder import MODEL, Folder
+from traitbench.encoders.static import Static
+from traitbench.encoders.table import Table
 
 RECIPE = "table-wsn-1"
 WIDEST = 8_192

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tokenizers import Tokenizer
 
-from core.encoders import EncoderUnavailable
+from traitbench.encoders import EncoderUnavailable
 
 # A call lasts a fraction of a millisecond, and the processors are busy with other texts: threads of the package's own
 # would only wake each other. It reads this at every call.

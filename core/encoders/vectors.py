@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.encoders import Vectors
-from core.scoring.unit import unit
+from traitbench.encoders import Vectors
+from traitbench.scoring.unit import unit
 
 _AT_ONCE = 256
 

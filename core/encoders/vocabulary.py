@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core.encoders import Encoder, Vectors
-from core.encoders.keep import kept
+from traitbench.encoders import Encoder, Vectors
+from traitbench.encoders.keep import kept
 
 SIZE = 5_000
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import BoundedSemaphore
 
-from core.errors import Unavailable
-from core.extract.addresses import is_public
-from core.extract.fetch import CONTRACT_LIMITS, Limits, fetch
-from core.extract.reading import text_of
-from core.extract.sockets import Permits, Resolve, lookup
+from traitbench.errors import Unavailable
+from traitbench.extract.addresses import is_public
+from traitbench.extract.fetch import CONTRACT_LIMITS, Limits, fetch
+from traitbench.extract.reading import text_of
+from traitbench.extract.sockets import Permits, Resolve, lookup
 
 __all__ = ["Extracted", "Limits", "extract", "is_url"]
 

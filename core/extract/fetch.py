@@ -15,8 +15,8 @@ from ssl import SSLContext
 import httpcore
 import httpx
 
-from core.extract.refusals import refusal
-from core.extract.sockets import Deadline, GuardedBackend, Permits, Resolve
+from traitbench.extract.refusals import refusal
+from traitbench.extract.sockets import Deadline, GuardedBackend, Permits, Resolve
 
 # At DEBUG it writes the names of hosts, and an address to be scored is content, which is written nowhere.
 logging.getLogger("httpcore").setLevel(logging.INFO)

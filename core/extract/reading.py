@@ -10,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from core.extract.fetch import Limits, Page
-from core.extract.refusals import refusal
+from traitbench.extract.fetch import Limits, Page
+from traitbench.extract.refusals import refusal
 
 _READER = Path(__file__).with_name("readable.py")
 

@@ -7,7 +7,7 @@ address itself is never repeated: in a score it is the content.
 
 from typing import Any, Literal
 
-from core.errors import UrlNotFetchable
+from traitbench.errors import UrlNotFetchable
 
 Reason = Literal[
     "off", "url", "unreachable", "redirects", "status", "media_type", "encoded", "too_large", "too_slow", "no_text"

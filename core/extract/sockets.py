@@ -16,7 +16,7 @@ from typing import Any
 
 import httpcore
 
-from core.extract.addresses import IPAddress, parse
+from traitbench.extract.addresses import IPAddress, parse
 
 Permits = Callable[[IPAddress], bool]
 Resolve = Callable[[str], Sequence[IPAddress]]

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from core.generators import TraitPoles
-from core.generators.words import Vocabulary, doubts, write
-from core.scoring.axis import path
-from core.scoring.segments import Encode, Vectors
-from core.scoring.unit import unit
+from traitbench.generators import TraitPoles
+from traitbench.generators.words import Vocabulary, doubts, write
+from traitbench.scoring.axis import path
+from traitbench.scoring.segments import Encode, Vectors
+from traitbench.scoring.unit import unit
 
 WORDS = 2_500
 """How many of the encoder's commonest words are looked at: more make no better axis, only a slower first one."""

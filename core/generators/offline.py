@@ -5,11 +5,11 @@ From traits: see `words`. From seeds: see `variations`.
 
 from collections.abc import Callable, Collection, Sequence
 
-from core.generators import SYNTH_TYPES, TEXTS_PER_POLE, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
-from core.generators.filters import agreeing
-from core.generators.variations import variations
-from core.generators.words import Vocabulary, doubts, write
-from core.scoring.segments import Encode, Vectors, embed
+from traitbench.generators import SYNTH_TYPES, TEXTS_PER_POLE, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
+from traitbench.generators.filters import agreeing
+from traitbench.generators.variations import variations
+from traitbench.generators.words import Vocabulary, doubts, write
+from traitbench.scoring.segments import Encode, Vectors, embed
 
 _NEAR_SEED = 0.7
 

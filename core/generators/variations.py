@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice, pairwise, zip_longest
 
-from core.scoring.segments import parts
+from traitbench.scoring.segments import parts
 
 MOST = 400
 """Of one text, no more than that many."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.generators import TraitPoles
-from core.generators.filters import distinct, on_side
-from core.generators.unsaid import UNSAID
-from core.scoring.negation import negates
-from core.scoring.segments import Encode, Vectors
+from traitbench.generators import TraitPoles
+from traitbench.generators.filters import distinct, on_side
+from traitbench.generators.unsaid import UNSAID
+from traitbench.scoring.negation import negates
+from traitbench.scoring.segments import Encode, Vectors
 
 _CARRIERS = (
     "{}",

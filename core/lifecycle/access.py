@@ -9,13 +9,13 @@ from typing import Literal
 
 from sqlalchemy import Connection
 
-from core.contract.names import Handle, parse_handle, parse_pinned_handle
-from core.errors import InsufficientScope, ModelNotFound, NamespaceForbidden, TraitNotFound
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.store import models, traits
-from core.store.engine import reading
-from core.store.models import ModelRow
+from traitbench.contract.names import Handle, parse_handle, parse_pinned_handle
+from traitbench.errors import InsufficientScope, ModelNotFound, NamespaceForbidden, TraitNotFound
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.store import models, traits
+from traitbench.store.engine import reading
+from traitbench.store.models import ModelRow
 
 Operation = Literal[
     "models.create",

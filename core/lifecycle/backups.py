@@ -21,12 +21,12 @@ from zipfile import BadZipFile
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from core.lifecycle import rules
-from core.runs.queue import EngineQueue, make_tables
-from core.settings import Settings
-from core.store import backups, migrate, runs
-from core.store.backups import BackupRefused, Manifest
-from core.store.engine import clean, open_engine, reading, sqlite_file, writing
+from traitbench.lifecycle import rules
+from traitbench.runs.queue import EngineQueue, make_tables
+from traitbench.settings import Settings
+from traitbench.store import backups, migrate, runs
+from traitbench.store.backups import BackupRefused, Manifest
+from traitbench.store.engine import clean, open_engine, reading, sqlite_file, writing
 
 __all__ = ["BackupRefused", "Manifest", "backup", "restore"]
 

@@ -9,18 +9,18 @@ from time import thread_time
 import numpy as np
 from sqlalchemy.exc import SQLAlchemyError
 
-from core.encoders import Encoder, Vectors
-from core.encoders.lanes import LANES
-from core.encoders.lanes import Batch as Turns
-from core.lifecycle import rules
-from core.lifecycle.bench import Bench
-from core.lifecycle.serving import Served, shelf_of
-from core.lifecycle.vector_cache import MEBIBYTE, Encoding, hash_of, stacked
-from core.scoring.segments import AT_ONCE, Segment, blocks, in_words, mean, mean_of, parts, segments
-from core.store import kept_vectors, models
-from core.store.engine import reading, writing
-from core.store.kept_vectors import Encoded, Hash, Shelf
-from core.store.trouble import StoreUnavailable
+from traitbench.encoders import Encoder, Vectors
+from traitbench.encoders.lanes import LANES
+from traitbench.encoders.lanes import Batch as Turns
+from traitbench.lifecycle import rules
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.serving import Served, shelf_of
+from traitbench.lifecycle.vector_cache import MEBIBYTE, Encoding, hash_of, stacked
+from traitbench.scoring.segments import AT_ONCE, Segment, blocks, in_words, mean, mean_of, parts, segments
+from traitbench.store import kept_vectors, models
+from traitbench.store.engine import reading, writing
+from traitbench.store.kept_vectors import Encoded, Hash, Shelf
+from traitbench.store.trouble import StoreUnavailable
 
 _MOST_A_TURN = 32
 _BLOCK = 128  # texts that the store is asked for at once

@@ -10,20 +10,20 @@ import traceback
 from collections.abc import Callable, Sequence
 from threading import BoundedSemaphore
 
-from core.contract.batch import BatchRequest
-from core.encoders.lanes import LANES, WIDTH
-from core.errors import InternalError, TraitbenchError, ValidationFailed
-from core.extract import is_url
-from core.lifecycle import access, encoders, extraction, fitting, lines, rules, serving
-from core.lifecycle.batch_encoding import BatchEncoding
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.lifecycle.pipeline import Pipeline
-from core.scoring import card
+from traitbench.contract.batch import BatchRequest
+from traitbench.encoders.lanes import LANES, WIDTH
+from traitbench.errors import InternalError, TraitbenchError, ValidationFailed
+from traitbench.extract import is_url
+from traitbench.lifecycle import access, encoders, extraction, fitting, lines, rules, serving
+from traitbench.lifecycle.batch_encoding import BatchEncoding
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.pipeline import Pipeline
+from traitbench.scoring import card
 
 _FETCHERS = 2
 _ALONE = 10**12
-# Of all batches together: whoever waits for an address shall find a free seat (`core.extract`).
+# Of all batches together: whoever waits for an address shall find a free seat (`traitbench.extract`).
 _fetching = BoundedSemaphore(4)
 
 _log = logging.getLogger(__name__)

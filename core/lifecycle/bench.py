@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from sqlalchemy import Engine
 
-from core.encoders import Encoder
-from core.lifecycle.health import Health
-from core.lifecycle.pipeline import Pipelines
-from core.lifecycle.snapshots import Snapshots
-from core.lifecycle.vector_cache import MEBIBYTE, VectorCache
-from core.runs import RunEngine
-from core.settings import Settings
-from core.store.engine import check_file, open_engine, sqlite_file
-from core.store.migrate import migrate
-from core.store.trouble import StoreUnavailable, reason_of
-from core.store.unchanged import Unchanged
+from traitbench.encoders import Encoder
+from traitbench.lifecycle.health import Health
+from traitbench.lifecycle.pipeline import Pipelines
+from traitbench.lifecycle.snapshots import Snapshots
+from traitbench.lifecycle.vector_cache import MEBIBYTE, VectorCache
+from traitbench.runs import RunEngine
+from traitbench.settings import Settings
+from traitbench.store.engine import check_file, open_engine, sqlite_file
+from traitbench.store.migrate import migrate
+from traitbench.store.trouble import StoreUnavailable, reason_of
+from traitbench.store.unchanged import Unchanged
 
 if TYPE_CHECKING:
-    from core.extract import Extracted
+    from traitbench.extract import Extracted
 
 Value = TypeVar("Value")
 
@@ -38,13 +38,13 @@ def _not_at_hand() -> NoReturn:
 
 def _extract(url: str) -> "Extracted":
     # Imported when the first address comes: few models are ever asked about one, and it brings in a web client.
-    from core.extract import extract
+    from traitbench.extract import extract
 
     return extract(url)
 
 
 def _fetch_nothing(_url: str) -> NoReturn:
-    from core.extract.refusals import refusal
+    from traitbench.extract.refusals import refusal
 
     raise refusal("off")
 
@@ -104,12 +104,12 @@ class Bench:
 def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
     """Open everything, and execute runs, unless `runs` is False: then they are only queued."""
     # Imported here, so that the commands about keys wait for neither run engine nor encoder.
-    from core.encoders.registry import load_encoder
-    from core.lifecycle.worker import greeting
-    from core.runs.engine import Runs
+    from traitbench.encoders.registry import load_encoder
+    from traitbench.lifecycle.worker import greeting
+    from traitbench.runs.engine import Runs
 
     engine = open_store(settings, check_s=_CHECK_SECONDS)
-    service = Runs(settings.database_url, module="core.lifecycle.worker", greeting=greeting(settings))
+    service = Runs(settings.database_url, module="traitbench.lifecycle.worker", greeting=greeting(settings))
     try:
         if runs:
             service.start()

@@ -15,14 +15,14 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from core.contract.bundles import Bundle, BundledSample, BundledTrait, BundledVersion, Intrinsic, digest
-from core.contract.names import check_tag, parse_handle
-from core.encoders import Encoder
-from core.errors import InvalidHandle, InvalidTag, ValidationFailed
-from core.lifecycle import encoders, free_form, models, rules
-from core.lifecycle.bench import Bench
-from core.scoring.fit import SCORING_METHODS
-from core.scoring.snapshot import EncoderMismatch, ModeAxis, Snapshot, SnapshotInvalid, TraitAxis, param_hash
+from traitbench.contract.bundles import Bundle, BundledSample, BundledTrait, BundledVersion, Intrinsic, digest
+from traitbench.contract.names import check_tag, parse_handle
+from traitbench.encoders import Encoder
+from traitbench.errors import InvalidHandle, InvalidTag, ValidationFailed
+from traitbench.lifecycle import encoders, free_form, models, rules
+from traitbench.lifecycle.bench import Bench
+from traitbench.scoring.fit import SCORING_METHODS
+from traitbench.scoring.snapshot import EncoderMismatch, ModeAxis, Snapshot, SnapshotInvalid, TraitAxis, param_hash
 
 _MOST_ERRORS = 100
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import IO, Any
 
-from core.contract.bundles import FORMAT, Bundle, BundledSample, digest, document
-from core.contract.models import Model, ModelCreate
-from core.errors import HandleTaken
-from core.lifecycle import access, rules
-from core.lifecycle.bench import Bench
-from core.lifecycle.bundle_checks import check
-from core.lifecycle.callers import Caller
-from core.store import bundles, models
-from core.store.engine import reading, writing
+from traitbench.contract.bundles import FORMAT, Bundle, BundledSample, digest, document
+from traitbench.contract.models import Model, ModelCreate
+from traitbench.errors import HandleTaken
+from traitbench.lifecycle import access, rules
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.bundle_checks import check
+from traitbench.lifecycle.callers import Caller
+from traitbench.store import bundles, models
+from traitbench.store.engine import reading, writing
 
 _DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.items() if name not in ("handle", "kind")}
 

@@ -8,14 +8,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.contract.models import Model
-from core.contract.traits import Trait
-from core.contract.versions import Version
-from core.lifecycle import access
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.store import models, traits, versions
-from core.store.engine import reading
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.lifecycle import access
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.store import models, traits, versions
+from traitbench.store.engine import reading
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|~$&])")
 _BLOCK_MARK = re.compile(r"^(#|\+|-|=|:)")

@@ -11,20 +11,20 @@ from contextlib import suppress
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from core.contract.models import ModelCreate, TrainRequest
-from core.contract.names import parse_handle
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
-from core.errors import HandleTaken, TraitbenchError
-from core.lifecycle import access, models, samples, training, traits
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.store import models as stored
-from core.store import samples as stored_samples
-from core.store import traits as stored_traits
-from core.store.engine import writing
-from core.store.models import ModelRow
-from sample_data import DemoModel, demo_models
+from traitbench.contract.models import ModelCreate, TrainRequest
+from traitbench.contract.names import parse_handle
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.errors import HandleTaken, TraitbenchError
+from traitbench.lifecycle import access, models, samples, training, traits
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.sample_data import DemoModel, demo_models
+from traitbench.store import models as stored
+from traitbench.store import samples as stored_samples
+from traitbench.store import traits as stored_traits
+from traitbench.store.engine import writing
+from traitbench.store.models import ModelRow
 
 _NAMESPACE = "demo"
 _UNFINISHED = ("draft", "failed")

@@ -5,15 +5,15 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection
 
-from core.contract.models import RunStarted
-from core.errors import DuplicateRun, ModelBusy
-from core.lifecycle import rules
-from core.lifecycle.launch import launch
-from core.lifecycle.run_keys import run_key
-from core.runs import Queue
-from core.states import Outcome
-from core.store import runs
-from core.store.models import ModelRow
+from traitbench.contract.models import RunStarted
+from traitbench.errors import DuplicateRun, ModelBusy
+from traitbench.lifecycle import rules
+from traitbench.lifecycle.launch import launch
+from traitbench.lifecycle.run_keys import run_key
+from traitbench.runs import Queue
+from traitbench.states import Outcome
+from traitbench.store import runs
+from traitbench.store.models import ModelRow
 
 DEFAULT_EFFORT = "high"
 

@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine
 
-from core.encoders import Encoder
-from core.errors import InsufficientSamples
-from core.lifecycle import rules
-from core.lifecycle.encoding import encoded
-from core.runs.execution import Execution, Fenced
-from core.scoring.discover import FEWEST_TEXTS, MOST_TEXTS, DiscoveredTrait, InsufficientTexts, pole_difference
-from core.scoring.discover import discover as find_axes
-from core.store import models, samples, traits
-from core.store.engine import reading, writing
-from core.store.models import ModelRow
-from core.store.traits import Axis, TraitRow
-from core.store.vectors import Vector
+from traitbench.encoders import Encoder
+from traitbench.errors import InsufficientSamples
+from traitbench.lifecycle import rules
+from traitbench.lifecycle.encoding import encoded
+from traitbench.runs.execution import Execution, Fenced
+from traitbench.scoring.discover import FEWEST_TEXTS, MOST_TEXTS, DiscoveredTrait, InsufficientTexts, pole_difference
+from traitbench.scoring.discover import discover as find_axes
+from traitbench.store import models, samples, traits
+from traitbench.store.engine import reading, writing
+from traitbench.store.models import ModelRow
+from traitbench.store.traits import Axis, TraitRow
+from traitbench.store.vectors import Vector
 
 _ENCODING = 0.7
 # A script without spaces has words as long as sentences: each field keeps to the length that it may have.

@@ -2,16 +2,16 @@
 
 from sqlalchemy import Connection
 
-from core.contract.models import RunStarted
-from core.contract.traits import DiscoverRequest
-from core.errors import InsufficientSamples
-from core.lifecycle import access, derivations
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.scoring.discover import FEWEST_TEXTS
-from core.store import models, samples, traits
-from core.store.engine import writing
-from core.store.models import ModelRow
+from traitbench.contract.models import RunStarted
+from traitbench.contract.traits import DiscoverRequest
+from traitbench.errors import InsufficientSamples
+from traitbench.lifecycle import access, derivations
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.scoring.discover import FEWEST_TEXTS
+from traitbench.store import models, samples, traits
+from traitbench.store.engine import writing
+from traitbench.store.models import ModelRow
 
 
 def start(bench: Bench, caller: Caller, handle: str, body: DiscoverRequest) -> RunStarted:

@@ -1,10 +1,10 @@
 """The encoders installed here: a version is scored with the one it was trained with, whichever trains now."""
 
-from core.encoders import Encoder, EncoderUnavailable
-from core.encoders.registry import EARLIER, NAMES, load_encoder
-from core.errors import FeatureUnavailable, Unavailable
-from core.lifecycle.bench import Bench
-from core.scoring.snapshot import Snapshot
+from traitbench.encoders import Encoder, EncoderUnavailable
+from traitbench.encoders.registry import EARLIER, NAMES, load_encoder
+from traitbench.errors import FeatureUnavailable, Unavailable
+from traitbench.lifecycle.bench import Bench
+from traitbench.scoring.snapshot import Snapshot
 
 
 def of_version(bench: Bench, snapshot: Snapshot) -> Encoder:

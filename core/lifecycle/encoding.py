@@ -8,15 +8,15 @@ from typing import TypeVar
 
 from sqlalchemy import Engine
 
-from core.encoders import Encoder
-from core.runs.execution import Execution, Fenced
-from core.scoring.segments import embed
-from core.store import samples, vectors
-from core.store.engine import reading, writing
-from core.store.vectors import Vector
+from traitbench.encoders import Encoder
+from traitbench.runs.execution import Execution, Fenced
+from traitbench.scoring.segments import embed
+from traitbench.store import samples, vectors
+from traitbench.store.engine import reading, writing
+from traitbench.store.vectors import Vector
 
 _TEXTS_AT_ONCE = 32
-_CHARACTERS_AT_ONCE = 50_000  # the longest text: the time for a piece of work is bounded (`core.runs.pulse`)
+_CHARACTERS_AT_ONCE = 50_000  # the longest text: the time for a piece of work is bounded (`traitbench.runs.pulse`)
 
 Item = TypeVar("Item")
 

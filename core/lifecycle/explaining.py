@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from core.contract.explanations import Explanation, Nearest, Neighbour
-from core.encoders.lanes import LANES
-from core.errors import InsufficientScope, ModelNotFound, NamespaceForbidden
-from core.lifecycle import access, encoders
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.lifecycle.serving import Served, encoding
-from core.scoring.explain import Explained, Reasons, explain
-from core.scoring.snapshot import Snapshot
-from core.store import models, neighbours, samples, traits
-from core.store.engine import reading
+from traitbench.contract.explanations import Explanation, Nearest, Neighbour
+from traitbench.encoders.lanes import LANES
+from traitbench.errors import InsufficientScope, ModelNotFound, NamespaceForbidden
+from traitbench.lifecycle import access, encoders
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.serving import Served, encoding
+from traitbench.scoring.explain import Explained, Reasons, explain
+from traitbench.scoring.snapshot import Snapshot
+from traitbench.store import models, neighbours, samples, traits
+from traitbench.store.engine import reading
 
 _NEAREST = 3
 _RETENTION = "The model is under zero data retention: there are no samples to compare with."

@@ -3,11 +3,11 @@
 Nothing of it is kept, unless feedback makes it a sample.
 """
 
-from core.contract.extracts import Extracted, ExtractRequest
-from core.extract import is_url
-from core.lifecycle import access
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
+from traitbench.contract.extracts import Extracted, ExtractRequest
+from traitbench.extract import is_url
+from traitbench.lifecycle import access
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
 
 LONGEST_SOURCE = 2_000
 

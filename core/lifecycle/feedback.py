@@ -10,13 +10,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from core.errors import FeatureUnavailable
-from core.lifecycle import access, retraining, rules
-from core.lifecycle.bench import Bench
-from core.store import models, samples, traits
-from core.store.engine import writing
-from core.store.models import ModelRow
-from core.store.traits import TraitRow
+from traitbench.errors import FeatureUnavailable
+from traitbench.lifecycle import access, retraining, rules
+from traitbench.lifecycle.bench import Bench
+from traitbench.store import models, samples, traits
+from traitbench.store.engine import writing
+from traitbench.store.models import ModelRow
+from traitbench.store.traits import TraitRow
 
 LONGEST_TEXT = 50_000
 LONGEST_URL = 2_000

@@ -1,11 +1,11 @@
 """Texts as they are scored: long runs of one character shortened, and none larger than this service takes at once."""
 
-from core.errors import BodyTooLarge
-from core.lifecycle.bench import Bench
-from core.lifecycle.vector_cache import Encoding
-from core.scoring import size
-from core.scoring.repeats import shorten
-from core.scoring.segments import count_words
+from traitbench.errors import BodyTooLarge
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.vector_cache import Encoding
+from traitbench.scoring import size
+from traitbench.scoring.repeats import shorten
+from traitbench.scoring.segments import count_words
 
 
 def fitted(bench: Bench, encoding: Encoding, content: str) -> str:

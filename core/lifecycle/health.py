@@ -18,14 +18,14 @@ from typing import Any, Literal
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from core import logs
-from core.lifecycle import rules
-from core.runs import RunEngine
-from core.runs.pulse import EncoderState
-from core.runs.supervisor import SILENCE_SECONDS
-from core.store import runs
-from core.store.engine import in_place, reading
-from core.store.trouble import StoreUnavailable
+from traitbench import logs
+from traitbench.lifecycle import rules
+from traitbench.runs import RunEngine
+from traitbench.runs.pulse import EncoderState
+from traitbench.runs.supervisor import SILENCE_SECONDS
+from traitbench.store import runs
+from traitbench.store.engine import in_place, reading
+from traitbench.store.trouble import StoreUnavailable
 
 Part = Literal["database", "worker", "encoder", "disk"]
 

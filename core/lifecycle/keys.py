@@ -22,17 +22,17 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from ulid import ULID
 
-from core.contract.names import NAMESPACE
-from core.contract.unreadable import Unreadable
-from core.errors import Unauthenticated, ValidationFailed
-from core.lifecycle import rules
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.store import keys
-from core.store.engine import reading, writing
-from core.store.keys import ApiKey, Scope
-from core.store.rows import readable
-from core.store.trouble import StoreUnavailable
+from traitbench.contract.names import NAMESPACE
+from traitbench.contract.unreadable import Unreadable
+from traitbench.errors import Unauthenticated, ValidationFailed
+from traitbench.lifecycle import rules
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.store import keys
+from traitbench.store.engine import reading, writing
+from traitbench.store.keys import ApiKey, Scope
+from traitbench.store.rows import readable
+from traitbench.store.trouble import StoreUnavailable
 
 FIRST_NAMESPACES = ("local", "demo")
 

@@ -10,10 +10,10 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from core.encoders import Encoder
-from core.encoders.vocabulary import Vocabulary
-from core.generators import TraitPoles
-from core.generators.labels import label_axis
+from traitbench.encoders import Encoder
+from traitbench.encoders.vocabulary import Vocabulary
+from traitbench.generators import TraitPoles
+from traitbench.generators.labels import label_axis
 
 _MOST = 256
 

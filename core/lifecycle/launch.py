@@ -6,11 +6,11 @@ from typing import Any
 from sqlalchemy import Connection
 from ulid import ULID
 
-from core.contract.models import OperationKind, RunStarted
-from core.lifecycle import rules
-from core.runs import Queue
-from core.store import models, runs
-from core.store.models import ModelRow
+from traitbench.contract.models import OperationKind, RunStarted
+from traitbench.lifecycle import rules
+from traitbench.runs import Queue
+from traitbench.store import models, runs
+from traitbench.store.models import ModelRow
 
 
 def launch(

@@ -13,23 +13,23 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Engine
 
-from core.contract.models import OperationKind
-from core.contract.versions import TriggeredBy
-from core.encoders import Encoder
-from core.errors import FeatureUnavailable
-from core.generators import TraitPoles
-from core.lifecycle import retention, rules, zero_retention
-from core.lifecycle.encoding import encoded
-from core.lifecycle.label_axes import LabelAxes
-from core.runs.execution import Execution, Fenced
-from core.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
-from core.scoring.snapshot import param_hash
-from core.store import models, samples, traits, versions
-from core.store.engine import reading, writing
-from core.store.models import ModelRow
-from core.store.runs import RunRow
-from core.store.traits import Axis, TraitRow
-from core.store.vectors import Vector
+from traitbench.contract.models import OperationKind
+from traitbench.contract.versions import TriggeredBy
+from traitbench.encoders import Encoder
+from traitbench.errors import FeatureUnavailable
+from traitbench.generators import TraitPoles
+from traitbench.lifecycle import retention, rules, zero_retention
+from traitbench.lifecycle.encoding import encoded
+from traitbench.lifecycle.label_axes import LabelAxes
+from traitbench.runs.execution import Execution, Fenced
+from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
+from traitbench.scoring.snapshot import param_hash
+from traitbench.store import models, samples, traits, versions
+from traitbench.store.engine import reading, writing
+from traitbench.store.models import ModelRow
+from traitbench.store.runs import RunRow
+from traitbench.store.traits import Axis, TraitRow
+from traitbench.store.vectors import Vector
 
 # What encoding a text costs against learning one trait: only the bar's evenness hangs on it.
 _TEXTS_PER_TRAIT = 50

@@ -11,12 +11,12 @@ from weakref import WeakKeyDictionary
 
 from pydantic import TypeAdapter
 
-from core.contract.batch import FailedLine, LineError
-from core.contract.scores import Breaks, Native, ScoreMetadata, TraitScore
-from core.errors import TraitbenchError
-from core.scoring import card
-from core.scoring.card import half_up
-from core.scoring.snapshot import Snapshot, TraitAxis
+from traitbench.contract.batch import FailedLine, LineError
+from traitbench.contract.scores import Breaks, Native, ScoreMetadata, TraitScore
+from traitbench.errors import TraitbenchError
+from traitbench.scoring import card
+from traitbench.scoring.card import half_up
+from traitbench.scoring.snapshot import Snapshot, TraitAxis
 
 _NUMBERS = TypeAdapter(list[float])
 _NAME = TypeAdapter(str)

@@ -6,9 +6,9 @@ from threading import Lock
 from time import sleep
 from typing import Generic, TypeVar
 
-from core.encoders import EncoderUnavailable
-from core.errors import FeatureUnavailable
-from core.runs.pulse import EncoderState
+from traitbench.encoders import EncoderUnavailable
+from traitbench.errors import FeatureUnavailable
+from traitbench.runs.pulse import EncoderState
 
 Made = TypeVar("Made")
 

@@ -3,23 +3,23 @@
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from core.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, State
-from core.contract.page import ModelPage
-from core.errors import (
+from traitbench.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, State
+from traitbench.contract.page import ModelPage
+from traitbench.errors import (
     HandleTaken,
     InvalidParameter,
     NamespaceForbidden,
     UnsupportedKind,
     UnsupportedScoringMethod,
 )
-from core.lifecycle import access, free_form, retention, rules, zero_retention
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.states import Outcome
-from core.store import kept_vectors, models, runs
-from core.store.cursors import paged, read_name
-from core.store.engine import reading, writing
-from core.store.models import ModelRow
+from traitbench.lifecycle import access, free_form, retention, rules, zero_retention
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.states import Outcome
+from traitbench.store import kept_vectors, models, runs
+from traitbench.store.cursors import paged, read_name
+from traitbench.store.engine import reading, writing
+from traitbench.store.models import ModelRow
 
 _KINDS = ("scoring",)
 _METHODS = ("balanced_cosine",)

@@ -17,13 +17,13 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from core.contract.unreadable import Unreadable
-from core.lifecycle import rules
-from core.settings import Settings
-from core.store import runs, storage, workers
-from core.store.engine import reading
-from core.store.runs import Listed, Tally
-from core.store.workers import Seen
+from traitbench.contract.unreadable import Unreadable
+from traitbench.lifecycle import rules
+from traitbench.settings import Settings
+from traitbench.store import runs, storage, workers
+from traitbench.store.engine import reading
+from traitbench.store.runs import Listed, Tally
+from traitbench.store.workers import Seen
 
 ALIVE_SECONDS = 30.0
 

@@ -4,9 +4,9 @@ from typing import Literal
 
 from sqlalchemy import Connection
 
-from core.lifecycle import rules
-from core.store import models, runs
-from core.store.models import ModelRow
+from traitbench.lifecycle import rules
+from traitbench.store import models, runs
+from traitbench.store.models import ModelRow
 
 
 def fail(connection: Connection, run: runs.RunRow, *, code: str, message: str, owner: str | None = None) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from threading import Condition, Event, Lock, Thread
 from time import thread_time
 
-from core.errors import Unavailable
+from traitbench.errors import Unavailable
 
 AHEAD = 256
 

@@ -1,15 +1,17 @@
-"""Which old versions go: the model's policy, or the defaults of the contract, applied by the rule of `core.prune`."""
+"""Which old versions go: the model's policy, or the defaults of the contract, applied by the rule of
+`traitbench.prune`.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection
 
-from core.contract.models import VersionRetentionPolicy
-from core.prune import PrunableVersion, keep
-from core.store import models, versions
-from core.store.models import ModelRow
-from core.store.rows import readable
+from traitbench.contract.models import VersionRetentionPolicy
+from traitbench.prune import PrunableVersion, keep
+from traitbench.store import models, versions
+from traitbench.store.models import ModelRow
+from traitbench.store.rows import readable
 
 
 def prune(connection: Connection, model: ModelRow, *, active_version_id: int | None) -> None:

@@ -18,16 +18,16 @@ from typing import get_args
 
 from sqlalchemy import Connection, Engine
 
-from core.contract.models import TrainEffort
-from core.lifecycle import rules, sweeps, training
-from core.lifecycle.launch import launch
-from core.lifecycle.run_keys import run_key
-from core.runs import Queue
-from core.settings import Settings
-from core.states import Outcome, outcome
-from core.store import models, runs, samples, versions
-from core.store.engine import reading, writing
-from core.store.models import ModelRow
+from traitbench.contract.models import TrainEffort
+from traitbench.lifecycle import rules, sweeps, training
+from traitbench.lifecycle.launch import launch
+from traitbench.lifecycle.run_keys import run_key
+from traitbench.runs import Queue
+from traitbench.settings import Settings
+from traitbench.states import Outcome, outcome
+from traitbench.store import models, runs, samples, versions
+from traitbench.store.engine import reading, writing
+from traitbench.store.models import ModelRow
 
 _DEFAULT_EFFORT = "high"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from core.errors import (
+from traitbench.errors import (
     FeatureUnavailable,
     InvalidParameter,
     ModelArchived,
@@ -16,9 +16,9 @@ from core.errors import (
     TraitbenchError,
     ValidationFailed,
 )
-from core.states import Operation, Outcome, outcome
-from core.store import models
-from core.store.models import ModelRow
+from traitbench.states import Operation, Outcome, outcome
+from traitbench.store import models
+from traitbench.store.models import ModelRow
 
 _MESSAGES: Mapping[type[TraitbenchError], str] = {
     ModelBusy: "The model {handle} is busy with the run {run_id}; wait until it is done.",

@@ -12,8 +12,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from core.contract.models import OperationKind
-from core.store import samples, traits
+from traitbench.contract.models import OperationKind
+from traitbench.store import samples, traits
 
 Digest = Callable[[Connection, int], str]
 

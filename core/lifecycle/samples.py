@@ -6,17 +6,17 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from core.contract.models import ModelDeleted
-from core.contract.page import SamplePage
-from core.contract.samples import SampleIds, SampleInput, SamplesCreate
-from core.errors import SampleNotFound
-from core.lifecycle import access, rules
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.store import models, samples, traits
-from core.store.cursors import paged, read_number
-from core.store.engine import reading, writing
-from core.store.models import ModelRow
+from traitbench.contract.models import ModelDeleted
+from traitbench.contract.page import SamplePage
+from traitbench.contract.samples import SampleIds, SampleInput, SamplesCreate
+from traitbench.errors import SampleNotFound
+from traitbench.lifecycle import access, rules
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.store import models, samples, traits
+from traitbench.store.cursors import paged, read_number
+from traitbench.store.engine import reading, writing
+from traitbench.store.models import ModelRow
 
 
 def add(bench: Bench, caller: Caller, handle: str, body: SamplesCreate) -> SampleIds:

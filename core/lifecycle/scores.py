@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from core.contract.scores import Card, CompareRequest, Comparison, Delta, ScoreRequest
-from core.encoders.lanes import LANES
-from core.lifecycle import access, explaining, extraction, feedback, fitting, lines, rules, serving
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.scoring import card
-from core.store.engine import reading
+from traitbench.contract.scores import Card, CompareRequest, Comparison, Delta, ScoreRequest
+from traitbench.encoders.lanes import LANES
+from traitbench.lifecycle import access, explaining, extraction, feedback, fitting, lines, rules, serving
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.scoring import card
+from traitbench.store.engine import reading
 
 
 def score(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, request_id: str) -> Card:

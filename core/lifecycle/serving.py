@@ -6,18 +6,18 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection
 
-from core.contract.names import ACTIVE, parse_pinned_handle
-from core.encoders import FULL, Encoder
-from core.errors import FeatureUnavailable, ModelNotTrained
-from core.lifecycle import access, encoders, rules
-from core.lifecycle.bench import Bench
-from core.lifecycle.vector_cache import Encoding
-from core.lifecycle.versions import resolve
-from core.scoring.snapshot import Snapshot
-from core.store import models
-from core.store.engine import reading
-from core.store.kept_vectors import Shelf
-from core.store.models import ModelRow
+from traitbench.contract.names import ACTIVE, parse_pinned_handle
+from traitbench.encoders import FULL, Encoder
+from traitbench.errors import FeatureUnavailable, ModelNotTrained
+from traitbench.lifecycle import access, encoders, rules
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.vector_cache import Encoding
+from traitbench.lifecycle.versions import resolve
+from traitbench.scoring.snapshot import Snapshot
+from traitbench.store import models
+from traitbench.store.engine import reading
+from traitbench.store.kept_vectors import Shelf
+from traitbench.store.models import ModelRow
 
 _TRAITS_REMEMBERED = 64
 

@@ -5,9 +5,9 @@ from threading import Lock
 
 from sqlalchemy import Connection
 
-from core.errors import UnreadableRow
-from core.scoring.snapshot import Snapshot, SnapshotInvalid
-from core.store import versions
+from traitbench.errors import UnreadableRow
+from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid
+from traitbench.store import versions
 
 _KEPT = 64
 

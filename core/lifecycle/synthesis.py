@@ -4,16 +4,16 @@ from collections import Counter
 
 from sqlalchemy import Connection
 
-from core.contract.models import RunStarted
-from core.contract.samples import SynthesizeRequest
-from core.errors import InsufficientSamples, UnsupportedSynthType
-from core.generators import SYNTH_TYPES
-from core.lifecycle import access, derivations, rules
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.store import models, samples, traits
-from core.store.engine import writing
-from core.store.models import ModelRow
+from traitbench.contract.models import RunStarted
+from traitbench.contract.samples import SynthesizeRequest
+from traitbench.errors import InsufficientSamples, UnsupportedSynthType
+from traitbench.generators import SYNTH_TYPES
+from traitbench.lifecycle import access, derivations, rules
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.store import models, samples, traits
+from traitbench.store.engine import writing
+from traitbench.store.models import ModelRow
 
 
 def start(bench: Bench, caller: Caller, handle: str, body: SynthesizeRequest) -> RunStarted:

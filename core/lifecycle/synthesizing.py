@@ -7,16 +7,16 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine
 
-from core.encoders import Encoder
-from core.encoders.vocabulary import Vocabulary
-from core.errors import TraitbenchError, ValidationFailed
-from core.generators import CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
-from core.generators.offline import synthesize as generate
-from core.lifecycle import rules
-from core.lifecycle.synthesis import is_seed
-from core.runs.execution import Execution, Fenced
-from core.store import models, samples, traits
-from core.store.engine import reading, writing
+from traitbench.encoders import Encoder
+from traitbench.encoders.vocabulary import Vocabulary
+from traitbench.errors import TraitbenchError, ValidationFailed
+from traitbench.generators import CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
+from traitbench.generators.offline import synthesize as generate
+from traitbench.lifecycle import rules
+from traitbench.lifecycle.synthesis import is_seed
+from traitbench.runs.execution import Execution, Fenced
+from traitbench.store import models, samples, traits
+from traitbench.store.engine import reading, writing
 
 GENERATOR = "offline"
 

@@ -7,18 +7,18 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from core.contract.models import OperationKind, RunStarted, TrainRequest
-from core.errors import InsufficientSamples, ModelBusy, SamplesPurged
-from core.lifecycle import access, rules
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.lifecycle.launch import launch
-from core.lifecycle.run_keys import run_key
-from core.runs import Queue
-from core.states import Outcome
-from core.store import models, runs, samples, traits
-from core.store.engine import writing
-from core.store.models import ModelRow
+from traitbench.contract.models import OperationKind, RunStarted, TrainRequest
+from traitbench.errors import InsufficientSamples, ModelBusy, SamplesPurged
+from traitbench.lifecycle import access, rules
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.launch import launch
+from traitbench.lifecycle.run_keys import run_key
+from traitbench.runs import Queue
+from traitbench.states import Outcome
+from traitbench.store import models, runs, samples, traits
+from traitbench.store.engine import writing
+from traitbench.store.models import ModelRow
 
 _DEFAULT_EFFORT = "high"
 

@@ -6,16 +6,16 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from core.contract.models import ModelDeleted
-from core.contract.names import trait_key
-from core.contract.traits import Trait, TraitInput, TraitList, TraitsCreate, TraitUpdate
-from core.errors import DuplicateTrait, ValidationFailed
-from core.lifecycle import access, rules
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.store import models, traits
-from core.store.engine import reading, writing
-from core.store.models import ModelRow
+from traitbench.contract.models import ModelDeleted
+from traitbench.contract.names import trait_key
+from traitbench.contract.traits import Trait, TraitInput, TraitList, TraitsCreate, TraitUpdate
+from traitbench.errors import DuplicateTrait, ValidationFailed
+from traitbench.lifecycle import access, rules
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.store import models, traits
+from traitbench.store.engine import reading, writing
+from traitbench.store.models import ModelRow
 
 
 def add(bench: Bench, caller: Caller, handle: str, body: TraitsCreate) -> TraitList:

@@ -14,8 +14,8 @@ from threading import Lock
 
 import numpy as np
 
-from core.encoders import Encoder, Vectors
-from core.store.kept_vectors import Encoded, Hash, Shelf
+from traitbench.encoders import Encoder, Vectors
+from traitbench.store.kept_vectors import Encoded, Hash, Shelf
 
 MEBIBYTE = 2**20
 _BESIDES = 500  # bytes of an entry that are not its vector

@@ -2,18 +2,18 @@
 
 from sqlalchemy import Connection
 
-from core.contract.names import ACTIVE, VERSION, check_tag, parse_version
-from core.contract.page import VersionPage
-from core.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
-from core.errors import ModelNotTrained, TagNotFound, VersionNotFound
-from core.lifecycle import access, rules
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.store import models, versions
-from core.store.cursors import paged, read_number
-from core.store.engine import reading, writing
-from core.store.models import ModelRow
-from core.store.versions import VersionRow
+from traitbench.contract.names import ACTIVE, VERSION, check_tag, parse_version
+from traitbench.contract.page import VersionPage
+from traitbench.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
+from traitbench.errors import ModelNotTrained, TagNotFound, VersionNotFound
+from traitbench.lifecycle import access, rules
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.store import models, versions
+from traitbench.store.cursors import paged, read_number
+from traitbench.store.engine import reading, writing
+from traitbench.store.models import ModelRow
+from traitbench.store.versions import VersionRow
 
 
 def list_versions(

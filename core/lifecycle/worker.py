@@ -1,4 +1,4 @@
-"""The process that executes runs: `python -m core.lifecycle.worker`, a child of the service.
+"""The process that executes runs: `python -m traitbench.lifecycle.worker`, a child of the service.
 
 It is told what it needs in the first line of its standard input and lives until that input ends, which it does with the
 parent, however that ends. It is niced, so that a training never slows a page or a score.
@@ -21,20 +21,20 @@ from typing import Any, get_args
 
 from sqlalchemy import Engine
 
-from core import logs
-from core.contract.models import OperationKind
-from core.lifecycle import outcomes, retraining, zero_retention
-from core.lifecycle.loading import Loading
-from core.runs.engine import LOCAL
-from core.runs.execution import Execution
-from core.runs.pulse import Death, Pulse
-from core.runs.queue import EngineQueue
-from core.runs.schedules import Schedule
-from core.runs.worker import Body, Worker, serve
-from core.settings import Settings
-from core.store import workers
-from core.store.engine import open_engine, sqlite_file, writing
-from core.store.trouble import StoreUnavailable
+from traitbench import logs
+from traitbench.contract.models import OperationKind
+from traitbench.lifecycle import outcomes, retraining, zero_retention
+from traitbench.lifecycle.loading import Loading
+from traitbench.runs.engine import LOCAL
+from traitbench.runs.execution import Execution
+from traitbench.runs.pulse import Death, Pulse
+from traitbench.runs.queue import EngineQueue
+from traitbench.runs.schedules import Schedule
+from traitbench.runs.worker import Body, Worker, serve
+from traitbench.settings import Settings
+from traitbench.store import workers
+from traitbench.store.engine import open_engine, sqlite_file, writing
+from traitbench.store.trouble import StoreUnavailable
 
 _NICE = 10
 _GIVEN_UP_FIRST = "500"
@@ -94,11 +94,11 @@ def greeting(settings: Settings) -> Mapping[str, Any]:
 
 def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     """What each kind of run does; the encoder is loaded."""
-    from core.encoders.registry import load_encoder
-    from core.encoders.vocabulary import load_vocabulary
-    from core.generators.labels import WORDS
-    from core.lifecycle import discovering, learning, synthesizing
-    from core.lifecycle.label_axes import LabelAxes
+    from traitbench.encoders.registry import load_encoder
+    from traitbench.encoders.vocabulary import load_vocabulary
+    from traitbench.generators.labels import WORDS
+    from traitbench.lifecycle import discovering, learning, synthesizing
+    from traitbench.lifecycle.label_axes import LabelAxes
 
     encoder = load_encoder(settings.encoder, cache=settings.cache)
     vocabulary = partial(load_vocabulary, encoder, cache=settings.cache)

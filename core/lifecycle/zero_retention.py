@@ -15,13 +15,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine
 
-from core.errors import Unavailable, UnreadableRow
-from core.lifecycle import outcomes, rules, sweeps
-from core.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
-from core.store import damage, kept_vectors, models, runs, samples, traits, versions
-from core.store.engine import clean, cleanable, reading, writing
-from core.store.models import ModelRow
-from core.store.trouble import StoreUnavailable, unavailable
+from traitbench.errors import Unavailable, UnreadableRow
+from traitbench.lifecycle import outcomes, rules, sweeps
+from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
+from traitbench.store import damage, kept_vectors, models, runs, samples, traits, versions
+from traitbench.store.engine import clean, cleanable, reading, writing
+from traitbench.store.models import ModelRow
+from traitbench.store.trouble import StoreUnavailable, unavailable
 
 _PATIENCE_SECONDS = 10.0
 _SWEEP_PATIENCE_SECONDS = 1.0

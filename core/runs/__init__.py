@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
-from core.runs.pulse import EncoderState
+from traitbench.runs.pulse import EncoderState
 
 
 class Queue(Protocol):

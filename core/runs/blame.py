@@ -11,10 +11,10 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from core.runs.execution import Fail
-from core.runs.pulse import Cause, Death, Place
-from core.store import runs
-from core.store.engine import writing
+from traitbench.runs.execution import Fail
+from traitbench.runs.pulse import Cause, Death, Place
+from traitbench.store import runs
+from traitbench.store.engine import writing
 
 MOST_STRIKES = 2
 

@@ -10,12 +10,12 @@ from dbos import DBOS
 from sqlalchemy import URL
 from ulid import ULID
 
-from core.runs.names import engine_url
-from core.runs.pulse import EncoderState
-from core.runs.queue import EngineQueue
-from core.runs.supervisor import SILENCE_SECONDS, Supervisor
-from core.store.engine import sqlite_file
-from core.store.trouble import translated
+from traitbench.runs.names import engine_url
+from traitbench.runs.pulse import EncoderState
+from traitbench.runs.queue import EngineQueue
+from traitbench.runs.supervisor import SILENCE_SECONDS, Supervisor
+from traitbench.store.engine import sqlite_file
+from traitbench.store.trouble import translated
 
 LOCAL = "local"
 

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, Engine
 
-from core.runs.pulse import Place
-from core.store import runs
-from core.store.engine import writing
+from traitbench.runs.pulse import Place
+from traitbench.store import runs
+from traitbench.store.engine import writing
 
 _EVERY_SECONDS = 0.5
 _ETA_FROM = 0.05

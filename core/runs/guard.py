@@ -18,13 +18,13 @@ from dbos import DBOS, WorkflowStatus
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from core.errors import UnreadableRow
-from core.runs.execution import Fail
-from core.runs.names import QUEUE
-from core.runs.queue import EngineQueue
-from core.store import runs, workers
-from core.store.engine import reading, writing
-from core.store.trouble import StoreUnavailable
+from traitbench.errors import UnreadableRow
+from traitbench.runs.execution import Fail
+from traitbench.runs.names import QUEUE
+from traitbench.runs.queue import EngineQueue
+from traitbench.store import runs, workers
+from traitbench.store.engine import reading, writing
+from traitbench.store.trouble import StoreUnavailable
 
 _ENDED = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 from dbos import DBOSPortableJSONSerializer
 from sqlalchemy import URL, make_url
 
-from core.store.engine import sqlite_file
+from traitbench.store.engine import sqlite_file
 
 APPLICATION = "traitbench"
 # A constant: the engine's default is a hash of our source, and after an upgrade it would leave queued runs for ever.

@@ -3,7 +3,7 @@
 from dbos import DBOS, DBOSClient, EnqueueOptions
 from sqlalchemy import URL, Connection, text
 
-from core.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
+from traitbench.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
 
 # All that the engine keeps of a run; what else it has refers to the last of these and goes with it.
 _OF_RUNS = ("workflow_input", "workflow_output", "operation_outputs", "workflow_status")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from threading import Thread
 from time import sleep
 
-from core.store.trouble import StoreUnavailable
+from traitbench.store.trouble import StoreUnavailable
 
 _log = logging.getLogger(__name__)
 

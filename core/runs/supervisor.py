@@ -22,8 +22,8 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
 
-from core.runs.pulse import SLOW_EXIT, Cause, Death, EncoderState, Listener
-from core.settings import child_environment
+from traitbench.runs.pulse import SLOW_EXIT, Cause, Death, EncoderState, Listener
+from traitbench.settings import child_environment
 
 SILENCE_SECONDS = 60.0
 """A worker that has said nothing for so long hangs; a slow machine gets a word in."""

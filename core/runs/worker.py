@@ -15,17 +15,17 @@ from sqlalchemy import URL, Engine
 from sqlalchemy.exc import InterfaceError, OperationalError
 from ulid import ULID
 
-from core.errors import TraitbenchError
-from core.runs import blame, guard
-from core.runs.execution import Execution, Fail, Fenced, Tell, untold
-from core.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
-from core.runs.pulse import Death
-from core.runs.queue import EngineQueue
-from core.runs.room import Room
-from core.runs.schedules import Schedule, keep
-from core.store import runs, workers
-from core.store.engine import reading, writing
-from core.store.trouble import StoreUnavailable
+from traitbench.errors import TraitbenchError
+from traitbench.runs import blame, guard
+from traitbench.runs.execution import Execution, Fail, Fenced, Tell, untold
+from traitbench.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
+from traitbench.runs.pulse import Death
+from traitbench.runs.queue import EngineQueue
+from traitbench.runs.room import Room
+from traitbench.runs.schedules import Schedule, keep
+from traitbench.store import runs, workers
+from traitbench.store.engine import reading, writing
+from traitbench.store.trouble import StoreUnavailable
 
 _AT_ONCE = 2
 _POLL_SECONDS = 0.3

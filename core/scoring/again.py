@@ -14,8 +14,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from core.scoring.axis import Floats, pole_weights
-from core.scoring.search import Evidence, Recipe
+from traitbench.scoring.axis import Floats, pole_weights
+from traitbench.scoring.search import Evidence, Recipe
 
 Rows = NDArray[np.intp]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.scoring.axis import Floats
+from traitbench.scoring.axis import Floats
 
 _Z = 1.959963984540054
 _EVIDENCE = 0.6

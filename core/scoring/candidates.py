@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from core.scoring.axis import Floats
-from core.scoring.calibrate import Calibration, calibrate, smoothed
+from traitbench.scoring.axis import Floats
+from traitbench.scoring.calibrate import Calibration, calibrate, smoothed
 
 LABEL_SLOPES = (0.0, 0.5, 1.0, 1.6, 2.5)
 """Slopes of the labels' axis, in logits per deviation of its values."""

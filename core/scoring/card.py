@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from core.scoring.repeats import shorten
-from core.scoring.segments import Encode, embed, parts
-from core.scoring.snapshot import FULL, Breaks, EncoderMismatch, Quartiles, Snapshot, TraitAxis
+from traitbench.scoring.repeats import shorten
+from traitbench.scoring.segments import Encode, embed, parts
+from traitbench.scoring.snapshot import FULL, Breaks, EncoderMismatch, Quartiles, Snapshot, TraitAxis
 
 Confidence = Literal["high", "moderate", "low"]
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]

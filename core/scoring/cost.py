@@ -13,7 +13,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from core.scoring.search import EFFORTS, blocks_searched, labels_heard
+from traitbench.scoring.search import EFFORTS, blocks_searched, labels_heard
 
 _START = 0.2
 _TEXT = 0.004

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from core.scoring.again import Again, Tally, part
-from core.scoring.area import sure
-from core.scoring.axis import Floats
-from core.scoring.search import Evidence, Recipe
+from traitbench.scoring.again import Again, Tally, part
+from traitbench.scoring.area import sure
+from traitbench.scoring.axis import Floats
+from traitbench.scoring.search import Evidence, Recipe
 
 MORE = 20
 """How many samples the forecast adds."""

@@ -18,9 +18,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from threadpoolctl import threadpool_limits
 
-from core.scoring.axis import Floats, centroid_difference
-from core.scoring.evaluate import auroc
-from core.scoring.terms import kernel, telling
+from traitbench.scoring.axis import Floats, centroid_difference
+from traitbench.scoring.evaluate import auroc
+from traitbench.scoring.terms import kernel, telling
 
 FEWEST_TEXTS = 20
 MOST_TEXTS = 2_000

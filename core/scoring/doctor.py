@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from core.scoring import nuisance
-from core.scoring.axis import Floats
-from core.scoring.duplicates import Vectors, alike, joined, plain
-from core.scoring.negation import negates
-from core.scoring.suspects import Judgement, judge, lonely
+from traitbench.scoring import nuisance
+from traitbench.scoring.axis import Floats
+from traitbench.scoring.duplicates import Vectors, alike, joined, plain
+from traitbench.scoring.negation import negates
+from traitbench.scoring.suspects import Judgement, judge, lonely
 
 Kind = Literal[
     "no_samples",

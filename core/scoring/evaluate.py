@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from core.scoring.again import MOST_PER_POLE, Again, Tally, folds_of, part
-from core.scoring.area import auroc, interval, sure
-from core.scoring.axis import Floats, pole_weights
-from core.scoring.card import half_up, tier
-from core.scoring.curve import Point, no_prospects, prospects
-from core.scoring.search import Evidence, Found, Recipe
-from core.scoring.snapshot import Breaks
+from traitbench.scoring.again import MOST_PER_POLE, Again, Tally, folds_of, part
+from traitbench.scoring.area import auroc, interval, sure
+from traitbench.scoring.axis import Floats, pole_weights
+from traitbench.scoring.card import half_up, tier
+from traitbench.scoring.curve import Point, no_prospects, prospects
+from traitbench.scoring.search import Evidence, Found, Recipe
+from traitbench.scoring.snapshot import Breaks
 
 __all__ = ["auroc", "figures", "interval", "judged", "measured", "unmeasured"]
 

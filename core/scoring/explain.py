@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from core.scoring.repeats import Shortened, shorten
-from core.scoring.segments import Encode, Segment, Vectors, count_words, mean, parts, phrases, segments, sentences
-from core.scoring.snapshot import Snapshot
+from traitbench.scoring.repeats import Shortened, shorten
+from traitbench.scoring.segments import Encode, Segment, Vectors, count_words, mean, parts, phrases, segments, sentences
+from traitbench.scoring.snapshot import Snapshot
 
 Unit = Literal["logit", "score"]
 Floats = NDArray[np.float64]

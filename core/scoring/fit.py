@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
-from core.scoring.candidates import Candidate
-from core.scoring.card import breaks, quartiles
-from core.scoring.duplicates import alike, joined
-from core.scoring.evaluate import figures, judged
-from core.scoring.intrinsic import figures_of_labels, place, pool
-from core.scoring.report import labels_told, search_told
-from core.scoring.search import EFFORTS, Effort, Evidence, Found, chosen_before, evidence, search
-from core.scoring.snapshot import EncoderIdentity, ModeAxis, Quartiles, Snapshot, TraitAxis, float32
-from core.scoring.unit import unit
+from traitbench.scoring.candidates import Candidate
+from traitbench.scoring.card import breaks, quartiles
+from traitbench.scoring.duplicates import alike, joined
+from traitbench.scoring.evaluate import figures, judged
+from traitbench.scoring.intrinsic import figures_of_labels, place, pool
+from traitbench.scoring.report import labels_told, search_told
+from traitbench.scoring.search import EFFORTS, Effort, Evidence, Found, chosen_before, evidence, search
+from traitbench.scoring.snapshot import EncoderIdentity, ModeAxis, Quartiles, Snapshot, TraitAxis, float32
+from traitbench.scoring.unit import unit
 
 __all__ = ["SCORING_METHODS", "EncoderIdentity", "Trained", "TraitSamples", "fit", "ignore"]
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.scoring.axis import Floats, Path, path, path_and_left_out, pole_weights
-from core.scoring.candidates import Candidate, Told, Weighed
+from traitbench.scoring.axis import Floats, Path, path, path_and_left_out, pole_weights
+from traitbench.scoring.candidates import Candidate, Told, Weighed
 
 
 @dataclass(frozen=True, eq=False)

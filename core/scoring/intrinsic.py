@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.scoring.axis import Floats
-from core.scoring.calibrate import calibrate, smoothed
-from core.scoring.evaluate import measured, unmeasured
-from core.scoring.search import Evidence, Found, evidence
+from traitbench.scoring.axis import Floats
+from traitbench.scoring.calibrate import calibrate, smoothed
+from traitbench.scoring.evaluate import measured, unmeasured
+from traitbench.scoring.search import Evidence, Found, evidence
 
 _FOLDS = 10
 _FEWEST = 6

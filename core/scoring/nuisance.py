@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 import numpy as np
 from scipy.special import ndtr
 
-from core.scoring.area import auroc
-from core.scoring.axis import Floats
+from traitbench.scoring.area import auroc
+from traitbench.scoring.axis import Floats
 
 _LOOKED_AT = 1_000
 _CHANCE = 0.01

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from core.scoring.candidates import Candidate
-from core.scoring.search import EFFORTS, Found
+from traitbench.scoring.candidates import Candidate
+from traitbench.scoring.search import EFFORTS, Found
 
 _FIXED = "no search: what the version before had chosen"
 _NOTHING = "nothing to search: a pole has one text or none"

@@ -21,8 +21,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from core.scoring.axis import Floats, centroid_difference, pole_weights
-from core.scoring.candidates import (
+from traitbench.scoring.axis import Floats, centroid_difference, pole_weights
+from traitbench.scoring.candidates import (
     LABEL_SLOPES,
     Candidate,
     Slate,
@@ -34,8 +34,8 @@ from core.scoring.candidates import (
     pruned,
     weigh,
 )
-from core.scoring.duplicates import joined
-from core.scoring.ground import Ground, Lesson, columns, survey
+from traitbench.scoring.duplicates import joined
+from traitbench.scoring.ground import Ground, Lesson, columns, survey
 
 _CENTRE = 0.75
 _WHOLE_PATH = tuple(np.arange(-1, 3.25, 0.5).tolist())

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from core.scoring.repeats import shorten
+from traitbench.scoring.repeats import shorten
 
 Vectors = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]

@@ -6,7 +6,7 @@ runs are shortened already (`repeats`).
 
 from collections.abc import Callable
 
-from core.scoring.segments import count_words
+from traitbench.scoring.segments import count_words
 
 TOKENS_PER_WORD = 2
 """More than in most languages; what has more, such as ten thousand different signs in a row, counts by its tokens."""

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from core.scoring.again import Again, Tally, among, folds_of
-from core.scoring.axis import Floats, pole_weights
-from core.scoring.calibrate import calibrate, smoothed
-from core.scoring.duplicates import Vectors
-from core.scoring.search import Evidence, Recipe
-from core.scoring.unit import unit
+from traitbench.scoring.again import Again, Tally, among, folds_of
+from traitbench.scoring.axis import Floats, pole_weights
+from traitbench.scoring.calibrate import calibrate, smoothed
+from traitbench.scoring.duplicates import Vectors
+from traitbench.scoring.search import Evidence, Recipe
+from traitbench.scoring.unit import unit
 
 _FEWEST = 8
 _FOLDS = 10

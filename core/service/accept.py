@@ -6,7 +6,7 @@ only a wildcard covers, then the service's own order decides. Parameters other t
 
 from collections.abc import Sequence
 
-from core.errors import NotAcceptable
+from traitbench.errors import NotAcceptable
 
 
 def negotiate(accept: str, offers: Sequence[str]) -> str:

@@ -12,12 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from core.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError, UnreadableRow
-from core.lifecycle.bench import Bench
-from core.service import batches, extracts, metrics, models, open, query, samples, scores, traits, versions
-from core.service.edges import Edges, fault, request_id
-from core.service.envelope import envelope
-from core.service.watching import Watching
+from traitbench.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError, UnreadableRow
+from traitbench.lifecycle.bench import Bench
+from traitbench.service import batches, extracts, metrics, models, open, query, samples, scores, traits, versions
+from traitbench.service.edges import Edges, fault, request_id
+from traitbench.service.envelope import envelope
+from traitbench.service.watching import Watching
 
 _log = logging.getLogger(__name__)
 

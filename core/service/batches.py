@@ -9,14 +9,14 @@ from fastapi import APIRouter, Depends
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from core.contract.batch import BatchLine, BatchRequest
-from core.lifecycle import batches
-from core.lifecycle.lines import begun
-from core.lifecycle.pipeline import Pipeline
-from core.service.body import LINES, Body
-from core.service.caller import CalledForLines
-from core.service.direct import DirectRoute
-from core.service.paths import PinnedHandle
+from traitbench.contract.batch import BatchLine, BatchRequest
+from traitbench.lifecycle import batches
+from traitbench.lifecycle.lines import begun
+from traitbench.lifecycle.pipeline import Pipeline
+from traitbench.service.body import LINES, Body
+from traitbench.service.caller import CalledForLines
+from traitbench.service.direct import DirectRoute
+from traitbench.service.paths import PinnedHandle
 
 router = APIRouter(tags=["scores"], route_class=DirectRoute)
 

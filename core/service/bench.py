@@ -2,8 +2,8 @@
 
 from starlette.requests import Request
 
-from core.errors import Unavailable
-from core.lifecycle.bench import Bench
+from traitbench.errors import Unavailable
+from traitbench.lifecycle.bench import Bench
 
 
 def bench_of(request: Request) -> Bench:

@@ -18,12 +18,12 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
-from core.contract.fields import Received
-from core.errors import BodyTooLarge, EmptyBody, InvalidJson, Unavailable, UnsupportedMediaType, ValidationFailed
-from core.service import strict_json
-from core.service.bench import bench_of
-from core.service.capacity import LONG, Capacity, Kind, capacity_of, claim_of
-from core.settings import Settings
+from traitbench.contract.fields import Received
+from traitbench.errors import BodyTooLarge, EmptyBody, InvalidJson, Unavailable, UnsupportedMediaType, ValidationFailed
+from traitbench.service import strict_json
+from traitbench.service.bench import bench_of
+from traitbench.service.capacity import LONG, Capacity, Kind, capacity_of, claim_of
+from traitbench.settings import Settings
 
 Value = TypeVar("Value", bound=Received)
 Parse = Callable[[bytearray], Any]

@@ -14,15 +14,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
-from core.lifecycle import access, keys
-from core.lifecycle.bench import Bench, NotAtHand
-from core.lifecycle.callers import Caller
-from core.service.accept import negotiate
-from core.service.bench import bench_of
-from core.service.body import JSON, LINES, MARKDOWN, TEXT
-from core.service.capacity import Kind, capacity_of, claim_of
-from core.service.edges import request_id, segment
-from core.service.query import only_known
+from traitbench.lifecycle import access, keys
+from traitbench.lifecycle.bench import Bench, NotAtHand
+from traitbench.lifecycle.callers import Caller
+from traitbench.service.accept import negotiate
+from traitbench.service.bench import bench_of
+from traitbench.service.body import JSON, LINES, MARKDOWN, TEXT
+from traitbench.service.capacity import Kind, capacity_of, claim_of
+from traitbench.service.edges import request_id, segment
+from traitbench.service.query import only_known
 
 _HANDLE, _TRAIT = "handle", "key"
 # What an operation without a body counts as; one with a body takes its slot behind it.

@@ -16,10 +16,10 @@ from typing import Literal, get_args
 from starlette.requests import Request
 from starlette.types import Scope
 
-from core.encoders.lanes import processors
-from core.errors import Unavailable
-from core.service.bench import bench_of
-from core.settings import Settings
+from traitbench.encoders.lanes import processors
+from traitbench.errors import Unavailable
+from traitbench.service.bench import bench_of
+from traitbench.settings import Settings
 
 Kind = Literal["score", "long", "explain", "batch", "write", "transfer", "read"]
 

@@ -4,7 +4,7 @@ Each request gets an id, `req_` and a ULID, and each answer bears it. What nobod
 envelope; the log names the fault by its type and its places in the code, never by its message, which may hold content.
 Plain ASGI, so that nothing stands between the server and this.
 
-Every answer is measured (`Measured`) and reported to a watcher: `core.service.watching` counts and logs.
+Every answer is measured (`Measured`) and reported to a watcher: `traitbench.service.watching` counts and logs.
 """
 
 import logging
@@ -17,10 +17,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ulid import ULID
 
-from core import logs
-from core.errors import InternalError
-from core.service.capacity import claim_in
-from core.service.envelope import envelope
+from traitbench import logs
+from traitbench.errors import InternalError
+from traitbench.service.capacity import claim_in
+from traitbench.service.envelope import envelope
 
 _SCOPE_KEY = "traitbench.request_id"
 _SLASH = "\x00"  # stands for a slash within a segment of the path; no name has this character

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from core.contract.extracts import Extracted, ExtractRequest
-from core.lifecycle import extraction
-from core.service.body import Body
-from core.service.caller import Called
+from traitbench.contract.extracts import Extracted, ExtractRequest
+from traitbench.lifecycle import extraction
+from traitbench.service.body import Body
+from traitbench.service.caller import Called
 
 router = APIRouter(tags=["extract"])
 

@@ -16,9 +16,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ulid import ULID
 
-from core.errors import HostNotAllowed, OriginNotAllowed, RouteNotFound, TraitbenchError
-from core.service.envelope import envelope
-from core.settings import Settings
+from traitbench.errors import HostNotAllowed, OriginNotAllowed, RouteNotFound, TraitbenchError
+from traitbench.service.envelope import envelope
+from traitbench.settings import Settings
 
 Header = tuple[bytes, bytes]
 

@@ -1,8 +1,8 @@
 """A large bundle is imported by a process of its own, which this one waits for.
 
 To parse and check 240 MB holds Python's lock for seconds and takes several times the memory: here neither is the
-service's. `python -m core.service.import_process` reads what to do from its standard input, the bundle from an open
-file, and writes one line of JSON: the model, or the error.
+service's. `python -m traitbench.service.import_process` reads what to do from its standard input, the bundle from an
+open file, and writes one line of JSON: the model, or the error.
 """
 
 import json
@@ -16,15 +16,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
 
-from core import logs
-from core.contract.bundles import Bundle
-from core.contract.models import Model
-from core.errors import BodyTooLarge, InternalError, TraitbenchError, Unavailable, error_for
-from core.lifecycle import bundles
-from core.lifecycle.bench import open_bench
-from core.lifecycle.callers import Caller
-from core.service.body import parsed_json, validated
-from core.settings import Settings, child_environment
+from traitbench import logs
+from traitbench.contract.bundles import Bundle
+from traitbench.contract.models import Model
+from traitbench.errors import BodyTooLarge, InternalError, TraitbenchError, Unavailable, error_for
+from traitbench.lifecycle import bundles
+from traitbench.lifecycle.bench import open_bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.service.body import parsed_json, validated
+from traitbench.settings import Settings, child_environment
 
 MIN_BYTES = 4 * 2**20
 """Smaller bundles are parsed in a tenth of a second, less than a process takes to start."""

@@ -11,13 +11,13 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from core.lifecycle.callers import Caller
-from core.service.accept import negotiate
-from core.service.bench import bench_of
-from core.service.body import TEXT
-from core.service.caller import Admission, Call
-from core.service.edges import request_id
-from core.service.query import only_known
+from traitbench.lifecycle.callers import Caller
+from traitbench.service.accept import negotiate
+from traitbench.service.bench import bench_of
+from traitbench.service.body import TEXT
+from traitbench.service.caller import Admission, Call
+from traitbench.service.edges import request_id
+from traitbench.service.query import only_known
 
 router = APIRouter(tags=["service"])
 

@@ -9,16 +9,16 @@ from fastapi import APIRouter, Depends, Response
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from core.contract.bundles import Bundle
-from core.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, RunStarted, TrainRequest
-from core.contract.page import ModelPage
-from core.errors import Unavailable
-from core.lifecycle import bundles, cards, models, training
-from core.service import import_process, query
-from core.service.body import JSON, MARKDOWN, Body, BodyOrUpload, Upload
-from core.service.caller import Called, CalledForModelOrCard
-from core.service.paths import Handle
-from core.service.runs import accepted
+from traitbench.contract.bundles import Bundle
+from traitbench.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, RunStarted, TrainRequest
+from traitbench.contract.page import ModelPage
+from traitbench.errors import Unavailable
+from traitbench.lifecycle import bundles, cards, models, training
+from traitbench.service import import_process, query
+from traitbench.service.body import JSON, MARKDOWN, Body, BodyOrUpload, Upload
+from traitbench.service.caller import Called, CalledForModelOrCard
+from traitbench.service.paths import Handle
+from traitbench.service.runs import accepted
 
 router = APIRouter(tags=["models"])
 

@@ -6,11 +6,11 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from core.contract.errors import Health
-from core.errors import Unavailable
-from core.service import openapi, reference
-from core.service.bench import bench_of
-from core.service.query import only_known
+from traitbench.contract.errors import Health
+from traitbench.errors import Unavailable
+from traitbench.service import openapi, reference
+from traitbench.service.bench import bench_of
+from traitbench.service.query import only_known
 
 router = APIRouter(tags=["service"], dependencies=[Depends(only_known)])
 

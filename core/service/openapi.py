@@ -14,13 +14,13 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
 from pydantic.json_schema import models_json_schema
 
-from core import errors
-from core.contract.errors import ErrorEnvelope
-from core.errors import TraitbenchError
-from core.lifecycle.access import RULES
-from core.service.body import JSON, LINES, TEXT, Body
-from core.service.caller import Admission
-from core.service.links import BODY, LINKS, Values
+from traitbench import errors
+from traitbench.contract.errors import ErrorEnvelope
+from traitbench.errors import TraitbenchError
+from traitbench.lifecycle.access import RULES
+from traitbench.service.body import JSON, LINES, TEXT, Body
+from traitbench.service.caller import Admission
+from traitbench.service.links import BODY, LINKS, Values
 
 Json = dict[str, Any]
 Failures = tuple[type[TraitbenchError], ...]

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from fastapi import Path
 from pydantic import AfterValidator, BeforeValidator
 
-from core.contract.names import HANDLE, TAG, TAG_SCHEMA
-from core.service.edges import segment
+from traitbench.contract.names import HANDLE, TAG, TAG_SCHEMA
+from traitbench.service.edges import segment
 
 _NO_SAMPLE = 0
 

@@ -9,11 +9,11 @@ from fastapi import Query
 from pydantic import BeforeValidator, Field
 from starlette.requests import Request
 
-from core.contract.fields import Text
-from core.contract.models import State
-from core.contract.names import HANDLE
-from core.errors import InvalidParameter
-from core.service import strict_json
+from traitbench.contract.fields import Text
+from traitbench.contract.models import State
+from traitbench.contract.names import HANDLE
+from traitbench.errors import InvalidParameter
+from traitbench.service import strict_json
 
 _WHOLE = re.compile(r"(-?[0-9]{1,18})(\.0{1,18})?")
 _BOUNDS = ("ge", "le", "expected")

@@ -2,7 +2,7 @@
 
 from fastapi import Response
 
-from core.contract.models import RunStarted
+from traitbench.contract.models import RunStarted
 
 RUN_ID = "X-Run-Id"
 

@@ -4,15 +4,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
-from core.contract.models import ModelDeleted, RunStarted
-from core.contract.page import SamplePage
-from core.contract.samples import SampleIds, SamplesCreate, SynthesizeRequest
-from core.lifecycle import samples, synthesis
-from core.service import query
-from core.service.body import Body
-from core.service.caller import Called
-from core.service.paths import Handle, SampleId
-from core.service.runs import accepted
+from traitbench.contract.models import ModelDeleted, RunStarted
+from traitbench.contract.page import SamplePage
+from traitbench.contract.samples import SampleIds, SamplesCreate, SynthesizeRequest
+from traitbench.lifecycle import samples, synthesis
+from traitbench.service import query
+from traitbench.service.body import Body
+from traitbench.service.caller import Called
+from traitbench.service.paths import Handle, SampleId
+from traitbench.service.runs import accepted
 
 router = APIRouter(tags=["samples"])
 

@@ -5,13 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
-from core.barchart import draw, draw_pair
-from core.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
-from core.lifecycle import scores
-from core.service.body import TEXT, Body
-from core.service.caller import CalledForCardOrChart
-from core.service.direct import DirectRoute
-from core.service.paths import PinnedHandle
+from traitbench.barchart import draw, draw_pair
+from traitbench.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
+from traitbench.lifecycle import scores
+from traitbench.service.body import TEXT, Body
+from traitbench.service.caller import CalledForCardOrChart
+from traitbench.service.direct import DirectRoute
+from traitbench.service.paths import PinnedHandle
 
 router = APIRouter(tags=["scores"], route_class=DirectRoute)
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from core.errors import InvalidJson
+from traitbench.errors import InvalidJson
 
 Fault = dict[str, Any]
 Loc = tuple[str | int, ...]

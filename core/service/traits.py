@@ -4,13 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
-from core.contract.models import ModelDeleted, RunStarted
-from core.contract.traits import DiscoverRequest, Trait, TraitList, TraitsCreate, TraitUpdate
-from core.lifecycle import discovery, traits
-from core.service.body import Body
-from core.service.caller import Called
-from core.service.paths import Handle, TraitName
-from core.service.runs import accepted
+from traitbench.contract.models import ModelDeleted, RunStarted
+from traitbench.contract.traits import DiscoverRequest, Trait, TraitList, TraitsCreate, TraitUpdate
+from traitbench.lifecycle import discovery, traits
+from traitbench.service.body import Body
+from traitbench.service.caller import Called
+from traitbench.service.paths import Handle, TraitName
+from traitbench.service.runs import accepted
 
 router = APIRouter(tags=["traits"])
 

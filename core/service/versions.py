@@ -4,13 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from core.contract.page import VersionPage
-from core.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
-from core.lifecycle import versions
-from core.service import query
-from core.service.body import Body
-from core.service.caller import Called
-from core.service.paths import Handle, TagName, VersionName
+from traitbench.contract.page import VersionPage
+from traitbench.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
+from traitbench.lifecycle import versions
+from traitbench.service import query
+from traitbench.service.body import Body
+from traitbench.service.caller import Called
+from traitbench.service.paths import Handle, TagName, VersionName
 
 router = APIRouter(tags=["versions"])
 

@@ -21,12 +21,12 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
 from prometheus_client.registry import Collector
 
-from core import logs
-from core.errors import Unavailable
-from core.lifecycle import operating
-from core.lifecycle.bench import Bench
-from core.service.capacity import Capacity
-from core.service.edges import Measured
+from traitbench import logs
+from traitbench.errors import Unavailable
+from traitbench.lifecycle import operating
+from traitbench.lifecycle.bench import Bench
+from traitbench.service.capacity import Capacity
+from traitbench.service.edges import Measured
 
 # Calls are milliseconds, batches and imports seconds to minutes.
 _BUCKETS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

@@ -42,7 +42,7 @@ from sqlalchemy import insert as insert_into
 from sqlalchemy.sql.expression import TableClause
 from sqlalchemy.types import TypeEngine
 
-from core.store import migrate
+from traitbench.store import migrate
 
 FORMAT = 1
 

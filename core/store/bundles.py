@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, select, update
 
-from core.contract.bundles import Anchors, Bundle, BundledSample, BundledTrait, BundledVersion, Intrinsic
-from core.contract.models import ModelUpdate
-from core.store import models, samples, tables, traits, versions
+from traitbench.contract.bundles import Anchors, Bundle, BundledSample, BundledTrait, BundledVersion, Intrinsic
+from traitbench.contract.models import ModelUpdate
+from traitbench.store import models, samples, tables, traits, versions
 
 _SAMPLES = tables.samples.c
 _TRAITS = tables.traits.c

@@ -10,8 +10,8 @@ import hashlib
 import json
 from typing import Any
 
-from core.errors import InvalidCursor
-from core.store.rows import Found
+from traitbench.errors import InvalidCursor
+from traitbench.store.rows import Found
 
 _DIGEST = 9
 

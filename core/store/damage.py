@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy import JSON, Column, ColumnElement, Connection, select, update
 
-from core.store import tables
-from core.store.rows import readable
+from traitbench.store import tables
+from traitbench.store.rows import readable
 
 _OWNERS = {
     tables.models: tables.models.c.id,

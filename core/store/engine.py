@@ -31,9 +31,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.sql.elements import ColumnElement
 
-from core.errors import UnreadableRow
-from core.settings import SettingInvalid
-from core.store.trouble import reason_of, translated, unavailable
+from traitbench.errors import UnreadableRow
+from traitbench.settings import SettingInvalid
+from traitbench.store.trouble import reason_of, translated, unavailable
 
 _READ = "traitbench_read"
 _MAYBE_HUGE = re.compile(r"[eE]\+?\d{3}|\d{19}")

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
-from core.store import tables
-from core.store.engine import insert
+from traitbench.store import tables
+from traitbench.store.engine import insert
 
 _KEPT = tables.kept_vectors.c
 _STORED = np.dtype("<f4")

@@ -7,8 +7,8 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Row, bindparam, delete, func, literal, or_, select, update
 from sqlalchemy import insert as insert_into
 
-from core.store import tables
-from core.store.rows import Found, found
+from traitbench.store import tables
+from traitbench.store.rows import Found, found
 
 _KEYS = tables.keys.c
 

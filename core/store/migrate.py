@@ -7,8 +7,8 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, inspect, text
 
-from core.store.engine import writing
-from core.store.trouble import unavailable
+from traitbench.store.engine import writing
+from traitbench.store.trouble import unavailable
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 7_261_105

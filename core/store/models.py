@@ -11,10 +11,10 @@ from pydantic import TypeAdapter
 from sqlalchemy import Connection, Row, Select, bindparam, select, type_coerce, update
 from sqlalchemy.types import NullType
 
-from core.contract.models import LastOperation, Model, OperationError, Progress, State, VersionRetentionPolicy
-from core.store import tables
-from core.store.engine import insert
-from core.store.rows import Found, found, one_of, readable
+from traitbench.contract.models import LastOperation, Model, OperationError, Progress, State, VersionRetentionPolicy
+from traitbench.store import tables
+from traitbench.store.engine import insert
+from traitbench.store.rows import Found, found, one_of, readable
 
 _MODELS = tables.models.c
 _RUNS = tables.runs.c

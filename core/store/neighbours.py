@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from core.store import tables
+from traitbench.store import tables
 
 _SAMPLES = tables.samples.c
 _VECTORS = tables.vectors.c

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from sqlalchemy import Column, Connection, Select, select
 from sqlalchemy.exc import DBAPIError
 
-from core.contract.unreadable import Unreadable
-from core.errors import UnreadableRow
+from traitbench.contract.unreadable import Unreadable
+from traitbench.errors import UnreadableRow
 
 Item = TypeVar("Item")
 Position = str | int

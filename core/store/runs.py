@@ -12,9 +12,9 @@ from typing import Any, Literal
 from sqlalchemy import BigInteger, Connection, Row, Select, case, func, select, text, type_coerce, update
 from sqlalchemy import insert as insert_into
 
-from core.contract.models import OperationKind, OperationStatus
-from core.store import tables
-from core.store.rows import Found, found, readable
+from traitbench.contract.models import OperationKind, OperationStatus
+from traitbench.store import tables
+from traitbench.store.rows import Found, found, readable
 
 _RUNS = tables.runs.c
 _LIVE = ("queued", "running")

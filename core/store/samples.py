@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, or_, select, update
 from sqlalchemy import insert as insert_into
 
-from core.contract.samples import Sample
-from core.store import tables
-from core.store.rows import Found, found
+from traitbench.contract.samples import Sample
+from traitbench.store import tables
+from traitbench.store.rows import Found, found
 
 _SAMPLES = tables.samples.c
 _AT_ONCE = 500

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection, func, select, text
 
-from core.store import tables
+from traitbench.store import tables
 
 _SIZE = {
     # Pages of the file and of the log that is not yet in it count once: what the file will hold.

@@ -30,7 +30,7 @@ from sqlalchemy import (
     text,
 )
 
-from core.errors import UnreadableRow
+from traitbench.errors import UnreadableRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = 253_370_764_800_000_000  # the year 9999: a time zone may still move a time before it
@@ -243,7 +243,7 @@ runs = Table(
     Column("error_message", Text),
     Column("owner", String),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
-    # How often the run has brought its worker down without getting on, and where it was then (`core.runs.blame`).
+    # How often the run has brought its worker down without getting on, and where it was then (`traitbench.runs.blame`).
     Column("strikes", Integer, nullable=False, server_default=text("0")),
     Column("struck_at", _Json),
     Column("created_at", Moment, nullable=False),

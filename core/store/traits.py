@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, Select, case, delete, func, select, update
 from sqlalchemy import insert as insert_into
 
-from core.contract.traits import Trait
-from core.store import tables
-from core.store.rows import Found, found, one_of, readable
+from traitbench.contract.traits import Trait
+from traitbench.store import tables
+from traitbench.store.rows import Found, found, one_of, readable
 
 _TRAITS = tables.traits.c
 _SAMPLES = tables.samples.c

@@ -15,7 +15,7 @@ from time import monotonic
 from sqlalchemy.exc import DBAPIError, DisconnectionError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from core.errors import Unavailable
+from traitbench.errors import Unavailable
 
 _LOGGED_EVERY_SECONDS = 60.0
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from sqlalchemy import Engine
 
-from core.store.engine import sqlite_file
+from traitbench.store.engine import sqlite_file
 
 Value = TypeVar("Value")
 

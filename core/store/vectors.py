@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from core.store import tables
-from core.store.engine import insert
+from traitbench.store import tables
+from traitbench.store.engine import insert
 
 _VECTORS = tables.vectors.c
 _STORED = np.dtype("<f4")

@@ -10,11 +10,11 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, bindparam, delete, select, update
 from sqlalchemy import insert as insert_into
 
-from core.contract.versions import Version
-from core.errors import UnreadableRow
-from core.store import tables
-from core.store.engine import insert
-from core.store.rows import Found, found, one_of, readable
+from traitbench.contract.versions import Version
+from traitbench.errors import UnreadableRow
+from traitbench.store import tables
+from traitbench.store.engine import insert
+from traitbench.store.rows import Found, found, one_of, readable
 
 _VERSIONS = tables.versions.c
 _TAGS = tables.tags.c

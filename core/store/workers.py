@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, or_, select, update
 
-from core.store import tables
-from core.store.engine import database_now, insert
+from traitbench.store import tables
+from traitbench.store.engine import database_now, insert
 
 _WORKERS = tables.workers.c
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from app.cli import main
 from tests.conftest import Service
+from traitbench.app.cli import main
 
 Ask = Callable[..., tuple[int, str, str]]
 

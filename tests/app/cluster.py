@@ -9,11 +9,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.client import Traitbench
-from core.errors import Unavailable
-from core.settings import Settings
 from tests.app.processes import Started, eventually, run, starting
 from tests.conftest import PATIENCE_SECONDS, free_port
+from traitbench.client import Traitbench
+from traitbench.errors import Unavailable
+from traitbench.settings import Settings
 
 CONFIGURATION = Path(__file__).parents[2] / "core" / "docs" / "nginx.conf"
 NGINX = "/usr/sbin/nginx"

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import ProxyHandler, build_opener
 
-from core.client import Traitbench
 from tests.conftest import PATIENCE_SECONDS, free_port
+from traitbench.client import Traitbench
 
 COMMAND = Path(sys.executable).with_name("traitbench")
 _OPENER = build_opener(ProxyHandler({}))

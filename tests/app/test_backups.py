@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from core.contract.samples import SampleInput, SamplesCreate
-from core.lifecycle import samples
-from core.lifecycle.backups import backup
 from tests.app.processes import run, running
 from tests.benches import AUTHOR, draft, fresh_settings, opened
 from tests.conftest import make_draft
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.lifecycle import samples
+from traitbench.lifecycle.backups import backup
 
 
 def test_a_service_is_backed_up_while_it_runs_and_restored_to_another_home(tmp_path: Path) -> None:

@@ -8,14 +8,23 @@ from collections.abc import Iterator
 import pytest
 from pyarrow import parquet
 
-from app import batches
-from app.batch_results import COMPOSITE, arranged, as_csv, as_jsonl, as_parquet, frame_of, histograms, score_of
-from app.batches import Job
-from app.batching import Asked, probe
-from app.tables import opened
-from core.client import Traitbench
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port
+from traitbench.app import batches
+from traitbench.app.batch_results import (
+    COMPOSITE,
+    arranged,
+    as_csv,
+    as_jsonl,
+    as_parquet,
+    frame_of,
+    histograms,
+    score_of,
+)
+from traitbench.app.batches import Job
+from traitbench.app.batching import Asked, probe
+from traitbench.app.tables import opened
+from traitbench.client import Traitbench
 
 LINES = [
     {"id": "=1+1", "text": f"={WARM[0]}"},

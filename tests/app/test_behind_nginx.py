@@ -14,14 +14,14 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-from core.client import Traitbench
-from core.contract.samples import SampleInput
 from tests.app.certificates import certified
 from tests.app.cluster import Cluster, cluster, nginx
 from tests.app.openid_provider import providing
 from tests.app.processes import Started, running
 from tests.benches import fresh_settings, on
 from tests.conftest import free_port, make_draft
+from traitbench.client import Traitbench
+from traitbench.contract.samples import SampleInput
 
 
 @pytest.fixture(scope="module")

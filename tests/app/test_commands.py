@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.client import Traitbench
-from core.contract.models import Model, VersionRetentionPolicy
 from tests.app.asking import Ask
 from tests.conftest import COLD, WARM, Trained, make_draft
+from traitbench.client import Traitbench
+from traitbench.contract.models import Model, VersionRetentionPolicy
 
 
 def cells(table: str) -> list[list[str]]:

@@ -21,11 +21,20 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.connections import LARGEST_HEAD, LONGEST_URL, MOST_FIELDS, BoundedProtocol, Guard, Limits, limits_for, protocol
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
 from tests.app.processes import Started, eventually, running
 from tests.conftest import COLD, WARM
+from traitbench.app.connections import (
+    LARGEST_HEAD,
+    LONGEST_URL,
+    MOST_FIELDS,
+    BoundedProtocol,
+    Guard,
+    Limits,
+    limits_for,
+    protocol,
+)
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
 
 MEBIBYTE = 2**20
 SHORT = Limits(connections=16, head_seconds=0.5, body_seconds=0.5, answer_seconds=1.0)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from app import console
-from core.client import Traitbench
-from core.errors import Unauthenticated, ValidationFailed
 from tests.conftest import Service
+from traitbench.app import console
+from traitbench.client import Traitbench
+from traitbench.errors import Unauthenticated, ValidationFailed
 
 
 @pytest.fixture

@@ -19,12 +19,12 @@ import httpx
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from app.navigation import PAGES
 from tests.app import tracing
 from tests.app.processes import Started, run, running
 from tests.app.streamlit_socket import refusal, render
 from tests.app.tracing import Call, Tracer, made, reached
 from tests.conftest import PATIENCE_SECONDS, make_draft
+from traitbench.app.navigation import PAGES
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -38,8 +38,8 @@ FOREIGN = ("http://evil.example", "http://192.0.2.7:8501")
 # A notebook's cells: the client, its display, and a preview on this machine, without the service.
 NOTEBOOK = """
 import sys
-from core.client import Traitbench
-from app import preview
+from traitbench.client import Traitbench
+from traitbench.app import preview
 with Traitbench(sys.argv[1], sys.argv[2]) as client:
     print(client.scores.score(sys.argv[3], "Thank you, dear friend.")._repr_html_()[:6])
     version = client.versions.get(sys.argv[3])
@@ -200,7 +200,9 @@ def test_the_tracer_sees_whatever_is_reached(tmp_path: Path, program: str, seen:
 def test_the_tracer_sees_the_files_of_telemetry_that_is_on(surroundings: Path, tmp_path: Path) -> None:
     paths = made(traced(tmp_path, "import onnxruntime", HOME=str(surroundings / "control")))
     assert any("onnxruntime.db" in path for path in paths), "The pinned onnxruntime has no telemetry to switch off."
-    paths = made(traced(tmp_path / "door", "import core.encoders.runtime", HOME=str(surroundings / "control" / "off")))
+    paths = made(
+        traced(tmp_path / "door", "import traitbench.encoders.runtime", HOME=str(surroundings / "control" / "off"))
+    )
     assert not any("onnxruntime.db" in path for path in paths)
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.figures import measured_on, names_of, outcome, series
-from core.contract.traits import Trait
-from core.contract.versions import Version
+from traitbench.app.figures import measured_on, names_of, outcome, series
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
 
 NAMES = {"warmth": "Warmth", "clarity": "Clarity"}
 

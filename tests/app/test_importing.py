@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.importing import (
+from traitbench.app.importing import (
     MOST_CHARACTERS,
     Choice,
     check,
@@ -11,8 +11,8 @@ from app.importing import (
     read,
     words,
 )
-from app.tables import Unreadable
-from core.contract.traits import Trait
+from traitbench.app.tables import Unreadable
+from traitbench.contract.traits import Trait
 
 
 def trait(key: str, name: str, negative: str = "negative", positive: str = "positive") -> Trait:

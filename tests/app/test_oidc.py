@@ -9,16 +9,16 @@ from typing import Any
 import httpx
 import pytest
 
-from app.oidc import OpenId
-from app.people import OPERATOR, Sessions
-from app.provider import discover
-from core.client import Traitbench
-from core.errors import InsufficientScope, Unauthenticated
-from core.lifecycle import keys
-from core.settings import SettingInvalid, Settings, read_settings
 from tests.app.openid_provider import OpenIdProvider, providing
 from tests.app.processes import run
 from tests.conftest import Service, free_port
+from traitbench.app.oidc import OpenId
+from traitbench.app.people import OPERATOR, Sessions
+from traitbench.app.provider import discover
+from traitbench.client import Traitbench
+from traitbench.errors import InsufficientScope, Unauthenticated
+from traitbench.lifecycle import keys
+from traitbench.settings import SettingInvalid, Settings, read_settings
 
 
 @pytest.fixture(scope="module")

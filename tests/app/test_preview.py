@@ -2,11 +2,11 @@
 
 import pytest
 
-from app import preview
-from core.client import Traitbench
-from core.contract.versions import Version
-from core.scoring.snapshot import param_hash
 from tests.conftest import Service, Trained, make_draft
+from traitbench.app import preview
+from traitbench.client import Traitbench
+from traitbench.contract.versions import Version
+from traitbench.scoring.snapshot import param_hash
 
 TEXTS = (
     "Thank you so much, it was lovely.",

@@ -6,19 +6,19 @@ from streamlit.testing.v1 import AppTest
 
 
 def draw_only_synthesized() -> None:
-    from app.charts.intervals import Measured, Series
-    from app.widgets.quality import draw_quality
+    from traitbench.app.charts.intervals import Measured, Series
+    from traitbench.app.widgets.quality import draw_quality
 
     figures = [Measured(name, None, None, "not measured: only synthesised samples") for name in ("Warmth", "Clarity")]
     draw_quality([Series("v1", figures)], [], key="quality", file_name="figures")
 
 
 def draw_discovered() -> None:
-    from app.charts.intervals import Measured, Series
-    from app.figures import names_of
-    from app.widgets.quality import draw_quality
-    from app.widgets.training import draw_readiness
-    from core.contract.traits import Trait
+    from traitbench.app.charts.intervals import Measured, Series
+    from traitbench.app.figures import names_of
+    from traitbench.app.widgets.quality import draw_quality
+    from traitbench.app.widgets.training import draw_readiness
+    from traitbench.contract.traits import Trait
 
     nothing = dict.fromkeys(("sample_count", "positive_samples", "negative_samples"), 0)
     words = {"positive_label": "near", "negative_label": "far", "description": "", "aggregation": "mean"}

@@ -5,8 +5,8 @@ from html import unescape
 
 import pytest
 
-from app.reasons import MOST_SHOWN, amount, highlighted, legend, rows
-from core.contract.explanations import Explanation
+from traitbench.app.reasons import MOST_SHOWN, amount, highlighted, legend, rows
+from traitbench.contract.explanations import Explanation
 
 EVIL = "<script>alert('1')</script> &amp; </div><img src=x onerror=y> \"quoted\""
 TEXT = f"Thank you, {EVIL}.  No reply."

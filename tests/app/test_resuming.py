@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from app.commands import resuming
-from app.commands.resuming import log_of, part_of
-from core.client import Traitbench
 from tests.app.asking import Ask
 from tests.app.processes import COMMAND, eventually
 from tests.conftest import COLD, WARM, Service, Trained, make_draft
 from tests.pages.drive import add_version
+from traitbench.app.commands import resuming
+from traitbench.app.commands.resuming import log_of, part_of
+from traitbench.client import Traitbench
 
 ROWS, BAD = 400, 200
 

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from app.retention import fates, goes_next, in_words, names_of_versions
-from core.contract.models import Model, VersionRetentionPolicy
-from core.contract.versions import Version
+from traitbench.app.retention import fates, goes_next, in_words, names_of_versions
+from traitbench.contract.models import Model, VersionRetentionPolicy
+from traitbench.contract.versions import Version
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.service import complaints, explain
-from core import errors
+from traitbench import errors
+from traitbench.app.service import complaints, explain
 
 
 def classes(root: type[errors.TraitbenchError]) -> list[type[errors.TraitbenchError]]:

@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from app.commands.showing import say_fields, say_table, say_text
+from traitbench.app.commands.showing import say_fields, say_table, say_text
 
 
 def printed(say: object, *arguments: object) -> str:

@@ -7,9 +7,9 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from app.cli import main
-from app.snippets import KEY, snippets
 from tests.conftest import Service, Trained
+from traitbench.app.cli import main
+from traitbench.app.snippets import KEY, snippets
 
 TEXT = 'It\'s "lovely" to see you, $HOME and `all`!'
 

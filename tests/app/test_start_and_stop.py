@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from core.contract.models import Model
 from tests.app.processes import Started, eventually, gone, run, running, starting
 from tests.conftest import make_draft
+from traitbench.contract.models import Model
 
 DEMO_MODELS = ["demo.headlines", "demo.product-reviews", "demo.support-tone"]
 

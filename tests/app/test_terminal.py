@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from core.client import Traitbench
 from tests.app.processes import on_terminal
 from tests.conftest import Service, Trained
+from traitbench.client import Traitbench
 
 OnTerminal = Callable[..., tuple[int, str, str]]
 

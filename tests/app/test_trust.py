@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from app.trust import Forecast, Point, trait_figures, used_labels
-from app.widgets.modes import price, table
-from app.widgets.search_report import labels_in_words, search_in_words
-from core.contract.versions import Version
 from tests.app.test_figures import version
+from traitbench.app.trust import Forecast, Point, trait_figures, used_labels
+from traitbench.app.widgets.modes import price, table
+from traitbench.app.widgets.search_report import labels_in_words, search_in_words
+from traitbench.contract.versions import Version
 
 TIERS = {"Weak": 1, "Developing": 2, "Solid": 3, "Strong": 4}
 WHOLE: dict[str, Any] = {

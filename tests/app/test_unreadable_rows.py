@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from core.client import Traitbench
-from core.store.engine import sqlite_file
 from tests.app.asking import Ask
 from tests.app.processes import run
 from tests.conftest import Service, Trained
+from traitbench.client import Traitbench
+from traitbench.store.engine import sqlite_file
 
 WAY_OUT = "Restore it from a backup, or ask the operator to remove it."
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from app.charts import curve
-from app.charts.curve import Curve
-from app.theme import PALETTE
-from app.trust import Forecast, Point
+from traitbench.app.charts import curve
+from traitbench.app.charts.curve import Curve
+from traitbench.app.theme import PALETTE
+from traitbench.app.trust import Forecast, Point
 
 MEASURED = (Point(8, 0.7, (0.45, 0.9)), Point(16, 0.8, (0.6, 0.92)), Point(32, 0.84, (0.72, 0.93)))
 FORETOLD = Forecast(52, 0.86, (0.8, 0.9), more=20)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from app.charts import intervals
-from app.charts.intervals import Measured, Series
-from app.theme import PALETTE
+from traitbench.app.charts import intervals
+from traitbench.app.charts.intervals import Measured, Series
+from traitbench.app.theme import PALETTE
 
 CLARITY = Measured("Clarity", 0.94, (0.88, 0.98), "out-of-fold, 10 folds, 84 distinct samples")
 WARMTH = Measured("Warmth", None, None, "not measured: one distinct text at the positive pole")

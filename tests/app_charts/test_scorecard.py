@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from app.charts import scorecard
-from app.charts.rows import ROW_HEIGHT
-from app.theme import NO_TIER, PALETTE, TIERS
-from core.contract.scores import Breaks, Confidence, Native, Tier, TraitScore
+from traitbench.app.charts import scorecard
+from traitbench.app.charts.rows import ROW_HEIGHT
+from traitbench.app.theme import NO_TIER, PALETTE, TIERS
+from traitbench.contract.scores import Breaks, Confidence, Native, Tier, TraitScore
 
 NAMES = {"clarity": "Clarity", "warmth": "Warmth"}
 

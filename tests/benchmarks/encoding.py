@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from core.encoders import FULL, Encoder, EncoderUnavailable
-from core.encoders.registry import NAMES
 from tests.benchmarks import kept
 from tests.benchmarks.page import Measured, Table, parser, publish
+from traitbench.encoders import FULL, Encoder, EncoderUnavailable
+from traitbench.encoders.registry import NAMES
 
 SENTENCE = (
     "the committee thanked everyone for a long and careful evening of questions about roads schools water trees "
@@ -29,7 +29,7 @@ _START = """
 import sys, time
 from pathlib import Path
 began = time.perf_counter()
-from core.encoders.registry import load_encoder
+from traitbench.encoders.registry import load_encoder
 load_encoder(None, cache=Path(sys.argv[1])).encode(["ready"])
 print(time.perf_counter() - began)
 """

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from core.encoders import FULL, Encoder
-from core.encoders.registry import load_encoder
-from core.scoring.segments import embed
 from tests.encoders.reference import Reference
+from traitbench.encoders import FULL, Encoder
+from traitbench.encoders.registry import load_encoder
+from traitbench.scoring.segments import embed
 
 Vectors = NDArray[np.float32]
 

@@ -29,13 +29,13 @@ from typing import Any
 
 import numpy as np
 
-from core.contract.bundles import FORMAT, Bundle, digest
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
 from tests.app.processes import Started, running
 from tests.benches import COLD, WARM
 from tests.benchmarks.page import Measured, Table, parser, publish
 from tests.benchmarks.score_latency import SENTENCE
+from traitbench.contract.bundles import FORMAT, Bundle, digest
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
 
 HANDLE = "local.overload"
 TRAITS = ("Warmth", "Clarity", "Courage")

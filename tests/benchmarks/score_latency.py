@@ -24,16 +24,16 @@ from threading import Thread
 
 import numpy as np
 
-from core.client import Traitbench
-from core.contract.models import ModelCreate, TrainRequest
-from core.contract.samples import SampleInput, SamplesCreate
-from core.contract.traits import TraitInput, TraitsCreate
-from core.lifecycle import keys, models, samples, training, traits
-from core.lifecycle.bench import Bench
-from core.service.app import create_app
 from tests.benches import AUTHOR, COLD, WARM, fresh_settings, opened, settled
 from tests.benchmarks.page import Measured, Table, parser, publish
 from tests.contract.world import served
+from traitbench.client import Traitbench
+from traitbench.contract.models import ModelCreate, TrainRequest
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.lifecycle import keys, models, samples, training, traits
+from traitbench.lifecycle.bench import Bench
+from traitbench.service.app import create_app
 
 HANDLE, BUSY = "local.latency", "local.busy"
 TRAITS = ("Warmth", "Clarity", "Courage")

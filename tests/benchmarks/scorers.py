@@ -17,13 +17,13 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline, make_union
 
-from core.encoders.vocabulary import load_vocabulary
-from core.generators import TraitPoles
-from core.generators.labels import WORDS
-from core.lifecycle.label_axes import LabelAxes
-from core.scoring.card import positions
-from core.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
 from tests.benchmarks import kept
+from traitbench.encoders.vocabulary import load_vocabulary
+from traitbench.generators import TraitPoles
+from traitbench.generators.labels import WORDS
+from traitbench.lifecycle.label_axes import LabelAxes
+from traitbench.scoring.card import positions
+from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
 
 Scores = Sequence[float]
 Scorer = Callable[..., Scores]

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from threadpoolctl import threadpool_limits
 
-from core.scoring.fit import EncoderIdentity, TraitSamples, fit
 from tests.benchmarks.page import Measured, Table, parser, publish
 from tests.benchmarks.scorers import DEFAULT_EFFORT, EFFORTS
+from traitbench.scoring.fit import EncoderIdentity, TraitSamples, fit
 
 _WIDE = 1_091
 """As many numbers as the default encoder gives."""

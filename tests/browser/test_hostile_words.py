@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.contract.traits import TraitInput
 from tests.app.processes import Started
 from tests.browser.conftest import SETTLED
+from traitbench.contract.traits import TraitInput
 
 pytestmark = pytest.mark.browser
 

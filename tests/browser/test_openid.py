@@ -10,13 +10,13 @@ import pytest
 from playwright.sync_api import Browser, expect
 from sqlalchemy import Engine
 
-from core.lifecycle import keys
-from core.settings import sqlite_url
-from core.store.engine import open_engine
-from core.store.keys import ApiKey
 from tests.app.openid_provider import CLIENT, SECRET, OpenIdProvider, providing
 from tests.app.processes import Started, eventually, running
 from tests.browser.conftest import PATIENCE_MS, SETTLED
+from traitbench.lifecycle import keys
+from traitbench.settings import sqlite_url
+from traitbench.store.engine import open_engine
+from traitbench.store.keys import ApiKey
 
 SCORING = '["alice@example.org"]\nscope = "scoring"\nnamespaces = ["local"]\n'
 

@@ -10,8 +10,8 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from core.contract.bundles import Bundle, digest
-from core.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
+from traitbench.contract.bundles import Bundle, digest
+from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
 
 Json = dict[str, Any]
 Path = tuple[str | int, ...]

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from core.contract.bundles import Bundle
-from core.scoring.snapshot import Snapshot, param_hash
 from tests.bundles import material
 from tests.bundles.material import Json
 from tests.conftest import Service, Trained
+from traitbench.contract.bundles import Bundle
+from traitbench.scoring.snapshot import Snapshot, param_hash
 
 CASES = int(os.environ.get("TRAITBENCH_TEST_BUNDLES", "40"))
 TEXT = {"content": "Thank you so much. Do not write to this office again."}

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from core.contract.bundles import FORMAT
-from core.service.import_process import MIN_BYTES
 from tests.bundles import material
 from tests.bundles.material import Json
 from tests.conftest import Service, Trained
+from traitbench.contract.bundles import FORMAT
+from traitbench.service.import_process import MIN_BYTES
 
 TEXTS = 1_100  # of 5,000 characters each
 PATH = "/v1/models/import"

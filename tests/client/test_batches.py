@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from core.client import Traitbench
-from core.contract.batch import FailedLine, ScoredLine
-from core.errors import ModelNotFound, ModelNotTrained, Unavailable, Unreachable, ValidationFailed
 from tests.conftest import Service, Trained
+from traitbench.client import Traitbench
+from traitbench.contract.batch import FailedLine, ScoredLine
+from traitbench.errors import ModelNotFound, ModelNotTrained, Unavailable, Unreachable, ValidationFailed
 
 LINES = {"Content-Type": "application/x-ndjson"}
 Answer = httpx.Response | Exception

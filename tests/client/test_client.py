@@ -5,12 +5,14 @@ from functools import partial
 
 import pytest
 
-from core.client import Traitbench
-from core.contract.bundles import Bundle
-from core.contract.models import Model, VersionRetentionPolicy
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
-from core.errors import (
+from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, served
+from tests.extract.loopback import ANY_PORT, page, serve, this_machine
+from traitbench.client import Traitbench
+from traitbench.contract.bundles import Bundle
+from traitbench.contract.models import Model, VersionRetentionPolicy
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.errors import (
     DuplicateRun,
     HandleTaken,
     InsufficientScope,
@@ -25,9 +27,7 @@ from core.errors import (
     UrlNotFetchable,
     ValidationFailed,
 )
-from core.extract import extract
-from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, served
-from tests.extract.loopback import ANY_PORT, page, serve, this_machine
+from traitbench.extract import extract
 
 
 def test_a_healthy_service_says_so_without_a_key(service: Service) -> None:

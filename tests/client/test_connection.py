@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from core.client import Traitbench
-from core.contract.bundles import Bundle
-from core.contract.models import VersionRetentionPolicy
-from core.errors import (
+from traitbench.client import Traitbench
+from traitbench.contract.bundles import Bundle
+from traitbench.contract.models import VersionRetentionPolicy
+from traitbench.errors import (
     BodyTooLarge,
     DuplicateRun,
     InternalError,

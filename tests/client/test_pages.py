@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.client import Pages
-from core.contract.page import Page
-from core.errors import Unavailable
+from traitbench.client import Pages
+from traitbench.contract.page import Page
+from traitbench.errors import Unavailable
 
 ALL = {None: Page[int](items=[1, 2], limit=2, next_cursor="b"), "b": Page[int](items=[3], limit=2, next_cursor=None)}
 

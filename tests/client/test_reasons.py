@@ -1,7 +1,7 @@
 import math
 
-from core.client import Traitbench
 from tests.conftest import COLD, WARM, Trained
+from traitbench.client import Traitbench
 
 TEXT = f"{WARM[0]} {COLD[0]}"
 

@@ -5,12 +5,12 @@ import sys
 import sysconfig
 from pathlib import Path
 
-import core
+import traitbench
 
 PROGRAM = """\
-from core.client import Traitbench
-from core.contract.models import VersionRetentionPolicy
-from core.contract.traits import TraitInput
+from traitbench.client import Traitbench
+from traitbench.contract.models import VersionRetentionPolicy
+from traitbench.contract.traits import TraitInput
 
 with Traitbench() as client:
     reveal_type(client.scores.score("a.b", "text", feedback={"warmth": "good", "clarity": 0.5}).scores)
@@ -27,8 +27,8 @@ SAID = """\
 6: note: Revealed type is "dict[str, int]"
 7: note: Revealed type is "int"
 8: note: Revealed type is "list[str]"
-9: note: Revealed type is "list[core.contract.traits.Trait]"
-10: note: Revealed type is "core.contract.bundles.Bundle"
+9: note: Revealed type is "list[traitbench.contract.traits.Trait]"
+10: note: Revealed type is "traitbench.contract.bundles.Bundle"
 12: error: Unexpected keyword argument "state" for "update" of "Models"
 13: error: Argument "effort" to "discover" of "Traits" has incompatible type "Literal['heroic']"
 14: error: Argument "synth_type" to "synthesize" of "Samples" has incompatible type "Literal['enrich']"
@@ -51,6 +51,6 @@ def installed(place: Path) -> Path:
     """A Python that has our package as one that was built and installed: in its site-packages."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", place / "venv"], check=True)
     [site] = (place / "venv").glob("lib/python*/site-packages")
-    (site / "core").symlink_to(Path(next(iter(core.__path__))))
+    (site / "traitbench").symlink_to(Path(next(iter(traitbench.__path__))))
     (site / "others.pth").write_text(sysconfig.get_path("purelib"))
     return place / "venv" / "bin" / "python"

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from core.extract import Extracted, extract
-from core.lifecycle.bench import Bench
-from core.service.app import create_app
-from core.service.guard import Guard
-from sample_data import demo_models
 from tests.benches import fresh_settings, opened
 from tests.contract.stage import FAILED, Stage, fail_first_trainings
 from tests.contract.world import World, served
+from traitbench.extract import Extracted, extract
+from traitbench.lifecycle.bench import Bench
+from traitbench.sample_data import demo_models
+from traitbench.service.app import create_app
+from traitbench.service.guard import Guard
 
 MAX_BODY = 96 * 1024
 OWNED = ("mine", "paging", "stage")

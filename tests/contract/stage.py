@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from core.contract.models import State
-from core.encoders.registry import NAMES, load_encoder
 from tests.contract.world import World
+from traitbench.contract.models import State
+from traitbench.encoders.registry import NAMES, load_encoder
 
 STATES: dict[str, State] = {
     "draft": "draft",

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from core.lifecycle import keys
-from core.lifecycle.access import RULES
 from tests.contract.test_openapi import DECLARED, LOCAL, OPEN
 from tests.contract.world import Answer, World, signed
+from traitbench.lifecycle import keys
+from traitbench.lifecycle.access import RULES
 
 OK = (200, "")
 SCOPE = (403, "insufficient_scope")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.scoring.snapshot import Snapshot, param_hash
 from tests.contract.world import Answer, World
+from traitbench.scoring.snapshot import Snapshot, param_hash
 
 BATCH = "/v1/models/mine.ready/score/batch"
 TEXTS = [

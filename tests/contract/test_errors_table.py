@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from core.errors import TraitbenchError
-from core.lifecycle import keys
 from tests.contract.conftest import FAULT
 from tests.contract.world import World
+from traitbench.errors import TraitbenchError
+from traitbench.lifecycle import keys
 
 ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
     ("invalid_json", 400, "POST", "/v1/models", {"raw": b"{"}),

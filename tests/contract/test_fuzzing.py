@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from core.extract import extract
-from core.service.app import create_app
 from tests.benches import fresh_settings, opened
 from tests.contract.world import World, served, signed
+from traitbench.extract import extract
+from traitbench.service.app import create_app
 
 ROOT = Path(__file__).parents[2]
 

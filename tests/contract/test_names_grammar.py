@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.contract.names import trait_key
-from core.contract.traits import TraitInput
-from core.errors import ValidationFailed
 from tests.contract.world import World
+from traitbench.contract.names import trait_key
+from traitbench.contract.traits import TraitInput
+from traitbench.errors import ValidationFailed
 
 GOOD_NAMES = ["a", "0", "a-b_c", "9-", "x" * 64, "a__b", "0_"]
 BAD_NAMES = ["", "A", "-a", "_a", "x" * 65, "a b", "é", "a/b", "a@b", "a\n", "а"]

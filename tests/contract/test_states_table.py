@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from core.contract.models import State
-from core.errors import TraitbenchError, error_for
-from core.states import TABLE, Operation, Outcome
 from tests.contract.conftest import RETRAIN_AFTER
 from tests.contract.stage import LOW, STATES, Stage
 from tests.contract.world import Answer, World
+from traitbench.contract.models import State
+from traitbench.errors import TraitbenchError, error_for
+from traitbench.states import TABLE, Operation, Outcome
 
 TEXT = "What a lovely day"
 SAMPLES = {"samples": [{"trait": "tone", "text": TEXT, "quality": 1}]}

@@ -3,10 +3,10 @@
 import math
 from typing import Any
 
-from core.barchart import draw, draw_pair
-from core.contract.scores import Card, Comparison
 from tests.contract.stage import Stage
 from tests.contract.world import World
+from traitbench.barchart import draw, draw_pair
+from traitbench.contract.scores import Card, Comparison
 
 
 def test_the_codes_along_the_life_of_a_model(world: World) -> None:

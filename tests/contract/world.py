@@ -19,10 +19,10 @@ import uvicorn
 from jsonschema import Draft202012Validator
 from starlette.types import ASGIApp
 
-from core.contract.bundles import Bundle, digest
-from core.lifecycle import keys
-from core.lifecycle.bench import Bench
-from core.store.keys import Scope
+from traitbench.contract.bundles import Bundle, digest
+from traitbench.lifecycle import keys
+from traitbench.lifecycle.bench import Bench
+from traitbench.store.keys import Scope
 
 REQUEST_ID = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}")
 GOOD = (

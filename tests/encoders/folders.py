@@ -13,9 +13,9 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
 from tokenizers.models import WordLevel
 
-from core.encoders import Encoder
-from core.encoders.registry import load_encoder
 from tests.real_encoder import KEPT
+from traitbench.encoders import Encoder
+from traitbench.encoders.registry import load_encoder
 
 WORDS = (
     *("thank", "you", "dear", "friend", "how", "kind", "of", "love", "to", "help"),

@@ -1,7 +1,7 @@
 """MiniLM written out in numpy, in single precision, from the published tensors: the quantised graph is held against it.
 
 `published` is the sentence vector of the model's own card: the mean of the last layer over at most 256 tokens, at
-length one. Nothing here shares code with `core.encoders`.
+length one. Nothing here shares code with `traitbench.encoders`.
 """
 
 import importlib.util

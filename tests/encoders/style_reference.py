@@ -7,7 +7,7 @@ import unicodedata
 import numpy as np
 from numpy.typing import NDArray
 
-from core.encoders.style import _SIGNS, _SMALL_WORDS
+from traitbench.encoders.style import _SIGNS, _SMALL_WORDS
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SENTENCE = re.compile(r"[.!?…]+(?:\s|$)|\n+|$")

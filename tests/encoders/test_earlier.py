@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from core.encoders.registry import EARLIER, NAMES, load_encoder
-from core.encoders.statistics import generic_texts
 from tests.real_encoder import KEPT
+from traitbench.encoders.registry import EARLIER, NAMES, load_encoder
+from traitbench.encoders.statistics import generic_texts
 
 # Id: digest, and some of the numbers of the first generic text.
 FIRST = {

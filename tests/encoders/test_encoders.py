@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.encoders import FULL, Encoder
-from core.encoders.registry import EARLIER, NAMES, EncoderUnavailable, load_encoder
-from core.encoders.statistics import generic_texts
+from traitbench.encoders import FULL, Encoder
+from traitbench.encoders.registry import EARLIER, NAMES, EncoderUnavailable, load_encoder
+from traitbench.encoders.statistics import generic_texts
 
 TEXTS = ["Good morning!", "", "a", *generic_texts()[:30], "Good morning!", " ".join(generic_texts()[:40])]
 

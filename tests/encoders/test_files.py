@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.encoders import EncoderUnavailable, installed, minilm
-from core.encoders.keep import kept
+from traitbench.encoders import EncoderUnavailable, installed, minilm
+from traitbench.encoders.keep import kept
 
 ROOT = Path(__file__).parents[2]
 
@@ -116,7 +116,7 @@ def _vectors(cache: Path) -> list[bytes]:
 LOAD = """
 import hashlib, sys
 from pathlib import Path
-from core.encoders.registry import load_encoder
+from traitbench.encoders.registry import load_encoder
 print(hashlib.sha256(load_encoder("minilm", cache=Path(sys.argv[1])).encode(["Good morning!"]).tobytes()).hexdigest())
 """
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.encoders import EncoderUnavailable
-from core.encoders.folder import LARGEST
-from core.encoders.registry import load_encoder
 from tests.encoders.folders import graph, note, onnx_folder, table_folder
 from tests.real_encoder import KEPT
+from traitbench.encoders import EncoderUnavailable
+from traitbench.encoders.folder import LARGEST
+from traitbench.encoders.registry import load_encoder
 
 
 def _huge(path: Path) -> None:

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from core.encoders import grams
+from traitbench.encoders import grams
 
 
 def alike(one: str, other: str) -> float:

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.encoders import graph, minilm
-from core.encoders.statistics import generic_texts, load_statistics, measure
 from tests.encoders.reference import Reference
+from traitbench.encoders import graph, minilm
+from traitbench.encoders.statistics import generic_texts, load_statistics, measure
 
 
 @pytest.fixture(scope="module")

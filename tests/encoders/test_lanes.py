@@ -6,8 +6,8 @@ from threading import Event, Thread
 
 import pytest
 
-from core.encoders.lanes import Batch, Lanes, in_turn
 from tests.benches import until
+from traitbench.encoders.lanes import Batch, Lanes, in_turn
 
 FOR_EVER = 3_600.0
 

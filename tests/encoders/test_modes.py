@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.encoders import FULL, UnknownMode
-from core.encoders.registry import EARLIER, NAMES, load_encoder
-from core.encoders.statistics import generic_texts
 from tests.encoders.folders import onnx_folder
 from tests.real_encoder import KEPT
+from traitbench.encoders import FULL, UnknownMode
+from traitbench.encoders.registry import EARLIER, NAMES, load_encoder
+from traitbench.encoders.statistics import generic_texts
 
 TEXTS = ["Good morning!", "a", "", "   ", "\u200b", "😀", *generic_texts()[:40], " ".join(generic_texts()[:30])]
 

@@ -9,9 +9,9 @@ import onnx
 import pytest
 from onnx import TensorProto, external_data_helper
 
-from core.encoders import FULL, EncoderUnavailable
-from core.encoders.registry import load_encoder
 from tests.encoders.folders import MEAN, WIDTH, graph, hidden, load, note, onnx_folder, own_part, unit
+from traitbench.encoders import FULL, EncoderUnavailable
+from traitbench.encoders.registry import load_encoder
 
 TEXTS = ["thank you dear friend", "send the form", "thank you", "", "good morning " * 60, "😀 zebra"]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.encoders import Encoder
-from core.encoders.registry import load_encoder
-from core.encoders.statistics import generic_texts
 from tests.encoders.folders import onnx_folder
 from tests.real_encoder import KEPT
+from traitbench.encoders import Encoder
+from traitbench.encoders.registry import load_encoder
+from traitbench.encoders.statistics import generic_texts
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [*generic_texts()[:60], "", " ".join(generic_texts()[:40]), "今日は" * 40]
@@ -27,7 +27,7 @@ import numpy as np
 processors, size, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:processors])
-from core.encoders.registry import load_encoder
+from traitbench.encoders.registry import load_encoder
 from tests.encoders.test_repeatable import TEXTS, hashed
 from tests.real_encoder import KEPT
 print(hashed([load_encoder(name, cache=KEPT) for name in ("full", "static", folder)], size))

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.encoders.statistics import generic_texts, load_statistics, measure
-from core.encoders.style import COUNT, StyleBlock, raw
 from tests.encoders import style_reference
+from traitbench.encoders.statistics import generic_texts, load_statistics, measure
+from traitbench.encoders.style import COUNT, StyleBlock, raw
 
 PLAIN = "the train leaves at nine and comes back in the evening"
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from core.encoders import EncoderUnavailable, grams
 from tests.encoders.folders import VOCABULARY, WIDTH, graph, load, note, numbers, own_part, table, table_folder, unit
+from traitbench.encoders import EncoderUnavailable, grams
 
 COUNT = len(VOCABULARY)
 

@@ -7,11 +7,11 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from core.encoders import FULL, Vectors
-from core.encoders.ngrams import NGrams
-from core.encoders.registry import load_encoder
-from core.encoders.vocabulary import SIZE, load_vocabulary
 from tests.real_encoder import KEPT, best, vocabulary
+from traitbench.encoders import FULL, Vectors
+from traitbench.encoders.ngrams import NGrams
+from traitbench.encoders.registry import load_encoder
+from traitbench.encoders.vocabulary import SIZE, load_vocabulary
 
 
 class Counting:

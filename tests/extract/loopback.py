@@ -6,8 +6,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Thread
 
-from core.extract import Limits
-from core.extract.addresses import IPAddress
+from traitbench.extract import Limits
+from traitbench.extract.addresses import IPAddress
 
 Answer = Callable[[bytes], Iterable[bytes]]
 

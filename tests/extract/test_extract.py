@@ -8,8 +8,8 @@ from threading import Event, Semaphore
 import pytest
 from loopback import ANY_PORT, page, redirect, serve, this_machine
 
-from core.errors import Unavailable
-from core.extract import Extracted, extract, is_url
+from traitbench.errors import Unavailable
+from traitbench.extract import Extracted, extract, is_url
 
 SENTENCE = "Below the weir stands a mill whose wheel turns whenever the sluice is raised for the children."
 MILL = f"<html><body><article><p>{SENTENCE}</p></article></body></html>"

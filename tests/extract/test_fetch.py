@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from loopback import ANY_PORT, page, redirect, serve, then_silence, this_machine
 
-from core.errors import UrlNotFetchable
-from core.extract import Limits, extract
+from traitbench.errors import UrlNotFetchable
+from traitbench.extract import Limits, extract
 
 TEXT = page("Reached.", kind="text/plain")
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"

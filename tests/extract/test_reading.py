@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import UrlNotFetchable
-from core.extract.fetch import CONTRACT_LIMITS, Limits, Page
-from core.extract.reading import cut, text_of
+from traitbench.errors import UrlNotFetchable
+from traitbench.extract.fetch import CONTRACT_LIMITS, Limits, Page
+from traitbench.extract.reading import cut, text_of
 
 ARTICLE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The mill</title>
 <style>p { color: red }</style><script>document.write("scripted")</script></head><body>

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from loopback import ANY_PORT, page, redirect, serve, then_silence, this_machine
 
-from core.errors import UrlNotFetchable
-from core.extract import extract
-from core.extract.addresses import IPAddress
+from traitbench.errors import UrlNotFetchable
+from traitbench.extract import extract
+from traitbench.extract.addresses import IPAddress
 
 TEXT = page("Reached.", kind="text/plain")
 

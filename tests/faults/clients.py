@@ -16,9 +16,9 @@ from typing import Any
 import httpx
 from sqlalchemy import Engine
 
-from core.lifecycle import keys
 from tests.conftest import COLD, WARM
 from tests.faults.history import Event, How
+from traitbench.lifecycle import keys
 
 _PAUSE = 0.05
 _PATIENCE = 180.0

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
 from tests.benches import database as database
 from tests.benches import fresh_settings
+from traitbench.settings import Settings
 
 
 @pytest.fixture

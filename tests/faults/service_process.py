@@ -8,12 +8,12 @@ import sys
 import time
 from pathlib import Path
 
-from core.contract.models import TrainRequest
-from core.lifecycle import models, training
-from core.lifecycle.bench import open_bench
-from core.runs.engine import Runs
-from core.settings import Settings
 from tests.benches import AUTHOR, until
+from traitbench.contract.models import TrainRequest
+from traitbench.lifecycle import models, training
+from traitbench.lifecycle.bench import open_bench
+from traitbench.runs.engine import Runs
+from traitbench.settings import Settings
 
 
 def main() -> None:

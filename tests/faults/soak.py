@@ -15,13 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.lifecycle import keys
 from tests.benches import fresh_settings, opened
 from tests.conftest import COLD, WARM
 from tests.faults.clients import Client, Log, at_work
 from tests.faults.history import judge
 from tests.faults.test_kill_loop import killed_at_work
 from tests.faults.victim import Victim
+from traitbench.lifecycle import keys
 
 KILLS_AT_ONCE = 50
 SECONDS_A_KILL = 20.0

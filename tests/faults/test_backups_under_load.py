@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from core.client import Traitbench
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
-from core.lifecycle import keys
-from core.lifecycle.backups import backup, restore
-from core.lifecycle.bench import Bench
-from core.service.app import create_app
-from core.settings import Settings
 from tests.benches import COLD, WARM, fresh_settings, opened, until
 from tests.contract.world import served
+from traitbench.client import Traitbench
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.lifecycle import keys
+from traitbench.lifecycle.backups import backup, restore
+from traitbench.lifecycle.bench import Bench
+from traitbench.service.app import create_app
+from traitbench.settings import Settings
 
 BACKUPS = int(os.environ.get("TRAITBENCH_TEST_BACKUPS", "0"))
 FEW = {"sqlite": 2, "postgresql": 1}

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from core.lifecycle import keys, operating
-from core.settings import Settings
-from core.store.engine import open_engine
 from tests.benches import ON_SQLITE, opened, until
 from tests.faults.clients import Client, Log
 from tests.faults.history import judge
 from tests.faults.victim import Victim
+from traitbench.lifecycle import keys, operating
+from traitbench.settings import Settings
+from traitbench.store.engine import open_engine
 
 pytestmark = ON_SQLITE  # the clock of a PostgreSQL server is not ours to set
 

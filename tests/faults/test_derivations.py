@@ -11,17 +11,17 @@ from threading import Barrier
 import pytest
 from sqlalchemy import func, select
 
-from core.contract.models import RunStarted
-from core.contract.samples import SynthesizeRequest
-from core.contract.traits import DiscoverRequest
-from core.errors import DuplicateRun
-from core.lifecycle import discovery, samples, synthesis, traits
-from core.lifecycle.bench import Bench
-from core.runs.engine import Runs
-from core.settings import Settings
-from core.store import tables
-from core.store.engine import reading
 from tests.benches import AUTHOR, draft, opened, settled, until
+from traitbench.contract.models import RunStarted
+from traitbench.contract.samples import SynthesizeRequest
+from traitbench.contract.traits import DiscoverRequest
+from traitbench.errors import DuplicateRun
+from traitbench.lifecycle import discovery, samples, synthesis, traits
+from traitbench.lifecycle.bench import Bench
+from traitbench.runs.engine import Runs
+from traitbench.settings import Settings
+from traitbench.store import tables
+from traitbench.store.engine import reading
 
 THREADS = 20
 

@@ -7,13 +7,13 @@ import threading
 import time
 from contextlib import closing
 
-from core.lifecycle import keys
-from core.settings import Settings
-from core.store.engine import open_engine
 from tests.benches import opened, until
 from tests.faults.clients import Client, Keyring, Log, at_work
 from tests.faults.history import judge, write
 from tests.faults.victim import Victim
+from traitbench.lifecycle import keys
+from traitbench.settings import Settings
+from traitbench.store.engine import open_engine
 
 KILLS = int(os.environ.get("TRAITBENCH_TEST_KILLS", "25"))
 KILLS_ON_POSTGRESQL = 6

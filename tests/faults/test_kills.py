@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from core.contract.models import TrainRequest
-from core.lifecycle import models, training, versions
-from core.lifecycle.bench import Bench
-from core.settings import Settings
-from core.store import tables
-from core.store.engine import reading
 from tests.benches import AUTHOR, ON_SQLITE, draft, opened, settled, until
+from traitbench.contract.models import TrainRequest
+from traitbench.lifecycle import models, training, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.settings import Settings
+from traitbench.store import tables
+from traitbench.store.engine import reading
 
 ROOT = Path(__file__).parents[2]
 

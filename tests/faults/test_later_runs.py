@@ -10,16 +10,16 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import ColumnElement, func, select
 
-from core.contract.models import TrainRequest
-from core.contract.scores import ScoreRequest
-from core.lifecycle import models, rules, scores, training, versions
-from core.lifecycle.bench import Bench
-from core.runs.engine import Runs
-from core.settings import Settings
-from core.store import samples as stored_samples
-from core.store import tables
-from core.store.engine import reading
 from tests.benches import AUTHOR, draft, opened, settled, until
+from traitbench.contract.models import TrainRequest
+from traitbench.contract.scores import ScoreRequest
+from traitbench.lifecycle import models, rules, scores, training, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.runs.engine import Runs
+from traitbench.settings import Settings
+from traitbench.store import samples as stored_samples
+from traitbench.store import tables
+from traitbench.store.engine import reading
 
 MODELS = 4
 _RUNNING = tables.runs.c.status == "running"

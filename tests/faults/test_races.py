@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TypeVar
 
-from core.contract.models import ModelCreate, TrainRequest
-from core.contract.samples import SampleInput, SamplesCreate
-from core.errors import HandleTaken, ModelBusy, TraitbenchError
-from core.lifecycle import models, samples, training, versions
-from core.settings import Settings
 from tests.benches import AUTHOR, draft, new_handle, opened, settled
+from traitbench.contract.models import ModelCreate, TrainRequest
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.errors import HandleTaken, ModelBusy, TraitbenchError
+from traitbench.lifecycle import models, samples, training, versions
+from traitbench.settings import Settings
 
 THREADS = 20
 Answer = TypeVar("Answer")

@@ -1,10 +1,10 @@
 """Two services on one database: both are up, each run is executed once, and one goes on when the other ends."""
 
-from core.contract.models import TrainRequest
-from core.lifecycle import training, versions
-from core.lifecycle.bench import Bench
-from core.settings import Settings
 from tests.benches import AUTHOR, draft, opened, settled, until
+from traitbench.contract.models import TrainRequest
+from traitbench.lifecycle import training, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.settings import Settings
 
 
 def _train(bench: Bench, count: int) -> list[str]:

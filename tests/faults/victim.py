@@ -10,9 +10,9 @@ from pathlib import Path
 
 import httpx
 
-from core.settings import Settings
 from tests.app.processes import gone
 from tests.conftest import free_port
+from traitbench.settings import Settings
 
 COMMAND = Path(sys.executable).with_name("traitbench")
 START_SECONDS = 90.0

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from core.generators.filters import NEAR_DUPLICATE, agreeing, distinct, on_side
 from tests.scoring.hand import directions
+from traitbench.generators.filters import NEAR_DUPLICATE, agreeing, distinct, on_side
 
 
 def test_near_duplicates_go_and_the_first_stays() -> None:

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from core.generators import TraitPoles
-from core.generators.labels import WORDS, LabelAxis, label_axis
-from core.generators.words import Vocabulary, write
-from core.scoring.evaluate import auroc
 from tests.generators.test_offline import CALM, JOY, JOYFUL, SAD, encode
 from tests.real_encoder import vocabulary
+from traitbench.generators import TraitPoles
+from traitbench.generators.labels import WORDS, LabelAxis, label_axis
+from traitbench.generators.words import Vocabulary, write
+from traitbench.scoring.evaluate import auroc
 
 
 @cache

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core.generators import TEXTS_PER_POLE, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
-from core.generators.filters import NEAR_DUPLICATE
-from core.generators.offline import synthesize
-from core.generators.unsaid import UNSAID
-from core.scoring.card import positions
-from core.scoring.evaluate import auroc
-from core.scoring.fit import EncoderIdentity, TraitSamples, fit
-from core.scoring.snapshot import Snapshot
-from sample_data import demo_models
 from tests.real_encoder import best, vocabulary
+from traitbench.generators import TEXTS_PER_POLE, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
+from traitbench.generators.filters import NEAR_DUPLICATE
+from traitbench.generators.offline import synthesize
+from traitbench.generators.unsaid import UNSAID
+from traitbench.sample_data import demo_models
+from traitbench.scoring.card import positions
+from traitbench.scoring.evaluate import auroc
+from traitbench.scoring.fit import EncoderIdentity, TraitSamples, fit
+from traitbench.scoring.snapshot import Snapshot
 
 JOY = TraitPoles("joy", "Joy", "joyful", "sad")
 CALM = TraitPoles("calm", "Calm", "calm", "angry")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.generators.variations import MOST, variations
-from sample_data import demo_models
+from traitbench.generators.variations import MOST, variations
+from traitbench.sample_data import demo_models
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.contract.models import ModelCreate, TrainRequest
-from core.contract.samples import SampleInput, SamplesCreate
-from core.contract.traits import TraitInput, TraitsCreate
-from core.lifecycle import models, samples, training, traits, versions
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
 from tests.benches import AUTHOR, COLD, WARM, fresh_settings, new_handle, opened, settled
 from tests.benches import database as database
+from traitbench.contract.models import ModelCreate, TrainRequest
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.lifecycle import models, samples, training, traits, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
 
 
 @pytest.fixture(scope="package")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.errors import (
+from tests.benches import AUTHOR, ON_SQLITE, SCORER, STRANGER, draft
+from traitbench.errors import (
     InsufficientScope,
     InvalidHandle,
     ModelNotFound,
@@ -10,10 +11,9 @@ from core.errors import (
     TraitbenchError,
     TraitNotFound,
 )
-from core.lifecycle import access
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from tests.benches import AUTHOR, ON_SQLITE, SCORER, STRANGER, draft
+from traitbench.lifecycle import access
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
 
 pytestmark = ON_SQLITE
 

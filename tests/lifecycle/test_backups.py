@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from core.contract.models import TrainRequest
-from core.contract.scores import ScoreRequest
-from core.lifecycle import keys, models, samples, scores, training, versions
-from core.lifecycle.backups import BackupRefused, backup, restore
-from core.lifecycle.bench import Bench
-from core.settings import Settings
-from core.store.backups import _digest
-from core.store.backups import opened as opened_backup
-from core.store.engine import open_engine, reading, writing
-from core.store.migrate import migrate
 from tests.benches import AUTHOR, DATABASES, ON_SQLITE, draft, fresh_settings, on, opened, settled, trained_here, until
+from traitbench.contract.models import TrainRequest
+from traitbench.contract.scores import ScoreRequest
+from traitbench.lifecycle import keys, models, samples, scores, training, versions
+from traitbench.lifecycle.backups import BackupRefused, backup, restore
+from traitbench.lifecycle.bench import Bench
+from traitbench.settings import Settings
+from traitbench.store.backups import _digest
+from traitbench.store.backups import opened as opened_backup
+from traitbench.store.engine import open_engine, reading, writing
+from traitbench.store.migrate import migrate
 
 ROOT = Path(__file__).parents[2]
 
@@ -241,8 +241,9 @@ def test_a_restore_that_is_killed_leaves_the_old_or_the_new(file: Path, target: 
     command = [
         sys.executable,
         "-c",
-        "import sys; from pathlib import Path; from core.settings import Settings; from core.lifecycle import backups;"
-        " from core.store.backups import Backup; load = Backup._insert; import time\n"
+        "import sys; from pathlib import Path; from traitbench.settings import Settings;"
+        " from traitbench.lifecycle import backups;"
+        " from traitbench.store.backups import Backup; load = Backup._insert; import time\n"
         "def slowly(*content): print('inserting', flush=True); load(*content); time.sleep(0.1)\n"
         "Backup._insert = slowly\n"
         "backups.restore(Settings(home=Path(sys.argv[1]), database_url=sys.argv[2]), Path(sys.argv[3]), replace=True)",

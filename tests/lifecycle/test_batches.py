@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from core.contract.batch import BatchRequest, ScoredLine, read_line
-from core.contract.models import ModelUpdate, TrainRequest
-from core.contract.scores import ScoreRequest
-from core.encoders import FULL, Encoder, Vectors, counted_apart
-from core.errors import ModelArchived, TraitbenchError, ValidationFailed
-from core.extract import Extracted
-from core.lifecycle import batch_encoding, batches, models, scores, training, versions
-from core.lifecycle.bench import Bench
-from core.lifecycle.lines import begun
-from core.lifecycle.vector_cache import VectorCache
-from core.scoring import card, segments
-from core.scoring.snapshot import Snapshot
-from core.store import tables
-from core.store.engine import reading
 from tests.benches import AUTHOR, ON_SQLITE, SCORER, done_here, fresh_settings, new_handle, opened, trained_here, until
+from traitbench.contract.batch import BatchRequest, ScoredLine, read_line
+from traitbench.contract.models import ModelUpdate, TrainRequest
+from traitbench.contract.scores import ScoreRequest
+from traitbench.encoders import FULL, Encoder, Vectors, counted_apart
+from traitbench.errors import ModelArchived, TraitbenchError, ValidationFailed
+from traitbench.extract import Extracted
+from traitbench.lifecycle import batch_encoding, batches, models, scores, training, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.lines import begun
+from traitbench.lifecycle.vector_cache import VectorCache
+from traitbench.scoring import card, segments
+from traitbench.scoring.snapshot import Snapshot
+from traitbench.store import tables
+from traitbench.store.engine import reading
 
 pytestmark = ON_SQLITE
 

@@ -14,15 +14,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
-from core.contract.bundles import Bundle, digest, document
-from core.contract.models import ModelUpdate, TrainRequest
-from core.contract.scores import ScoreRequest
-from core.contract.versions import VersionActivate
-from core.errors import HandleTaken, InsufficientScope, InvalidHandle, NamespaceForbidden, ValidationFailed
-from core.lifecycle import bundles, models, samples, scores, training, traits, versions
-from core.lifecycle.bench import Bench
-from core.scoring.snapshot import Breaks, EncoderIdentity, Quartiles, Snapshot, TraitAxis, param_hash
 from tests.benches import AUTHOR, SCORER, STRANGER, draft, export_of, new_handle, settled
+from traitbench.contract.bundles import Bundle, digest, document
+from traitbench.contract.models import ModelUpdate, TrainRequest
+from traitbench.contract.scores import ScoreRequest
+from traitbench.contract.versions import VersionActivate
+from traitbench.errors import HandleTaken, InsufficientScope, InvalidHandle, NamespaceForbidden, ValidationFailed
+from traitbench.lifecycle import bundles, models, samples, scores, training, traits, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.scoring.snapshot import Breaks, EncoderIdentity, Quartiles, Snapshot, TraitAxis, param_hash
 
 Json = dict[str, Any]
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from core.contract.models import ModelCreate, ModelUpdate
-from core.contract.traits import TraitInput, TraitsCreate
-from core.errors import ModelNotFound
-from core.lifecycle import cards, models, traits, versions
-from core.lifecycle.bench import Bench
 from tests.benches import AUTHOR, ON_SQLITE, SCORER, STRANGER, new_handle
+from traitbench.contract.models import ModelCreate, ModelUpdate
+from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.errors import ModelNotFound
+from traitbench.lifecycle import cards, models, traits, versions
+from traitbench.lifecycle.bench import Bench
 
 pytestmark = ON_SQLITE
 

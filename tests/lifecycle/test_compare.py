@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from core.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
-from core.errors import (
+from tests.benches import AUTHOR, COLD, ON_SQLITE, SCORER, STRANGER, WARM, draft
+from traitbench.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
+from traitbench.errors import (
     InvalidHandle,
     ModelArchived,
     ModelNotFound,
@@ -14,10 +15,9 @@ from core.errors import (
     ValidationFailed,
     VersionNotFound,
 )
-from core.lifecycle import models, scores
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from tests.benches import AUTHOR, COLD, ON_SQLITE, SCORER, STRANGER, WARM, draft
+from traitbench.lifecycle import models, scores
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
 
 pytestmark = ON_SQLITE
 

@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 from sqlalchemy import Column, Float
 
-from core.contract.bundles import Bundle
-from core.contract.models import ModelUpdate, TrainRequest
-from core.contract.scores import ScoreRequest
-from core.errors import Unauthenticated
-from core.lifecycle import bundles, keys, models, operating, outcomes, samples, scores, training, traits, versions
-from core.lifecycle.bench import Bench
-from core.runs import blame
-from core.runs.pulse import Death, Place
-from core.store import runs as run_rows
-from core.store import tables
-from core.store.engine import reading, sqlite_file
 from tests.benches import AUTHOR, ON_SQLITE, SCORER, draft, fresh_settings, new_handle, opened, trained_here
+from traitbench.contract.bundles import Bundle
+from traitbench.contract.models import ModelUpdate, TrainRequest
+from traitbench.contract.scores import ScoreRequest
+from traitbench.errors import Unauthenticated
+from traitbench.lifecycle import bundles, keys, models, operating, outcomes, samples, scores, training, traits, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.runs import blame
+from traitbench.runs.pulse import Death, Place
+from traitbench.store import runs as run_rows
+from traitbench.store import tables
+from traitbench.store.engine import reading, sqlite_file
 
 pytestmark = ON_SQLITE
 

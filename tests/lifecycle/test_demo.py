@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from core.contract.models import ModelCreate
-from core.contract.samples import SampleInput, SamplesCreate
-from core.contract.traits import TraitInput, TraitsCreate
-from core.lifecycle import models, samples, traits
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.lifecycle.demo import ensure_demo_models
-from sample_data import demo_models
 from tests.benches import ON_SQLITE, fresh_settings, opened
+from traitbench.contract.models import ModelCreate
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.lifecycle import models, samples, traits
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.demo import ensure_demo_models
+from traitbench.sample_data import demo_models
 
 pytestmark = ON_SQLITE
 

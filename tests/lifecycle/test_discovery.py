@@ -6,20 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.contract.models import ModelCreate, ModelUpdate, TrainRequest
-from core.contract.samples import SampleInput, SamplesCreate, SynthesizeRequest
-from core.contract.traits import DiscoverRequest, Trait, TraitInput, TraitsCreate, TraitUpdate
-from core.errors import DuplicateRun, InsufficientSamples, ModelArchived, ModelBusy, ModelNotDraft
-from core.lifecycle import discovery, models, outcomes, samples, synthesis, training, traits, versions
-from core.lifecycle.bench import Bench
-from core.scoring.discover import FEWEST_TEXTS
-from core.scoring.snapshot import Snapshot
-from core.store import models as stored
-from core.store import runs
-from core.store import traits as stored_traits
-from core.store.engine import reading, writing
-from sample_data import demo_models
 from tests.benches import AUTHOR, ON_SQLITE, draft, new_handle, settled
+from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
+from traitbench.contract.samples import SampleInput, SamplesCreate, SynthesizeRequest
+from traitbench.contract.traits import DiscoverRequest, Trait, TraitInput, TraitsCreate, TraitUpdate
+from traitbench.errors import DuplicateRun, InsufficientSamples, ModelArchived, ModelBusy, ModelNotDraft
+from traitbench.lifecycle import discovery, models, outcomes, samples, synthesis, training, traits, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.sample_data import demo_models
+from traitbench.scoring.discover import FEWEST_TEXTS
+from traitbench.scoring.snapshot import Snapshot
+from traitbench.store import models as stored
+from traitbench.store import runs
+from traitbench.store import traits as stored_traits
+from traitbench.store.engine import reading, writing
 
 pytestmark = ON_SQLITE
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from core.contract.scores import Card, ScoreRequest
-from core.errors import FeatureUnavailable
-from core.lifecycle import scores
-from core.lifecycle.bench import Bench
-from core.settings import Settings
 from tests.benches import AUTHOR, ON_SQLITE, fresh_settings, opened, trained_here
 from tests.encoders.folders import graph, onnx_folder, table_folder
+from traitbench.contract.scores import Card, ScoreRequest
+from traitbench.errors import FeatureUnavailable
+from traitbench.lifecycle import scores
+from traitbench.lifecycle.bench import Bench
+from traitbench.settings import Settings
 
 pytestmark = ON_SQLITE
 

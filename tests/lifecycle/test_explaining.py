@@ -8,20 +8,20 @@ from functools import partial
 import pytest
 from scipy.special import expit
 
-from core.contract.explanations import Explanation, Nearest, Neighbour
-from core.contract.models import ModelCreate, ModelUpdate, TrainRequest
-from core.contract.samples import SampleInput, SamplesCreate
-from core.contract.scores import Card, ScoreRequest
-from core.contract.traits import TraitInput, TraitsCreate
-from core.extract import extract
-from core.lifecycle import bundles, discovery, models, samples, scores, training, traits
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.store import tables
-from core.store.engine import writing
 from tests.benches import AUTHOR, ON_SQLITE, SCORER, done_here, export_of, new_handle, trained_here
 from tests.extract.loopback import ANY_PORT, Site, page, serve, this_machine
 from tests.lifecycle.test_discovery import LOW, _headlines
+from traitbench.contract.explanations import Explanation, Nearest, Neighbour
+from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.contract.scores import Card, ScoreRequest
+from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.extract import extract
+from traitbench.lifecycle import bundles, discovery, models, samples, scores, training, traits
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.store import tables
+from traitbench.store.engine import writing
 
 pytestmark = ON_SQLITE
 

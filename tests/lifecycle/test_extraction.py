@@ -8,16 +8,16 @@ from functools import partial
 import pytest
 from sqlalchemy import text
 
-from core.contract.extracts import ExtractRequest
-from core.contract.scores import CompareRequest, ScoreRequest
-from core.errors import UrlNotFetchable
-from core.extract import extract
-from core.lifecycle import extraction, scores
-from core.lifecycle.bench import Bench
-from core.store import tables
-from core.store.engine import reading
 from tests.benches import ON_SQLITE, SCORER, STRANGER
 from tests.extract.loopback import ANY_PORT, Site, page, serve, this_machine
+from traitbench.contract.extracts import ExtractRequest
+from traitbench.contract.scores import CompareRequest, ScoreRequest
+from traitbench.errors import UrlNotFetchable
+from traitbench.extract import extract
+from traitbench.lifecycle import extraction, scores
+from traitbench.lifecycle.bench import Bench
+from traitbench.store import tables
+from traitbench.store.engine import reading
 
 pytestmark = ON_SQLITE
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from core.contract.models import ModelUpdate, TrainRequest
-from core.contract.scores import Card, ScoreRequest
-from core.contract.traits import TraitUpdate
-from core.errors import (
+from tests.benches import AUTHOR, SCORER, STRANGER, draft, settled, trained_here
+from tests.extract.loopback import ANY_PORT, page, serve, this_machine
+from traitbench.contract.models import ModelUpdate, TrainRequest
+from traitbench.contract.scores import Card, ScoreRequest
+from traitbench.contract.traits import TraitUpdate
+from traitbench.errors import (
     FeatureUnavailable,
     InsufficientScope,
     ModelNotTrained,
@@ -17,14 +19,12 @@ from core.errors import (
     TraitbenchError,
     ValidationFailed,
 )
-from core.extract import extract
-from core.lifecycle import extraction, feedback, models, samples, scores, training, traits, versions
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.store import models as stored
-from core.store.engine import reading
-from tests.benches import AUTHOR, SCORER, STRANGER, draft, settled, trained_here
-from tests.extract.loopback import ANY_PORT, page, serve, this_machine
+from traitbench.extract import extract
+from traitbench.lifecycle import extraction, feedback, models, samples, scores, training, traits, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.store import models as stored
+from traitbench.store.engine import reading
 
 TEXT = "what a lovely surprise"
 

@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from core.lifecycle.bench import Bench
-from core.lifecycle.health import Health
 from tests.benches import until
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.health import Health
 
 
 def test_a_change_is_logged_once_and_what_has_never_been_well_is_not(

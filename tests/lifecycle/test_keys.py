@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from core.errors import Unauthenticated, ValidationFailed
-from core.lifecycle import keys
-from core.lifecycle.bench import Bench
-from core.store import keys as stored_keys
-from core.store import tables
-from core.store.engine import reading, writing
 from tests.benches import until
+from traitbench.errors import Unauthenticated, ValidationFailed
+from traitbench.lifecycle import keys
+from traitbench.lifecycle.bench import Bench
+from traitbench.store import keys as stored_keys
+from traitbench.store import tables
+from traitbench.store.engine import reading, writing
 
 
 def _issue(bench: Bench, **fields: object) -> keys.Issued:

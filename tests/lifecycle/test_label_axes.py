@@ -2,12 +2,12 @@
 
 import pytest
 
-from core.contract.models import TrainRequest
-from core.contract.scores import ScoreRequest
-from core.errors import ModelBusy
-from core.lifecycle import models, scores, training, versions
-from core.lifecycle.bench import Bench
 from tests.benches import AUTHOR, ON_SQLITE, done_here, draft
+from traitbench.contract.models import TrainRequest
+from traitbench.contract.scores import ScoreRequest
+from traitbench.errors import ModelBusy
+from traitbench.lifecycle import models, scores, training, versions
+from traitbench.lifecycle.bench import Bench
 
 pytestmark = ON_SQLITE
 

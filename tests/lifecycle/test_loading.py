@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.encoders import EncoderUnavailable, installed
-from core.errors import FeatureUnavailable
-from core.lifecycle.loading import Loading
-from core.runs.execution import Fenced
+from traitbench.encoders import EncoderUnavailable, installed
+from traitbench.errors import FeatureUnavailable
+from traitbench.lifecycle.loading import Loading
+from traitbench.runs.execution import Fenced
 
 NEVER: list[str] = []
 

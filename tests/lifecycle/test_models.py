@@ -3,9 +3,10 @@ from typing import Any
 
 import pytest
 
-from core.contract.models import ModelCreate, ModelUpdate
-from core.contract.traits import TraitInput, TraitsCreate
-from core.errors import (
+from tests.benches import AUTHOR, SCORER, STRANGER, draft, new_handle
+from traitbench.contract.models import ModelCreate, ModelUpdate
+from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.errors import (
     HandleTaken,
     InsufficientScope,
     InvalidCursor,
@@ -19,10 +20,9 @@ from core.errors import (
     UnsupportedScoringMethod,
     ValidationFailed,
 )
-from core.lifecycle import models, traits
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from tests.benches import AUTHOR, SCORER, STRANGER, draft, new_handle
+from traitbench.lifecycle import models, traits
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
 
 
 def test_a_test_is_on_the_database_it_names(bench: Bench, working: Bench, database: str) -> None:

@@ -6,9 +6,9 @@ from threading import enumerate as threads
 
 import pytest
 
-from core.errors import Unavailable
-from core.lifecycle.pipeline import AHEAD, Pipeline, Pipelines
 from tests.benches import ON_SQLITE, until
+from traitbench.errors import Unavailable
+from traitbench.lifecycle.pipeline import AHEAD, Pipeline, Pipelines
 
 pytestmark = ON_SQLITE
 

@@ -12,19 +12,19 @@ import pytest
 from numpy.typing import NDArray
 from sqlalchemy import select, update
 
-from core.contract.models import ModelUpdate, TrainRequest
-from core.contract.scores import ScoreRequest
-from core.contract.versions import VersionActivate
-from core.encoders import FULL, Encoder
-from core.errors import ModelBusy
-from core.lifecycle import learning, models, outcomes, retraining, rules, scores, training, versions
-from core.lifecycle.bench import Bench
-from core.runs.worker import Worker, execute
-from core.store import models as stored
-from core.store import neighbours, runs, samples, tables
-from core.store.engine import reading, writing
-from core.store.models import ModelRow
 from tests.benches import AUTHOR, done_here, trained_here
+from traitbench.contract.models import ModelUpdate, TrainRequest
+from traitbench.contract.scores import ScoreRequest
+from traitbench.contract.versions import VersionActivate
+from traitbench.encoders import FULL, Encoder
+from traitbench.errors import ModelBusy
+from traitbench.lifecycle import learning, models, outcomes, retraining, rules, scores, training, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.runs.worker import Worker, execute
+from traitbench.store import models as stored
+from traitbench.store import neighbours, runs, samples, tables
+from traitbench.store.engine import reading, writing
+from traitbench.store.models import ModelRow
 
 TEN = 10
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from core.contract.models import TrainRequest
-from core.contract.scores import ScoreRequest
-from core.errors import InsufficientSamples, ModelBusy, SamplesPurged
-from core.lifecycle import models, outcomes, samples, scores, training, versions
-from core.lifecycle.bench import Bench
-from core.store import models as stored
-from core.store import runs
-from core.store import samples as stored_samples
-from core.store.engine import writing
 from tests.benches import AUTHOR, draft, settled, trained_here
+from traitbench.contract.models import TrainRequest
+from traitbench.contract.scores import ScoreRequest
+from traitbench.errors import InsufficientSamples, ModelBusy, SamplesPurged
+from traitbench.lifecycle import models, outcomes, samples, scores, training, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.store import models as stored
+from traitbench.store import runs
+from traitbench.store import samples as stored_samples
+from traitbench.store.engine import writing
 
 RETUNE = TrainRequest(effort="low", reoptimize_params=True)
 

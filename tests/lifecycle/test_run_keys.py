@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from core.contract.models import OperationKind
-from core.contract.samples import SampleInput, SamplesCreate
-from core.contract.traits import TraitUpdate
-from core.lifecycle import samples, traits
-from core.lifecycle.bench import Bench
-from core.lifecycle.run_keys import run_key
-from core.store import models as stored
-from core.store.engine import reading
 from tests.benches import AUTHOR, draft
+from traitbench.contract.models import OperationKind
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.contract.traits import TraitUpdate
+from traitbench.lifecycle import samples, traits
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.run_keys import run_key
+from traitbench.store import models as stored
+from traitbench.store.engine import reading
 
 
 def _add_sample(bench: Bench, handle: str) -> None:

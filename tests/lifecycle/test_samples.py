@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from core.contract.samples import Sample, SampleInput, SamplesCreate
-from core.errors import InvalidCursor, InvalidParameter, SampleNotFound, TraitNotFound, ValidationFailed
-from core.lifecycle import samples
-from core.lifecycle.bench import Bench
 from tests.benches import AUTHOR, draft
+from traitbench.contract.samples import Sample, SampleInput, SamplesCreate
+from traitbench.errors import InvalidCursor, InvalidParameter, SampleNotFound, TraitNotFound, ValidationFailed
+from traitbench.lifecycle import samples
+from traitbench.lifecycle.bench import Bench
 
 
 def _add(bench: Bench, handle: str, *inputs: dict[str, Any]) -> list[int]:

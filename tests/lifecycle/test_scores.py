@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core.contract.models import ModelCreate, TrainRequest
-from core.contract.samples import SampleInput, SamplesCreate
-from core.contract.scores import Card, ScoreRequest
-from core.contract.traits import TraitInput, TraitsCreate
-from core.encoders import FULL
-from core.errors import (
+from tests.benches import AUTHOR, COLD, ON_SQLITE, SCORER, STRANGER, WARM, draft, new_handle, settled
+from traitbench.contract.models import ModelCreate, TrainRequest
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.contract.scores import Card, ScoreRequest
+from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.encoders import FULL
+from traitbench.errors import (
     FeatureUnavailable,
     InsufficientScope,
     InvalidHandle,
@@ -22,15 +23,14 @@ from core.errors import (
     ValidationFailed,
     VersionNotFound,
 )
-from core.lifecycle import models, samples, scores, training, traits, versions
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.scoring import card
-from core.scoring.snapshot import Snapshot
-from core.store import models as stored
-from core.store import versions as stored_versions
-from core.store.engine import writing
-from tests.benches import AUTHOR, COLD, ON_SQLITE, SCORER, STRANGER, WARM, draft, new_handle, settled
+from traitbench.lifecycle import models, samples, scores, training, traits, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.scoring import card
+from traitbench.scoring.snapshot import Snapshot
+from traitbench.store import models as stored
+from traitbench.store import versions as stored_versions
+from traitbench.store.engine import writing
 
 pytestmark = ON_SQLITE
 

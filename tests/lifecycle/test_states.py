@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from core.contract.models import ModelUpdate, State, TrainRequest
-from core.contract.samples import SampleInput, SamplesCreate
-from core.contract.scores import ScoreRequest
-from core.contract.traits import TraitInput, TraitsCreate, TraitUpdate
-from core.contract.versions import VersionActivate
-from core.errors import ModelArchived, ModelBusy, ModelNotDraft, ModelNotTrained, TraitbenchError
-from core.lifecycle import models, outcomes, rules, samples, scores, training, traits, versions
-from core.lifecycle.bench import Bench
-from core.store import models as stored
-from core.store import runs
-from core.store.engine import writing
 from tests.benches import AUTHOR, draft, settled
+from traitbench.contract.models import ModelUpdate, State, TrainRequest
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.contract.scores import ScoreRequest
+from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
+from traitbench.contract.versions import VersionActivate
+from traitbench.errors import ModelArchived, ModelBusy, ModelNotDraft, ModelNotTrained, TraitbenchError
+from traitbench.lifecycle import models, outcomes, rules, samples, scores, training, traits, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.store import models as stored
+from traitbench.store import runs
+from traitbench.store.engine import writing
 
 STATES: tuple[State, ...] = ("draft", "busy", "ready", "failed", "archived")
 SAMPLE = SamplesCreate(samples=[SampleInput(trait="warmth", text="hello", quality=1.0)])

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from core.contract.models import ModelCreate, TrainRequest
-from core.contract.samples import Sample, SampleInput, SamplesCreate, SynthesizeRequest
-from core.contract.traits import TraitInput, TraitsCreate, TraitUpdate
-from core.errors import (
+from tests.benches import AUTHOR, ON_SQLITE, draft, new_handle, settled
+from traitbench.contract.models import ModelCreate, TrainRequest
+from traitbench.contract.samples import Sample, SampleInput, SamplesCreate, SynthesizeRequest
+from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
+from traitbench.errors import (
     DuplicateRun,
     InsufficientSamples,
     ModelBusy,
@@ -17,11 +18,10 @@ from core.errors import (
     UnsupportedSynthType,
     ValidationFailed,
 )
-from core.lifecycle import models, outcomes, samples, synthesis, training, traits, versions
-from core.lifecycle.bench import Bench
-from core.store import runs, tables
-from core.store.engine import reading, writing
-from tests.benches import AUTHOR, ON_SQLITE, draft, new_handle, settled
+from traitbench.lifecycle import models, outcomes, samples, synthesis, training, traits, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.store import runs, tables
+from traitbench.store.engine import reading, writing
 
 pytestmark = ON_SQLITE
 

@@ -5,16 +5,16 @@ import json
 import pytest
 from sqlalchemy import select
 
-from core.contract.models import ModelCreate, TrainRequest
-from core.contract.samples import SampleInput, SamplesCreate
-from core.contract.traits import TraitInput, TraitsCreate
-from core.errors import InsufficientSamples, ModelBusy
-from core.lifecycle import models, samples, training, traits, versions
-from core.lifecycle.bench import Bench
-from core.scoring.snapshot import Snapshot, param_hash
-from core.store import tables
-from core.store.engine import reading
 from tests.benches import AUTHOR, COLD, SCORER, WARM, draft, new_handle, settled
+from traitbench.contract.models import ModelCreate, TrainRequest
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.errors import InsufficientSamples, ModelBusy
+from traitbench.lifecycle import models, samples, training, traits, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.scoring.snapshot import Snapshot, param_hash
+from traitbench.store import tables
+from traitbench.store.engine import reading
 
 
 @pytest.fixture(scope="module")

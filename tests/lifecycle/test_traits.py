@@ -2,13 +2,13 @@ from typing import Any
 
 import pytest
 
-from core.contract.models import ModelCreate
-from core.contract.samples import SampleInput, SamplesCreate
-from core.contract.traits import TraitInput, TraitsCreate, TraitUpdate
-from core.errors import DuplicateTrait, TraitbenchError, TraitNotFound, ValidationFailed
-from core.lifecycle import models, samples, traits
-from core.lifecycle.bench import Bench
 from tests.benches import AUTHOR, SCORER, draft, new_handle
+from traitbench.contract.models import ModelCreate
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
+from traitbench.errors import DuplicateTrait, TraitbenchError, TraitNotFound, ValidationFailed
+from traitbench.lifecycle import models, samples, traits
+from traitbench.lifecycle.bench import Bench
 
 
 @pytest.fixture

@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from core.contract.bundles import Bundle, digest
-from core.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
-from core.contract.scores import ScoreRequest
-from core.contract.unreadable import Unreadable
-from core.errors import UnreadableRow
-from core.lifecycle import (
+from tests.benches import AUTHOR, ON_SQLITE, SCORER, draft, export_of, fresh_settings, new_handle, opened, trained_here
+from traitbench.contract.bundles import Bundle, digest
+from traitbench.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
+from traitbench.contract.scores import ScoreRequest
+from traitbench.contract.unreadable import Unreadable
+from traitbench.errors import UnreadableRow
+from traitbench.lifecycle import (
     bundles,
     cards,
     models,
@@ -30,10 +31,9 @@ from core.lifecycle import (
     versions,
     zero_retention,
 )
-from core.lifecycle.bench import Bench
-from core.store import runs as run_rows
-from core.store.engine import sqlite_file, writing
-from tests.benches import AUTHOR, ON_SQLITE, SCORER, draft, export_of, fresh_settings, new_handle, opened, trained_here
+from traitbench.lifecycle.bench import Bench
+from traitbench.store import runs as run_rows
+from traitbench.store.engine import sqlite_file, writing
 
 pytestmark = ON_SQLITE  # rows are spoilt in its file
 

@@ -6,9 +6,9 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from core.encoders import FULL, Encoder, Vectors, counted_apart
-from core.lifecycle.vector_cache import Encoding, VectorCache, hash_of
-from core.store.kept_vectors import Encoded, Shelf
+from traitbench.encoders import FULL, Encoder, Vectors, counted_apart
+from traitbench.lifecycle.vector_cache import Encoding, VectorCache, hash_of
+from traitbench.store.kept_vectors import Encoded, Shelf
 
 SHELF = Shelf(1, "a" * 64, FULL)
 ONE = Encoded(np.arange(100, dtype=np.float32), 7)

@@ -1,8 +1,9 @@
 import pytest
 
-from core.contract.models import ModelCreate
-from core.contract.versions import VersionActivate
-from core.errors import (
+from tests.benches import AUTHOR, SCORER, new_handle
+from traitbench.contract.models import ModelCreate
+from traitbench.contract.versions import VersionActivate
+from traitbench.errors import (
     InvalidCursor,
     InvalidParameter,
     InvalidTag,
@@ -11,13 +12,12 @@ from core.errors import (
     ValidationFailed,
     VersionNotFound,
 )
-from core.lifecycle import models, rules, versions
-from core.lifecycle.bench import Bench
-from core.lifecycle.callers import Caller
-from core.store import models as stored
-from core.store import versions as stored_versions
-from core.store.engine import writing
-from tests.benches import AUTHOR, SCORER, new_handle
+from traitbench.lifecycle import models, rules, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.callers import Caller
+from traitbench.store import models as stored
+from traitbench.store import versions as stored_versions
+from traitbench.store.engine import writing
 
 DEMO = Caller("key_demo", "authoring", frozenset({"demo"}))
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.client import Traitbench
 from tests.conftest import Service, make_draft
 from tests.pages.drive import Workbench
+from traitbench.client import Traitbench
 
 
 @pytest.fixture

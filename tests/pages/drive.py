@@ -9,18 +9,18 @@ from sqlalchemy import Connection, select, update
 from streamlit.testing.v1 import AppTest
 from ulid import ULID
 
-import app
-from app import preview
-from core.client import Traitbench
-from core.contract.models import OperationKind, Progress
-from core.lifecycle import outcomes, rules
-from core.lifecycle.bench import Bench
-from core.runs import queue
-from core.scoring.snapshot import param_hash
-from core.store import models, runs, tables, versions
-from core.store.engine import writing
-from core.store.models import ModelRow
 from tests.conftest import Service
+from traitbench import app
+from traitbench.app import preview
+from traitbench.client import Traitbench
+from traitbench.contract.models import OperationKind, Progress
+from traitbench.lifecycle import outcomes, rules
+from traitbench.lifecycle.bench import Bench
+from traitbench.runs import queue
+from traitbench.scoring.snapshot import param_hash
+from traitbench.store import models, runs, tables, versions
+from traitbench.store.engine import writing
+from traitbench.store.models import ModelRow
 
 _MAIN = Path(str(app.__file__)).with_name("main.py")
 _PAGES = _MAIN.parent.parent / "pages"

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import batches
-from app.batches import MOST_ROWS, Job
-from app.batching import Asked
-from app.navigation import PageName, entry
-from app.tables import opened
-from core.client import Traitbench
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, charts, copied_link, links, words
+from traitbench.app import batches
+from traitbench.app.batches import MOST_ROWS, Job
+from traitbench.app.batching import Asked
+from traitbench.app.navigation import PageName, entry
+from traitbench.app.tables import opened
+from traitbench.client import Traitbench
 
 LINES = f"{WARM[0]}\n\n{COLD[0]}\n{WARM[1]}"
 

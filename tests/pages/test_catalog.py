@@ -5,12 +5,12 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.client import Traitbench
-from core.contract.bundles import digest
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
 from tests.conftest import Service, Trained, make_draft
 from tests.pages.drive import Workbench, copied_link, words
+from traitbench.client import Traitbench
+from traitbench.contract.bundles import digest
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
 
 
 @pytest.fixture

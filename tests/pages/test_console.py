@@ -4,13 +4,13 @@ import pytest
 from sqlalchemy import delete
 from streamlit.testing.v1 import AppTest
 
-from core.client import Traitbench
-from core.errors import Unauthenticated
-from core.lifecycle import keys
-from core.store import tables
-from core.store.engine import writing
 from tests.conftest import Service
 from tests.pages.drive import Workbench, words
+from traitbench.client import Traitbench
+from traitbench.errors import Unauthenticated
+from traitbench.lifecycle import keys
+from traitbench.store import tables
+from traitbench.store.engine import writing
 
 
 @pytest.fixture

@@ -10,15 +10,15 @@ import httpx
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import doctor, preview
-from app.sample_changes import Changes, as_input, save
-from core.client import Traitbench
-from core.contract.errors import ErrorBody, ErrorEnvelope
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
-from core.errors import TraitbenchError
 from tests.conftest import COLD, WARM, Service, Trained
 from tests.pages.drive import Workbench, copied_link, links, words
+from traitbench.app import doctor, preview
+from traitbench.app.sample_changes import Changes, as_input, save
+from traitbench.client import Traitbench
+from traitbench.contract.errors import ErrorBody, ErrorEnvelope
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.errors import TraitbenchError
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.navigation import PAGES
-from core.client import Traitbench
 from tests.conftest import Service, Trained, free_port
 from tests.pages.drive import Workbench, copied_link, links, words
+from traitbench.app.navigation import PAGES
+from traitbench.client import Traitbench
 
 NAMES = [page.name for page in PAGES]
 ABOUT_A_MODEL = [name for name in NAMES if name not in ("catalog", "operations", "console")]

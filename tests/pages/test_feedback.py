@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.client import Traitbench
-from core.contract.models import Progress
-from core.contract.samples import Sample
 from tests.conftest import Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, end_badly, hold_busy, links, words
+from traitbench.client import Traitbench
+from traitbench.contract.models import Progress
+from traitbench.contract.samples import Sample
 
 KIND = "Thank you so much, it was lovely to hear from you."
 UNKIND = "Your request is denied. Do not write again."

@@ -12,12 +12,12 @@ import pytest
 from google.protobuf.message import Message
 from streamlit.testing.v1 import AppTest
 
-from core.client import Traitbench
-from core.contract.bundles import Bundle
-from core.store.engine import sqlite_file
 from tests.bundles import material
 from tests.conftest import Service, Trained
 from tests.pages.drive import Workbench, words
+from traitbench.client import Traitbench
+from traitbench.contract.bundles import Bundle
+from traitbench.store.engine import sqlite_file
 
 ATTACK = ":material/skull: :red[pwned] :skull: [pwned](javascript:pwned) $\\frac{1}{2}$ **pwned** <b>pwned</b> \u202e"
 README = f"# {ATTACK}\n\n{ATTACK}".replace("*", "")

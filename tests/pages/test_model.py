@@ -3,11 +3,11 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.foreign_markdown import shown
-from core.client import Traitbench
-from core.contract.models import VersionRetentionPolicy
 from tests.conftest import Service, Trained, make_draft
 from tests.pages.drive import Workbench, add_version, copied_link, hold_busy, words
+from traitbench.app.foreign_markdown import shown
+from traitbench.client import Traitbench
+from traitbench.contract.models import VersionRetentionPolicy
 
 
 @pytest.fixture

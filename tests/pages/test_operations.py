@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from app import operations
-from app.console import Listed, Overview
-from core.client import Traitbench
-from core.contract.models import Progress
-from core.lifecycle import keys
-from core.store.runs import Tally
-from core.store.workers import Seen
 from tests.conftest import Service, make_draft
 from tests.pages.drive import Workbench, end_badly, hold_busy, words
+from traitbench.app import operations
+from traitbench.app.console import Listed, Overview
+from traitbench.client import Traitbench
+from traitbench.contract.models import Progress
+from traitbench.lifecycle import keys
+from traitbench.store.runs import Tally
+from traitbench.store.workers import Seen
 
 GIB = 2**30
 WORKER = Seen("local", 2.0)

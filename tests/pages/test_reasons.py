@@ -3,9 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.client import Traitbench
 from tests.conftest import COLD, WARM, Service, Trained, make_draft
 from tests.pages.drive import Workbench, words
+from traitbench.client import Traitbench
 
 TEXT = f"{WARM[0]} {COLD[0]} <b>No</b> *reply* is needed."
 

@@ -6,14 +6,14 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.sample_changes import Changes, save
-from core.client import Traitbench
-from core.contract.bundles import digest
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
-from core.errors import NotFound
 from tests.conftest import COLD, WARM, Service, Trained, make_draft
 from tests.pages.drive import Workbench, copied_link, links, words
+from traitbench.app.sample_changes import Changes, save
+from traitbench.client import Traitbench
+from traitbench.contract.bundles import digest
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.errors import NotFound
 
 CSV = "message;kind\nThank you, dear.;warm\nGo away.;cold\n"
 

@@ -5,12 +5,12 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets.rehearsal import AT_ONCE
-from core.client import Traitbench
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
 from tests.conftest import Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, add_version, charts, copied_link, links, words
+from traitbench.app.widgets.rehearsal import AT_ONCE
+from traitbench.client import Traitbench
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
 
 KIND = "Thank you so much, it was lovely to hear from you."
 UNKIND = "Your request is denied. Do not write again."

@@ -3,13 +3,13 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.client import Traitbench
-from core.contract.models import Progress
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
-from core.scoring.search import EFFORTS
 from tests.conftest import Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, charts, copied_link, end_badly, hold_busy, links, words
+from traitbench.client import Traitbench
+from traitbench.contract.models import Progress
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.scoring.search import EFFORTS
 
 
 def test_without_traits_it_says_what_comes_first(workbench: Workbench, client: Traitbench, namespace: str) -> None:

@@ -3,12 +3,12 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.client import Traitbench
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
-from sample_data import demo_models
 from tests.conftest import Service, Trained, make_draft
 from tests.pages.drive import Workbench, end_badly, hold_busy, links, words
+from traitbench.client import Traitbench
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.sample_data import demo_models
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.client import Traitbench
-from core.contract.models import VersionRetentionPolicy
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
 from tests.conftest import Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, add_version, charts, copied_link, links, make_old, words
+from traitbench.client import Traitbench
+from traitbench.contract.models import VersionRetentionPolicy
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
 
 TEXTS = ("Thank you so much, it was lovely.", "Your request is denied.", "The train leaves at nine.")
 

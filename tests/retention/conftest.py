@@ -2,9 +2,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.lifecycle.bench import Bench
 from tests.benches import database as database
 from tests.benches import fresh_settings, opened
+from traitbench.lifecycle.bench import Bench
 
 
 @pytest.fixture(scope="package")

@@ -22,18 +22,18 @@ from typing import Any
 import httpx
 import pytest
 
-from core.client import Traitbench
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
-from core.errors import FeatureUnavailable, SamplesPurged
-from core.extract import extract
-from core.lifecycle import keys
-from core.service.app import create_app
 from tests.app.processes import Started, running
 from tests.benches import ON_SQLITE, fresh_settings, opened, until
 from tests.contract.world import served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from tests.retention.marks import files, found, mark, rows
+from traitbench.client import Traitbench
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.errors import FeatureUnavailable, SamplesPurged
+from traitbench.extract import extract
+from traitbench.lifecycle import keys
+from traitbench.service.app import create_app
 
 SAMPLE, NAME, FEEDBACK, DRAFT, FLIGHT = (mark(name) for name in ("sample", "name", "feedback", "draft", "flight"))
 KEPT = (SAMPLE, NAME, FEEDBACK, DRAFT, FLIGHT)

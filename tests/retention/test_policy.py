@@ -9,16 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
-from core.contract.scores import ScoreRequest
-from core.contract.versions import VersionActivate
-from core.errors import VersionNotFound
-from core.lifecycle import models, retention, rules, scores, training, versions
-from core.lifecycle.bench import Bench
-from core.store import models as stored
-from core.store import versions as stored_versions
-from core.store.engine import writing
 from tests.benches import AUTHOR, SCORER, done_here, draft, trained_here
+from traitbench.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
+from traitbench.contract.scores import ScoreRequest
+from traitbench.contract.versions import VersionActivate
+from traitbench.errors import VersionNotFound
+from traitbench.lifecycle import models, retention, rules, scores, training, versions
+from traitbench.lifecycle.bench import Bench
+from traitbench.store import models as stored
+from traitbench.store import versions as stored_versions
+from traitbench.store.engine import writing
 
 
 def test_a_test_is_on_the_database_it_names(bench: Bench, database: str) -> None:

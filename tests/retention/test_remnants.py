@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from core.contract.models import ModelUpdate
-from core.contract.samples import SampleInput, SamplesCreate
-from core.lifecycle import models, samples
-from core.lifecycle.bench import Bench
 from tests.benches import AUTHOR, ON_SQLITE, draft, fresh_settings, opened
 from tests.retention.marks import files, found, mark
+from traitbench.contract.models import ModelUpdate
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.lifecycle import models, samples
+from traitbench.lifecycle.bench import Bench
 
 pytestmark = ON_SQLITE
 

@@ -10,21 +10,6 @@ import pytest
 from numpy.typing import NDArray
 from sqlalchemy import func, select
 
-from core.contract.models import ModelCreate, ModelUpdate, TrainRequest
-from core.contract.samples import SampleInput, SamplesCreate
-from core.contract.scores import ScoreRequest
-from core.contract.traits import TraitInput, TraitsCreate, TraitUpdate
-from core.encoders import FULL, Encoder
-from core.errors import InsufficientSamples, SamplesPurged, Unavailable
-from core.lifecycle import learning, models, outcomes, retraining, samples, scores, training, traits, versions
-from core.lifecycle import zero_retention as zero
-from core.lifecycle.bench import Bench
-from core.runs.worker import Worker, execute
-from core.scoring.snapshot import Snapshot, param_hash
-from core.store import models as stored
-from core.store import tables
-from core.store import traits as stored_traits
-from core.store.engine import reading, sqlite_file, writing
 from tests.benches import (
     AUTHOR,
     COLD,
@@ -38,6 +23,21 @@ from tests.benches import (
     trained_here,
     until,
 )
+from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
+from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.contract.scores import ScoreRequest
+from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
+from traitbench.encoders import FULL, Encoder
+from traitbench.errors import InsufficientSamples, SamplesPurged, Unavailable
+from traitbench.lifecycle import learning, models, outcomes, retraining, samples, scores, training, traits, versions
+from traitbench.lifecycle import zero_retention as zero
+from traitbench.lifecycle.bench import Bench
+from traitbench.runs.worker import Worker, execute
+from traitbench.scoring.snapshot import Snapshot, param_hash
+from traitbench.store import models as stored
+from traitbench.store import tables
+from traitbench.store import traits as stored_traits
+from traitbench.store.engine import reading, sqlite_file, writing
 
 MARK = "quokkaplume"
 ON, OFF = ModelUpdate(zero_data_retention=True), ModelUpdate(zero_data_retention=False)

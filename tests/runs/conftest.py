@@ -12,13 +12,13 @@ import pytest
 from sqlalchemy import Engine
 from ulid import ULID
 
-from core.lifecycle.bench import open_store
-from core.runs.engine import Runs
-from core.settings import Settings
-from core.store import models, runs
-from core.store.engine import reading, writing
 from tests.benches import database as database
 from tests.benches import fresh_settings, new_handle, until
+from traitbench.lifecycle.bench import open_store
+from traitbench.runs.engine import Runs
+from traitbench.settings import Settings
+from traitbench.store import models, runs
+from traitbench.store.engine import reading, writing
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 
-from core.encoders import FULL, Encoder, Vectors
-from core.encoders.registry import load_encoder
-from core.generators import TraitPoles
-from core.lifecycle import learning, outcomes
-from core.runs.pulse import Death, Pulse
-from core.runs.worker import Worker, serve
-from core.store.engine import open_engine
+from traitbench.encoders import FULL, Encoder, Vectors
+from traitbench.encoders.registry import load_encoder
+from traitbench.generators import TraitPoles
+from traitbench.lifecycle import learning, outcomes
+from traitbench.runs.pulse import Death, Pulse
+from traitbench.runs.worker import Worker, serve
+from traitbench.store.engine import open_engine
 
 
 class Brittle:

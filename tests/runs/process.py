@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 from threading import Thread
 
-from core.lifecycle import outcomes
-from core.runs.execution import Execution
-from core.runs.guard import Pace
-from core.runs.worker import Worker, serve
-from core.store.engine import open_engine, writing
+from traitbench.lifecycle import outcomes
+from traitbench.runs.execution import Execution
+from traitbench.runs.guard import Pace
+from traitbench.runs.worker import Worker, serve
+from traitbench.store.engine import open_engine, writing
 
 
 def main() -> None:

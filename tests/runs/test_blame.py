@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from core.contract.models import LastOperation
-from core.lifecycle import outcomes, rules
-from core.runs.blame import judge
-from core.runs.engine import Runs
-from core.runs.pulse import Cause, Death, Place
-from core.store import models, runs, samples, traits
-from core.store.engine import reading, writing
 from tests.benches import ON_SQLITE, until
 from tests.runs.conftest import ROOT, Yard
+from traitbench.contract.models import LastOperation
+from traitbench.lifecycle import outcomes, rules
+from traitbench.runs.blame import judge
+from traitbench.runs.engine import Runs
+from traitbench.runs.pulse import Cause, Death, Place
+from traitbench.store import models, runs, samples, traits
+from traitbench.store.engine import reading, writing
 
 PILL = "This one brings the worker down."
 

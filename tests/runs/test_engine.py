@@ -12,11 +12,11 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import text
 
-from core.runs.names import APPLICATION_VERSION, SERIALIZER, engine_url
-from core.store import runs, workers
-from core.store.engine import reading, sqlite_file, writing
 from tests.benches import until
 from tests.runs.conftest import StartWorker, Yard
+from traitbench.runs.names import APPLICATION_VERSION, SERIALIZER, engine_url
+from traitbench.store import runs, workers
+from traitbench.store.engine import reading, sqlite_file, writing
 
 
 def _queued(yard: Yard) -> dict[str, str | None]:

@@ -6,15 +6,15 @@ from time import sleep
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from core.errors import InsufficientSamples
-from core.lifecycle import outcomes, rules
-from core.runs.execution import Execution, Fenced
-from core.runs.pulse import Place
-from core.runs.worker import Body, Worker, execute, persist
-from core.store import models, runs
-from core.store.engine import reading, writing
-from core.store.trouble import unavailable
 from tests.runs.conftest import Yard
+from traitbench.errors import InsufficientSamples
+from traitbench.lifecycle import outcomes, rules
+from traitbench.runs.execution import Execution, Fenced
+from traitbench.runs.pulse import Place
+from traitbench.runs.worker import Body, Worker, execute, persist
+from traitbench.store import models, runs
+from traitbench.store.engine import reading, writing
+from traitbench.store.trouble import unavailable
 
 
 def _worker(yard: Yard, body: Body) -> Worker:

@@ -6,9 +6,9 @@ from threading import Event, Thread
 
 import pytest
 
-from core.runs.pulse import Listener, Place, Pulse
-from core.runs.room import Room
 from tests.benches import until
+from traitbench.runs.pulse import Listener, Place, Pulse
+from traitbench.runs.room import Room
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ from threading import Event
 
 import pytest
 
-from core.runs.schedules import Schedule, keep, turn
 from tests.benches import ON_SQLITE
+from traitbench.runs.schedules import Schedule, keep, turn
 
 pytestmark = ON_SQLITE
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from core.runs.pulse import Place
-from core.runs.supervisor import Supervisor
 from tests.benches import ON_SQLITE, until
+from traitbench.runs.pulse import Place
+from traitbench.runs.supervisor import Supervisor
 
 pytestmark = ON_SQLITE
 
@@ -25,7 +25,7 @@ DEAF = "import sys, time; sys.stdin.readline(); print('ready', flush=True); time
 # Children with a pulse and a piece of a run in their hands; the second line that they are told ends them.
 HOLDS = """
 import os, sys, threading, time
-from core.runs.pulse import Place, Pulse
+from traitbench.runs.pulse import Place, Pulse
 told, does = sys.stdin.readline(), sys.argv[1]
 open(sys.argv[2], "a").write(told)
 pulse = Pulse(every_s=0.1, longest_piece_s=0.5)
@@ -48,8 +48,8 @@ sys.stdin.read()
 """
 PRESSED = """
 import resource, sys, threading, time
-from core.runs.pulse import Place
-from core.runs.supervisor import Supervisor
+from traitbench.runs.pulse import Place
+from traitbench.runs.supervisor import Supervisor
 soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 supervisor = Supervisor([sys.executable, "-c", sys.argv[1]], {})
 resource.setrlimit(resource.RLIMIT_NOFILE, (5, hard))

@@ -6,10 +6,10 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from core.scoring.again import Again, Tally, folds_of, part
-from core.scoring.axis import path, pole_weights
-from core.scoring.search import Evidence, Recipe, evidence
 from tests.scoring.test_axis import cloud
+from traitbench.scoring.again import Again, Tally, folds_of, part
+from traitbench.scoring.axis import path, pole_weights
+from traitbench.scoring.search import Evidence, Recipe, evidence
 
 PLAIN = Recipe(0.5, 0.0, None, None)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from core.scoring.area import auroc, interval, sure
+from traitbench.scoring.area import auroc, interval, sure
 
 
 def test_auroc_is_the_usual_one_ties_counting_half() -> None:

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from core.scoring.axis import centroid_difference, path, path_and_left_out, pole_weights
 from tests.scoring.hand import directions
+from traitbench.scoring.axis import centroid_difference, path, path_and_left_out, pole_weights
 
 
 def cloud(n: int, d: int, *, apart: float = 0.6) -> tuple[np.ndarray, np.ndarray]:

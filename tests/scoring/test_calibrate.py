@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from core.scoring.calibrate import calibrate, smoothed
+from traitbench.scoring.calibrate import calibrate, smoothed
 
 
 def column(*values: float) -> np.ndarray:

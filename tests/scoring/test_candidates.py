@@ -1,7 +1,17 @@
 import numpy as np
 import pytest
 
-from core.scoring.candidates import LABEL_SLOPES, Candidate, Slate, Told, Weighed, blind, label_slope, pruned, weigh
+from traitbench.scoring.candidates import (
+    LABEL_SLOPES,
+    Candidate,
+    Slate,
+    Told,
+    Weighed,
+    blind,
+    label_slope,
+    pruned,
+    weigh,
+)
 
 SLATE = Slate([Candidate(0.5, slope) for slope in LABEL_SLOPES])
 

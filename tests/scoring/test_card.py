@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.scoring import card
-from core.scoring.card import UnknownTrait, score, score_many
-from core.scoring.snapshot import Breaks, EncoderMismatch, Quartiles
 from tests.scoring.hand import axis, encode, snapshot
+from traitbench.scoring import card
+from traitbench.scoring.card import UnknownTrait, score, score_many
+from traitbench.scoring.snapshot import Breaks, EncoderMismatch, Quartiles
 
 APART = (Quartiles(60, 70, 80), Quartiles(20, 30, 40))
 OVERLAPPING = (Quartiles(40, 60, 80), Quartiles(20, 30, 55))

@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from core.scoring.cost import estimate, pace
+from traitbench.scoring.cost import estimate, pace
 
 LEVELS = ("low", "medium", "high", "max")
 

@@ -6,11 +6,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from core.scoring.area import sure
-from core.scoring.curve import MORE, Point, prospects
-from core.scoring.search import Evidence, Recipe, evidence
 from tests.scoring.hand import fitted, samples
 from tests.scoring.test_axis import cloud
+from traitbench.scoring.area import sure
+from traitbench.scoring.curve import MORE, Point, prospects
+from traitbench.scoring.search import Evidence, Recipe, evidence
 
 PLAIN = Recipe(0.75, 0.0, None, None)
 

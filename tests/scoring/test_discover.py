@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core.scoring.discover import (
+from tests.real_encoder import best
+from traitbench.sample_data import demo_models
+from traitbench.scoring.discover import (
     EFFORTS,
     FEWEST_TEXTS,
     DiscoveredTrait,
@@ -14,10 +16,8 @@ from core.scoring.discover import (
     discover,
     pole_difference,
 )
-from core.scoring.evaluate import auroc
-from core.scoring.segments import embed
-from sample_data import demo_models
-from tests.real_encoder import best
+from traitbench.scoring.evaluate import auroc
+from traitbench.scoring.segments import embed
 
 TOPICS = (("garden", "roses", "spade"), ("engine", "brakes", "wheel"))
 MOODS = (("joyful", "cheerful", "sunny"), ("gloomy", "dreary", "bitter"))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from core.scoring.doctor import KINDS, Finding, Wanted, examine
 from tests.scoring.test_suspects import clouds
+from traitbench.scoring.doctor import KINDS, Finding, Wanted, examine
 
 D = 70
 

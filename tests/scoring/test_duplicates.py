@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from core.scoring import duplicates
-from core.scoring.duplicates import MOST_SAMPLES, NEAR, alike, joined, plain
+from traitbench.scoring import duplicates
+from traitbench.scoring.duplicates import MOST_SAMPLES, NEAR, alike, joined, plain
 
 
 def rows(n: int, d: int = 80, seed: int = 3) -> NDArray[np.float32]:

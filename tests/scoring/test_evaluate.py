@@ -5,12 +5,12 @@ import pytest
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from core.scoring.area import interval
-from core.scoring.evaluate import auroc, confusion, figures, judged, measured
-from core.scoring.search import EFFORTS, Evidence, Found, evidence, search
-from core.scoring.snapshot import Breaks
 from tests.scoring.hand import directions
 from tests.scoring.test_axis import cloud
+from traitbench.scoring.area import interval
+from traitbench.scoring.evaluate import auroc, confusion, figures, judged, measured
+from traitbench.scoring.search import EFFORTS, Evidence, Found, evidence, search
+from traitbench.scoring.snapshot import Breaks
 
 EFFORT = EFFORTS["low"]
 FIGURES = ("auroc", "auroc_interval", "brier", "calibration_error", "cross_entropy")

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from core.scoring import card
-from core.scoring.explain import MOST_ENCODED, Explained, Part, Reasons, explain
-from core.scoring.segments import Segment
-from core.scoring.snapshot import Snapshot
 from tests.scoring.hand import axis, encode, snapshot
+from traitbench.scoring import card
+from traitbench.scoring.explain import MOST_ENCODED, Explained, Part, Reasons, explain
+from traitbench.scoring.segments import Segment
+from traitbench.scoring.snapshot import Snapshot
 
 TEXTS = {
     "one word": "east",

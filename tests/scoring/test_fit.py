@@ -11,12 +11,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from core.scoring.card import positions, score
-from core.scoring.fit import fit
-from core.scoring.search import EFFORTS
-from core.scoring.snapshot import Snapshot, param_hash
 from tests.scoring.hand import PLANE, directions, encode, fitted, samples
 from tests.scoring.test_axis import cloud
+from traitbench.scoring.card import positions, score
+from traitbench.scoring.fit import fit
+from traitbench.scoring.search import EFFORTS
+from traitbench.scoring.snapshot import Snapshot, param_hash
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.scoring.fit import Trained, TraitSamples, fit
-from core.scoring.search import evidence
-from core.scoring.snapshot import Breaks, EncoderIdentity, param_hash
 from tests.scoring.hand import directions, fitted, samples
 from tests.scoring.test_axis import cloud
+from traitbench.scoring.fit import Trained, TraitSamples, fit
+from traitbench.scoring.search import evidence
+from traitbench.scoring.snapshot import Breaks, EncoderIdentity, param_hash
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from core.scoring.fit import Trained, TraitSamples
-from core.scoring.snapshot import Breaks, TraitAxis, param_hash
 from tests.scoring.hand import fitted, samples
 from tests.scoring.test_axis import cloud
+from traitbench.scoring.fit import Trained, TraitSamples
+from traitbench.scoring.snapshot import Breaks, TraitAxis, param_hash
 
 AXIS = np.array([0.6, 0.8, 0.0, 0.0], np.float32)
 

@@ -10,13 +10,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from core.scoring.candidates import Candidate
-from core.scoring.evaluate import auroc
-from core.scoring.fit import TraitSamples, fit
-from core.scoring.search import EFFORTS, evidence, search
-from core.scoring.snapshot import EncoderIdentity, param_hash
 from tests.scoring.hand import directions, fitted, samples
 from tests.scoring.test_axis import cloud
+from traitbench.scoring.candidates import Candidate
+from traitbench.scoring.evaluate import auroc
+from traitbench.scoring.fit import TraitSamples, fit
+from traitbench.scoring.search import EFFORTS, evidence, search
+from traitbench.scoring.snapshot import EncoderIdentity, param_hash
 
 LEVELS = ("low", "medium", "high", "max")
 BLOCKS = (slice(0, 10), slice(10, 30))

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from core.scoring import card
-from core.scoring.segments import AT_ONCE, blocks, embed, mean, mean_of, segments
 from tests.scoring.hand import axis, encode, snapshot
+from traitbench.scoring import card
+from traitbench.scoring.segments import AT_ONCE, blocks, embed, mean, mean_of, segments
 
 WORDS = ("east", "north", "west", "south", "and", "then", "slowly")
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core.scoring.card import score_many
-from core.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
-from core.scoring.snapshot import FULL, ModeNotLearnt, Snapshot, SnapshotInvalid, canonical_bytes, param_hash
 from tests.scoring.hand import directions, samples
 from tests.scoring.hand import encode as winds
 from tests.scoring.test_axis import cloud
+from traitbench.scoring.card import score_many
+from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
+from traitbench.scoring.snapshot import FULL, ModeNotLearnt, Snapshot, SnapshotInvalid, canonical_bytes, param_hash
 
 MODES = {"left": slice(0, 2), "right": slice(2, 4)}
 FOUR = EncoderIdentity("four-1", 4, "0" * 64)

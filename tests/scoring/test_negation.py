@@ -1,6 +1,6 @@
 import pytest
 
-from core.scoring.negation import negates
+from traitbench.scoring.negation import negates
 
 
 @pytest.mark.parametrize("label", ["not ironic", "Other", "anything else", "non-fiction", " no insult", "without hope"])

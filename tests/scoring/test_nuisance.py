@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.scoring.nuisance import language, of_group, of_length, source
+from traitbench.scoring.nuisance import language, of_group, of_length, source
 
 POLES = np.r_[np.ones(12), np.zeros(12)]
 

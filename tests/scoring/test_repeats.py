@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.scoring.repeats import LONGEST, shorten
 from tests.nasty import FAMILIES, PROSE
+from traitbench.scoring.repeats import LONGEST, shorten
 
 RUNS = st.lists(
     st.tuples(st.sampled_from(". \n\ta😀\u0301今"), st.sampled_from((1, 2, 3, 40, 127, 128, 255, 256, 257, 300, 700))),

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from core.scoring.search import EFFORTS, Evidence, Found, evidence, search
 from tests.scoring.hand import directions
 from tests.scoring.test_axis import cloud
+from traitbench.scoring.search import EFFORTS, Evidence, Found, evidence, search
 
 
 def test_a_text_that_stands_twice_is_one_sample_with_the_mean_of_its_qualities() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from core.scoring.segments import count_words, embed, parts, phrases, segments, sentences
+from traitbench.scoring.segments import count_words, embed, parts, phrases, segments, sentences
 
 SENTENCE = "The ferry leaves the small harbour at nine and comes back before the light is gone. "
 

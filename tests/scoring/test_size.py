@@ -1,7 +1,7 @@
 import pytest
 
-from core.scoring.size import TextTooLarge, check
 from tests.nasty import FAMILIES
+from traitbench.scoring.size import TextTooLarge, check
 
 
 def counted(text: str) -> int:

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.scoring.card import score
-from core.scoring.snapshot import (
+from tests.scoring.hand import PLANE, axis, encode, snapshot
+from traitbench.scoring.card import score
+from traitbench.scoring.snapshot import (
     EncoderIdentity,
     EncoderMismatch,
     Snapshot,
@@ -14,7 +15,6 @@ from core.scoring.snapshot import (
     canonical_bytes,
     param_hash,
 )
-from tests.scoring.hand import PLANE, axis, encode, snapshot
 
 # Written by hand: (1, 0) and (-0.5, 2) as little-endian float32 in base64. Its hash may only change on purpose.
 BY_HAND: dict[str, Any] = {

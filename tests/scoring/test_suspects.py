@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core.scoring.suspects import judge, lonely
+from traitbench.scoring.suspects import judge, lonely
 
 
 def clouds(

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from core.scoring.terms import kernel, telling, words
+from traitbench.scoring.terms import kernel, telling, words
 
 TEXTS = [
     *("The lovely dog barks", "A lovely dog sleeps", "My lovely dog eats", "One lovely dog more"),

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import uvicorn
 
-from core.client import Traitbench
-from core.lifecycle import keys
-from core.lifecycle.bench import open_bench
-from core.service.app import create_app
-from core.settings import Settings
 from tests.conftest import free_port, make_draft
+from traitbench.client import Traitbench
+from traitbench.lifecycle import keys
+from traitbench.lifecycle.bench import open_bench
+from traitbench.service.app import create_app
+from traitbench.settings import Settings
 
 DEPTHS = (1, 2, 3)
 

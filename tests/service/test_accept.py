@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.errors import NotAcceptable
-from core.service.accept import negotiate
+from traitbench.errors import NotAcceptable
+from traitbench.service.accept import negotiate
 
 JSON, TEXT = "application/json", "text/plain"
 

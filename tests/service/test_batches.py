@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from core.extract import Extracted
-from core.lifecycle import keys
-from core.lifecycle.bench import Bench
-from core.service.app import create_app
 from tests.benches import fresh_settings, opened, trained_here, until
 from tests.contract.world import served
+from traitbench.extract import Extracted
+from traitbench.lifecycle import keys
+from traitbench.lifecycle.bench import Bench
+from traitbench.service.app import create_app
 
 HELD = "https://held.example/"
 

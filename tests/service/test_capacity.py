@@ -17,15 +17,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.client import Traitbench
-from core.extract import Extracted
-from core.lifecycle import keys
-from core.lifecycle.bench import Bench
-from core.service.app import create_app
-from core.service.capacity import Bound, Capacity, Kind, Share, bounds_for, kinds
-from core.settings import Settings
 from tests.benches import fresh_settings, opened, trained_here, until
 from tests.contract.world import served
+from traitbench.client import Traitbench
+from traitbench.extract import Extracted
+from traitbench.lifecycle import keys
+from traitbench.lifecycle.bench import Bench
+from traitbench.service.app import create_app
+from traitbench.service.capacity import Bound, Capacity, Kind, Share, bounds_for, kinds
+from traitbench.settings import Settings
 
 ADDRESS = "https://held.example/"
 KIB = 1024

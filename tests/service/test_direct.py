@@ -14,13 +14,13 @@ from pydantic import AfterValidator
 from starlette.requests import Request
 from starlette.responses import Response
 
-from core.extract import Extracted
-from core.lifecycle import keys
-from core.lifecycle.bench import Bench
-from core.service.app import create_app
-from core.service.direct import DirectRoute
 from tests.benches import fresh_settings, opened, trained_here
 from tests.contract.world import served
+from traitbench.extract import Extracted
+from traitbench.lifecycle import keys
+from traitbench.lifecycle.bench import Bench
+from traitbench.service.app import create_app
+from traitbench.service.direct import DirectRoute
 
 ADDRESS = "https://elsewhere.example/"
 

@@ -11,12 +11,12 @@ import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from core.lifecycle.bench import Bench
-from core.logs import LogHandler
-from core.service.app import create_app
-from core.service.edges import Edges
 from tests.conftest import Service
 from tests.contract.world import REQUEST_ID, served
+from traitbench.lifecycle.bench import Bench
+from traitbench.logs import LogHandler
+from traitbench.service.app import create_app
+from traitbench.service.edges import Edges
 
 SECRET = "the content of a text"
 OPERATIONS = [("GET", "/v1/models"), ("POST", "/v1/models"), ("GET", "/v1/health"), ("POST", "/v1/models/a.b/score")]

@@ -9,8 +9,8 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from core.service.guard import Guard
-from core.settings import Settings
+from traitbench.service.guard import Guard
+from traitbench.settings import Settings
 
 Pairs = Sequence[tuple[str, str]]
 

@@ -16,17 +16,17 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Engine
 from starlette.requests import Request
 
-from core.contract.models import TrainRequest
-from core.lifecycle import training
-from core.logs import LogHandler
-from core.service.app import create_app
-from core.service.edges import Measured
-from core.service.metrics import is_local
-from core.service.watching import Watching
-from core.store.engine import open_engine
 from tests.benches import AUTHOR, draft, fresh_settings, opened, trained_here
 from tests.conftest import Service, Trained
 from tests.contract.world import served
+from traitbench.contract.models import TrainRequest
+from traitbench.lifecycle import training
+from traitbench.logs import LogHandler
+from traitbench.service.app import create_app
+from traitbench.service.edges import Measured
+from traitbench.service.metrics import is_local
+from traitbench.service.watching import Watching
+from traitbench.store.engine import open_engine
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 FAMILIES = {

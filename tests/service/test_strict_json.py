@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.errors import InvalidJson
-from core.service.strict_json import MAX_DEPTH, faults, parse
+from traitbench.errors import InvalidJson
+from traitbench.service.strict_json import MAX_DEPTH, faults, parse
 
 NOT_ONE_VALUE = {
     "broken off": b'{"a": 1',

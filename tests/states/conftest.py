@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from core.lifecycle import keys
-from core.lifecycle.bench import Bench
-from core.service.app import create_app
 from tests.benches import database as database
 from tests.benches import fresh_settings, opened
 from tests.contract.world import served
+from traitbench.lifecycle import keys
+from traitbench.lifecycle.bench import Bench
+from traitbench.service.app import create_app
 
 RETRAIN_AFTER = 3
 

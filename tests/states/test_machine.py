@@ -18,17 +18,17 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, run_state_machine_as_test
 
-from core.contract.models import VersionRetentionPolicy
-from core.contract.samples import SampleInput
-from core.contract.traits import TraitInput
-from core.lifecycle import outcomes, retraining
-from core.store import runs
-from core.store.engine import writing
 from tests.benches import ON_SQLITE, done_here
 from tests.conftest import COLD, WARM, Service
 from tests.states.conftest import RETRAIN_AFTER, Ground
 from tests.states.told import GOES, Sample, Told, Trait
 from tests.states.walker import NOBODY, Walker, step
+from traitbench.contract.models import VersionRetentionPolicy
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.lifecycle import outcomes, retraining
+from traitbench.store import runs
+from traitbench.store.engine import writing
 
 WALKS = os.environ.get("TRAITBENCH_TEST_WALKS")
 TEXT = "Thank you for the letter, it was a joy to read."

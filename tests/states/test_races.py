@@ -13,14 +13,14 @@ from typing import Any, get_args
 
 import pytest
 
-from core.client import Traitbench
-from core.contract.models import Effort, VersionRetentionPolicy
-from core.contract.samples import SampleInput
-from core.errors import FeatureUnavailable, TraitbenchError
-from core.lifecycle.bench import Bench
 from tests.benches import done_here, until
 from tests.conftest import COLD, WARM, make_draft
 from tests.states.conftest import Ground
+from traitbench.client import Traitbench
+from traitbench.contract.models import Effort, VersionRetentionPolicy
+from traitbench.contract.samples import SampleInput
+from traitbench.errors import FeatureUnavailable, TraitbenchError
+from traitbench.lifecycle.bench import Bench
 
 THREADS = 20
 ROUNDS = 3

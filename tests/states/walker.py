@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from core.client import Traitbench
-from core.errors import TraitbenchError
 from tests.conftest import PATIENCE_SECONDS
 from tests.states.conftest import Ground
 from tests.states.told import GOES, Run, Sample, Start, Told, Trait
+from traitbench.client import Traitbench
+from traitbench.errors import TraitbenchError
 
 Step = TypeVar("Step", bound=Callable[..., None])
 

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from core.lifecycle.bench import open_store
-from core.settings import Settings
 from tests.benches import database as database
 from tests.benches import fresh_settings
+from traitbench.lifecycle.bench import open_store
+from traitbench.settings import Settings
 
 
 @pytest.fixture(scope="package")

@@ -3,8 +3,8 @@ import json
 
 import pytest
 
-from core.errors import InvalidCursor
-from core.store.cursors import read_name, read_number, write_cursor
+from traitbench.errors import InvalidCursor
+from traitbench.store.cursors import read_name, read_number, write_cursor
 
 
 def test_a_cursor_brings_back_its_place() -> None:

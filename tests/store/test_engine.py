@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import Engine, delete, select, text, update
 from sqlalchemy.exc import DBAPIError
 
-from core.store import models, tables, workers
-from core.store.engine import database_now, open_engine, reading, sqlite_file, writing
 from tests.benches import new_handle
+from traitbench.store import models, tables, workers
+from traitbench.store.engine import database_now, open_engine, reading, sqlite_file, writing
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine, func, select
 
-from core.store import kept_vectors, models, tables
-from core.store.engine import reading, writing
-from core.store.kept_vectors import Encoded, Shelf
 from tests.benches import new_handle
+from traitbench.store import kept_vectors, models, tables
+from traitbench.store.engine import reading, writing
+from traitbench.store.kept_vectors import Encoded, Shelf
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SIZE = 4 * 16 + 250

@@ -12,17 +12,17 @@ from alembic.script import ScriptDirectory
 from dbos import DBOS
 from sqlalchemy import Connection, Engine, func, inspect, select, text
 
-from core.contract.models import TrainRequest
-from core.errors import ModelBusy
-from core.lifecycle import models, samples, training
-from core.runs.names import engine_url
-from core.runs.queue import EngineQueue
-from core.settings import Settings
-from core.store import migrations
-from core.store.engine import open_engine, reading, writing
-from core.store.migrate import migrate
-from core.store.tables import kept_vectors, metadata
 from tests.benches import AUTHOR, fresh_settings, opened, settled
+from traitbench.contract.models import TrainRequest
+from traitbench.errors import ModelBusy
+from traitbench.lifecycle import models, samples, training
+from traitbench.runs.names import engine_url
+from traitbench.runs.queue import EngineQueue
+from traitbench.settings import Settings
+from traitbench.store import migrations
+from traitbench.store.engine import open_engine, reading, writing
+from traitbench.store.migrate import migrate
+from traitbench.store.tables import kept_vectors, metadata
 
 
 def _differences(engine: Engine) -> list[object]:

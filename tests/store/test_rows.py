@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import IntegrityError
 
-from core.store import models, runs, samples, tables, traits, vectors, versions
-from core.store.engine import reading, writing
 from tests.benches import new_handle
+from traitbench.store import models, runs, samples, tables, traits, vectors, versions
+from traitbench.store.engine import reading, writing
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

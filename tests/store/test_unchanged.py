@@ -10,9 +10,9 @@ from typing import NoReturn
 import pytest
 from sqlalchemy import Engine, text
 
-from core.store.engine import open_engine, reading, writing
-from core.store.migrate import migrate
-from core.store.unchanged import Unchanged
+from traitbench.store.engine import open_engine, reading, writing
+from traitbench.store.migrate import migrate
+from traitbench.store.unchanged import Unchanged
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
-"""Alembic runs this file: it uses the connection, and the transaction, that `core.store.migrate` holds."""
+"""Alembic runs this file: it uses the connection, and the transaction, that `traitbench.store.migrate` holds."""
 
 from alembic import context
 from sqlalchemy.schema import SchemaItem
 
-from core.store.tables import metadata
+from traitbench.store.tables import metadata
 
 
 def ours(_item: SchemaItem, name: str | None, kind: str, _reflected: bool, _other: SchemaItem | None) -> bool:

@@ -1,6 +1,6 @@
 """The first tables.
 
-Written out, not taken from `core.store.tables`: a migration says what was, also when the tables have moved on.
+Written out, not taken from `traitbench.store.tables`: a migration says what was, also when the tables have moved on.
 """
 
 import sqlalchemy as sa
