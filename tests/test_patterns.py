@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.growth import grows_too_fast
+from tests.test_imports import FOLDERS, module_at
 from traitbench.app.foreign_markdown import _codes
 from traitbench.encoders import style
 from traitbench.extract import reading
@@ -23,14 +24,13 @@ from traitbench.generators import variations, words
 from traitbench.scoring import segments
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("app", "core", "pages", "sample_data")
 
 Pattern = re.Pattern[Any]
 
 
 def patterns() -> Iterator[tuple[str, Pattern]]:
     """Every pattern in the source, by file and line."""
-    for file in sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+    for file in sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
         where = file.relative_to(ROOT)
         tree = ast.parse(file.read_text())
         names = {id(node.value): node.targets[0] for node in tree.body if isinstance(node, ast.Assign)}
@@ -44,7 +44,7 @@ def patterns() -> Iterator[tuple[str, Pattern]]:
             else:
                 target = names.get(id(call))
                 assert isinstance(target, ast.Name), f"{place}: give the pattern a name at the top of the module"
-                module = import_module(".".join(where.with_suffix("").parts))
+                module = import_module(module_at(where))
                 yield place, getattr(module, target.id)
 
 

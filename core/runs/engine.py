@@ -30,7 +30,7 @@ class Runs(EngineQueue):
             DBOS.migrate(engine_url(url))
         super().__init__(url)
         told = {**greeting, "executor_id": _executor_id(url), "parent": os.getpid()}
-        # -P: a folder named core where the service was started must not be taken for ours.
+        # -P: a folder named traitbench where the service was started must not be taken for ours.
         self.worker = Supervisor([sys.executable, "-P", "-m", module], told, silence_s=silence_s)
 
     def start(self) -> None:

@@ -1,0 +1,1 @@
+"""The pages of the workbench, one question each; Streamlit runs their files."""
