@@ -7,6 +7,7 @@ Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 refused o
 
 import json
 import secrets
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -20,6 +21,7 @@ from traitbench.app.commands import VERBS
 from traitbench.app.commands.asking import Misasked, Refused, as_json
 from traitbench.app.commands.showing import say_table, say_unreadable
 from traitbench.errors import TraitbenchError, Unreachable
+from traitbench.extras import advice, require
 from traitbench.settings import SettingInvalid, Settings, read_settings
 
 Scope = Literal["scoring", "authoring"]
@@ -37,6 +39,10 @@ class _Commands(click.Group):
             raise Refused("\n".join((str(error), *_particulars(error)))) from error
         except TimeoutError as error:
             raise Refused(str(error)) from error
+        except ModuleNotFoundError as error:
+            if (sentence := advice(error)) is None:
+                raise
+            raise Misasked(sentence) from error
         except _database_errors() as error:
             raise Refused(
                 f"The database does not work as it should ({type(error).__name__}). Check TRAITBENCH_DATABASE_URL and"
@@ -92,6 +98,7 @@ def worker() -> None:
 
 
 def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
+    require("streamlit")  # asked first, so that the advice names the extra that brings everything else too
     from traitbench.app import asgi
 
     signed_in = settings.sign_in != "none"
@@ -258,11 +265,10 @@ for verb in VERBS:
     main.add_command(verb)
 
 
-def _database_errors() -> type[Exception]:
-    """Those that no sentence of their own is known for; imported late, for it takes longer than most commands."""
-    from sqlalchemy.exc import SQLAlchemyError
-
-    return SQLAlchemyError
+def _database_errors() -> tuple[type[Exception], ...]:
+    """The errors that no sentence of their own is known for. Nothing has raised one before the library is imported."""
+    library = sys.modules.get("sqlalchemy.exc")
+    return (library.SQLAlchemyError,) if library else ()
 
 
 def _particulars(error: TraitbenchError) -> list[str]:

@@ -1,0 +1,92 @@
+"""Scores of texts by traits that labelled samples define, and the client of the service that trains them.
+
+    import traitbench
+
+    with traitbench.Traitbench("http://127.0.0.1:8501", api_key="...") as client:
+        print(client.scores.score("local.tone", "Well done, thank you.").scores)
+
+The names below are public; every other module and name may change without notice.
+
+- `Traitbench` calls a service; its lists are `Pages`.
+- `TraitInput`, `SampleInput` and `VersionRetentionPolicy` are what its methods take.
+- `Model`, `Trait`, `Sample`, `Version`, `Card`, `Comparison`, `Explanation` and `Bundle` are what they return.
+- `TraitbenchError` is the base of every error that a service reports; `errors` has one class for each.
+- `notebook` draws answers, and lists of answers, as HTML. Answers also display themselves.
+
+Each name is loaded when it is first used, so that `import traitbench` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if __name__ != "traitbench":
+    raise ImportError(f"This folder is the package traitbench: write `import traitbench`, not `import {__name__}`.")
+
+if TYPE_CHECKING:
+    from traitbench import errors, notebook
+    from traitbench.client import Pages, Traitbench
+    from traitbench.contract.bundles import Bundle
+    from traitbench.contract.explanations import Explanation
+    from traitbench.contract.models import Model, VersionRetentionPolicy
+    from traitbench.contract.samples import Sample, SampleInput
+    from traitbench.contract.scores import Card, Comparison
+    from traitbench.contract.traits import Trait, TraitInput
+    from traitbench.contract.versions import Version
+    from traitbench.errors import TraitbenchError
+
+__all__ = [
+    "Bundle",
+    "Card",
+    "Comparison",
+    "Explanation",
+    "Model",
+    "Pages",
+    "Sample",
+    "SampleInput",
+    "Trait",
+    "TraitInput",
+    "Traitbench",
+    "TraitbenchError",
+    "Version",
+    "VersionRetentionPolicy",
+    "errors",
+    "notebook",
+]
+
+_MODULE_OF = {
+    "Bundle": "contract.bundles",
+    "Card": "contract.scores",
+    "Comparison": "contract.scores",
+    "Explanation": "contract.explanations",
+    "Model": "contract.models",
+    "Pages": "client",
+    "Sample": "contract.samples",
+    "SampleInput": "contract.samples",
+    "Trait": "contract.traits",
+    "TraitInput": "contract.traits",
+    "Traitbench": "client",
+    "TraitbenchError": "errors",
+    "Version": "contract.versions",
+    "VersionRetentionPolicy": "contract.models",
+}
+
+# Not for the type checker, to which the names above would then be any name.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Load a public name (PEP 562)."""
+        if name in _MODULE_OF:
+            found = getattr(import_module(f"traitbench.{_MODULE_OF[name]}"), name)
+        elif name in __all__:
+            found = import_module(f"traitbench.{name}")
+        else:
+            raise AttributeError(
+                f"module 'traitbench' has no attribute {name!r}", name=name, obj=import_module(__name__)
+            )
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    """List the public names only."""
+    return __all__

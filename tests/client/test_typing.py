@@ -22,6 +22,12 @@ with Traitbench() as client:
     client.models.update("a.b", state="ready")
     client.traits.discover("a.b", effort="heroic")
     client.samples.synthesize("a.b", synth_type="enrich")
+
+import traitbench
+
+reveal_type(traitbench.Traitbench)
+reveal_type(traitbench.errors.ModelBusy("busy").code)
+traitbench.Bench
 """
 SAID = """\
 6: note: Revealed type is "dict[str, int]"
@@ -32,6 +38,9 @@ SAID = """\
 12: error: Unexpected keyword argument "state" for "update" of "Models"
 13: error: Argument "effort" to "discover" of "Traits" has incompatible type "Literal['heroic']"
 14: error: Argument "synth_type" to "synthesize" of "Samples" has incompatible type "Literal['enrich']"
+18: note: Revealed type is "def (base_url:
+19: note: Revealed type is "str"
+20: error: Module has no attribute "Bench"
 """
 
 

