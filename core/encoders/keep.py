@@ -16,15 +16,16 @@ _MARK = 32
 
 def kept(path: Path, make: Callable[[], bytes]) -> bytes:
     """The content of `path` when it is sound, else what `make` gives, written to `path` if that can be done."""
-    content = _read(path)
+    content = read(path)
     if content is None:
         content = make()
         with contextlib.suppress(OSError):
-            _write(path, content)
+            write(path, content)
     return content
 
 
-def _read(path: Path) -> bytes | None:
+def read(path: Path) -> bytes | None:
+    """The content of a file that `write` wrote; None when there is none, or it is not sound."""
     try:
         with path.open("rb") as file:
             mark, content = file.read(_MARK), file.read()
@@ -33,7 +34,8 @@ def _read(path: Path) -> bytes | None:
     return content if hashlib.sha256(content).digest() == mark else None
 
 
-def _write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes) -> None:
+    """Write the content with its hash; `OSError` when that cannot be done."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

