@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Column, Float
 
-from tests.benches import AUTHOR, ON_SQLITE, SCORER, draft, fresh_settings, new_handle, opened, trained_here
+from tests.benches import AUTHOR, ON_SQLITE, SCORER, draft, export_of, fresh_settings, new_handle, opened, trained_here
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
@@ -58,7 +58,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 @pytest.fixture(scope="module")
 def exported(own: Bench) -> Bundle:
-    return bundles.export(own, AUTHOR, trained_here(own))
+    return export_of(own, AUTHOR, trained_here(own))
 
 
 def _made(bench: Bench, exported: Bundle) -> str:

@@ -1,16 +1,19 @@
 """The Operations page: one sentence on the state, what failed and how to go on, what runs, what is stored."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from tests.conftest import Service, make_draft
+from tests.benches import fresh_settings
+from tests.conftest import Service, free_port, make_draft, served
 from tests.pages.drive import Workbench, end_badly, hold_busy, words
 from traitbench.app import operations
 from traitbench.app.console import Listed, Overview
 from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
 from traitbench.lifecycle import keys
+from traitbench.lifecycle.bench import open_bench
 from traitbench.store.runs import Tally
 from traitbench.store.workers import Seen
 
@@ -48,6 +51,18 @@ def test_the_first_sentence(seen: Overview, failed: int, free: int | None, level
     state = operations.state(seen, failed=failed, free_bytes=free)
     assert (state.level, state.sentence) == (level, sentence)
     assert bool(state.way_out) is (level == "bad")
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of its own: what other tests leave busy would show here."""
+    with fresh_settings(tmp_path_factory.mktemp("operations")) as settings:
+        context = open_bench(replace(settings, port=free_port()))
+        try:
+            with served(context) as service:
+                yield service
+        finally:
+            context.close()
 
 
 @pytest.fixture
