@@ -1,0 +1,78 @@
+"""The routes of the API as its page lists them, read from the OpenAPI document and the table of access rules."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from core.lifecycle.access import RULES
+from core.service import openapi
+from core.service.app import create_app
+from core.service.edges import Edges
+
+Json = Mapping[str, Any]
+
+JSON = "application/json"
+NONE = "-"
+
+
+@cache
+def document() -> Json:
+    """The OpenAPI document of a service that is not open yet."""
+    app = create_app(lambda: None)
+    assert isinstance(app, Edges)
+    return openapi.document(app._app)  # type: ignore[arg-type]
+
+
+def operations() -> Iterator[tuple[str, str, Json]]:
+    """Method, path below `/v1`, and description of every operation, in the order of the document."""
+    for path, methods in document()["paths"].items():
+        for method, operation in methods.items():
+            yield method.upper(), path.removeprefix("/v1"), operation
+
+
+def rows() -> Iterator[dict[str, str]]:
+    """The table of routes."""
+    for method, path, operation in operations():
+        name = operation["summary"]
+        rule = RULES.get(name)
+        success = {status: answer for status, answer in operation["responses"].items() if status < "300"}
+        yield {
+            "Method": method,
+            "Path": f"`{path}`",
+            "Operation": f"`{name}`",
+            "Key": rule.scope if rule else "none",
+            "Reach": rule.reach if rule else NONE,
+            "Success": ", ".join(success),
+            "Body": _types(operation.get("requestBody", {}).get("content", {})),
+            "Answer": _types(next(iter(success.values()))["content"]),
+        }
+
+
+def query_rows() -> Iterator[dict[str, str]]:
+    """The table of query parameters."""
+    for method, path, operation in operations():
+        for parameter in operation.get("parameters", []):
+            if parameter["in"] == "query":
+                schema = parameter["schema"]
+                yield {
+                    "Route": f"`{method} {path}`",
+                    "Parameter": f"`{parameter['name']}`",
+                    "Type": _written(schema),
+                    "Default": f"`{schema['default']}`" if "default" in schema else "none",
+                }
+
+
+def _types(content: Json) -> str:
+    """Names of wire types for JSON, names of media types for the rest."""
+    named = [
+        f"`{each['schema']['$ref'].rpartition('/')[2]}`" if "$ref" in each["schema"] and media == JSON else f"`{media}`"
+        for media, each in content.items()
+    ]
+    return ", ".join(named) or NONE
+
+
+def _written(schema: Json) -> str:
+    if "enum" in schema or "const" in schema:
+        return " / ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+    bounds = f" ({schema['minimum']}-{schema['maximum']})" if "minimum" in schema else ""
+    return schema["type"] + bounds

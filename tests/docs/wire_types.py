@@ -1,0 +1,80 @@
+"""The fields of a wire type as the API page writes them: name, type, default."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from core.contract.fields import Received
+
+Json = Mapping[str, Any]
+
+
+def fields(wire_type: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
+    """Name, type, and the default of a received field or whether a returned one is always there."""
+    properties = wire_type.model_json_schema()["properties"]
+    default = _default if issubclass(wire_type, Received) else _presence
+    for name, field in wire_type.model_fields.items():
+        yield name, written(properties[name]), default(field.default)
+
+
+def written(schema: Json) -> str:
+    """A JSON schema in a few words: `string (1-200 characters) or null`."""
+    if "anyOf" in schema:
+        return " or ".join(written(each) for each in schema["anyOf"])
+    if "$ref" in schema:
+        return f"`{schema['$ref'].rpartition('/')[2]}`"
+    if "enum" in schema or "const" in schema:
+        return " / ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+    return _OF_TYPE[schema["type"]](schema) if "type" in schema else "any"
+
+
+def _string(schema: Json) -> str:
+    if schema.get("format") == "date-time":
+        return "time"
+    return "string" + _span(schema.get("minLength"), schema.get("maxLength"), " characters")
+
+
+def _number(schema: Json) -> str:
+    return str(schema["type"]) + _span(schema.get("minimum"), schema.get("maximum"))
+
+
+def _array(schema: Json) -> str:
+    return "list" + _span(schema.get("minItems"), schema.get("maxItems")) + f" of {written(schema['items'])}"
+
+
+def _object(schema: Json) -> str:
+    values = schema.get("additionalProperties")
+    return f"map of {written(values)}" if isinstance(values, Mapping) else "object"
+
+
+_OF_TYPE: Mapping[str, Callable[[Json], str]] = {
+    "string": _string,
+    "integer": _number,
+    "number": _number,
+    "array": _array,
+    "object": _object,
+    "boolean": lambda _: "boolean",
+    "null": lambda _: "null",
+}
+
+
+def _span(least: float | None, most: float | None, unit: str = "") -> str:
+    if least is None and most is None:
+        return ""
+    if most is None:
+        return " (not empty)" if unit and least == 1 else f" (at least {least:,.0f}{unit})"
+    return f" (at most {most:,.0f}{unit})" if least is None else f" ({least:,.0f}-{most:,.0f}{unit})"
+
+
+def _presence(value: Any) -> str:
+    return "always" if value is PydanticUndefined else "if any"
+
+
+def _default(value: Any) -> str:
+    if value is PydanticUndefined:
+        return "required"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "`true`", False: "`false`"}[value]
+    return f'`"{value}"`' if isinstance(value, str) else f"`{value}`"
