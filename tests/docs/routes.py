@@ -1,5 +1,6 @@
 """The routes of the API as its page lists them, read from the OpenAPI document and the table of access rules."""
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -60,6 +61,11 @@ def query_rows() -> Iterator[dict[str, str]]:
                     "Type": _written(schema),
                     "Default": f"`{schema['default']}`" if "default" in schema else "none",
                 }
+
+
+def named_types(cell: str) -> list[str]:
+    """The wire types that a cell names."""
+    return re.findall(r"`([A-Z][A-Za-z]+)`", cell)
 
 
 def _types(content: Json) -> str:

@@ -1,0 +1,192 @@
+"""`core/docs/contract.md` against the code: errors, access, states, scores, limits, admission control, settings."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from core import errors
+from core.contract.scores import Confidence
+from core.errors import TraitbenchError, Unreachable
+from core.extract.fetch import CONTRACT_LIMITS
+from core.lifecycle.access import RULES, Operation
+from core.lifecycle.feedback import LONGEST_TEXT, WORDS
+from core.scoring.card import band, breaks, confidence
+from core.scoring.discover import FEWEST_TEXTS
+from core.scoring.repeats import LONGEST
+from core.scoring.size import TOKENS_PER_WORD
+from core.scoring.snapshot import Breaks, Quartiles
+from core.service.capacity import LONG, bounds_for
+from core.service.strict_json import MAX_DEPTH
+from core.settings import Settings, read_settings
+from core.states import TABLE, Outcome
+from tests.contract import test_access_table
+from tests.contract.test_access_table import OWNED_READS, READS, WRITES
+from tests.docs.markdown import ROOT, only_code, read, section, table, tables
+
+PAGE = read("contract.md")
+CELLS = {
+    Outcome.PROCEED: "yes",
+    Outcome.NOTHING: "nothing",
+    Outcome.MATCH: "match",
+    Outcome.IF_VERSION: "if trained",
+    Outcome.WAIT: "wait",
+}
+
+
+def codes(root: type[TraitbenchError] = TraitbenchError) -> Iterator[type[TraitbenchError]]:
+    for error in root.__subclasses__():
+        if "code" in vars(error):
+            yield error
+        yield from codes(error)
+
+
+def test_the_table_of_error_codes() -> None:
+    rows = table(PAGE, "Error codes")
+    listed = {(only_code(row["Code"]), int(row["Status"]), only_code(row["Class"])) for row in rows}
+    assert listed == {(each.code, each.status, each.__name__) for each in codes() if each is not Unreachable}
+    assert [int(row["Status"]) for row in rows] == sorted(int(row["Status"]) for row in rows)
+    assert all(vars(errors)[only_code(row["Class"])] for row in rows)
+
+
+def test_every_code_that_the_page_mentions_exists() -> None:
+    known = {each.code for each in codes()}
+    states = {only_code(cell) for row in tables(section(PAGE, "5. States"))[1] for cell in row.values() if "_" in cell}
+    assert states <= known
+
+
+def test_the_table_of_access() -> None:
+    """It says what `tests/contract/test_access_table.py` walks over a socket."""
+    walked = {id(operations): columns for operations, key, columns in test_access_table.TABLE if key == "authoring"}
+    groups = {"read": READS, "owned read": OWNED_READS, "write": WRITES}
+    for row in table(PAGE, "3. Access"):
+        operations = groups[only_code(row["Reach"])]
+        assert {RULES[cast(Operation, name)].reach for name, *_ in operations} == {only_code(row["Reach"])}
+        owned, public, other = walked[id(operations)][:3]
+        assert [row[f"{name} namespace"] for name in ("Owned", "Public", "Other")] == [
+            "yes" if each is None or each == test_access_table.OK else f"{each[0]} `{each[1]}`"
+            for each in (owned, public, other)
+        ]
+
+
+def test_the_table_of_states() -> None:
+    _, rows, _ = tables(section(PAGE, "5. States"))
+    listed = {(only_code(row["Operation"]), state): row[state] for row in rows for state in row if state != "Operation"}
+    assert listed == {
+        (operation, state): CELLS[cell] if isinstance(cell, Outcome) else f"`{cell.code}`"
+        for operation, row in TABLE.items()
+        for state, cell in row.items()
+    }
+
+
+POLES = {
+    "apart": (Quartiles(60, 70, 80), Quartiles(20, 30, 40)),
+    "overlapping": (Quartiles(40, 60, 80), Quartiles(20, 30, 55)),
+    "one pole without quartiles": (None, Quartiles(20, 30, 40)),
+}
+# The rows of the page by what their two cells begin with, and scores that each row is about, its borders among them.
+SCORES = {
+    ("apart", "between the two"): (40, 50, 59),
+    ("apart", "elsewhere"): (0, 39, 60, 100),
+    ("overlapping", "from the first"): (40, 50, 55),
+    ("overlapping", "elsewhere"): (0, 39, 56, 100),
+    ("one pole without quartiles", "any"): (0, 50, 100),
+}
+
+
+def test_the_table_of_confidence() -> None:
+    rows = table(PAGE, "Confidence")
+    assert len(rows) == len(SCORES)
+    for (poles, where), points in SCORES.items():
+        [row] = [row for row in rows if row["Poles"].startswith(poles) and row["Score"].startswith(where)]
+        expected: Any = only_code(row["Confidence"])
+        assert {_confidence(poles, each) for each in points} == {expected}
+
+
+def _confidence(poles: str, points: int) -> Confidence:
+    positive, negative = POLES[poles]
+    return confidence(points, breaks(positive, negative), positive, negative)
+
+
+def test_a_pole_without_quartiles() -> None:
+    positive, negative = POLES["one pole without quartiles"]
+    assert "the breaks are 50, 50, 50, the band is 0 to 100" in section(PAGE, "Score card").replace("\n", " ")
+    assert breaks(positive, negative) == Breaks(50, 50, 50)
+    assert band(70, positive, negative) == (0, 100)
+
+
+def test_the_table_of_feedback_words() -> None:
+    rows = table(PAGE, "Feedback")
+    words = {word.strip().strip("`"): float(row["Quality"]) for row in rows for word in row["Words"].split(",")}
+    assert words == dict(WORDS)
+
+
+def test_the_limits_of_a_fetch() -> None:
+    listed = {row["Limit"]: row["Value"] for row in table(PAGE, "Addresses")}
+    assert listed == {
+        "Total time of a fetch": f"{CONTRACT_LIMITS.seconds:g} s",
+        "Body": f"{CONTRACT_LIMITS.body_bytes:,} bytes",
+        "Redirects": str(CONTRACT_LIMITS.redirects),
+        "Ports": ", ".join(map(str, sorted(CONTRACT_LIMITS.ports))),
+        "Time to extract the text": f"{CONTRACT_LIMITS.reading_seconds:g} s",
+        "Text returned": f"{CONTRACT_LIMITS.content_bytes:,} bytes",
+    }
+
+
+@pytest.mark.parametrize(
+    ("heading", "sentence"),
+    [
+        ("Bodies", f"more than {MAX_DEPTH} levels of nesting"),
+        ("Feedback", f"at most {LONGEST_TEXT:,} characters"),
+        ("Runs", f"Discovery needs {FEWEST_TEXTS} different texts"),
+        ("Sizes", f"more than {LONGEST} equal characters count as {LONGEST}"),
+        ("Sizes", f"{ {2: 'two'}[TOKENS_PER_WORD] } tokens for each"),
+        ("Admission control", f"more than {LONG:,} bytes"),
+    ],
+)
+def test_a_number_in_a_sentence(heading: str, sentence: str) -> None:
+    assert sentence in " ".join(section(PAGE, heading).split())
+
+
+def test_the_table_of_admission_control() -> None:
+    listed = {
+        only_code(row["Kind"]): tuple(
+            float(row[name].replace(",", "")) for name in ("Slots", "Waiting", "Bytes", "Seconds")
+        )
+        for row in table(PAGE, "Admission control")
+    }
+    bounds = bounds_for(read_settings({}), cores=2)
+    assert listed == {kind: (each.slots, each.waiting, each.bytes, each.seconds) for kind, each in bounds.items()}
+
+
+def test_the_table_of_settings_is_complete_and_in_use() -> None:
+    listed = [only_code(row["Variable"]) for row in table(PAGE, "Settings")]
+    assert len(set(listed)) == len(listed) == len(fields(Settings))
+    assert set(listed) == set(re.findall(r"TRAITBENCH_[A-Z_]+", (ROOT / "core" / "settings.py").read_text("utf-8")))
+
+
+@pytest.mark.parametrize("row", table(PAGE, "Settings"), ids=lambda row: only_code(row["Variable"]))
+def test_the_default_of_a_setting(row: dict[str, str], tmp_path: Path) -> None:
+    """Set to its default, a variable changes nothing; a number or word is the very value."""
+    home = {"TRAITBENCH_HOME": str(tmp_path)}
+    name, default = only_code(row["Variable"]), row["Default"]
+    unset = read_settings(home if name != "TRAITBENCH_HOME" else {})
+    attribute = {"TRAITBENCH_LOG": "log_form"}.get(name, name.removeprefix("TRAITBENCH_").lower())
+    value = getattr(unset, attribute)
+    if default.startswith("`"):
+        assert value == getattr(read_settings({**home, name: default.strip("`")}), attribute)
+        assert _written(value) == default.strip("`").replace("~", str(Path.home()))
+    elif default == "none":
+        assert value in (None, ())
+    else:
+        assert default == "SQLite in the home folder"
+        assert value == f"sqlite:///{tmp_path}/traitbench.db"
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return ",".join(value) if isinstance(value, tuple) else str(value)
