@@ -81,4 +81,4 @@ def _written(schema: Json) -> str:
     if "enum" in schema or "const" in schema:
         return " / ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
     bounds = f" ({schema['minimum']}-{schema['maximum']})" if "minimum" in schema else ""
-    return schema["type"] + bounds
+    return f"{schema['type']}{bounds}"

@@ -32,8 +32,7 @@ def types() -> Iterator[type[Wire]]:
     for module in pkgutil.iter_modules(contract.__path__):
         loaded = import_module(f"{contract.__name__}.{module.name}")
         for name, each in inspect.getmembers(loaded, inspect.isclass):
-            own = issubclass(each, Wire) and each.__module__ == loaded.__name__
-            if own and name not in BASES and "[" not in name:
+            if issubclass(each, Wire) and each.__module__ == loaded.__name__ and name not in BASES and "[" not in name:
                 yield each
 
 
