@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from tests.docs.markdown import DOCS, ROOT, codes, read, table
+from tests.docs.markdown import DOCS, ROOT, codes, table
 
 PAGES = sorted(
     path
@@ -103,15 +103,6 @@ def test_a_decision_has_its_parts(path: Path) -> None:
 
 def title(path: Path) -> str:
     return path.read_text("utf-8").splitlines()[0].partition(". ")[2]
-
-
-def test_the_scoring_page_shows_figures_of_the_readme() -> None:
-    readme = {row.strip("| ") for row in (ROOT / "README.md").read_text("utf-8").splitlines()}
-    rows = table(read("scoring.md"), "11. How good it is")
-    assert rows
-    for row in rows:
-        figures = " | ".join(row[name] for name in row if name.startswith("k="))
-        assert any(figures in line for line in readme), row
 
 
 def test_ci_runs_the_test_command_on_every_supported_python() -> None:

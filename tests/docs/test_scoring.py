@@ -1,0 +1,63 @@
+"""The constants in `core/docs/scoring.md` against the code, and its figures against the README."""
+
+import pytest
+
+from core.encoders import graph, style
+from core.scoring import area, calibrate, candidates, curve, discover, duplicates, nuisance, search, segments, suspects
+from tests.docs.markdown import ROOT, read, section, table
+
+PAGE = read("scoring.md")
+LEVELS = search.EFFORTS["max"].levels
+
+
+@pytest.mark.parametrize(
+    ("heading", "sentence"),
+    [
+        ("1. From text to vector", f"segments of about {({60: 'sixty'})[segments.WORDS_PER_SEGMENT]} words"),
+        ("1. From text to vector", f"| MiniLM, last layer | {graph.WIDTH} |"),
+        ("1. From text to vector", f"| style | {style.COUNT} |"),
+        (
+            "3. Out-of-fold values",
+            f"at least {search._LEAVE_ONE_OUT_FROM} samples, {search._LEAVE_ONE_OUT_POLE} per pole",
+        ),
+        ("3. Out-of-fold values", f"up to {({10: 'ten'})[search._FOLDS]} folds"),
+        ("3. Out-of-fold values", f"a cosine of {duplicates.NEAR} or more"),
+        ("4. Calibration", f"N(0, {calibrate._SLOPE_SPREAD}^2), b ~ N(0, {calibrate._OFFSET_SPREAD}^2)"),
+        ("5. Model averaging", f"mean {candidates._CENTRE}"),
+        ("5. Model averaging", f"{({9: 'nine'})[len(LEVELS[1].shrinkages)]} shrinkages"),
+        ("5. Model averaging", f"{({5: 'five'})[len(LEVELS[1].labels)]} weights of the label axis"),
+        ("5. Model averaging", f"{({13: 'thirteen'})[len(LEVELS[3].shrinkages)]} shrinkages"),
+        ("5. Model averaging", f"{({6: 'six'})[len(LEVELS[3].factors)]} weights of each block"),
+        (
+            "6. The label axis",
+            "slope of {}, {}, {}, {} or {};".format(*(f"{each:g}" for each in candidates.LABEL_SLOPES)),
+        ),
+        ("6. The label axis", f"at most {({4: 'four'})[int(search._SYNTHESISED_MASS)]} real samples"),
+        ("7. Metrics", f"{({0.6: 'six tenths'})[area._EVIDENCE]} of the groups"),
+        ("7. Metrics", f"adds about {curve._USUAL_GAIN} to the logit"),
+        ("9. Discovery", f"correlation of at least {discover._STABLE}"),
+        (
+            "9. Discovery",
+            f"AUROC of at least {discover._WORTH_SHOWING} and {({3: 'three'})[int(discover._DEVIATIONS)]}",
+        ),
+        ("9. Discovery", f"correlate by {discover._SAME_AXIS} or more"),
+        ("10. The sample doctor", f"less than a {({0.1: 'tenth'})[suspects._WRONG]}"),
+        ("10. The sample doctor", f"an AUROC of at least {suspects._TELLS}"),
+        ("10. The sample doctor", f"an AUROC of at least {nuisance._AREA}"),
+    ],
+)
+def test_a_constant(heading: str, sentence: str) -> None:
+    assert sentence in " ".join(section(PAGE, heading).split())
+
+
+def test_the_efforts() -> None:
+    assert {row["Effort"].strip("`") for row in table(PAGE, "5. Model averaging")} == search.EFFORTS.keys()
+
+
+def test_the_figures_are_those_of_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8").splitlines()
+    rows = table(PAGE, "11. How good it is")
+    assert rows
+    for row in rows:
+        figures = " | ".join(row[name] for name in row if name.startswith("k="))
+        assert any(figures in line for line in readme), row
