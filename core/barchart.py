@@ -1,4 +1,4 @@
-"""Score cards as plain text (CONTRACT 8, `Accept: text/plain`): one row a trait, then a rule and the composite.
+"""Score cards as plain text (core/docs/contract.md, "Text charts"): one row a trait, then a rule and the composite.
 
     clarity    ███████████████░░░░░   77  ●●●       Solid
     warmth     █████████████████░░░   85  ●●○      Strong

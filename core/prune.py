@@ -1,4 +1,4 @@
-"""Which versions stay when old ones are pruned (SPEC 2.6). Pure: it decides, and removes nothing.
+"""Which versions stay when old ones are pruned. Pure: it decides, and removes nothing.
 
 A version stays when any of these holds; all others go.
 
@@ -11,6 +11,8 @@ A version stays when any of these holds; all others go.
 Newer means a higher number: numbers only rise, whereas clocks step back and imported versions bring old dates. So the
 first of a month stays its first for as long as the switch is on, pruning twice is pruning once, and pruning after every
 training leaves what pruning once at the end would have left. A tag moved in between cannot bring back what has gone.
+
+See core/docs/contract.md, section 7.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The operator's settings (CONTRACT 10): the environment, read once, checked, frozen.
+"""The operator's settings (core/docs/contract.md, section 11): the environment, read once, checked, frozen.
 
 A value that cannot be used stops the start with a sentence that names the variable; nothing is guessed.
 """

@@ -1,4 +1,4 @@
-"""What an operation means in each state of a model (CONTRACT 5), as a table.
+"""What an operation means in each state of a model (core/docs/contract.md, section 5), as a table.
 
 A cell is an `Outcome` (go on, do nothing, wait) or the error that the operation raises there. `outcome` looks it up;
 nothing here acts.

@@ -1,4 +1,4 @@
-"""The bar chart against pictures drawn by hand (CONTRACT 8)."""
+"""The bar chart against pictures drawn by hand (core/docs/contract.md, section 8)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who may import whom (ARCHITECTURE, "Import rules"), as a table that is read from top to bottom.
+"""Who may import whom (core/docs/architecture.md, "Who may import whom"), as a table that is read from top to bottom.
 
 A row names a part of the tree and all that it may import beside itself and the standard library: parts of ours, and
 packages of others. The row with the longest name that fits rules a module: `traitbench.app` is not open to who may

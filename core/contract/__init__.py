@@ -1,1 +1,1 @@
-"""The wire: one set of types that service and client share (SPEC 2, CONTRACT)."""
+"""The wire: one set of types that service and client share (core/docs/api.md, core/docs/contract.md)."""

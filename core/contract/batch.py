@@ -1,4 +1,7 @@
-"""Many texts at once on the wire (CONTRACT 8): a request of up to a thousand, an answer of one line for each."""
+"""Many texts at once on the wire: a request of up to a thousand, an answer of one line for each.
+
+See core/docs/contract.md, section 8.
+"""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""The error envelope on the wire (CONTRACT 1)."""
+"""The error envelope on the wire (core/docs/contract.md, section 1)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Why a text scores as it does, on the wire (ours, additive to CONTRACT 8)."""
+"""Why a text scores as it does, on the wire (core/docs/contract.md, "Explanations")."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Readable text behind a URL, on the wire (CONTRACT 8)."""
+"""Readable text behind a URL, on the wire (core/docs/contract.md, section 8)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Models on the wire (SPEC 2.1, 4.1-4.6)."""
+"""Models on the wire (core/docs/api.md, "Models")."""
 
 from typing import Annotated, Any, Literal
 
@@ -19,7 +19,7 @@ MaxDepth = Annotated[int, Field(ge=1, le=3), Integral]
 
 
 class VersionRetentionPolicy(Received):
-    """Which versions pruning keeps (SPEC 2.6)."""
+    """Which versions pruning keeps."""
 
     keep_unnamed: Annotated[int, Field(ge=0), Integral] = 100
     keep_first_of_month: bool = True

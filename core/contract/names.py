@@ -1,4 +1,4 @@
-"""The grammar of names: handles, trait keys, tags, versions (CONTRACT 2)."""
+"""The grammar of names: handles, trait keys, tags, versions (core/docs/contract.md, section 2)."""
 
 import re
 import unicodedata

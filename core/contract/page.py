@@ -1,4 +1,4 @@
-"""One page of a listing (CONTRACT 1, "Pages")."""
+"""One page of a listing (core/docs/contract.md, "Pages")."""
 
 from typing import Generic, TypeVar
 

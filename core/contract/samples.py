@@ -1,4 +1,4 @@
-"""Samples on the wire (SPEC 2.3, 4.12-4.13)."""
+"""Samples on the wire (core/docs/api.md, "Samples")."""
 
 from typing import Annotated, Literal
 

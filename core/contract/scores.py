@@ -1,4 +1,4 @@
-"""Scores on the wire (CONTRACT 8)."""
+"""Scores on the wire (core/docs/contract.md, section 8)."""
 
 from typing import Annotated, Any, Literal
 

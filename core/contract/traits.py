@@ -1,4 +1,4 @@
-"""Traits on the wire (SPEC 2.2, 4.8-4.11)."""
+"""Traits on the wire (core/docs/api.md, "Traits")."""
 
 from typing import Annotated, Literal
 

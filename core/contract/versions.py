@@ -1,4 +1,4 @@
-"""Versions and their tags on the wire (SPEC 2.4, 4.15-4.17)."""
+"""Versions and their tags on the wire (core/docs/api.md, "Versions")."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,8 +1,10 @@
-"""From an address to the readable text behind it, guarded where the socket is opened (CONTRACT 8, `POST /extract`).
+"""From an address to the readable text behind it, guarded where the socket is opened.
 
 Layers, from the inside out: `addresses` says which addresses are public, `sockets` connects to those alone, `fetch`
 makes one bounded GET through them, `reading` turns what came into text, in a process of its own. Nothing is kept,
 cached, logged or written, and an answer tells no more of what is refused than that nothing answered (`refusals`).
+
+See core/docs/contract.md, "Addresses".
 """
 
 import hashlib

@@ -37,7 +37,10 @@ _HEADERS: dict[bytes | str, bytes | str] = {
 
 @dataclass(frozen=True)
 class Limits:
-    """How far a fetch may go, and how much of its text is kept; the defaults are the contract's (CONTRACT 8)."""
+    """How far a fetch may go, and how much of its text is kept; the defaults are the contract's.
+
+    See core/docs/contract.md, section 8.
+    """
 
     seconds: float = 10.0
     body_bytes: int = 5 * 1024 * 1024

@@ -1,6 +1,8 @@
-"""Who may do what (CONTRACT 3), as a table, checked in the contract's order: scope, handle, namespace, existence.
+"""Who may do what, as a table, checked in the contract's order: scope, handle, namespace, existence.
 
 The service asks before it reads a body; every operation asks again inside its own transaction.
+
+See core/docs/contract.md, section 3.
 """
 
 from collections.abc import Mapping
@@ -146,7 +148,7 @@ def trait_of(connection: Connection, model: ModelRow, name: str) -> traits.Trait
 
 
 def pick(rows: list[traits.TraitRow], name: str) -> traits.TraitRow | None:
-    """The trait that a key or a name means; the key wins (CONTRACT 2)."""
+    """The trait that a key or a name means; the key wins (core/docs/contract.md, section 2)."""
     by_name = {row.name: row for row in rows}
     return next((row for row in rows if row.key == name), by_name.get(name))
 

@@ -1,4 +1,4 @@
-"""A model's card: all that a person should know before using it, as markdown (CONTRACT 4).
+"""A model's card: all that a person should know before using it, as markdown (core/docs/contract.md, section 4).
 
 The author's readme is markdown and comes last, as it is. Everything else that somebody typed is text: its marks are
 escaped, so that it can neither leave its place in a table nor pass for a part of the card.

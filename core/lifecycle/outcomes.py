@@ -1,4 +1,7 @@
-"""How a run that did not succeed leaves its model (CONTRACT 5): nothing that was there before is lost."""
+"""How a run that did not succeed leaves its model: nothing that was there before is lost.
+
+See core/docs/contract.md, section 5.
+"""
 
 from typing import Literal
 

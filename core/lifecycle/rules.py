@@ -54,7 +54,10 @@ def refusal(error: type[TraitbenchError], model: ModelRow) -> TraitbenchError:
 
 
 def edited(connection: Connection, model: ModelRow) -> None:
-    """Traits or samples of the model were changed: a failed model is a draft again (CONTRACT 5)."""
+    """Traits or samples of the model were changed: a failed model is a draft again.
+
+    See core/docs/contract.md, section 5.
+    """
     models.move(connection, model, "draft", now=now())
 
 

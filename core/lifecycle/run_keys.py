@@ -1,8 +1,10 @@
-"""What makes two runs of a model the same one (CONTRACT 5), written out as a key that is kept with the run.
+"""What makes two runs of a model the same one, written out as a key that is kept with the run.
 
 A training is matched in flight only, where traits and samples stand still, so its key needs neither. Discovery and
 synthesis are matched when they are over too. Samples never change and their ids are never used again: the ids are the
 samples.
+
+See core/docs/contract.md, section 5.
 """
 
 import hashlib

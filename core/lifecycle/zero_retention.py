@@ -1,4 +1,4 @@
-"""Zero data retention (CONTRACT 9): samples, all that holds words of them, and vectors are gone before anybody is told.
+"""Zero data retention: samples, all that holds words of them, and vectors are gone before anybody is told.
 
 A purge is two acts. `purge` deletes, in the caller's transaction; SQLite overwrites what it deletes (`secure_delete`).
 `settle` then has the database's file written anew, for copies still stand in its gaps, and its log emptied, where the
@@ -6,6 +6,8 @@ old pages do. A log that is being read cannot be emptied, and a full disk has no
 readers and looks at the disk before anything is deleted, so that a refusal changes nothing. If `settle` fails all the
 same, the model is marked until it succeeds, the caller is told so, and the worker tries again (`sweep`).
 On PostgreSQL deleted rows are overwritten in the server's own time, by VACUUM, and its log is its operator's.
+
+See core/docs/contract.md, section 9.
 """
 
 import logging

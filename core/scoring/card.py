@@ -1,4 +1,4 @@
-"""A text and a snapshot to a score card, by the rules of CONTRACT 8.
+"""A text and a snapshot to a score card, by the rules of core/docs/contract.md, section 8.
 
 Scores and quartiles are rounded half up to integers first; label, confidence, band, headroom and composite follow from
 those integers. A trait's number never depends on which other traits or texts are scored with it.

@@ -1,8 +1,10 @@
-"""A request's body as a value: bounded, then parsed, then checked, each step with its own error (CONTRACT 1, "Bodies").
+"""A request's body as a value: bounded, then parsed, then checked, each step with its own error.
 
 A dependency of the endpoints, and always behind the caller: nothing of a body is read before it is known who sends it
 and that there is something to send it to, and before there is room for it (`capacity`). What follows the body begins
 when there is a slot for it.
+
+See core/docs/contract.md, "Bodies".
 """
 
 import json

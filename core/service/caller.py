@@ -1,7 +1,9 @@
-"""Who calls, and whether they may: the first dependency of every endpoint behind a key (CONTRACT 1, "Order"; 3).
+"""Who calls, and whether they may: the first dependency of every endpoint behind a key.
 
 In this order: 401, 403 scope, the handle's grammar, 403 or 404 of its namespace, 404; then query and `Accept`. The body
 is read behind it. The operation is the name of the route.
+
+See core/docs/contract.md, "Order of checks".
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""One shape for every answer other than 2xx (CONTRACT 1, "Error envelope")."""
+"""One shape for every answer other than 2xx (core/docs/contract.md, "Error envelope")."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Query parameters: their types, and what is wrong with those that came (CONTRACT 1, "Bad query")."""
+"""Query parameters: their types, and what is wrong with those that came (core/docs/contract.md, "Query parameters")."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""JSON as the contract reads it (CONTRACT 1, "Bodies"), stricter than the standard library.
+"""JSON as the contract reads it (core/docs/contract.md, "Bodies"), stricter than the standard library.
 
 `parse` refuses what is not one JSON value: malformed, broken UTF-8, a key twice, nested too deep. `faults` finds what
 is JSON, or nearly, and yet no value of ours: NaN and infinite numbers, whole numbers beyond 64 bits, halves of

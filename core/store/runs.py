@@ -100,7 +100,10 @@ def read(connection: Connection, run_id: str) -> RunRow | None:
 
 
 def same(connection: Connection, model_id: int, run_key: str) -> RunRow | None:
-    """The newest run of this key that is in flight or has succeeded (CONTRACT 5: a failed one may be repeated)."""
+    """The newest run of this key that is in flight or has succeeded: a failed one may be repeated.
+
+    See core/docs/contract.md, section 5.
+    """
     statement = _rows().where(_RUNS.model_id == model_id, _RUNS.run_key == run_key, _RUNS.status != "failed")
     row = connection.execute(statement.order_by(_RUNS.created_at.desc()).limit(1)).one_or_none()
     return None if row is None else RunRow(*row)

@@ -249,7 +249,7 @@ runs = Table(
     Column("created_at", Moment, nullable=False),
     Column("finished_at", Moment),
     CheckConstraint("status IN ('queued', 'running', 'succeeded', 'failed')", name="status"),
-    # One operation at a time per model (CONTRACT 5), kept by the database itself.
+    # One operation at a time per model (core/docs/contract.md, section 5), kept by the database itself.
     Index(
         "uq_tb_runs_live",
         "model_id",

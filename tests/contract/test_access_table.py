@@ -1,4 +1,7 @@
-"""Who may do what (CONTRACT 3), as a table: operation x kind of key x whose namespace. And what is never told."""
+"""Who may do what, as a table: operation x kind of key x whose namespace. And what is never told.
+
+See core/docs/contract.md, section 3.
+"""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""Batches over the socket (CONTRACT 8): a line for each text, what is on it, and what is wrong with one or with all."""
+"""Batches over the socket: a line for each text, what is on it, and what is wrong with one or with all.
+
+See core/docs/contract.md, section 8.
+"""
 
 import copy
 import json

@@ -1,4 +1,7 @@
-"""Bodies (CONTRACT 1): what is malformed, what is not valid, and that no answer repeats what was sent."""
+"""Bodies: what is malformed, what is not valid, and that no answer repeats what was sent.
+
+See core/docs/contract.md, section 1.
+"""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The table of error codes (CONTRACT 1): each code by a request that earns it."""
+"""The table of error codes (core/docs/contract.md, section 1): each code by a request that earns it."""
 
 from collections.abc import Iterator
 from typing import Any

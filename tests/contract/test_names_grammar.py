@@ -1,4 +1,4 @@
-"""Names on the wire (CONTRACT 2): handles, trait keys and names, tags, versions."""
+"""Names on the wire (core/docs/contract.md, section 2): handles, trait keys and names, tags, versions."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,7 @@
-"""The order of checks (CONTRACT 1): each request is wrong in every way from some step on; the first step answers."""
+"""The order of checks: each request is wrong in every way from some step on; the first step answers.
+
+See core/docs/contract.md, section 1.
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Pages (CONTRACT 1): keyset, complete, stable under writes; a cursor is good for its own listing only."""
+"""Pages: keyset, complete, stable under writes; a cursor is good for its own listing only.
+
+See core/docs/contract.md, section 1.
+"""
 
 from collections.abc import Iterator
 from typing import Any

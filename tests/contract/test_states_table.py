@@ -1,7 +1,9 @@
-"""The table of states (CONTRACT 5), walked cell by cell through the socket: every operation x every state.
+"""The table of states, walked cell by cell through the socket: every operation x every state.
 
 A cell says the status and then the state that follows or, of an error, its code: an error changes nothing at all. What
 a model is busy with are columns of their own.
+
+See core/docs/contract.md, section 5.
 """
 
 from typing import Any

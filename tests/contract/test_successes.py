@@ -1,4 +1,4 @@
-"""Success codes and headers (CONTRACT 1, 5), and what an answer's media type is."""
+"""Success codes and headers (core/docs/contract.md, sections 1 and 5), and what an answer's media type is."""
 
 import math
 from typing import Any

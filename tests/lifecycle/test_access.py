@@ -1,4 +1,7 @@
-"""Who may do what (CONTRACT 3), row by row, and the order in which it is found out (CONTRACT 1)."""
+"""Who may do what, row by row, and the order in which it is found out.
+
+See core/docs/contract.md, section 3, and core/docs/contract.md, section 1.
+"""
 
 import pytest
 

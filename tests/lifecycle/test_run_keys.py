@@ -1,4 +1,4 @@
-"""Which runs are the same one (CONTRACT 5): the table of what their keys are made of."""
+"""Which runs are the same one (core/docs/contract.md, section 5): the table of what their keys are made of."""
 
 from collections.abc import Callable
 

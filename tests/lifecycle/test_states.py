@@ -1,4 +1,7 @@
-"""The table of states (CONTRACT 5), asked of the operations themselves: a row here is a row there."""
+"""The table of states, asked of the operations themselves: a row here is a row there.
+
+See core/docs/contract.md, section 5.
+"""
 
 from collections.abc import Callable
 from typing import Any

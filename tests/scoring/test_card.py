@@ -1,4 +1,4 @@
-"""The rules of CONTRACT 8, row by row."""
+"""The rules of core/docs/contract.md, section 8, row by row."""
 
 import math
 from fractions import Fraction

@@ -1,7 +1,8 @@
 """A model as the contract tells it, in plain Python: what an operation does to it, or the code that refuses it.
 
-It knows no database, no wire, and none of the service's own rules: `TABLE` is CONTRACT 5 written out by hand, and every
-method is one operation. A method that answers `GOES` has changed the model; any other answer has changed nothing.
+It knows no database, no wire, and none of the service's own rules: `TABLE` is core/docs/contract.md, section 5 written
+out by hand, and every method is one operation. A method that answers `GOES` has changed the model; any other answer has
+changed nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -234,7 +235,10 @@ class Told:
         return own.kind == "intrinsic" and own.found == _words(own) and own.aggregation == "mean" and not told
 
     def fail(self, code: str) -> None:
-        """What runs has come to nothing: all is as before, but for a first training (CONTRACT 5)."""
+        """What runs has come to nothing: all is as before, but for a first training.
+
+        See core/docs/contract.md, section 5.
+        """
         assert self.run is not None
         first = "failed" if self.run.kind == "train" else "draft"
         self.state = "ready" if self.active is not None else first
@@ -324,7 +328,10 @@ class Told:
         return GOES
 
     def prune(self) -> None:
-        """Tagged and active versions stay, the newest without a tag, and the first of a month (SPEC 2.6)."""
+        """Tagged and active versions stay, the newest without a tag, and the first of a month.
+
+        See core/docs/contract.md, section 7.
+        """
         rule = {"keep_unnamed": 100, "keep_first_of_month": True} | dict(self.policy or {})
         unnamed = sorted(set(self.versions) - set(self.tags.values()), reverse=True)
         stay = {self.active, *self.tags.values(), *unnamed[: rule["keep_unnamed"]]}
