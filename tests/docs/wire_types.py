@@ -1,14 +1,35 @@
 """The fields of a wire type as the API page writes them: name, type, default."""
 
+import inspect
+import pkgutil
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from core.contract.fields import Received
+from core import contract
+from core.contract.fields import Received, Wire
 
 Json = Mapping[str, Any]
+
+BASES = {"Wire", "Received", "Returned", "Page"}
+
+
+def every() -> Iterator[type[Wire]]:
+    """Every wire type of the contract package, bases left out."""
+    for module in pkgutil.iter_modules(contract.__path__):
+        loaded = import_module(f"{contract.__name__}.{module.name}")
+        for name, each in inspect.getmembers(loaded, inspect.isclass):
+            own = issubclass(each, Wire) and each.__module__ == loaded.__name__
+            if own and name not in BASES and name.isidentifier() and not name.startswith("_"):
+                yield each
+
+
+def third_column(wire_type: type[BaseModel]) -> str:
+    """The name of the column behind the type."""
+    return "Default" if issubclass(wire_type, Received) else "Present"
 
 
 def fields(wire_type: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
@@ -41,6 +62,8 @@ def _number(schema: Json) -> str:
 
 
 def _array(schema: Json) -> str:
+    if "prefixItems" in schema:
+        return f"list of {len(schema['prefixItems'])} {written(schema['prefixItems'][0])}"
     return "list" + _span(schema.get("minItems"), schema.get("maxItems")) + f" of {written(schema['items'])}"
 
 
