@@ -22,8 +22,9 @@ def every() -> Iterator[type[Wire]]:
     for module in pkgutil.iter_modules(contract.__path__):
         loaded = import_module(f"{contract.__name__}.{module.name}")
         for name, each in inspect.getmembers(loaded, inspect.isclass):
-            own = issubclass(each, Wire) and each.__module__ == loaded.__name__
-            if own and name not in BASES and name.isidentifier() and not name.startswith("_"):
+            if not name.isidentifier() or name.startswith("_") or name in BASES:
+                continue
+            if issubclass(each, Wire) and each.__module__ == loaded.__name__:
                 yield each
 
 
