@@ -1,8 +1,10 @@
-"""The command line (CONTRACT 10): the processes, the keys, and the API's verbs (`traitbench.app.commands`) for shells
+"""The command line: the processes, the keys, and the API's verbs (`traitbench.app.commands`) for shells
 and scripts.
 
 Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 refused or failed (of a batch, a row was enough),
 2 asked wrongly (a command, a setting) or nobody there to ask.
+
+See core/docs/contract.md, section 11.
 """
 
 import json

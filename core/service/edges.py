@@ -1,10 +1,12 @@
-"""The outermost layer: what holds for every request and every answer, whatever happens between (CONTRACT 1).
+"""The outermost layer: what holds for every request and every answer, whatever happens between.
 
 Each request gets an id, `req_` and a ULID, and each answer bears it. What nobody caught becomes a 500 with the
 envelope; the log names the fault by its type and its places in the code, never by its message, which may hold content.
 Plain ASGI, so that nothing stands between the server and this.
 
 Every answer is measured (`Measured`) and reported to a watcher: `traitbench.service.watching` counts and logs.
+
+See core/docs/contract.md, section 1.
 """
 
 import logging

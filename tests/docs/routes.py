@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from core.lifecycle.access import RULES
-from core.service import openapi
-from core.service.app import create_app
-from core.service.edges import Edges
+from traitbench.lifecycle.access import RULES
+from traitbench.service import openapi
+from traitbench.service.app import create_app
+from traitbench.service.edges import Edges
 
 Json = Mapping[str, Any]
 

@@ -4,10 +4,10 @@ from typing import get_args
 
 import pytest
 
-from core.contract.fields import Wire
-from core.contract.scores import Tier
 from tests.docs import routes, wire_types
 from tests.docs.markdown import headings, read, section, table, tables
+from traitbench.contract.fields import Wire
+from traitbench.contract.scores import Tier
 
 PAGE = read("api.md")
 

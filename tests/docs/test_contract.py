@@ -8,24 +8,24 @@ from typing import Any, cast
 
 import pytest
 
-from core import errors
-from core.contract.scores import Confidence
-from core.errors import TraitbenchError, Unreachable
-from core.extract.fetch import CONTRACT_LIMITS
-from core.lifecycle.access import RULES, Operation
-from core.lifecycle.feedback import LONGEST_TEXT, WORDS
-from core.scoring.card import band, breaks, confidence
-from core.scoring.discover import FEWEST_TEXTS
-from core.scoring.repeats import LONGEST
-from core.scoring.size import TOKENS_PER_WORD
-from core.scoring.snapshot import Breaks, Quartiles
-from core.service.capacity import LONG, bounds_for
-from core.service.strict_json import MAX_DEPTH
-from core.settings import Settings, read_settings
-from core.states import TABLE, Outcome
 from tests.contract import test_access_table
 from tests.contract.test_access_table import OWNED_READS, READS, WRITES
 from tests.docs.markdown import ROOT, only_code, read, section, table, tables
+from traitbench import errors
+from traitbench.contract.scores import Confidence
+from traitbench.errors import TraitbenchError, Unreachable
+from traitbench.extract.fetch import CONTRACT_LIMITS
+from traitbench.lifecycle.access import RULES, Operation
+from traitbench.lifecycle.feedback import LONGEST_TEXT, WORDS
+from traitbench.scoring.card import band, breaks, confidence
+from traitbench.scoring.discover import FEWEST_TEXTS
+from traitbench.scoring.repeats import LONGEST
+from traitbench.scoring.size import TOKENS_PER_WORD
+from traitbench.scoring.snapshot import Breaks, Quartiles
+from traitbench.service.capacity import LONG, bounds_for
+from traitbench.service.strict_json import MAX_DEPTH
+from traitbench.settings import Settings, read_settings
+from traitbench.states import TABLE, Outcome
 
 PAGE = read("contract.md")
 CELLS = {

@@ -2,9 +2,20 @@
 
 import pytest
 
-from core.encoders import graph, style
-from core.scoring import area, calibrate, candidates, curve, discover, duplicates, nuisance, search, segments, suspects
 from tests.docs.markdown import ROOT, read, section, table
+from traitbench.encoders import graph, style
+from traitbench.scoring import (
+    area,
+    calibrate,
+    candidates,
+    curve,
+    discover,
+    duplicates,
+    nuisance,
+    search,
+    segments,
+    suspects,
+)
 
 PAGE = read("scoring.md")
 LEVELS = search.EFFORTS["max"].levels

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from core import contract
-from core.contract.fields import Received, Wire
+from traitbench import contract
+from traitbench.contract.fields import Received, Wire
 
 Json = Mapping[str, Any]
 
