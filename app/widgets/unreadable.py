@@ -22,7 +22,6 @@ def draw_unreadable(rows: Sequence[Unreadable], one: str, *, key: str, way_out: 
 def cannot_be_read(item: str, reason: str, one: str, *, key: str, way_out: str = _RESTORE) -> None:
     """Draw one of them."""
     with st.container(border=True, key=key):
-        st.markdown(
-            f":material/warning: **{plain(shortened(item, 200))}** cannot be read: {plain(shortened(reason, 300))}."
-        )
+        which, why = plain(shortened(item, 200)), plain(shortened(reason, 300))
+        st.markdown(f":material/warning: {one.capitalize()} **{which}** cannot be read: {why}.")
         st.caption(f"{way_out.format(one=one)} Nothing else is affected.")
