@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,23 +27,26 @@ from traitbench.encoders.lanes import LANES, Batch
 from traitbench.encoders.registry import load_encoder
 from traitbench.encoders.vocabulary import load_vocabulary
 from traitbench.errors import BodyTooLarge
-from traitbench.generators import TraitPoles
-from traitbench.generators.labels import WORDS, label_axis
+from traitbench.generators.label_axes import LabelAxes
+from traitbench.generators.labels import WORDS
 from traitbench.scoring import card as scoring
 from traitbench.scoring import size
+from traitbench.scoring.collect import collect
 from traitbench.scoring.explain import explain
-from traitbench.scoring.fit import EncoderIdentity, TraitSamples, fit
+from traitbench.scoring.fit import EncoderIdentity, fit
 from traitbench.scoring.repeats import shorten
 from traitbench.scoring.segments import embed
 from traitbench.scoring.snapshot import EncoderMismatch, Snapshot, SnapshotInvalid
 from traitbench.settings import read_settings
+
+Vector = NDArray[np.float32]
 
 _HERE = "preview"
 _EFFORT = "high"
 _NOT_COMPARED = "Samples like the text are shown once the model is trained."
 _MOST_VECTORS = 20_000
 _A_TURN = 16
-_vectors: OrderedDict[tuple[str, str], Any] = OrderedDict()
+_vectors: OrderedDict[tuple[str, str], Vector] = OrderedDict()
 _vectors_lock = threading.Lock()
 
 
@@ -120,16 +124,20 @@ def forget() -> None:
 
 def vectors(samples: Sequence[Sample]) -> Vectors:
     """(n_samples, d): their texts' vectors."""
-    return _embedded(_encoder(), samples)
+    encoder = _encoder()
+    known = _embedded(encoder, samples)
+    return np.array([known[sample.content_sha256] for sample in samples], np.float32).reshape(-1, encoder.dimension)
 
 
 def identity(traits: Sequence[Trait], samples: Sequence[Sample]) -> str:
     """What all that is learnt from them depends on; a sample never changes under its id."""
     seen = hashlib.sha256(_encoder().digest.encode())
     for trait in traits:
-        seen.update(repr((trait.key, *_said(trait), trait.aggregation)).encode())
+        words = (trait.name, trait.positive_label, trait.negative_label, trait.description)
+        seen.update(repr((trait.key, *words, trait.aggregation)).encode())
     for sample in samples:
-        seen.update(repr((sample.id, sample.trait, sample.quality, sample.provenance, sample.content_sha256)).encode())
+        origin = (sample.provenance, sample.seed_sample_id)
+        seen.update(repr((sample.id, sample.trait, sample.quality, *origin, sample.content_sha256)).encode())
     return seen.hexdigest()
 
 
@@ -195,9 +203,11 @@ def _fitted(
     identity: str, scoring_method: str, max_depth: int, _traits: Sequence[Trait], _samples: Sequence[Sample]
 ) -> tuple[Snapshot, dict[str, Any]]:
     encoder = _encoder()
+    keys = {trait.key for trait in _traits}
+    known = _embedded(encoder, [sample for sample in _samples if sample.trait in keys])
     trained = fit(
-        [_trait_samples(encoder, trait, _samples) for trait in _traits],
-        encoder=EncoderIdentity(encoder.id, encoder.dimension, encoder.digest),
+        collect(_traits, _samples, known, axes={}, label_axis=_label_axes(encoder).of),
+        encoder=EncoderIdentity.of(encoder),
         scoring_method=scoring_method,
         max_depth=max_depth,
         effort=_EFFORT,
@@ -206,53 +216,27 @@ def _fitted(
     return trained.snapshot, trained.metrics
 
 
-def _trait_samples(encoder: Encoder, trait: Trait, samples: Sequence[Sample]) -> TraitSamples:
-    own = [sample for sample in samples if sample.trait in (trait.key, trait.name)]
-    return TraitSamples(
-        key=trait.key,
-        name=trait.name,
-        positive_label=trait.positive_label,
-        negative_label=trait.negative_label,
-        aggregation=trait.aggregation,
-        X=_embedded(encoder, own),
-        y=np.array([sample.quality for sample in own], dtype=np.float64),
-        groups=[sample.content_sha256 for sample in own],
-        synthesized=np.array([sample.provenance == "synthesized" for sample in own], dtype=np.bool_),
-        label_axis=_label_axis(encoder.digest, _said(trait)),
+def _label_axes(encoder: Encoder) -> LabelAxes:
+    return LabelAxes(
+        encoder.digest, encoder.encode, partial(load_vocabulary, encoder, cache=read_settings().cache, size=WORDS)
     )
 
 
-def _said(trait: Trait) -> tuple[str, str, str, str]:
-    """The words of a trait, from which something is learnt too."""
-    return trait.name, trait.positive_label, trait.negative_label, trait.description
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _label_axis(digest: str, said: tuple[str, str, str, str]) -> NDArray[np.float32] | None:
-    encoder = _encoder()
-    vocabulary = load_vocabulary(encoder, cache=read_settings().cache, size=WORDS)
-    poles = TraitPoles("", *said)
-    made = label_axis(poles, encode=encoder.encode, words=vocabulary.words, word_vectors=vocabulary.vectors)
-    return None if made is None else made.vector
-
-
-def _embedded(encoder: Encoder, samples: Sequence[Sample]) -> Vectors:
-    """Vectors of the samples' texts; those met before come from memory."""
-    if not samples:
-        return np.zeros((0, encoder.dimension), np.float32)
+def _embedded(encoder: Encoder, samples: Sequence[Sample]) -> dict[str, Vector]:
+    """The vector (d,) of every text, by its hash; those met before come from memory."""
     known = _at_hand(encoder, samples)
     texts = {sample.content_sha256: sample.text for sample in samples if sample.content_sha256 not in known}
     known |= dict(zip(texts, embed(encoder.encode, list(texts.values())), strict=True)) if texts else {}
     _remember(encoder, known)
-    return np.stack([known[sample.content_sha256] for sample in samples]).astype(np.float32)
+    return known
 
 
-def _at_hand(encoder: Encoder, samples: Sequence[Sample]) -> dict[str, Any]:
+def _at_hand(encoder: Encoder, samples: Sequence[Sample]) -> dict[str, Vector]:
     with _vectors_lock:
         return {key: _vectors[encoder.digest, key] for key in _keys(samples) if (encoder.digest, key) in _vectors}
 
 
-def _remember(encoder: Encoder, found: Mapping[str, Any]) -> None:
+def _remember(encoder: Encoder, found: Mapping[str, Vector]) -> None:
     with _vectors_lock:
         for key, vector in found.items():
             _vectors[encoder.digest, key] = vector

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from traitbench.encoders import Encoder
 from traitbench.encoders.registry import load_encoder
-from traitbench.encoders.vocabulary import Vocabulary, load_vocabulary
+from traitbench.encoders.vocabulary import load_vocabulary
+from traitbench.scoring.inputs import Vocabulary
 
 KEPT = Path(tempfile.gettempdir()) / "traitbench-tests-cache"
 

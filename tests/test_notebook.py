@@ -129,6 +129,7 @@ def sample(text: str) -> Sample:
         source_url=None,
         content_sha256="0" * 64,
         created_at=NOW,
+        seed_sample_id=None,
     )
 
 

@@ -33,7 +33,10 @@ class SampleIds(Returned):
 
 
 class Sample(Returned):
-    """A stored sample."""
+    """A stored sample.
+
+    `seed_sample_id` is the sample that a variation was made from; that sample may have been deleted since.
+    """
 
     id: int
     trait: str
@@ -43,6 +46,7 @@ class Sample(Returned):
     source_url: str | None
     content_sha256: str
     created_at: Time
+    seed_sample_id: int | None
 
 
 class SynthesizeRequest(Received):

@@ -4,23 +4,15 @@ Encoding them takes seconds, so it is done once and kept in the cache folder; no
 """
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from traitbench.encoders import Encoder, Vectors
+from traitbench.encoders import Encoder
 from traitbench.encoders.keep import kept
+from traitbench.scoring.inputs import Vocabulary
 
 SIZE = 5_000
-
-
-@dataclass(frozen=True, eq=False)
-class Vocabulary:
-    """Words, the commonest first, and their vectors (n_words, dimension)."""
-
-    words: tuple[str, ...]
-    vectors: Vectors
 
 
 def load_vocabulary(encoder: Encoder, *, cache: Path, size: int = SIZE) -> Vocabulary:

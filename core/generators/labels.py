@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from traitbench.generators import TraitPoles
-from traitbench.generators.words import Vocabulary, doubts, write
+from traitbench.generators.words import doubts, write
 from traitbench.scoring.axis import path
+from traitbench.scoring.inputs import Vocabulary
 from traitbench.scoring.segments import Encode, Vectors
 from traitbench.scoring.unit import unit
 

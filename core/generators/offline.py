@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Sequence
 from traitbench.generators import SYNTH_TYPES, TEXTS_PER_POLE, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
 from traitbench.generators.filters import agreeing
 from traitbench.generators.variations import variations
-from traitbench.generators.words import Vocabulary, doubts, write
+from traitbench.generators.words import doubts, write
+from traitbench.scoring.inputs import Vocabulary
 from traitbench.scoring.segments import Encode, Vectors, embed
 
 _NEAR_SEED = 0.7

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from traitbench.generators import TraitPoles
 from traitbench.generators.filters import distinct, on_side
 from traitbench.generators.unsaid import UNSAID
+from traitbench.scoring.inputs import Vocabulary
 from traitbench.scoring.negation import negates
 from traitbench.scoring.segments import Encode, Vectors
 
@@ -47,14 +48,6 @@ _SECTION = re.compile(
     r"(?:^|[.;!]\s++|\n[^\S\n]*+(?=\S))([^.:;!\n]{1,60}+):\s*+(.+?)(?=[.;!]\s++[^.:;!\n]{1,60}+:|\n|$)"
 )
 _GENERAL = {"positive", "negative"}
-
-
-@dataclass(frozen=True, eq=False)
-class Vocabulary:
-    """Words, the commonest first, and their vectors (n_words, d)."""
-
-    words: tuple[str, ...]
-    vectors: Vectors
 
 
 @dataclass(frozen=True, eq=False)

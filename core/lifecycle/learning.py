@@ -5,24 +5,23 @@ version, the active pointer, the state, what goes (old versions, and samples und
 run, is written in one transaction, which only the run's present owner can commit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Connection, Engine
 
 from traitbench.contract.models import OperationKind
 from traitbench.contract.versions import TriggeredBy
 from traitbench.encoders import Encoder
 from traitbench.errors import FeatureUnavailable
-from traitbench.generators import TraitPoles
+from traitbench.generators.label_axes import LabelAxes
 from traitbench.lifecycle import retention, rules, zero_retention
 from traitbench.lifecycle.encoding import encoded
-from traitbench.lifecycle.label_axes import LabelAxes
 from traitbench.runs.execution import Execution, Fenced
-from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
+from traitbench.scoring.collect import collect
+from traitbench.scoring.fit import EncoderIdentity, Trained, fit
 from traitbench.scoring.snapshot import param_hash
 from traitbench.store import models, samples, traits, versions
 from traitbench.store.engine import reading, writing
@@ -103,10 +102,11 @@ def _fit(
 
     # The axes of the labels may take a while, which is no fault of the samples that were encoded last.
     execution.begin("learning")
-    groups = _groups(lesson.labels)
+    axes = {trait.key: lesson.axes[trait.id].vector for trait in lesson.traits if trait.id in lesson.axes}
+    label_axis: Callable[[TraitRow], Vector | None] = _no_axis if labels is None else labels.of
     return fit(
-        [_trait_samples(trait, lesson, groups, known, labels) for trait in lesson.traits],
-        encoder=EncoderIdentity(encoder.id, encoder.dimension, encoder.digest),
+        collect(lesson.traits, lesson.labels, known, axes=axes, label_axis=label_axis),
+        encoder=EncoderIdentity.of(encoder),
         scoring_method=lesson.model.scoring_method,
         max_depth=lesson.model.max_depth,
         effort=execution.run.effort,
@@ -116,51 +116,8 @@ def _fit(
     )
 
 
-def _groups(labels: Sequence[samples.Label]) -> Mapping[int, str]:
-    """By sample: the hash of its text or, of a variation, that of the text it goes back to."""
-    found: dict[int, str] = {}
-    # A seed is older than what was made of it: its group is known by then, unless it was deleted.
-    for label in labels:
-        seed = label.seed_sample_id
-        found[label.id] = label.content_sha256 if seed is None else found.get(seed, f"seed {seed}")
-    return found
-
-
-def _trait_samples(
-    trait: TraitRow,
-    lesson: _Lesson,
-    groups: Mapping[int, str],
-    known: Mapping[str, Vector],
-    labels: LabelAxes | None,
-) -> TraitSamples:
-    axis = lesson.axes.get(trait.id)
-    told = [label for label in lesson.labels if label.trait_id == trait.id]
-    untold = [] if axis is None else _others(lesson.labels, told)
-    learnt = [*told, *untold]
-    return TraitSamples(
-        key=trait.key,
-        name=trait.name,
-        positive_label=trait.positive_label,
-        negative_label=trait.negative_label,
-        aggregation=trait.aggregation,
-        X=np.array([known[label.content_sha256] for label in learnt], np.float32),
-        y=np.array([label.quality for label in told] + [np.nan] * len(untold), np.float64),
-        groups=[groups[label.id] for label in learnt],
-        synthesized=np.array([label.provenance == "synthesized" for label in learnt], bool),
-        intrinsic_axis=None if axis is None else axis.vector,
-        label_axis=None if labels is None or axis is not None else labels.of(_poles(trait)),
-    )
-
-
-def _poles(trait: TraitRow) -> TraitPoles:
-    """The trait's words; two traits that say the same are the same to them."""
-    return TraitPoles("", trait.name, trait.positive_label, trait.negative_label, trait.description)
-
-
-def _others(labels: Sequence[samples.Label], told: Sequence[samples.Label]) -> list[samples.Label]:
-    """One sample of every text that none of those told has."""
-    there = {label.content_sha256 for label in told}
-    return list({label.content_sha256: label for label in labels if label.content_sha256 not in there}.values())
+def _no_axis(_trait: TraitRow) -> None:
+    """Learn from the samples alone."""
 
 
 def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.Label]) -> datetime:

@@ -8,13 +8,13 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 
 from traitbench.encoders import Encoder
-from traitbench.encoders.vocabulary import Vocabulary
 from traitbench.errors import TraitbenchError, ValidationFailed
 from traitbench.generators import CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
 from traitbench.generators.offline import synthesize as generate
 from traitbench.lifecycle import rules
 from traitbench.lifecycle.synthesis import is_seed
 from traitbench.runs.execution import Execution, Fenced
+from traitbench.scoring.inputs import Vocabulary
 from traitbench.store import models, samples, traits
 from traitbench.store.engine import reading, writing
 

@@ -96,13 +96,13 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     """What each kind of run does; the encoder is loaded."""
     from traitbench.encoders.registry import load_encoder
     from traitbench.encoders.vocabulary import load_vocabulary
+    from traitbench.generators.label_axes import LabelAxes
     from traitbench.generators.labels import WORDS
     from traitbench.lifecycle import discovering, learning, synthesizing
-    from traitbench.lifecycle.label_axes import LabelAxes
 
     encoder = load_encoder(settings.encoder, cache=settings.cache)
     vocabulary = partial(load_vocabulary, encoder, cache=settings.cache)
-    labels = LabelAxes(encoder, partial(vocabulary, size=WORDS))
+    labels = LabelAxes(encoder.digest, encoder.encode, partial(vocabulary, size=WORDS))
     train = partial(learning.train, engine, encoder, labels=labels)
     return {
         **dict.fromkeys(("train", "retune", "retrain"), train),

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from traitbench.scoring import nuisance
 from traitbench.scoring.axis import Floats
 from traitbench.scoring.duplicates import Vectors, alike, joined, plain
+from traitbench.scoring.inputs import SampleLike, TraitLike
 from traitbench.scoring.negation import negates
 from traitbench.scoring.suspects import Judgement, judge, lonely
 
@@ -60,56 +61,12 @@ _AS_GOOD = 0.05
 _LENGTHENED = 3
 
 
-class TraitLike(Protocol):
-    """What is looked at of a trait."""
-
-    @property
-    def key(self) -> str:
-        """Its key."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def positive_label(self) -> str:
-        """What the one end is called."""
-        ...
-
-    @property
-    def negative_label(self) -> str:
-        """What the other end is called."""
-        ...
-
-
-class SampleLike(Protocol):
-    """What is looked at of a sample; `trait` is a key or a name."""
-
-    @property
-    def id(self) -> int:
-        """Its number; no two samples share one."""
-        ...
-
-    @property
-    def trait(self) -> str:
-        """The trait it teaches."""
-        ...
+class Sample(SampleLike, Protocol):
+    """A sample with its text; `trait` may be a name too."""
 
     @property
     def text(self) -> str:
         """The text."""
-        ...
-
-    @property
-    def quality(self) -> float:
-        """From 0, the negative pole, to 1."""
-        ...
-
-    @property
-    def provenance(self) -> str:
-        """`authored`, `synthesized` or `score_feedback`."""
         ...
 
     @property
@@ -149,7 +106,7 @@ class Finding:
     fix: Fix | None = None
 
 
-def examine(traits: Sequence[TraitLike], samples: Sequence[SampleLike], X: Vectors) -> tuple[Finding, ...]:
+def examine(traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors) -> tuple[Finding, ...]:
     """All findings on samples with vectors (n, d); samples of no trait here are looked at by nobody.
 
     Equal samples give equal findings, in whatever order they come.
@@ -174,7 +131,7 @@ class _Ward:
     """The samples of a trait, by id; `alone` (n,) marks texts that are like none of the model."""
 
     trait: TraitLike
-    samples: Sequence[SampleLike]
+    samples: Sequence[Sample]
     X: Vectors
     alone: NDArray[np.bool_]
     y: Floats = field(init=False)
@@ -384,7 +341,7 @@ def _nuisances(ward: _Ward, judgement: Judgement | None) -> Iterator[Finding]:
         return
     area = None if judgement is None else judgement.area
     yield from _by_length(ward, area)
-    tests: tuple[tuple[Kind, str, Callable[[SampleLike], str | None]], ...] = (
+    tests: tuple[tuple[Kind, str, Callable[[Sample], str | None]], ...] = (
         ("language", "language or script", lambda sample: nuisance.language(sample.text)),
         ("source", "source", lambda sample: nuisance.source(sample.provenance, sample.source_url)),
     )

@@ -66,6 +66,11 @@ class EncoderIdentity:
     dimension: int
     digest: str
 
+    @staticmethod
+    def of(encoder: NamedEncoder) -> "EncoderIdentity":
+        """Return the identity of an encoder."""
+        return EncoderIdentity(encoder.id, encoder.dimension, encoder.digest)
+
 
 @dataclass(frozen=True)
 class Breaks:
@@ -160,7 +165,7 @@ class Snapshot:
 
     def require(self, encoder: NamedEncoder) -> None:
         """Raise `EncoderMismatch` unless the snapshot was made with this encoder."""
-        found = EncoderIdentity(encoder.id, encoder.dimension, encoder.digest)
+        found = EncoderIdentity.of(encoder)
         if found != self.encoder:
             raise EncoderMismatch(
                 f"The version was trained with the encoder {self.encoder.id} ({self.encoder.digest[:12]}), here it is"

@@ -13,12 +13,13 @@ from traitbench.store import tables
 from traitbench.store.rows import Found, found
 
 _SAMPLES = tables.samples.c
+_TRAITS = tables.traits.c
 _AT_ONCE = 500
 
 
 @dataclass(frozen=True)
 class Label:
-    """A sample without its text: what it says of which trait; equal texts have equal hashes."""
+    """A sample without its text; `trait` is the trait's key, and equal texts have equal hashes."""
 
     id: int
     trait_id: int
@@ -27,6 +28,7 @@ class Label:
     provenance: str
     pending: bool
     seed_sample_id: int | None
+    trait: str
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,7 @@ def page(
 ) -> Found[Sample]:
     """The samples behind an id, of one trait if one is named."""
     owner = _SAMPLES.model_id == model_id if trait_id is None else _SAMPLES.trait_id == trait_id
-    shown = select(tables.samples, tables.traits.c.key.label("trait")).join(
-        tables.traits, tables.traits.c.id == _SAMPLES.trait_id
-    )
+    shown = select(tables.samples, _TRAITS.key.label("trait")).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
     statement = shown.where(owner).order_by(_SAMPLES.id).limit(limit)
     if after is not None:
         statement = statement.where(_SAMPLES.id > after)
@@ -131,8 +131,9 @@ def page(
 
 def labels(connection: Connection, model_id: int) -> list[Label]:
     """All samples of a model, without the texts, by id."""
-    columns = (_SAMPLES[name] for name in Label.__dataclass_fields__)
-    rows = connection.execute(select(*columns).where(_SAMPLES.model_id == model_id).order_by(_SAMPLES.id))
+    own = (_SAMPLES[name] for name in Label.__dataclass_fields__ if name != "trait")
+    statement = select(*own, _TRAITS.key).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
+    rows = connection.execute(statement.where(_SAMPLES.model_id == model_id).order_by(_SAMPLES.id))
     return [Label(*row) for row in rows]
 
 
@@ -155,4 +156,5 @@ def _sample(row: Row[Any]) -> Sample:
         source_url=row.source_url,
         content_sha256=row.content_sha256,
         created_at=row.created_at,
+        seed_sample_id=row.seed_sample_id,
     )

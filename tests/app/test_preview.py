@@ -49,6 +49,23 @@ def test_a_rehearsal_finds_what_a_training_then_finds(client: Traitbench, namesp
     assert client.versions.get(handle).param_hash == param_hash(rehearsal.snapshot)
 
 
+def test_a_rehearsal_groups_variations_with_their_seeds_as_a_training_does(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.varied"
+    make_draft(client, handle)
+    client.samples.synthesize(handle, synth_type="diversify", effort="low")
+    client.models.wait(handle)
+    samples = list(client.samples.list(handle))
+    ids, seeds = {sample.id for sample in samples}, {sample.seed_sample_id for sample in samples} - {None}
+    assert seeds
+    assert seeds <= ids
+    client.samples.delete(handle, min(seed for seed in seeds if seed is not None))
+    samples = list(client.samples.list(handle))
+    rehearsal = preview.rehearse(client.models.get(handle), client.traits.list(handle), samples)
+    client.models.train(handle)
+    client.models.wait(handle)
+    assert client.versions.get(handle).param_hash == param_hash(rehearsal.snapshot)
+
+
 def test_a_trait_without_samples_at_a_pole_is_left_out_of_a_rehearsal(trained: Trained) -> None:
     client = trained.client
     (warmth,) = client.traits.list(trained.handle)

@@ -20,8 +20,8 @@ from sklearn.pipeline import make_pipeline, make_union
 from tests.benchmarks import kept
 from traitbench.encoders.vocabulary import load_vocabulary
 from traitbench.generators import TraitPoles
+from traitbench.generators.label_axes import LabelAxes
 from traitbench.generators.labels import WORDS
-from traitbench.lifecycle.label_axes import LabelAxes
 from traitbench.scoring.card import positions
 from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
 
@@ -94,7 +94,7 @@ def _learnt(
 @cache
 def _label_axes(name: str | None) -> LabelAxes:
     encoder = kept.encoder(name)
-    return LabelAxes(encoder, partial(load_vocabulary, encoder, cache=kept.FOLDER, size=WORDS))
+    return LabelAxes(encoder.digest, encoder.encode, partial(load_vocabulary, encoder, cache=kept.FOLDER, size=WORDS))
 
 
 # ---- baselines -----------------------------------------------------------------------------------------------------

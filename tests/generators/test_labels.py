@@ -11,8 +11,9 @@ from tests.generators.test_offline import CALM, JOY, JOYFUL, SAD, encode
 from tests.real_encoder import vocabulary
 from traitbench.generators import TraitPoles
 from traitbench.generators.labels import WORDS, LabelAxis, label_axis
-from traitbench.generators.words import Vocabulary, write
+from traitbench.generators.words import write
 from traitbench.scoring.evaluate import auroc
+from traitbench.scoring.inputs import Vocabulary
 
 
 @cache

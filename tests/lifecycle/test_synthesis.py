@@ -110,11 +110,13 @@ def test_a_variation_keeps_quality_and_seed(working: Bench) -> None:
     assert run is not None
     assert made
     for sample in made:
-        seed = seeds[rows[sample.id].seed_sample_id]
+        assert sample.seed_sample_id == rows[sample.id].seed_sample_id
+        seed = seeds[sample.seed_sample_id]
         assert sample.text != seed.text
         assert (sample.trait, sample.quality, sample.provenance) == (seed.trait, seed.quality, "synthesized")
         assert (rows[sample.id].generator, rows[sample.id].origin_run_id) == ("offline", run.run_id)
     assert len({(sample.trait, sample.text) for sample in _samples(working, handle)}) == len(made) + len(seeds)
+    assert {seed.seed_sample_id for seed in seeds.values()} == {None}
 
 
 def test_synthesized_samples_teach_but_do_not_judge(working: Bench) -> None:

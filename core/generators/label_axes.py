@@ -1,0 +1,58 @@
+"""The axes that traits' words give, each made once and cached by what the trait says.
+
+A trait's words are not samples: their axes may stay in memory under zero retention.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traitbench.generators import TraitPoles
+from traitbench.generators.labels import label_axis
+from traitbench.scoring.inputs import TraitLike, Vocabulary
+from traitbench.scoring.segments import Encode
+
+_MOST = 256
+
+Vector = NDArray[np.float32]
+
+_kept: OrderedDict[tuple[str, TraitPoles], Vector | None] = OrderedDict()
+_one_at_a_time = Lock()
+
+
+class Described(TraitLike, Protocol):
+    """A trait in the words of the person who defined it."""
+
+    @property
+    def description(self) -> str:
+        """What it measures."""
+        ...
+
+
+class LabelAxes:
+    """Axes by trait, among the vectors of the encoder with this digest; `vocabulary` is loaded for the first one."""
+
+    def __init__(self, digest: str, encode: Encode, vocabulary: Callable[[], Vocabulary]) -> None:
+        self._digest, self._encode, self._vocabulary = digest, encode, vocabulary
+
+    def of(self, trait: Described) -> Vector | None:
+        """Return the axis (d,) of a trait's words, or None where they do not tell its poles apart."""
+        # Without the key: traits that say the same share an axis.
+        poles = TraitPoles("", trait.name, trait.positive_label, trait.negative_label, trait.description)
+        place = (self._digest, poles)
+        with _one_at_a_time:
+            if place not in _kept:
+                _kept[place] = self._make(poles)
+            _kept.move_to_end(place)
+            while len(_kept) > _MOST:
+                _kept.popitem(last=False)
+            return _kept[place]
+
+    def _make(self, poles: TraitPoles) -> Vector | None:
+        vocabulary = self._vocabulary()
+        made = label_axis(poles, encode=self._encode, words=vocabulary.words, word_vectors=vocabulary.vectors)
+        return None if made is None else made.vector

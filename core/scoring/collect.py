@@ -1,0 +1,100 @@
+"""Sort a model's samples into what each trait learns from.
+
+Training in the worker and the preview on a page both call `collect`: equal samples give an equal `param_hash`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traitbench.scoring.fit import TraitSamples
+from traitbench.scoring.inputs import SampleLike, TraitLike
+
+Vector = NDArray[np.float32]
+
+
+class Sample(SampleLike, Protocol):
+    """A sample by its text's hash."""
+
+    @property
+    def content_sha256(self) -> str:
+        """Equal for equal texts."""
+        ...
+
+    @property
+    def seed_sample_id(self) -> int | None:
+        """The sample that a variation was made from."""
+        ...
+
+
+class Trait(TraitLike, Protocol):
+    """A trait with the rule that combines the parts of a text."""
+
+    @property
+    def aggregation(self) -> str:
+        """`mean`, `max`, `min` or `none`."""
+        ...
+
+
+AnyTrait = TypeVar("AnyTrait", bound=Trait)
+
+
+def collect(
+    traits: Sequence[AnyTrait],
+    samples: Sequence[Sample],
+    vectors: Mapping[str, Vector],
+    *,
+    axes: Mapping[str, Vector],
+    label_axis: Callable[[AnyTrait], Vector | None],
+) -> list[TraitSamples]:
+    """Return the training samples of each trait.
+
+    `samples` are those of the whole model, by rising id. `vectors` (d,) are keyed by `content_sha256`, and `axes` (d,)
+    of intrinsic traits by trait key. `label_axis` is called for every other trait.
+    """
+    groups = _groups(samples)
+    return [_of_trait(trait, samples, groups, vectors, axes.get(trait.key), label_axis) for trait in traits]
+
+
+def _of_trait(
+    trait: AnyTrait,
+    samples: Sequence[Sample],
+    groups: Mapping[int, str],
+    vectors: Mapping[str, Vector],
+    axis: Vector | None,
+    label_axis: Callable[[AnyTrait], Vector | None],
+) -> TraitSamples:
+    labelled = [sample for sample in samples if sample.trait == trait.key]
+    unlabelled = [] if axis is None else _other_texts(samples, labelled)
+    pool = [*labelled, *unlabelled]
+    return TraitSamples(
+        key=trait.key,
+        name=trait.name,
+        positive_label=trait.positive_label,
+        negative_label=trait.negative_label,
+        aggregation=trait.aggregation,
+        X=np.array([vectors[sample.content_sha256] for sample in pool], np.float32),
+        y=np.array([sample.quality for sample in labelled] + [np.nan] * len(unlabelled), np.float64),
+        groups=[groups[sample.id] for sample in pool],
+        synthesized=np.array([sample.provenance == "synthesized" for sample in pool], bool),
+        intrinsic_axis=axis,
+        label_axis=label_axis(trait) if axis is None else None,
+    )
+
+
+def _groups(samples: Sequence[Sample]) -> Mapping[int, str]:
+    """Group by sample id: the hash of the sample's text, or that of the text it varies."""
+    groups: dict[int, str] = {}
+    # A seed is older than its variations, so its group is already known, unless the seed was deleted.
+    for sample in samples:
+        seed = sample.seed_sample_id
+        groups[sample.id] = sample.content_sha256 if seed is None else groups.get(seed, f"seed {seed}")
+    return groups
+
+
+def _other_texts(samples: Sequence[Sample], labelled: Sequence[Sample]) -> list[Sample]:
+    """One sample of every text that is not among the labelled ones."""
+    known = {sample.content_sha256 for sample in labelled}
+    return list({sample.content_sha256: sample for sample in samples if sample.content_sha256 not in known}.values())
