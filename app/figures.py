@@ -1,13 +1,14 @@
 """A version's metrics as people read them: figures per trait, each with what it was measured on, and the parameters."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Literal
 
 import pandas as pd
 
 from traitbench.app.charts.intervals import Measured, Series
 from traitbench.app.text import ago, count, plain
 from traitbench.app.theme import FOUND_SIGN
+from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 
@@ -35,18 +36,19 @@ def label(version: Version) -> str:
 
 def series(version: Version, names: Names) -> Series:
     """The AUROC of each trait, for the chart of intervals."""
-    return Series(label(version), [_measured(names.get(key, key), each) for key, each in _traits(version).items()])
+    traits = version.metrics.traits
+    return Series(label(version), [_measured(names.get(key, key), each) for key, each in traits.items()])
 
 
 def auroc(version: Version) -> float | None:
     """The mean over the traits; None when no trait could be measured."""
-    value = version.metrics.get("auroc")
-    return float(value) if isinstance(value, int | float) else None
+    return version.metrics.auroc
 
 
-def mean_of(version: Version, figure: str) -> float | None:
+def mean_of(version: Version, figure: Literal["brier", "calibration_error"]) -> float | None:
     """The mean of a figure over the traits that have it, each counting the same."""
-    found = [float(value) for each in _traits(version).values() if isinstance(value := each.get(figure), int | float)]
+    traits = version.metrics.traits.values()
+    found = [value for each in traits if (value := getattr(each, figure)) is not None]
     return sum(found) / len(found) if found else None
 
 
@@ -56,16 +58,16 @@ def figures_table(version: Version, names: Names) -> pd.DataFrame:
         [
             {
                 "Trait": names.get(key, key),
-                "AUROC": each.get("auroc"),
-                "95 % from": (each.get("auroc_interval") or [None, None])[0],
-                "95 % to": (each.get("auroc_interval") or [None, None])[1],
-                "Brier": each.get("brier"),
-                "Calibration error": each.get("calibration_error"),
-                "Cross-entropy": each.get("cross_entropy"),
-                **{name.capitalize(): number for name, number in (each.get("counts") or {}).items()},
-                "Measured on": each.get("measured_on"),
+                "AUROC": each.auroc,
+                "95 % from": each.auroc_interval[0] if each.auroc_interval else None,
+                "95 % to": each.auroc_interval[1] if each.auroc_interval else None,
+                "Brier": each.brier,
+                "Calibration error": each.calibration_error,
+                "Cross-entropy": each.cross_entropy,
+                **{name.capitalize(): number for name, number in each.counts.items()},
+                "Measured on": each.measured_on,
             }
-            for key, each in _traits(version).items()
+            for key, each in version.metrics.traits.items()
         ]
     )
 
@@ -117,13 +119,13 @@ def _by_trait(before: Version, after: Version, names: Names) -> str:
 
 def search_of(version: Version) -> str:
     """How the parameters were searched."""
-    return str(version.metrics.get("search") or "not said")
+    return version.metrics.search or "not said"
 
 
 def parameters_table(version: Version, names: Names) -> pd.DataFrame:
     """What the search chose, one row a trait."""
     return pd.DataFrame(
-        [{"Trait": names.get(key, key), **(each.get("parameters") or {})} for key, each in _traits(version).items()]
+        [{"Trait": names.get(key, key), **each.parameters} for key, each in version.metrics.traits.items()]
     )
 
 
@@ -135,26 +137,14 @@ def made_how(version: Version) -> str:
 def made_of(version: Version) -> str:
     """`248 samples, effort high, encoder minilm-l4f-int8-1, 3.2 s`."""
     metrics = version.metrics
-    encoder = metrics.get("encoder") or {}
     parts = [
         count(version.sample_count, "sample"),
-        f"effort {metrics['effort']}" if metrics.get("effort") else "",
-        f"encoder {encoder['id']}" if encoder.get("id") else "",
-        f"{metrics['elapsed_s']:.1f} s" if isinstance(metrics.get("elapsed_s"), int | float) else "",
+        f"effort {metrics.effort}" if metrics.effort else "",
+        f"encoder {metrics.encoder.id}" if metrics.encoder and metrics.encoder.id else "",
+        "" if metrics.elapsed_s is None else f"{metrics.elapsed_s:.1f} s",
     ]
     return ", ".join(part for part in parts if part)
 
 
-def _traits(version: Version) -> Mapping[str, dict[str, Any]]:
-    found = version.metrics.get("traits")
-    return found if isinstance(found, dict) else {}
-
-
-def _measured(name: str, figures: Mapping[str, Any]) -> Measured:
-    interval = figures.get("auroc_interval")
-    return Measured(
-        name,
-        figures.get("auroc"),
-        (float(interval[0]), float(interval[1])) if interval else None,
-        str(figures.get("measured_on") or "not said"),
-    )
+def _measured(name: str, figures: TraitMetrics) -> Measured:
+    return Measured(name, figures.auroc, figures.auroc_interval, figures.measured_on or "not said")

@@ -73,6 +73,9 @@ TIERS: Mapping[Tier, TierSign] = {
     "Weak": TierSign("#C2574A", "◔", "red"),
 }
 
+TIER_NAMES: tuple[Tier, ...] = tuple(reversed([*TIERS]))
+"""The tiers, the lowest first."""
+
 NO_TIER = TierSign("#808080", "○", "gray")
 """A score whose confidence is low has no tier."""
 

@@ -15,6 +15,7 @@ from traitbench.contract.bundles import Bundle
 from traitbench.contract.explanations import Explanation, Neighbour, Part, Piece
 from traitbench.contract.extracts import Extracted
 from traitbench.contract.fields import Wire
+from traitbench.contract.metrics import Interval
 from traitbench.contract.models import LastOperation, Model
 from traitbench.contract.page import Page
 from traitbench.contract.samples import Sample
@@ -127,10 +128,12 @@ def _version(version: Version) -> str:
     title = _line(_bold(f"v{version.version_no}"), version.triggered_by, _when(version.created_at), *_tags(version))
     facts = _line(_count(version.sample_count, "sample"), _short(version.param_hash, 19))
     rows: list[Row] = [
-        (key, _figure(each.get("auroc")), _interval(each.get("auroc_interval")), _figure(each.get("brier")),
-         _figure(each.get("calibration_error")), each.get("measured_on", ""))
-        for key, each in _measured(version)
-    ]  # fmt: skip
+        (
+            *(key, _figure(each.auroc), _interval(each.auroc_interval), _figure(each.brier)),
+            *(_figure(each.calibration_error), each.measured_on or ""),
+        )
+        for key, each in islice(version.metrics.traits.items(), _MOST_ROWS)
+    ]
     heads = ("trait", "AUROC", "95 %", "Brier", "calibration error", "measured on")
     return title + facts + (_table(heads, rows) if rows else "")
 
@@ -189,7 +192,7 @@ def _near(mark: str, near: Neighbour) -> Row:
 
 
 def _version_row(version: Version) -> Row:
-    mean = _figure(version.metrics.get("auroc"))
+    mean = _figure(version.metrics.auroc)
     number = _bold(f"v{version.version_no}")
     return number, " ".join(_tags(version)), version.triggered_by, version.sample_count, mean, _when(version.created_at)
 
@@ -279,23 +282,16 @@ def _operation(operation: LastOperation | None) -> str:
     return f"{operation.kind} {operation.status}{far}{why} ({_when(operation.started_at)})"
 
 
-def _measured(version: Version) -> list[tuple[str, Mapping[str, Any]]]:
-    """The figures by trait; what a version of another release calls so is passed over."""
-    traits = version.metrics.get("traits")
-    found = traits.items() if isinstance(traits, dict) else ()
-    return [(key, each) for key, each in islice(found, _MOST_ROWS) if isinstance(each, dict)]
-
-
 def _tags(version: Version) -> list[str]:
     return [f"#{tag}" for tag in version.tags]
 
 
-def _figure(value: object) -> str:
-    return f"{value:.3f}" if isinstance(value, int | float) else "–"
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
-def _interval(value: object) -> str:
-    return f"{_figure(value[0])} – {_figure(value[1])}" if isinstance(value, list) and len(value) == 2 else ""
+def _interval(ends: Interval | None) -> str:
+    return f"{_figure(ends[0])} – {_figure(ends[1])}" if ends else ""
 
 
 def _amount(value: float, told: Explanation) -> str:

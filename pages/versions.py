@@ -23,7 +23,6 @@ from traitbench.app.navigation import page_link
 from traitbench.app.permission import why_read_only
 from traitbench.app.service import attempt, client, version
 from traitbench.app.text import count, plain
-from traitbench.app.trust import trait_figures
 from traitbench.app.widgets.chart import download_table, only_our_csv
 from traitbench.app.widgets.heading import heading
 from traitbench.app.widgets.keeping import draw_keeping
@@ -158,7 +157,7 @@ if view == "Details":
         file_name=f"{model.handle}-{label(shown)}-figures",
         table=figures_table(shown, names),
     )
-    told = trait_figures(shown)
+    told = shown.metrics.traits
     stem = f"{model.handle}-{label(shown)}"
     if told:
         st.subheader("Trait by trait", anchor=False)
@@ -174,7 +173,7 @@ if view == "Details":
     with st.container(horizontal=True, horizontal_alignment="right"):
         st.download_button(
             "All figures as JSON",
-            json.dumps(shown.metrics, ensure_ascii=False, indent=1),
+            json.dumps(shown.metrics.model_dump(), ensure_ascii=False, indent=1),
             file_name=f"{stem}-figures.json",
             mime="application/json",
             icon=":material/download:",
@@ -236,7 +235,7 @@ if view == "Compare":
     both = [series(before, names), series(after, names)]
     draw_quality(both, traits, key="versions.both_figures", file_name=f"{model.handle}-{a}-{b}-figures")
 
-    figures_a, figures_b = trait_figures(before), trait_figures(after)
+    figures_a, figures_b = before.metrics.traits, after.metrics.traits
     if in_both := {key: names.get(key, key) for key in figures_b if key in figures_a}:
         st.subheader("Trait by trait", anchor=False)
         key = pick_trait(in_both)

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from traitbench.app.charts.intervals import CHANCE
 from traitbench.app.charts.rows import as_is
 from traitbench.app.theme import Palette, seen_through
-from traitbench.app.trust import Forecast, Interval, Point
+from traitbench.contract.metrics import CurvePoint, Forecast, Interval
 
 _HEIGHT = 300
 _BAND, _ROOM = 0.16, 0.02
@@ -24,7 +24,7 @@ class Curve:
     """What one version learnt with how many samples of a trait."""
 
     label: str
-    points: Sequence[Point]
+    points: Sequence[CurvePoint]
     forecast: Forecast | None = None
 
 
@@ -157,11 +157,11 @@ def _add_forecast(drawn: go.Figure, curve: Curve, forecast: Forecast, colour: st
     )
 
 
-def _all(curve: Curve) -> list[Point]:
+def _all(curve: Curve) -> list[CurvePoint]:
     return [*curve.points, *([curve.forecast] if curve.forecast else [])]
 
 
-def _in_words(point: Point) -> str:
+def _in_words(point: CurvePoint) -> str:
     """`40 samples: 0.81, between 0.70 and 0.90`; a forecast says that it is one."""
     what = "forecast for " if isinstance(point, Forecast) else ""
     return f"{what}{point.samples:,} samples: {point.auroc:.2f}{between(point.interval)}"

@@ -1,12 +1,10 @@
 """`traitbench versions`: list, show, tag, untag, activate."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import click
 
 from traitbench.app.commands.asking import as_json, connected
 from traitbench.app.commands.showing import say, say_fields, say_json, say_lines, say_table, say_unreadable
+from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.names import parse_version
 from traitbench.contract.versions import Version
 
@@ -35,7 +33,7 @@ def list_versions(handle: str, as_json: bool) -> None:
                 ",".join(each.tags),
                 each.triggered_by,
                 each.sample_count,
-                _figure(each.metrics.get("auroc")),
+                _figure(each.metrics.auroc),
                 f"{each.created_at:%Y-%m-%d %H:%M}",
             )
             for each in found
@@ -101,21 +99,19 @@ def _say(version: Version) -> None:
             ("hash", version.param_hash),
         )
     )
-    measured = version.metrics.get("traits")
-    if isinstance(measured, dict) and measured:
+    if version.metrics.traits:
         click.echo()
         say_table(
             ("TRAIT", "AUROC", "95 %", "BRIER", "CALIBRATION", "MEASURED ON"),
-            [(key, *_figures(each)) for key, each in measured.items() if isinstance(each, dict)],
+            [(key, *_figures(each)) for key, each in version.metrics.traits.items()],
         )
 
 
-def _figures(trait: Mapping[str, Any]) -> tuple[str, ...]:
-    interval = trait.get("auroc_interval")
-    span = f"{_figure(interval[0])} - {_figure(interval[1])}" if isinstance(interval, list) else "-"
-    errors = (_figure(trait.get("brier")), _figure(trait.get("calibration_error")))
-    return _figure(trait.get("auroc")), span, *errors, str(trait.get("measured_on", ""))
+def _figures(trait: TraitMetrics) -> tuple[str, ...]:
+    span = " - ".join(map(_figure, trait.auroc_interval)) if trait.auroc_interval else "-"
+    errors = (_figure(trait.brier), _figure(trait.calibration_error))
+    return _figure(trait.auroc), span, *errors, trait.measured_on or ""
 
 
-def _figure(value: object) -> str:
-    return f"{value:.3f}" if isinstance(value, int | float) else "-"
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -10,7 +10,6 @@ from traitbench.app.batches import FORGOTTEN_AFTER, PURGED_AFTER, Full, Job
 from traitbench.app.batching import Asked, probe
 from traitbench.app.service import attempt, client
 from traitbench.app.text import plain
-from traitbench.app.trust import trait_figures
 from traitbench.app.widgets.batch_input import Texts
 from traitbench.app.widgets.modes import FULL, NAMES, modes_of, price, speeds
 from traitbench.contract.batch import Mode
@@ -44,7 +43,7 @@ def pick_traits(names: Mapping[str, str]) -> list[str] | None:
 
 def pick_mode(version: Version) -> Mode:
     """The mode, with what each costs."""
-    figures = trait_figures(version)
+    figures = version.metrics.traits
     offered = [FULL, *modes_of(figures)]
     prices = {mode: price(figures, mode, speeds(version)) for mode in offered}
     from_link(MODE, "mode", str)

@@ -9,9 +9,9 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from traitbench.app.theme import NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN, TIERS, seen_through
-from traitbench.app.trust import POLES, TIER_NAMES, Confusion, Pole
+from traitbench.app.theme import NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN, TIER_NAMES, TIERS, seen_through
 from traitbench.app.widgets.chart import download_table
+from traitbench.contract.metrics import POLES, Confusion, Pole
 
 _SIGNS: dict[Pole, str] = {"positive": POSITIVE_SIGN, "negative": NEGATIVE_SIGN}
 _COLOURS: dict[Pole, str] = {"positive": PALETTE.positive, "negative": PALETTE.negative}
@@ -62,7 +62,7 @@ def _cell(samples: int, whole: int, colour: str) -> str:
 def _frame(confusions: Sequence[tuple[str, Confusion]], poles: tuple[str, str]) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"Version": label, "Pole": name, **confusion[pole]}
+            {"Version": label, "Pole": name, **{tier: confusion[pole][tier] for tier in TIER_NAMES}}
             for label, confusion in confusions
             for pole, name in zip(POLES, poles, strict=True)
         ]

@@ -7,9 +7,9 @@ import streamlit as st
 from traitbench.app.figures import label, names_of
 from traitbench.app.navigation import page_link
 from traitbench.app.text import plain
-from traitbench.app.trust import TraitFigures, trait_figures
 from traitbench.app.widgets.learning_curve import feed_in_words, in_short
 from traitbench.app.widgets.search_report import draw_search
+from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
@@ -19,7 +19,7 @@ _MOST = 8
 
 def draw_gained(model: Model, traits: Sequence[Trait], version: Version) -> None:
     """Draw it for the version that scores; nothing for one of before there was such a thing."""
-    told, names = trait_figures(version), names_of(traits)
+    told, names = version.metrics.traits, names_of(traits)
     if any(each.search for each in told.values()):
         st.markdown("**What the search tried, chose and gained**")
         draw_search(told, names, key="train.search", file_name=f"{model.handle}-{label(version)}-search")
@@ -31,7 +31,7 @@ def draw_gained(model: Model, traits: Sequence[Trait], version: Version) -> None
         page_link("versions", f"Learning curves, calibration and tiers{more}", view="Details", version=label(version))
 
 
-def _outlook(trait: Trait, figures: TraitFigures | None) -> str:
+def _outlook(trait: Trait, figures: TraitMetrics | None) -> str:
     """A point of a list; empty where nothing can be foretold."""
     if figures is None or (figures.forecast is None and figures.feed is None):
         return ""

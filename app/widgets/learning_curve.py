@@ -9,8 +9,8 @@ from traitbench.app.charts.curve import Curve, between
 from traitbench.app.navigation import page_link
 from traitbench.app.text import count, plain
 from traitbench.app.theme import NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN
-from traitbench.app.trust import Feed, Forecast, TraitFigures
 from traitbench.app.widgets.chart import chart
+from traitbench.contract.metrics import Feed, Forecast, TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 
@@ -34,12 +34,12 @@ def draw_curves(curves: Sequence[Curve], *, key: str, file_name: str) -> None:
     )
 
 
-def curve_of(label: str, figures: TraitFigures | None) -> Curve:
+def curve_of(label: str, figures: TraitMetrics | None) -> Curve:
     """The curve of a version that may not know the trait."""
     return Curve(label, figures.curve or (), figures.forecast) if figures else Curve(label, ())
 
 
-def draw_outlook(model: Model, trait: Trait, figures: TraitFigures) -> None:
+def draw_outlook(model: Model, trait: Trait, figures: TraitMetrics) -> None:
     """The forecast in words, the pole to feed with the reason, and where that is done."""
     lines = [forecast_in_words(figures)] if figures.curve or figures.forecast else []
     if figures.feed:
@@ -50,7 +50,7 @@ def draw_outlook(model: Model, trait: Trait, figures: TraitFigures) -> None:
         draw_way(model, trait, figures.feed)
 
 
-def forecast_in_words(figures: TraitFigures) -> str:
+def forecast_in_words(figures: TraitMetrics) -> str:
     """`**20 more samples: 0.86**, between 0.80 and 0.90`, in markdown, and what that is against now."""
     foretold = figures.forecast
     if foretold is None:
@@ -81,7 +81,7 @@ def draw_way(model: Model, trait: Trait, feed: Feed) -> None:
             page_link("score", "Give feedback on such texts")
 
 
-def _against_now(figures: TraitFigures, foretold: Forecast) -> str:
+def _against_now(figures: TraitMetrics, foretold: Forecast) -> str:
     if figures.auroc is None:
         return ""
     gain = foretold.auroc - figures.auroc

@@ -82,18 +82,16 @@ def _quality(model: Model) -> None:
 
 def _where(version: Version) -> str:
     """`leave-one-out` when that is how all traits were measured, else nothing: the hint has them one by one."""
-    traits = version.metrics.get("traits", {}).values()
-    ways = {str(figures.get("measured_on", "")).partition(",")[0] for figures in traits}
+    ways = {(figures.measured_on or "").partition(",")[0] for figures in version.metrics.traits.values()}
     return plain(ways.pop()) if len(ways) == 1 else ""
 
 
 def _measured(version: Version) -> str:
     """What the mean is a mean of: every trait with its own figure and what that was measured on."""
     lines = ["How often a sample of the positive pole scores above one of the negative pole, mean over the traits.\n"]
-    for key, figures in version.metrics.get("traits", {}).items():
-        own = figures.get("auroc")
-        value = f"{own:.2f}" if isinstance(own, int | float) else "none"
-        lines.append(f"- {plain(key)}: {value}, {plain(str(figures.get('measured_on', 'not said')))}")
+    for key, figures in version.metrics.traits.items():
+        value = "none" if figures.auroc is None else f"{figures.auroc:.2f}"
+        lines.append(f"- {plain(key)}: {value}, {plain(figures.measured_on or 'not said')}")
     return "\n".join(lines)
 
 

@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from traitbench.app.text import count, plain
-from traitbench.app.trust import Figures, TraitFigures
 from traitbench.app.widgets.chart import download_table, only_our_csv
+from traitbench.contract.metrics import Figures, TraitMetrics
 from traitbench.contract.versions import Version
 
 FULL = "full"
@@ -25,7 +25,7 @@ _SPEEDS: Mapping[str, Mapping[str, float]] = {
 
 
 def draw_modes(
-    versions: Sequence[tuple[str, Mapping[str, TraitFigures]]],
+    versions: Sequence[tuple[str, Mapping[str, TraitMetrics]]],
     names: Mapping[str, str],
     speeds: Mapping[str, float],
     *,
@@ -73,16 +73,16 @@ def draw_modes(
 
 def speeds(version: Version) -> dict[str, float]:
     """How many times as fast as full each mode is, with the encoder of the version, where that was measured."""
-    encoder = version.metrics.get("encoder")
-    return dict(_SPEEDS.get(str(encoder.get("id")), {})) if isinstance(encoder, dict) else {}
+    encoder = version.metrics.encoder
+    return dict(_SPEEDS.get(encoder.id or "", {})) if encoder else {}
 
 
-def modes_of(figures: Mapping[str, TraitFigures]) -> list[str]:
+def modes_of(figures: Mapping[str, TraitMetrics]) -> list[str]:
     """The modes beside full, in order of first appearance."""
     return list(dict.fromkeys(mode for each in figures.values() for mode in each.modes if mode != FULL))
 
 
-def price(figures: Mapping[str, TraitFigures], mode: str, speeds: Mapping[str, float]) -> str:
+def price(figures: Mapping[str, TraitMetrics], mode: str, speeds: Mapping[str, float]) -> str:
     """`**Layer 4 only**: AUROC −0.006 on average, 1.5 times as fast`, in markdown; empty where nothing is known."""
     costs = [cost for each in figures.values() if (cost := _cost(each, each.modes.get(mode))) is not None]
     parts = []
@@ -94,7 +94,7 @@ def price(figures: Mapping[str, TraitFigures], mode: str, speeds: Mapping[str, f
     return f"**{plain(NAMES.get(mode, mode))}**: {', '.join(parts)}." if parts else ""
 
 
-def table(label: str, figures: Mapping[str, TraitFigures], names: Mapping[str, str]) -> pd.DataFrame:
+def table(label: str, figures: Mapping[str, TraitMetrics], names: Mapping[str, str]) -> pd.DataFrame:
     """One row a trait and mode, full first."""
     return pd.DataFrame(
         [
@@ -104,11 +104,11 @@ def table(label: str, figures: Mapping[str, TraitFigures], names: Mapping[str, s
                 "Mode": NAMES.get(mode, mode),
                 "AUROC": measured.auroc,
                 "Against full": None if mode == FULL else _cost(each, measured),
-                "95 % from": measured.interval[0] if measured.interval else None,
-                "95 % to": measured.interval[1] if measured.interval else None,
+                "95 % from": measured.auroc_interval[0] if measured.auroc_interval else None,
+                "95 % to": measured.auroc_interval[1] if measured.auroc_interval else None,
                 "Brier": measured.brier,
                 "Calibration error": measured.calibration_error,
-                "Measured on": measured.measured_on,
+                "Measured on": measured.measured_on or "not said",
             }
             for key, each in figures.items()
             for mode, measured in ((FULL, each), *((mode, one) for mode, one in each.modes.items() if mode != FULL))

@@ -8,7 +8,6 @@ from traitbench.app.figures import label, search_of
 from traitbench.app.permission import why_read_only
 from traitbench.app.service import attempt, client, version
 from traitbench.app.text import count, plain
-from traitbench.app.trust import used_labels
 from traitbench.app.waiting import Waiting
 from traitbench.app.widgets.training import Asked, pick_search
 from traitbench.contract.models import Model
@@ -59,7 +58,7 @@ def gains_nothing(model: Model, newest: Version, asked: Asked, waits: Waiting) -
     """Whether the newest version came from this very search in these very samples."""
     depth = (version(model.handle, newest).snapshot or {}).get("max_depth")
     wanted = (EFFORTS[asked.effort].says, asked.use_labels, model.scoring_method, model.max_depth)
-    had = (search_of(newest), used_labels(newest), newest.metrics.get("scoring_method"), depth)
+    had = (search_of(newest), newest.metrics.use_labels, newest.metrics.scoring_method, depth)
     return not waits.samples and wanted == had
 
 

@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from traitbench.app.text import plain
-from traitbench.app.trust import Labels, Search, TraitFigures
 from traitbench.app.widgets.chart import download_table, only_our_csv
+from traitbench.contract.metrics import LabelUse, Search, TraitMetrics
 
 
-def draw_search(figures: Mapping[str, TraitFigures], names: Mapping[str, str], *, key: str, file_name: str) -> None:
+def draw_search(figures: Mapping[str, TraitMetrics], names: Mapping[str, str], *, key: str, file_name: str) -> None:
     """One row a trait, and how to read it; nothing for a version that kept none of it."""
     if not any(each.search or each.labels for each in figures.values()):
         return
@@ -46,7 +46,7 @@ def draw_search(figures: Mapping[str, TraitFigures], names: Mapping[str, str], *
         download_table(found, key=key, file_name=file_name)
 
 
-def draw_trait_search(figures: TraitFigures) -> None:
+def draw_trait_search(figures: TraitMetrics) -> None:
     """The same for one trait, in words, with every level of the search."""
     if figures.search:
         st.markdown(search_in_words(figures.search))
@@ -65,7 +65,7 @@ def search_in_words(search: Search) -> str:
     return f"{tried}{says}{chose}{_gained(search)}"
 
 
-def labels_in_words(labels: Labels) -> str:
+def labels_in_words(labels: LabelUse) -> str:
     """What the words for the poles were worth, in markdown."""
     why = f" {plain(labels.why[:1].upper() + labels.why[1:].rstrip('.'))}." if labels.why else ""
     if not labels.used:
@@ -74,7 +74,7 @@ def labels_in_words(labels: Labels) -> str:
     return f"{weigh}{why}"
 
 
-def table(figures: Mapping[str, TraitFigures], names: Mapping[str, str]) -> pd.DataFrame:
+def table(figures: Mapping[str, TraitMetrics], names: Mapping[str, str]) -> pd.DataFrame:
     """One row a trait."""
     return pd.DataFrame(
         [
@@ -96,7 +96,7 @@ def table(figures: Mapping[str, TraitFigures], names: Mapping[str, str]) -> pd.D
 def _draw_levels(search: Search) -> None:
     rows = [
         {
-            "Effort": level.name,
+            "Effort": level.level,
             "Tried": level.tried,
             "Held-out cross-entropy": level.cross_entropy,
             "Chosen": "✓" if level.chosen else "",
@@ -114,7 +114,7 @@ def _draw_levels(search: Search) -> None:
 
 
 def _gained(search: Search) -> str:
-    names = [plain(level.name) for level in search.levels]
+    names = [plain(level.level) for level in search.levels]
     level = _chosen_level(search)
     chosen = None if level is None else plain(level)
     wider = names[names.index(chosen) + 1 :] if chosen else []
@@ -128,7 +128,7 @@ def _gained(search: Search) -> str:
 
 
 def _chosen_level(search: Search | None) -> str | None:
-    return next((level.name for level in search.levels if level.chosen), None) if search else None
+    return next((level.level for level in search.levels if level.chosen), None) if search else None
 
 
 def _chosen(search: Search) -> str:

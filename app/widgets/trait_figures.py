@@ -7,15 +7,15 @@ import streamlit as st
 
 from traitbench.app.charts.intervals import Measured
 from traitbench.app.text import plain, shortened
-from traitbench.app.trust import TraitFigures
 from traitbench.app.widgets.chart import download_table, only_our_csv
 from traitbench.app.widgets.confusion import draw_confusion
 from traitbench.app.widgets.learning_curve import curve_of, draw_curves, draw_outlook
 from traitbench.app.widgets.search_report import draw_trait_search
+from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 
-Told = tuple[str, TraitFigures]
+Told = tuple[str, TraitMetrics]
 """A version's label and what it says of the trait."""
 
 _HELP = {
@@ -65,8 +65,8 @@ def draw_trait(model: Model, trait: Trait | None, told: Sequence[Told], *, key: 
         draw_trait_search(newest)
 
 
-def _draw_numbers(figures: TraitFigures) -> None:
-    interval = Measured("", figures.auroc, figures.interval, "").text.partition(" ")[2].strip("()")
+def _draw_numbers(figures: TraitMetrics) -> None:
+    interval = Measured("", figures.auroc, figures.auroc_interval, "").text.partition(" ")[2].strip("()")
     with st.grid(4, min_column_width=150):
         for name, value, beside in (
             ("AUROC", figures.auroc, interval),
@@ -85,7 +85,7 @@ def _draw_numbers(figures: TraitFigures) -> None:
                 border=True,
                 height="stretch",
             )
-    st.caption(f"Measured on: {plain(figures.measured_on)}.")
+    st.caption(f"Measured on: {plain(figures.measured_on or 'not said')}.")
 
 
 def _draw_differences(told: Sequence[Told], *, key: str, file_name: str) -> None:
@@ -112,8 +112,8 @@ def differences(told: Sequence[Told]) -> pd.DataFrame:
     """One row a figure, a column a version, the change in the last one."""
     rows = (
         ("AUROC", [each.auroc for _, each in told]),
-        ("AUROC, 95 % from", [each.interval[0] if each.interval else None for _, each in told]),
-        ("AUROC, 95 % to", [each.interval[1] if each.interval else None for _, each in told]),
+        ("AUROC, 95 % from", [each.auroc_interval[0] if each.auroc_interval else None for _, each in told]),
+        ("AUROC, 95 % to", [each.auroc_interval[1] if each.auroc_interval else None for _, each in told]),
         ("Brier", [each.brier for _, each in told]),
         ("Calibration error", [each.calibration_error for _, each in told]),
         ("Cross-entropy", [each.cross_entropy for _, each in told]),
@@ -147,7 +147,7 @@ def _draw_curve(model: Model, trait: Trait | None, told: Sequence[Told], *, key:
         draw_outlook(model, trait, newest)
 
 
-def _why_no_curve(figures: TraitFigures) -> str:
+def _why_no_curve(figures: TraitMetrics) -> str:
     if figures.curve is None:
         return "Not drawn: this version was trained before there were learning curves. A fresh search draws one."
     return "Not drawn: there are too few samples to leave a part of them out and learn from the rest."

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from traitbench.contract.fields import Received, Returned, Text, Time, said
+from traitbench.contract.metrics import Metrics
 from traitbench.contract.names import TAG_SCHEMA, VERSION
 
 TriggeredBy = Literal["train", "retune", "retrain_buffered", "backfill"]
@@ -20,7 +21,7 @@ class Version(Returned):
     sample_count: int
     created_at: Time
     run_id: str | None
-    metrics: dict[str, Any]
+    metrics: Metrics
     tags: list[str]
     snapshot: dict[str, Any] | None = Field(default=None, exclude_if=lambda value: value is None)
 

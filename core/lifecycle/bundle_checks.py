@@ -10,12 +10,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from traitbench.contract.bundles import Bundle, BundledSample, BundledTrait, BundledVersion, Intrinsic, digest
+from traitbench.contract.metrics import Metrics
 from traitbench.contract.names import check_tag, parse_handle
 from traitbench.encoders import Encoder
 from traitbench.errors import InvalidHandle, InvalidTag, ValidationFailed
@@ -220,55 +221,9 @@ def _wrong_in_tags(version: BundledVersion) -> Iterator[tuple[str, str, str]]:
             yield "tags", "invalid_tag", error.message
 
 
-_Unit = Annotated[float, Field(ge=0, le=1)]
-_Count = Annotated[int, Field(ge=0, lt=2**31)]
-
-
-class _Measured(BaseModel):
-    """Figures of a trait, in full or in one mode."""
-
-    model_config = ConfigDict(strict=True)
-
-    auroc: _Unit | None = None
-    auroc_interval: list[_Unit] | None = Field(default=None, min_length=2, max_length=2)
-    brier: _Unit | None = None
-    calibration_error: _Unit | None = None
-    cross_entropy: Annotated[float, Field(ge=0)] | None = None
-    measured_on: str | None = None
-
-
-class _Figures(_Measured):
-    """What readers of metrics rely on, of a trait; whatever else is there is kept."""
-
-    folds: _Count | None = None
-    counts: dict[str, _Count] = {}
-    parameters: dict[str, float] = {}
-    modes: dict[str, _Measured] = {}
-
-
-class _Encoder(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    id: str | None = None
-
-
-class _Metrics(BaseModel):
-    """The same, of a version."""
-
-    model_config = ConfigDict(strict=True)
-
-    auroc: _Unit | None = None
-    elapsed_s: Annotated[float, Field(ge=0)] | None = None
-    effort: str | None = None
-    search: str | None = None
-    use_labels: bool | None = None
-    encoder: _Encoder | None = None
-    traits: dict[str, _Figures] = {}
-
-
 def _of_metrics(version: BundledVersion, path: Path) -> Iterator[Problem]:
     try:
-        _Metrics.model_validate(version.metrics)
+        Metrics.checked(version.metrics)
     except ValidationError as error:
         for each in error.errors(include_url=False, include_context=False, include_input=False):
             inner = [part if isinstance(part, int) else free_form.shown(part) for part in each["loc"]]

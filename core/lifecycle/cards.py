@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
@@ -23,7 +24,6 @@ _NUMBERED = re.compile(r"^(\d+)([.)])")
 _ADDRESS = re.compile(r"https?://[^\s<>\\]+")
 _NONE = "–"
 _TRAIT_COLUMNS = ("Trait", "Key", "Positive pole", "Negative pole", "Kind", "Parts combined by", "Description")
-_FIGURES = {"AUROC": "auroc", "Brier": "brier", "Calibration error": "calibration_error"}
 _FIGURE_COLUMNS = ("Trait", "AUROC", "95 % interval", "Brier", "Calibration error", "Samples", "Measured on")
 _SOURCE_FIELDS = ("name", "license", "citation", "url")
 
@@ -99,31 +99,23 @@ def _traits(shown: Sequence[Trait]) -> str:
 def _metrics(version: Version, shown: Sequence[Trait]) -> str:
     """Every figure with the set that it was measured on."""
     names = {trait.key: trait.name for trait in shown}
-    measured = _mapping(version.metrics.get("traits"))
-    rows = [_figures(names.get(key, key), _mapping(figures)) for key, figures in measured.items()]
-    mean = _figure(version.metrics.get("auroc"))
+    rows = [_figures(names.get(key, key), figures) for key, figures in version.metrics.traits.items()]
+    mean = _figure(version.metrics.auroc)
     lines = [] if mean == _NONE else [f"Mean AUROC of the traits that could be measured: {mean}."]
     return "\n\n".join(
         [*lines, _table(_FIGURE_COLUMNS, rows)] if rows else [*lines, "No figures came with the version."]
     )
 
 
-def _figures(name: str, figures: Mapping[str, Any]) -> tuple[str, ...]:
-    interval = figures.get("auroc_interval")
-    span = " – ".join(map(_figure, interval)) if isinstance(interval, list) and interval else _NONE
-    counts = {side: count for side, count in _mapping(figures.get("counts")).items() if isinstance(count, int)}
-    told = ", ".join(f"{count:,} {side}" for side, count in counts.items() if count)
-    area, brier, error = (_figure(figures.get(each)) for each in _FIGURES.values())
-    return name, area, span, brier, error, told or _NONE, str(figures.get("measured_on") or _NONE)
+def _figures(name: str, figures: TraitMetrics) -> tuple[str, ...]:
+    span = " – ".join(map(_figure, figures.auroc_interval)) if figures.auroc_interval else _NONE
+    counts = ", ".join(f"{count:,} {side}" for side, count in figures.counts.items() if count)
+    area, brier, error = map(_figure, (figures.auroc, figures.brier, figures.calibration_error))
+    return name, area, span, brier, error, counts or _NONE, figures.measured_on or _NONE
 
 
-def _figure(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, int | float) and not isinstance(value, bool) else _NONE
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    """Metrics that came in with a bundle say what they like; only what has the known form is shown."""
-    return value if isinstance(value, dict) else {}
+def _figure(value: float | None) -> str:
+    return _NONE if value is None else f"{value:.3f}"
 
 
 def _source(source: Mapping[str, Any]) -> str:

@@ -78,7 +78,8 @@ def _lesson(connection: Connection, encoder: Encoder, run: RunRow) -> _Lesson:
     fixed, use_labels = None, run.options.get("use_labels", True)
     if run.kind == "retrain" and model.active_version_id is not None:
         before = versions.read(connection, model.active_version_id).metrics
-        fixed, use_labels = before.get("traits", {}), before.get("use_labels", True)
+        fixed = {key: trait.model_dump(include={"shares", "parameters"}) for key, trait in before.traits.items()}
+        use_labels = before.use_labels
     return _Lesson(model, rows, axes, samples.labels(connection, model.id), fixed, use_labels is not False)
 
 

@@ -104,9 +104,10 @@ def _would_remember(connection: Connection, model: ModelRow) -> bool:
 
 def _effort(connection: Connection, model: ModelRow) -> str:
     """The effort of the version whose parameters are kept; an imported one may not tell."""
-    metrics = versions.read(connection, model.active_version_id).metrics if model.active_version_id else {}
-    effort = metrics.get("effort")
-    return str(effort) if effort in get_args(TrainEffort) else _DEFAULT_EFFORT
+    if model.active_version_id is None:
+        return _DEFAULT_EFFORT
+    effort = versions.read(connection, model.active_version_id).metrics.effort
+    return effort if effort is not None and effort in get_args(TrainEffort) else _DEFAULT_EFFORT
 
 
 def _is_long_ago(moment: datetime, settings: Settings) -> bool:

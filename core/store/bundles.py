@@ -113,8 +113,10 @@ def _sample(row: Row[Any], places: Places) -> BundledSample:
 
 def _version(connection: Connection, version_id: int, *, active: bool) -> BundledVersion:
     shown = versions.read(connection, version_id)
+    own = BundledVersion.model_fields.keys() - {"metrics", "active", "snapshot"}
     return BundledVersion(
-        **{name: getattr(shown, name) for name in BundledVersion.model_fields if name not in ("active", "snapshot")},
+        **{name: getattr(shown, name) for name in own},
+        metrics=shown.metrics.model_dump(),
         active=active,
         snapshot=versions.snapshot(connection, version_id),
     )

@@ -131,8 +131,8 @@ def page(
 
 def labels(connection: Connection, model_id: int) -> list[Label]:
     """All samples of a model, without the texts, by id."""
-    own = (_SAMPLES[name] for name in Label.__dataclass_fields__ if name != "trait")
-    statement = select(*own, _TRAITS.key).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
+    columns = [_TRAITS.key if name == "trait" else _SAMPLES[name] for name in Label.__dataclass_fields__]
+    statement = select(*columns).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
     rows = connection.execute(statement.where(_SAMPLES.model_id == model_id).order_by(_SAMPLES.id))
     return [Label(*row) for row in rows]
 

@@ -298,7 +298,7 @@ def test_feedback_is_given_with_a_score(ask: Ask, client: Traitbench, namespace:
     code, out, _ = ask("train", handle, "--effort", "low", "--reoptimize", "--no-labels", "--wait", "--json")
     assert (code, json.loads(out)["version_no"]) == (0, 2)
     newest = client.versions.get(handle, "v2")
-    assert newest.metrics["use_labels"] is False
+    assert newest.metrics.use_labels is False
 
 
 def test_what_keeping_no_texts_means_is_carried_out_when_it_is_meant(

@@ -5,12 +5,17 @@ from typing import Any
 from traitbench.app.charts import curve
 from traitbench.app.charts.curve import Curve
 from traitbench.app.theme import PALETTE
-from traitbench.app.trust import Forecast, Point
+from traitbench.contract.metrics import CurvePoint, Forecast
 
-MEASURED = (Point(8, 0.7, (0.45, 0.9)), Point(16, 0.8, (0.6, 0.92)), Point(32, 0.84, (0.72, 0.93)))
-FORETOLD = Forecast(52, 0.86, (0.8, 0.9), more=20)
+
+def point(samples: int, auroc: float, interval: tuple[float, float] | None = None) -> CurvePoint:
+    return CurvePoint(samples=samples, auroc=auroc, interval=interval)
+
+
+MEASURED = (point(8, 0.7, (0.45, 0.9)), point(16, 0.8, (0.6, 0.92)), point(32, 0.84, (0.72, 0.93)))
+FORETOLD = Forecast(samples=52, auroc=0.86, interval=(0.8, 0.9), more=20)
 V1 = Curve("v1", MEASURED, FORETOLD)
-V2 = Curve("v2", (Point(8, 0.75, None), Point(16, 0.85, None)))
+V2 = Curve("v2", (point(8, 0.75), point(16, 0.85)))
 
 
 def named(figure: Any, name: str) -> Any:

@@ -64,7 +64,7 @@ def test_traits_stand_with_their_poles(working: Bench, toned: str) -> None:
 
 
 def test_every_figure_stands_with_what_it_was_measured_on(working: Bench, toned: str) -> None:
-    figures = versions.get(working, SCORER, toned, "v1").metrics["traits"]["coldness"]
+    figures = versions.get(working, SCORER, toned, "v1").metrics.traits["coldness"].model_dump()
     cells = _cells(cards.card(working, SCORER, toned), f"Cool | {figures['auroc']:.3f}")
     assert cells[-1] == figures["measured_on"]
     assert cells[3:5] == [f"{figures['brier']:.3f}", f"{figures['calibration_error']:.3f}"]

@@ -33,8 +33,10 @@ def test_labels_are_listened_to_unless_somebody_says_no_and_a_retrain_keeps_to_i
     done_here(bench, last.run_id)
     for version in ("v1", "v2"):
         metrics = versions.get(bench, AUTHOR, handle, version).metrics
-        assert metrics["use_labels"] == use_labels
-        assert metrics["traits"]["warmth"]["labels"]["used"] == use_labels
+        assert metrics.use_labels == use_labels
+        labels = metrics.traits["warmth"].labels
+        assert labels is not None
+        assert labels.used == use_labels
 
 
 def test_a_training_without_labels_is_another_training(bench: Bench) -> None:

@@ -103,9 +103,9 @@ def test_a_retrain_searches_nothing_and_keeps_the_parameters(bench: Bench) -> No
     _say(bench, handle, times=TEN)
     done_here(bench, _row(bench, handle).run_id)
     first, second = (versions.get(bench, AUTHOR, handle, each).metrics for each in ("v1", "v2"))
-    assert first["traits"]["warmth"]["shares"] == second["traits"]["warmth"]["shares"]
-    assert first["effort"] == second["effort"]
-    assert first["search"] != second["search"]
+    assert first.traits["warmth"].shares == second.traits["warmth"].shares
+    assert first.effort == second.effort
+    assert first.search != second.search
 
 
 class Meanwhile:
@@ -219,7 +219,7 @@ def test_a_retrain_goes_on_from_the_version_that_serves(bench: Bench) -> None:
     _say(bench, handle, times=TEN)
     done_here(bench, _row(bench, handle).run_id)
     first, third = (versions.get(bench, AUTHOR, handle, each).metrics for each in ("v1", "v3"))
-    assert third["effort"] == first["effort"] == "low"
+    assert third.effort == first.effort == "low"
     assert models.get(bench, AUTHOR, handle).version_no == 3
 
 

@@ -33,7 +33,7 @@ def test_a_fresh_search_makes_a_version_that_takes_over(working: Bench, ready: s
     assert (model.last_operation.kind, model.last_operation.status) == ("retune", "succeeded")
     second = versions.get(working, AUTHOR, ready, "v2")
     assert (second.triggered_by, second.run_id, second.sample_count) == ("retune", started.run_id, 12)
-    assert second.metrics["effort"] == "high"
+    assert second.metrics.effort == "high"
 
 
 def test_the_same_samples_and_effort_give_the_same_parameters_again(working: Bench, ready: str) -> None:

@@ -126,7 +126,7 @@ def test_synthesized_samples_teach_but_do_not_judge(working: Bench) -> None:
     assert settled(working, handle).state == "ready"
     version = versions.get(working, AUTHOR, handle, "v1")
     assert version.sample_count == len(made) + len(LETTERS)
-    figures = version.metrics["traits"]["warmth"]
+    figures = version.metrics.traits["warmth"].model_dump()
     assert figures["counts"]["synthesized"] == len(made)
     assert "4 distinct" in figures["measured_on"] or "5 distinct" in figures["measured_on"]
 

@@ -42,9 +42,10 @@ def test_a_version_tells_how_it_came_about(working: Bench, trained: str) -> None
     assert (version.triggered_by, version.sample_count, version.tags) == ("train", 24, [])
     assert model.last_operation is not None
     assert version.run_id == model.last_operation.run_id
-    assert version.metrics["effort"] == "low"
-    assert version.metrics["elapsed_s"] > 0
-    assert version.metrics["traits"]["warmth"]["counts"]["positive"] == 12
+    assert version.metrics.effort == "low"
+    assert version.metrics.elapsed_s is not None
+    assert version.metrics.elapsed_s > 0
+    assert version.metrics.traits["warmth"].counts["positive"] == 12
 
 
 def test_the_hash_of_a_version_is_that_of_the_snapshot_it_shows(working: Bench, trained: str) -> None:

@@ -51,10 +51,10 @@ def test_an_empty_catalog_says_what_to_do_next(own_workbench: Workbench) -> None
 
 def test_a_trained_model_shows_how_good_it_is_and_on_what(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("catalog")
-    auroc = trained.client.versions.get(trained.handle).metrics["auroc"]
+    auroc = trained.client.versions.get(trained.handle).metrics.auroc
     assert f"**{auroc:.2f}** AUROC" in words(at)
     figure = next(element for element in at.markdown if "AUROC" in element.value)
-    measured = trained.client.versions.get(trained.handle).metrics["traits"]["warmth"]["measured_on"]
+    measured = trained.client.versions.get(trained.handle).metrics.traits["warmth"].measured_on
     assert measured.split(",")[0].replace("-", r"\-") in figure.proto.help
     assert "v1, trained" in words(at)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from google.protobuf.message import Message
+from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
 from tests.bundles import material
@@ -17,7 +18,8 @@ from tests.conftest import Service, Trained
 from tests.pages.drive import Workbench, words
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import Bundle
-from traitbench.store.engine import sqlite_file
+from traitbench.store import tables
+from traitbench.store.engine import sqlite_file, writing
 
 ATTACK = ":material/skull: :red[pwned] :skull: [pwned](javascript:pwned) $\\frac{1}{2}$ **pwned** <b>pwned</b> \u202e"
 README = f"# {ATTACK}\n\n{ATTACK}".replace("*", "")
@@ -63,20 +65,41 @@ def hostile(service: Service, trained: Trained) -> Iterator[str]:
             trait |= {"name": f"{ATTACK}{place}", "positive_label": f"+{ATTACK}", "negative_label": f"-{ATTACK}"}
     with Traitbench(service.base_url, service.issue(namespaces=("hostile",))) as client:
         bundle = Bundle.model_validate_json(material.raw(material.signed(told)))
-        yield client.models.import_(bundle, handle="hostile.words").handle
+        handle = client.models.import_(bundle, handle="hostile.words").handle
+        _misshape(service, client, handle)
+        yield handle
+
+
+def _misshape(service: Service, client: Traitbench, handle: str) -> None:
+    """Give the stored metrics shapes that an import refuses: an older release may have let them in."""
+    columns = tables.versions.c
+    with writing(service.bench.engine) as connection:
+        for version in client.versions.list(handle):
+            metrics = version.metrics.model_dump()
+            _odd_shapes(metrics)
+            this = columns.id == version.version_id
+            connection.execute(update(tables.versions).where(this).values(metrics=metrics))
 
 
 def _hostile_metrics(metrics: dict[str, Any]) -> None:
     """Words in every place for words, and unknown content of every shape."""
-    metrics |= {"effort": ATTACK, "search": ATTACK, "scoring_method": [ATTACK], "elapsed_s": 1e15, "x": [{}, 1]}
+    metrics |= {"effort": ATTACK, "search": ATTACK, "elapsed_s": 1e15, "x": [{}, 1]}
     metrics["encoder"] = {"id": ATTACK}
     for trait in metrics["traits"].values():
         trait |= {"measured_on": ATTACK, "feed": {"pole": "positive", "why": ATTACK}, "counts": {ATTACK: 2**31 - 1}}
-        trait["search"] = {"says": ATTACK, "tried": 1e15, "chosen": {ATTACK: ATTACK}, "gained": -1e15}
-        trait["search"]["levels"] = [{"level": ATTACK, "cross_entropy": 1e15, "chosen": True}, 7, None]
+        trait["search"] = {"says": ATTACK, "tried": 1e15, "chosen": {ATTACK: 1.0}, "gained": -1e15}
+        trait["search"]["levels"] = [{"level": ATTACK, "cross_entropy": 1e15, "chosen": True}]
         trait["labels"] = {"used": False, "why": ATTACK, "gain": 1e15}
         trait["parameters"] = {ATTACK: -1e15, "weight": 0.5}
         trait["modes"] |= {ATTACK: {"auroc": None, "measured_on": f"not measured: {ATTACK}"}}
+
+
+def _odd_shapes(metrics: dict[str, Any]) -> None:
+    """Known keys with values of other types."""
+    metrics["scoring_method"] = [ATTACK]
+    for trait in metrics["traits"].values():
+        trait["search"]["chosen"][ATTACK] = ATTACK
+        trait["search"]["levels"] += [7, None]
     odd = copy.deepcopy(next(iter(metrics["traits"].values())))
     odd |= {"auroc": None, "confusion": [1], "curve": [{"samples": -1e15, "auroc": 1e15}, None], "forecast": "soon"}
     metrics["traits"] |= {ATTACK: odd, "empty": {}}
@@ -136,8 +159,12 @@ def test_a_row_that_cannot_be_read_is_shown_as_such_and_the_others_stay(
 ) -> None:
     mine = "SELECT id FROM tb_models WHERE handle = ?"
     with Traitbench(service.base_url, service.issue(namespaces=("hostile",))) as client:
-        lost = client.models.import_(client.models.export(hostile), handle="hostile.lost").handle
-        aged = client.models.import_(client.models.export(hostile), handle="hostile.aged").handle
+        told = json.loads(client.models.export(hostile).model_dump_json())
+        for version in told["versions"]:
+            version["metrics"] = {}
+        bundle = Bundle.model_validate_json(material.raw(material.signed(told)))
+        lost = client.models.import_(bundle, handle="hostile.lost").handle
+        aged = client.models.import_(bundle, handle="hostile.aged").handle
         try:
             _in_file(service, "UPDATE tb_models SET upstream_sources = '{' WHERE handle = ?", lost)
             late = "UPDATE tb_versions SET created_at = 999999999999999999 WHERE version_no = 3 AND model_id IN"

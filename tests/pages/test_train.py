@@ -71,7 +71,7 @@ def test_the_labels_can_be_left_out_and_that_stands_in_the_link(
     assert copied_link(at) == {"model": handle, "effort": "low", "use_labels": "false"}
     at.button(key="train.start").click().run()
     client.models.wait(handle)
-    assert client.versions.get(handle).metrics["use_labels"] is False
+    assert client.versions.get(handle).metrics.use_labels is False
     at.run()
     assert "Nothing new to find just now" in at.info[0].value
     at.toggle(key="use_labels").set_value(True).run()
@@ -88,7 +88,7 @@ def test_a_started_training_ends_in_a_version_with_figures(
     at.button(key="train.start").click().run()
     assert not at.exception
     assert client.models.wait(handle).state == "ready"
-    assert client.versions.get(handle).metrics["effort"] == "low"
+    assert client.versions.get(handle).metrics.effort == "low"
     at.run()
     assert "v1 scores texts now" in words(at)
     assert "20 samples, effort low" in words(at)
@@ -96,7 +96,7 @@ def test_a_started_training_ends_in_a_version_with_figures(
 
 def test_a_ready_model_shows_each_figure_and_what_it_was_measured_on(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("train", model=trained.handle)
-    figures = trained.client.versions.get(trained.handle).metrics["traits"]["warmth"]
+    figures = trained.client.versions.get(trained.handle).metrics.traits["warmth"].model_dump()
     low, high = figures["auroc_interval"]
     assert f"{figures['auroc']:.2f} ({low:.2f} to {high:.2f})" in charts(at)[0]
     assert f"Measured on: {figures['measured_on'].replace('-', chr(92) + '-')} (Warmth)." in words(at)
@@ -107,7 +107,7 @@ def test_a_ready_model_shows_what_was_tried_and_gained_and_what_more_samples_wou
     workbench: Workbench, trained: Trained
 ) -> None:
     at = workbench.open("train", model=trained.handle)
-    told = trained.client.versions.get(trained.handle).metrics["traits"]["warmth"]
+    told = trained.client.versions.get(trained.handle).metrics.traits["warmth"].model_dump()
     row = next(each.value for each in at.dataframe if "Tried" in each.value).iloc[0].to_dict()
     assert (row["Trait"], row["Tried"], row["Gained"]) == ("Warmth", told["search"]["tried"], told["search"]["gained"])
     assert (row["Labels weigh"], row["About the labels"]) == (told["labels"]["share"], told["labels"]["why"])

@@ -56,7 +56,7 @@ def test_the_list_is_newest_first_and_says_which_one_scores(workbench: Workbench
 
 def test_the_list_has_the_figure_of_each_trait_with_its_interval(workbench: Workbench, twice: Trained) -> None:
     table = workbench.open("versions", model=twice.handle).dataframe[0].value.set_index("Version")
-    figures = twice.client.versions.get(twice.handle, "v1").metrics["traits"]["warmth"]
+    figures = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].model_dump()
     low, high = figures["auroc_interval"]
     assert table.loc["v1", "AUROC Warmth"] == f"{figures['auroc']:.2f} ({low:.2f} to {high:.2f})"
 
@@ -93,9 +93,7 @@ def test_details_show_figures_parameters_hash_and_snapshot(workbench: Workbench,
     version = twice.client.versions.get(twice.handle, "v1")
     assert "Measured on:" in words(at)
     assert version.param_hash in [code.value for code in at.code]
-    assert any(
-        set(version.metrics["traits"]["warmth"]["parameters"]) < set(frame.value.columns) for frame in at.dataframe
-    )
+    assert any(set(version.metrics.traits["warmth"].parameters) < set(frame.value.columns) for frame in at.dataframe)
     assert "Snapshot as JSON" in [button.label for button in at.get("download_button")]
 
 
@@ -141,7 +139,7 @@ def test_a_scoring_key_reads_figures_and_no_snapshot(
 
 def test_details_show_for_each_trait_how_far_its_scores_can_be_trusted(workbench: Workbench, twice: Trained) -> None:
     at = workbench.open("versions", model=twice.handle, view="Details", version="v1")
-    figures = twice.client.versions.get(twice.handle, "v1").metrics["traits"]["warmth"]
+    figures = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].model_dump()
     shown = {metric.label: metric.value for metric in at.metric}
     assert shown == {
         "AUROC": f"{figures['auroc']:.2f}",
@@ -160,7 +158,7 @@ def test_details_show_for_each_trait_how_far_its_scores_can_be_trusted(workbench
 
 def test_details_say_what_was_tried_and_what_the_faster_modes_cost(workbench: Workbench, twice: Trained) -> None:
     at = workbench.open("versions", model=twice.handle, view="Details", version="v1")
-    told = twice.client.versions.get(twice.handle, "v1").metrics["traits"]["warmth"]
+    told = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].model_dump()
     assert f"**{told['search']['tried']} settings tried.**" in words(at)
     modes = frame(at, "Mode")
     assert modes["Mode"].tolist() == ["Full", "Layer 4 only", "Static"]
@@ -249,7 +247,9 @@ def test_the_comparison_says_how_both_were_made_and_what_came_of_it(workbench: W
 def test_every_figure_of_both_stands_side_by_side_with_its_change(workbench: Workbench, twice: Trained) -> None:
     at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
     table = frame(at, "Figure").set_index("Figure")
-    told = [twice.client.versions.get(twice.handle, name).metrics["traits"]["warmth"] for name in ("v1", "v2")]
+    told = [
+        twice.client.versions.get(twice.handle, name).metrics.traits["warmth"].model_dump() for name in ("v1", "v2")
+    ]
     assert table.loc["Brier", ["v1", "v2"]].tolist() == pytest.approx([each["brier"] for each in told])
     assert table.loc["Brier", "Change"] == pytest.approx(told[1]["brier"] - told[0]["brier"])
     assert sum("Held-out scores by tier" in html.proto.body for html in at.get("html")) == 2

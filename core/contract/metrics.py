@@ -1,0 +1,212 @@
+"""What a version was measured to be: figures per trait, the search and its parameters (CONTRACT 7).
+
+Every figure may be absent, because an older release did not measure it. Read leniently, as from a service or a
+database, a value of the wrong type counts as absent, and unknown keys are kept. `Metrics.checked` is strict about
+types. Either way the JSON that goes out is the JSON that came in, byte for byte.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import (
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    model_serializer,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+
+from traitbench.contract.fields import Integral, Wire
+from traitbench.contract.scores import Tier
+
+Pole = Literal["positive", "negative"]
+POLES: tuple[Pole, ...] = get_args(Pole)
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0, lt=2**63), Integral]
+# JSON knows no tuples, so a list is one even where types are strict.
+Interval = Annotated[tuple[Share, Share], Field(strict=False)]
+
+_ByTier = Annotated[dict[Tier, Count], Field(min_length=4)]
+Confusion = Annotated[dict[Pole, _ByTier], Field(min_length=2)]
+"""By pole of the samples: how many of their held-out scores lie in each tier."""
+
+_STRICT = {"strict": True}
+
+
+class _Measured(Wire):
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read(cls, value: Any, handler: ModelWrapValidatorHandler[Any], info: ValidationInfo) -> Any:
+        """Leave out what is wrong: first the wrong items of lists and mappings, then whole fields."""
+        try:
+            return handler(value)
+        except ValidationError as error:
+            if info.context == _STRICT or not isinstance(value, Mapping):
+                raise
+            wrong = _places(error)
+        for depth in (2, 1):
+            value = _without(value, {place[:depth] for place in wrong})
+            try:
+                return handler(value)
+            except ValidationError as error:
+                wrong, last = _places(error), error
+        raise last
+
+
+class CurvePoint(_Measured):
+    """How well the poles were told apart with this many samples."""
+
+    samples: Count
+    auroc: Share
+    interval: Interval | None = None
+
+
+class Forecast(CurvePoint):
+    """The same, predicted for `more` samples than there were."""
+
+    more: Count
+
+
+class Feed(_Measured):
+    """The pole that more samples would help most, and why."""
+
+    pole: Pole
+    why: str = ""
+
+
+class SearchLevel(_Measured):
+    """One effort of the search: how many settings it tried, and their cross-entropy on held-out samples."""
+
+    level: str = "not said"
+    tried: Count | None = None
+    cross_entropy: float | None = None
+    chosen: bool = False
+
+
+class Search(_Measured):
+    """What was tried for a trait, what was chosen, and what that gained over the level below."""
+
+    says: str = ""
+    tried: Count | None = None
+    levels: list[SearchLevel] = Field(default=[])
+    chosen: dict[str, float] = Field(default={})
+    gained: float | None = None
+
+
+class LabelUse(_Measured):
+    """Whether the words for the poles were used too, how much they weigh, and what that gained."""
+
+    used: bool
+    share: float | None = None
+    gain: float | None = None
+    why: str = ""
+
+
+class Figures(_Measured):
+    """How a trait was measured, in full or in one mode."""
+
+    auroc: Share | None = None
+    auroc_interval: Interval | None = None
+    brier: Share | None = None
+    calibration_error: Share | None = None
+    cross_entropy: Annotated[float, Field(ge=0)] | None = None
+    measured_on: str | None = None
+
+    @property
+    def why_not(self) -> str:
+        """Why there is no figure; empty when there is one."""
+        said = (self.measured_on or "").removeprefix("not measured: ")
+        return "" if self.auroc is not None else said or "not said"
+
+
+class TraitMetrics(Figures):
+    """All that a version says about one of its traits; `curve` is null in a version made before there were curves."""
+
+    folds: Count | None = None
+    repeats: Count | None = None
+    confusion: Confusion | None = None
+    curve: list[CurvePoint] | None = None
+    forecast: Forecast | None = None
+    feed: Feed | None = None
+    counts: dict[str, Count] = Field(default={})
+    parameters: dict[str, float] = Field(default={})
+    shares: dict[str, float] | None = None
+    search: Search | None = None
+    labels: LabelUse | None = None
+    modes: dict[str, Figures] = Field(default={})
+
+
+class EncoderName(_Measured):
+    """The encoder that a version was trained with."""
+
+    id: str | None = None
+    dimension: Count | None = None
+
+
+class Metrics(_Measured):
+    """The figures of a version, by trait key."""
+
+    scoring_method: str | None = None
+    effort: str | None = None
+    search: str | None = None
+    encoder: EncoderName | None = None
+    auroc: Share | None = None
+    traits: dict[str, TraitMetrics] = Field(default={})
+    use_labels: bool | None = None
+    elapsed_s: Annotated[float, Field(ge=0)] | None = None
+
+    _received: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    @staticmethod
+    def checked(value: Any) -> "Metrics":
+        """Return the metrics; raise `ValidationError` when a known key has a value of the wrong type."""
+        return Metrics.model_validate(value, context=_STRICT)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep(cls, value: Any, handler: ModelWrapValidatorHandler[Any]) -> Any:
+        metrics = handler(value)
+        if metrics is not value:
+            metrics._received = value
+        return metrics
+
+    @model_serializer
+    def _as_received(self) -> dict[str, Any]:
+        return self._received
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Describe the fields, which the serializer above hides."""
+        while schema["type"] != "model":
+            schema = schema["schema"]
+        fields: Any = {name: part for name, part in schema.items() if name != "serialization"}
+        return handler(fields)
+
+
+def _places(error: ValidationError) -> list[tuple[str | int, ...]]:
+    return [each["loc"] for each in error.errors(include_url=False, include_context=False, include_input=False)]
+
+
+def _without(value: Mapping[str, Any], places: Iterable[tuple[str | int, ...]]) -> dict[str, Any]:
+    """Return a copy without the fields, or the items of fields, at these places."""
+    left: dict[str, Any] = dict(value)
+    items: dict[str | int, set[str | int]] = {}
+    for field, *inner in places:
+        if inner:
+            items.setdefault(field, set()).add(inner[0])
+        else:
+            left.pop(str(field), None)
+    for field, wrong in items.items():
+        old = left.get(str(field))
+        if isinstance(old, Mapping):
+            left[str(field)] = {name: each for name, each in old.items() if name not in wrong}
+        elif isinstance(old, list):
+            left[str(field)] = [each for place, each in enumerate(old) if place not in wrong]
+    return left
