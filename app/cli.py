@@ -88,12 +88,12 @@ def worker() -> None:
         )
     from traitbench.app.serve import until_told
     from traitbench.lifecycle.bench import open_store
-    from traitbench.lifecycle.worker import greeting
+    from traitbench.lifecycle.greeting import WORKER, greeting
     from traitbench.runs.engine import Runs
 
     logs.configure(level=settings.log_level, form=settings.log_form)
     open_store(settings).dispose()
-    runs = Runs(settings.database_url, module="traitbench.lifecycle.worker", greeting=greeting(settings))
+    runs = Runs(settings.database_url, module=WORKER, greeting=greeting(settings))
     runs.start()
     until_told(runs.healthy, "Traitbench executes runs.")
     runs.close()

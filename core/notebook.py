@@ -1,4 +1,4 @@
-"""Answers as a notebook shows them: small pieces of HTML, for `_repr_html_`.
+"""Answers as a notebook shows them: small pieces of HTML. Importing this module gives every answer its `_repr_html_`.
 
 Whatever came from a model or a text is escaped, nothing is loaded from anywhere, and no style sheet is needed: text has
 the notebook's own colour and bars a mid-tone, so that light and dark pages both show them well.
@@ -318,3 +318,7 @@ def _when(time: datetime) -> str:
 def _short(text: str, length: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[: length - 1]}…"
+
+
+# Set from here, so that the types need not know how they are drawn.
+Wire._repr_html_ = html  # type: ignore[assignment, method-assign]

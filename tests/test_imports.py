@@ -8,7 +8,8 @@ import statement counts, those inside functions and under TYPE_CHECKING too.
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -221,17 +222,67 @@ def test_what_the_rows_allow_is_no_breach(tmp_path: Path, module: str, statement
     assert list(breaches(tmp_path)) == []
 
 
+def test_no_module_imports_itself_through_others() -> None:
+    assert cycle(ROOT) is None
+
+
+def test_a_planted_cycle_is_found_also_inside_a_function(tmp_path: Path) -> None:
+    plant(tmp_path, "traitbench.a", "from traitbench import b")
+    plant(tmp_path, "traitbench.b", "def late():\n    from traitbench.c.d import thing")
+    plant(tmp_path, "traitbench.c.d", "import traitbench.a as other")
+    found = cycle(tmp_path)
+    assert found is not None
+    assert set(found) == {"traitbench.a", "traitbench.b", "traitbench.c.d"}
+
+
+def test_modules_that_share_what_they_import_make_no_cycle(tmp_path: Path) -> None:
+    plant(tmp_path, "traitbench.a", "from traitbench import b\nfrom traitbench.c import d")
+    plant(tmp_path, "traitbench.b", "from traitbench.c.d import thing")
+    plant(tmp_path, "traitbench.c.d", "import numpy")
+    assert cycle(tmp_path) is None
+
+
 def plant(root: Path, module: str, source: str) -> None:
     folder, package = next((folder, package) for folder, package in FOLDERS.items() if module.startswith(f"{package}."))
     path = root / folder / Path(*module.removeprefix(f"{package}.").split(".")).with_suffix(".py")
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(source)
+
+
+def cycle(root: Path) -> list[str] | None:
+    """The modules of a circle of imports under `root`, None when there is none; imports inside functions count."""
+    files = {module_of(root, path): path for path in python_files(root)}
+    # `from a import b` is module a.b where there is one, else a name of module a.
+    graph = {
+        module: {target for name in imported(path, module) if (target := longest(name, files)) not in (None, module)}
+        for module, path in files.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return None
+
+
+def longest(name: str, modules: Collection[str]) -> str | None:
+    parts = name.split(".")
+    prefixes = (".".join(parts[:size]) for size in range(len(parts), 0, -1))
+    return next((prefix for prefix in prefixes if prefix in modules), None)
+
+
+def python_files(root: Path) -> list[Path]:
+    return sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py"))
+
+
+def module_of(root: Path, path: Path) -> str:
+    return module_at(path.relative_to(root))
 
 
 def breaches(root: Path) -> Iterator[str]:
     """Every import under `root` that no row allows, as a sentence."""
-    for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py")):
-        module = module_at(path.relative_to(root))
+    for path in python_files(root):
+        module = module_of(root, path)
         row = row_of(module)
         allowed = {row, *MAY_IMPORT.get(row, ()), *sys.stdlib_module_names}
         yield from (

@@ -12,10 +12,9 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 class Wire(BaseModel):
     """What crosses the wire, in either direction."""
 
-    def _repr_html_(self) -> str:
-        from traitbench import notebook  # not at the top: it draws the types that are built on this one
-
-        return notebook.html(self)
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: plain text until `traitbench.notebook` is imported, which the client does."""
+        return None
 
 
 class Received(Wire):

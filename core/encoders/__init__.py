@@ -7,7 +7,7 @@ the text alone: never on what else is encoded with it, in which order, or in how
 An encoder made of several blocks may have modes beside "full": faster ways to a part of its numbers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -71,6 +71,10 @@ class Encoder(Protocol):
     def words(self) -> Sequence[str]:
         """Give the whole words of three letters and more that it has a token for, the commonest first."""
         ...
+
+
+Part = Callable[[str], Encoder]
+"""Loads one of our own encoders by its name, for an encoder that is made of others."""
 
 
 def counted_apart(encoder: Encoder, texts: Sequence[str], *, mode: str) -> tuple[Vectors, list[int]]:

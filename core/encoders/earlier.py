@@ -2,11 +2,9 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 
-from traitbench.encoders import FULL, Vectors, check_mode, counted_apart
-from traitbench.encoders.registry import load_encoder
+from traitbench.encoders import FULL, Part, Vectors, check_mode, counted_apart
 from traitbench.encoders.static import Static
 from traitbench.encoders.style import COUNT
 from traitbench.encoders.table import WORDLLAMA
@@ -50,8 +48,8 @@ class StaticWithoutGrams:
         return join(WEIGHTS, [unit(self._table.means(texts, weighted=False)), self._style.rows(texts)])
 
 
-def load(*, cache: Path) -> StaticWithoutGrams:
+def load(part: Part) -> StaticWithoutGrams:
     """The encoder, with the table of the present one."""
-    static = load_encoder("static", cache=cache)
+    static = part("static")
     assert isinstance(static, Static)
     return StaticWithoutGrams(static)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from traitbench.encoders import Encoder, EncoderUnavailable
+from traitbench.encoders import EncoderUnavailable
 
 LARGEST = 2 * 2**30
 MODEL = "the model"
@@ -25,8 +25,6 @@ _NOTES = (
     "modules.json",
     "1_Pooling/config.json",
 )
-_TABLES = ("model.safetensors", "0_StaticEmbedding/model.safetensors")
-_WAY_OUT = "TRAITBENCH_ENCODER takes a folder with an ONNX model or a static table, or the name of an encoder."
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +61,6 @@ class Folder:
             raise EncoderUnavailable(f"{name} in {self.path} is no JSON. Save the model anew.") from None
 
 
-def load(path: Path, *, cache: Path) -> Encoder:
-    """The encoder of a folder; `EncoderUnavailable`, naming cause and way out, where there is none that can be used."""
-    try:
-        return _load(path, cache)
-    except OSError as error:
-        raise EncoderUnavailable(
-            f"{error.filename} cannot be read ({error.strerror}). Let this user read it."
-        ) from None
-
-
 def read(path: Path, model: Path, *, beside: Sequence[Path] = ()) -> Folder:
     """All that decides, read; refused where a file is missing or everything together is huge."""
     notes = {name: found for name in _NOTES if (found := _find(path, model, name))}
@@ -92,38 +80,6 @@ def read(path: Path, model: Path, *, beside: Sequence[Path] = ()) -> Folder:
     return Folder(path, model, {name: file.read_bytes() for name, file in files.items()})
 
 
-def _load(path: Path, cache: Path) -> Encoder:
-    from traitbench.encoders import onnx_folder, table_folder  # they read what is told here
-
-    if not path.is_dir():
-        raise EncoderUnavailable(f"There is no folder {path}. {_WAY_OUT}")
-    table = next((path / name for name in _TABLES if (path / name).is_file()), None)
-    graph = None if table and _is_static(path) else _graph(path)
-    if graph:
-        return onnx_folder.load(read(path, graph), cache=cache)
-    if table:
-        return table_folder.load(read(path, table))
-    raise EncoderUnavailable(f"{path} holds neither model.onnx, onnx/model.onnx nor model.safetensors. {_WAY_OUT}")
-
-
 def _find(path: Path, model: Path, name: str) -> Path | None:
     """A file of the folder, or one beside the model."""
     return next((found for found in (path / name, model.parent / name) if found.is_file()), None)
-
-
-def _is_static(path: Path) -> bool:
-    """Whether the folder says that its table is all there is, though a graph made from it may lie beside it."""
-    told = {"modules.json": b"StaticEmbedding", "config.json": b'"model2vec"'}
-    return any((path / name).is_file() and mark in (path / name).read_bytes() for name, mark in told.items())
-
-
-def _graph(path: Path) -> Path | None:
-    """The one graph of the folder: model.onnx, or the only one that is there."""
-    named = [found for name in ("model.onnx", "onnx/model.onnx") if (found := path / name).is_file()]
-    graphs = named or sorted([*path.glob("*.onnx"), *path.glob("onnx/*.onnx")])
-    if len(graphs) > 1:
-        listed = ", ".join(str(each.relative_to(path)) for each in graphs)
-        raise EncoderUnavailable(
-            f"{path} holds more than one model: {listed}. Keep the one you want, and name it model.onnx."
-        )
-    return graphs[0] if graphs else None

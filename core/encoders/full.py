@@ -7,13 +7,11 @@ one needs no transformer at all, and the weights of its two blocks were chosen f
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 
-from traitbench.encoders import FULL, Vectors, check_mode, counted_apart, graph
+from traitbench.encoders import FULL, Part, Vectors, check_mode, counted_apart, graph
 from traitbench.encoders import minilm as transformer
 from traitbench.encoders.minilm import MiniLM
-from traitbench.encoders.registry import load_encoder
 from traitbench.encoders.side_by_side import side_by_side
 from traitbench.encoders.static import Static
 from traitbench.encoders.style import COUNT
@@ -71,9 +69,9 @@ class Full:
         return join(WEIGHTS, [*blocks, *self._static.blocks(texts)]), counts
 
 
-def load(*, cache: Path) -> Full:
+def load(part: Part) -> Full:
     """The encoder; `EncoderUnavailable` when one of its parts is not installed."""
-    static, minilm = load_encoder("static", cache=cache), load_encoder("minilm", cache=cache)
+    static, minilm = part("static"), part("minilm")
     assert isinstance(minilm, MiniLM)
     assert isinstance(static, Static)
     return Full(minilm=minilm, static=static)

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from traitbench.encoders import FULL, EncoderUnavailable, Vectors, check_mode, counted_apart, folder, tokens
-from traitbench.encoders.registry import load_encoder
+from traitbench.encoders import FULL, EncoderUnavailable, Part, Vectors, check_mode, counted_apart, folder, tokens
 from traitbench.encoders.runtime import InferenceSession, SessionOptions
 from traitbench.encoders.side_by_side import side_by_side
 from traitbench.encoders.static import Static
@@ -167,14 +166,14 @@ class OnnxFolder:
         return self._static.blocks(texts) if self._static else [self._style.rows(texts)]
 
 
-def load(found: folder.Folder, *, cache: Path) -> OnnxFolder:
+def load(found: folder.Folder, part: Part) -> OnnxFolder:
     """The encoder of the folder; the static part comes along where it is installed."""
     beside = _beside(found)
     if beside:
         found = folder.read(found.path, found.model, beside=beside)
     transformer = Transformer(found, _session(found, str(found.model) if beside else found.contents[folder.MODEL]))
     try:
-        static = load_encoder("static", cache=cache)
+        static = part("static")
     except EncoderUnavailable:
         return OnnxFolder(found, transformer, None)
     assert isinstance(static, Static)

@@ -7,7 +7,6 @@ from pathlib import Path
 from threading import RLock
 
 from traitbench.encoders import Encoder, EncoderUnavailable
-from traitbench.encoders.folder import load as load_folder
 
 __all__ = ["EARLIER", "NAMES", "EncoderUnavailable", "load_encoder"]
 
@@ -16,6 +15,8 @@ NAMES = ("full", "minilm", "static", "ngrams")
 
 EARLIER = ("earlier",)
 """Recipes that are loaded only for the versions that were trained with them."""
+
+_MADE_OF_OTHERS = ("full", *EARLIER)
 
 _log = logging.getLogger(__name__)
 _one_at_a_time = RLock()  # an encoder may be made of others
@@ -40,8 +41,14 @@ def _best(folder: Path) -> Encoder:
 
 @cache
 def _named(name: str, folder: Path) -> Encoder:
+    def part(other: str) -> Encoder:
+        return _named(other, folder)
+
     if Path(name).is_absolute():
-        return load_folder(Path(name), cache=folder)
+        # Imported here: what reads such folders is heavy, and few services choose one.
+        from traitbench.encoders import folder_kinds
+
+        return folder_kinds.load(Path(name), part)
     if name not in (*NAMES, *EARLIER):
         raise EncoderUnavailable(
             f"There is no encoder {name!r}; TRAITBENCH_ENCODER takes one of {', '.join(NAMES)}, or the path of a folder"
@@ -51,5 +58,5 @@ def _named(name: str, folder: Path) -> Encoder:
         module = importlib.import_module(f"traitbench.encoders.{name}")
     except ImportError as error:
         raise EncoderUnavailable(f"The encoder {name} needs the package {error.name}; install it.") from None
-    encoder: Encoder = module.load(cache=folder)
+    encoder: Encoder = module.load(part) if name in _MADE_OF_OTHERS else module.load(cache=folder)
     return encoder

@@ -2,11 +2,10 @@
 
 Standardising by the texts of a model would delete what they have in common, which is often the trait itself; so the
 figures are fixed and come from `generic.txt`, about two hundred sentences of our own in many registers.
-`python -m traitbench.encoders.statistics` computes them again and writes the files beside this one.
+`python -m traitbench.encoders.write_statistics` computes them again and writes the files beside this one.
 """
 
 import hashlib
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,17 +53,3 @@ def measure(features: NDArray[np.floating]) -> Statistics:
     deviation = exact.std(axis=0)
     deviation[deviation < 1e-6] = 1.0
     return Statistics(mean=exact.mean(axis=0).astype(np.float32), deviation=deviation.astype(np.float32))
-
-
-def write() -> None:
-    """Compute the figures of all blocks that are standardised, and write them beside this file."""
-    from traitbench.encoders import minilm, style  # they read what is written here
-
-    with tempfile.TemporaryDirectory() as cache:
-        for name, raw in (("style", style.raw), ("minilm", minilm.load(cache=Path(cache)).means)):
-            found = measure(np.array([raw(text) for text in generic_texts()]))
-            np.save(_HERE / f"{name}.npy", np.stack([found.mean, found.deviation]))
-
-
-if __name__ == "__main__":
-    write()

@@ -105,11 +105,11 @@ def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
     """Open everything, and execute runs, unless `runs` is False: then they are only queued."""
     # Imported here, so that the commands about keys wait for neither run engine nor encoder.
     from traitbench.encoders.registry import load_encoder
-    from traitbench.lifecycle.worker import greeting
+    from traitbench.lifecycle.greeting import WORKER, greeting
     from traitbench.runs.engine import Runs
 
     engine = open_store(settings, check_s=_CHECK_SECONDS)
-    service = Runs(settings.database_url, module="traitbench.lifecycle.worker", greeting=greeting(settings))
+    service = Runs(settings.database_url, module=WORKER, greeting=greeting(settings))
     try:
         if runs:
             service.start()

@@ -87,11 +87,6 @@ def _work(told: Mapping[str, Any], pulse: Pulse) -> None:
         os.close(lock)
 
 
-def greeting(settings: Settings) -> Mapping[str, Any]:
-    """What the worker is told about the service."""
-    return {"settings": settings.to_json()}
-
-
 def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     """What each kind of run does; the encoder is loaded."""
     from traitbench.encoders.registry import load_encoder

@@ -1,0 +1,21 @@
+"""Compute the shipped statistics again: `python -m traitbench.encoders.write_statistics`."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from traitbench.encoders import minilm, style
+from traitbench.encoders.statistics import generic_texts, measure
+
+
+def main() -> None:
+    """Measure all blocks that are standardised, and write the figures beside this file."""
+    with tempfile.TemporaryDirectory() as cache:
+        for name, raw in (("style", style.raw), ("minilm", minilm.load(cache=Path(cache)).means)):
+            found = measure(np.array([raw(text) for text in generic_texts()]))
+            np.save(Path(__file__).with_name(f"{name}.npy"), np.stack([found.mean, found.deviation]))
+
+
+if __name__ == "__main__":
+    main()
