@@ -75,7 +75,14 @@ MAY_IMPORT: dict[str, set[str]] = {
             "traitbench.runs",
             "traitbench.encoders",
         ),
-        *("traitbench.extract", "traitbench.generators", "traitbench.sample_data", "numpy", "pydantic"),
+        *(
+            "traitbench.extract",
+            "traitbench.generators",
+            "traitbench.sample_data",
+            "numpy",
+            "pydantic",
+            "pydantic_core",
+        ),
     },
     # 3: the client knows the wire
     "traitbench.client": {"traitbench.contract", "traitbench.errors", "traitbench.notebook", "httpx"},

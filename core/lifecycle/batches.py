@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Callable, Sequence
 from threading import BoundedSemaphore
 
+from pydantic_core import to_json
+
 from traitbench.contract.batch import BatchRequest
 from traitbench.encoders.lanes import LANES, WIDTH
 from traitbench.errors import InternalError, TraitbenchError, ValidationFailed
@@ -32,13 +34,13 @@ Score = Callable[[Sequence[str]], list[bytes]]
 
 
 def open_batch(bench: Bench, caller: Caller, handle: str, body: BatchRequest, *, request_id: str) -> Pipeline:
-    """The lines of a batch without their beginnings, to be started; raise what a score of a good text would."""
+    """The results of a batch, in JSON, to be started; raise what a score of a good text would."""
     access.permit(bench, caller, "scores.batch", handle)
     served = serving.now(bench, handle, body.traits)
     rules.require("use", served.model)
     encoder = encoders.of_version(bench, served.snapshot)
     snapshot = serving.in_mode(served.snapshot, body.mode)
-    writer = lines.Lines(snapshot, card.choose(snapshot, body.traits), serving.metadata(served, request_id))
+    chosen, metadata = card.choose(snapshot, body.traits), serving.metadata(served, request_id)
     encoding = BatchEncoding(bench, encoder, served, mode=body.mode)
 
     deep = snapshot.max_depth > 1 and any(trait.aggregation != "none" for trait in snapshot.traits)
@@ -50,7 +52,8 @@ def open_batch(bench: Bench, caller: Caller, handle: str, body: BatchRequest, *,
         else:
             vectors, tokens = encoding.whole(texts)
             rows = card.of_vectors(snapshot, vectors)
-        return [writer.scored(row, count) for row, count in zip(rows.tolist(), tokens, strict=True)]
+        pairs = zip(rows.tolist(), tokens, strict=True)
+        return [to_json(lines.values(snapshot, chosen, row, count, metadata)) for row, count in pairs]
 
     return _pipeline(bench, body.contents, score, encoding)
 

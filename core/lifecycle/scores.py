@@ -1,6 +1,9 @@
 """Scores: one text, or two compared, against one version: the active one or the one that the handle is pinned to."""
 
 from collections.abc import Sequence
+from typing import Any
+
+from pydantic_core import to_json
 
 from traitbench.contract.scores import Card, CompareRequest, Comparison, Delta, ScoreRequest
 from traitbench.encoders.lanes import LANES
@@ -34,7 +37,8 @@ def written(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, re
         return score(bench, caller, handle, body, request_id=request_id).model_dump_json().encode()
     access.permit(bench, caller, "scores.score", handle)
     served, _ = _asked(bench, handle, body)
-    return _json(bench, served, extraction.text_of(bench, body.content), body.traits, request_id=request_id)
+    text = extraction.text_of(bench, body.content)
+    return to_json(_values(bench, served, text, body.traits, request_id=request_id))
 
 
 def compare(bench: Bench, caller: Caller, handle: str, body: CompareRequest, *, request_id: str) -> Comparison:
@@ -49,17 +53,19 @@ def compare(bench: Bench, caller: Caller, handle: str, body: CompareRequest, *, 
 
 
 def _card(bench: Bench, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str) -> Card:
-    return Card.model_validate_json(_json(bench, served, text, traits, request_id=request_id))
+    return Card.model_validate(_values(bench, served, text, traits, request_id=request_id))
 
 
-def _json(bench: Bench, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str) -> bytes:
+def _values(
+    bench: Bench, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str
+) -> dict[str, Any]:
     encoding, snapshot = serving.encoding(bench, served), served.snapshot
     text = fitting.fitted(bench, encoding, text)
     with LANES.call():
         [positions] = card.positions(snapshot, encoding.encode, [text]).tolist()
         tokens = encoding.tokens(text)
-    writer = lines.Lines(snapshot, card.choose(snapshot, traits), serving.metadata(served, request_id))
-    return lines.alone(writer.scored(positions, tokens))
+    metadata = serving.metadata(served, request_id)
+    return lines.values(snapshot, card.choose(snapshot, traits), positions, tokens, metadata)
 
 
 def _asked(bench: Bench, handle: str, body: ScoreRequest) -> tuple[serving.Served, list[feedback.Verdict] | None]:

@@ -7,7 +7,9 @@ those integers. A trait's number never depends on which other traits or texts ar
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cache, partial
+from typing import Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ from traitbench.scoring.snapshot import FULL, Breaks, EncoderMismatch, Quartiles
 Confidence = Literal["high", "moderate", "low"]
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]
 Floats = NDArray[np.float64]
+_At = tuple[int, Tier | None, Confidence, tuple[int, int], int | None, Breaks]
 
 WEAKEST_FIRST: tuple[Confidence, ...] = ("low", "moderate", "high")
 _PRODUCTS = 2**16  # at once: what fits a processor's cache
@@ -27,6 +30,8 @@ _PARTS = 1_024  # encoded at once: of a long text never all vectors are in memor
 # The reciprocals of 1 to 100 as whole numbers over a common one: sums of them are exact.
 _COMMON = math.lcm(*range(1, 101))
 _SHARES = [0, *(_COMMON // points for points in range(1, 101))]
+# By snapshot and trait: what was read at a score once is read.
+_READERS: WeakKeyDictionary[Snapshot, list[Callable[[int], _At]]] = WeakKeyDictionary()
 _COMBINE: Mapping[str, Callable[[Floats], Floats]] = {
     "mean": lambda scores: scores.mean(axis=0),
     "max": lambda scores: scores.max(axis=0),
@@ -45,8 +50,7 @@ class UnknownTrait(KeyError):
         return f"The version has no trait {self.name!r}."
 
 
-@dataclass(frozen=True)
-class TraitScore:
+class TraitScore(NamedTuple):
     """A text on one trait; `polarity` is the score before rounding, on -1..1."""
 
     score: int
@@ -82,12 +86,12 @@ class ScoreCard:
     @property
     def confidence(self) -> Confidence:
         """The weakest trait's."""
-        return min((trait.confidence for trait in self.traits.values()), key=WEAKEST_FIRST.index)
+        return min([trait.confidence for trait in self.traits.values()], key=WEAKEST_FIRST.index)
 
     @property
     def headroom(self) -> int | None:
         """The largest there is."""
-        return max((trait.headroom for trait in self.traits.values() if trait.headroom is not None), default=None)
+        return max([trait.headroom for trait in self.traits.values() if trait.headroom is not None], default=None)
 
 
 def score(snapshot: Snapshot, encode: Encode, text: str, *, traits: Sequence[str] | None = None) -> ScoreCard:
@@ -105,10 +109,20 @@ def score_many(
     """The cards of many texts, each the same as it would be alone; in a mode `encode` gives vectors of that mode."""
     snapshot = snapshot.in_mode(mode)
     chosen = choose(snapshot, traits)
-    return [
-        ScoreCard({snapshot.traits[i].key: trait_score(snapshot.traits[i], float(row[i])) for i in chosen})
-        for row in positions(snapshot, encode, texts)
-    ]
+    return [read(snapshot, chosen, row) for row in positions(snapshot, encode, texts).tolist()]
+
+
+def read(snapshot: Snapshot, chosen: Sequence[int], positions: Sequence[float]) -> ScoreCard:
+    """The card of a text on the chosen traits, by its positions in 0..1 on all traits of the snapshot."""
+    readers = _READERS.get(snapshot)
+    if readers is None:
+        readers = _READERS[snapshot] = [cache(partial(_at, trait)) for trait in snapshot.traits]
+    return ScoreCard(
+        {
+            snapshot.traits[i].key: TraitScore(*readers[i](half_up(100 * positions[i])), 2 * positions[i] - 1)
+            for i in chosen
+        }
+    )
 
 
 def positions(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> Floats:
@@ -168,17 +182,15 @@ def choose(snapshot: Snapshot, names: Sequence[str] | None) -> Sequence[int]:
 
 def trait_score(trait: TraitAxis, position: float) -> TraitScore:
     """A position in 0..1 on a trait, read by the trait's breaks and quartiles."""
-    points = half_up(100 * position)
+    return TraitScore(*_at(trait, half_up(100 * position)), polarity=2 * position - 1)
+
+
+def _at(trait: TraitAxis, points: int) -> _At:
+    """The fields of a trait's score, but for the polarity: they follow from the whole score alone."""
     sure = confidence(points, trait.breaks, trait.positive, trait.negative)
-    return TraitScore(
-        score=points,
-        label=None if sure == "low" else tier(points, trait.breaks),
-        confidence=sure,
-        band=band(points, trait.positive, trait.negative),
-        headroom=None if sure == "low" else headroom(points, trait.breaks),
-        breaks=trait.breaks,
-        polarity=2 * position - 1,
-    )
+    label = None if sure == "low" else tier(points, trait.breaks)
+    ahead = None if sure == "low" else headroom(points, trait.breaks)
+    return points, label, sure, band(points, trait.positive, trait.negative), ahead, trait.breaks
 
 
 def half_up(value: float) -> int:
@@ -261,6 +273,6 @@ def _detail(trait: TraitScore) -> dict[str, Any]:
         "confidence": trait.confidence,
         "band": list(trait.band),
         "headroom": trait.headroom,
-        "breaks": vars(trait.breaks).copy(),
+        "breaks": vars(trait.breaks),
         "native": {"polarity": trait.polarity},
     }

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from traitbench.contract.batch import BatchLine, BatchRequest
 from traitbench.lifecycle import batches
-from traitbench.lifecycle.lines import begun
+from traitbench.lifecycle.lines import line
 from traitbench.lifecycle.pipeline import Pipeline
 from traitbench.service.body import LINES, Body
 from traitbench.service.caller import CalledForLines
@@ -91,4 +91,4 @@ async def _gone(receive: Receive, ready: asyncio.Event) -> None:
 
 
 def _joined(lines: Sequence[tuple[int, bytes]]) -> bytes:
-    return b"".join([begun(place, rest) for place, rest in lines])
+    return b"".join([line(place, result) for place, result in lines])

@@ -20,7 +20,7 @@ from traitbench.errors import ModelArchived, TraitbenchError, ValidationFailed
 from traitbench.extract import Extracted
 from traitbench.lifecycle import batch_encoding, batches, models, scores, training, versions
 from traitbench.lifecycle.bench import Bench
-from traitbench.lifecycle.lines import begun
+from traitbench.lifecycle.lines import line
 from traitbench.lifecycle.vector_cache import VectorCache
 from traitbench.scoring import card, segments
 from traitbench.scoring.snapshot import Snapshot
@@ -85,7 +85,7 @@ def counting(quiet: Bench) -> tuple[Bench, Counting]:
 def lines(bench: Bench, handle: str, texts: Sequence[str], **fields: Any) -> list[bytes]:
     body = BatchRequest(contents=list(texts), **fields)
     opened = batches.open_batch(bench, SCORER, handle, body, request_id="req_1")
-    made = [begun(place, rest) for place, rest in opened]
+    made = [line(place, result) for place, result in opened]
     opened.join()
     return made
 
@@ -229,7 +229,7 @@ def test_what_a_batch_began_under_holds_to_its_end(quiet: Bench, happens: Meanwh
     taking, _ = begin(quiet, handle, gate)
     happens(quiet, handle)
     gate.open.set()
-    assert [begun(place, rest) for place, rest in taking] == expected
+    assert [line(place, result) for place, result in taking] == expected
 
 
 @pytest.mark.parametrize("way", ["deleted", "zero retention"])
