@@ -12,15 +12,16 @@ import time
 from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal
 
-from traitbench.app.batching import Asked, Outcome, encoded, outcomes
+from traitbench.app.batching import Outcome, encoded, outcomes
 from traitbench.app.people import OPERATOR
 from traitbench.app.tables import Source, Unreadable
 from traitbench.client import Traitbench
+from traitbench.client.batches import Asked
 from traitbench.contract.batch import ScoredLine
+from traitbench.contract.names import unpin
 from traitbench.contract.scores import Breaks, Confidence, Tier
 from traitbench.errors import InternalError, TraitbenchError
 
@@ -91,12 +92,12 @@ class Job:
     @property
     def handle(self) -> str:
         """The model, without its version."""
-        return self.asked.handle.partition("@")[0]
+        return unpin(self.asked.handle)[0]
 
     @property
     def version(self) -> str:
         """The version that scores all of it."""
-        return self.asked.handle.partition("@")[2]
+        return unpin(self.asked.handle)[1]
 
     @property
     def other_columns(self) -> list[str]:
@@ -232,7 +233,7 @@ def discard_of(handle: str) -> None:
 
 def pinned(asked: Asked, card: ScoredLine) -> Asked:
     """What is asked, of the one version that answered."""
-    return replace(asked, handle=f"{asked.handle.partition('@')[0]}@{card.metadata.version_id}")
+    return asked.of_version(card.metadata.version_id)
 
 
 def _make_room() -> None:

@@ -19,20 +19,12 @@ from typing import IO, Any
 from traitbench.app.exporting import harmless
 from traitbench.app.tables import Line, Problem, Row, Source
 from traitbench.client import Traitbench
-from traitbench.contract.batch import BatchLine, Mode, ScoredLine
+from traitbench.client.batches import Asked
+from traitbench.contract.batch import BatchLine, ScoredLine
 from traitbench.errors import InternalError
 
 _PROBE = "a"
 _AT_ONCE = 10_000
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is asked of every row."""
-
-    handle: str
-    traits: Sequence[str] | None = None
-    mode: Mode = "full"
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from traitbench.app.tables import Problem, Row, Source, opened
-from traitbench.contract.samples import SampleInput
+from traitbench.contract.samples import LONGEST_TEXT, SampleInput
+from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.contract.traits import Trait
 
 MOST_MEGABYTES = 25
-MOST_CHARACTERS = 50_000
 MOST_WORDS = 24
 """So many different labels are offered for a mapping; a column with more is no label column."""
 
@@ -23,9 +23,7 @@ _STRAY = 0.05
 _LOOKED_AT = 200
 _TEXT_NAMES = ("text", "content", "sample", "sentence", "message", "review", "comment", "body")
 _QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rating", "target", "y")
-_GOOD = ("positive", "pos", "good", "yes", "high", "strong", "excellent", "true")
-_FAIR = ("neutral", "fair", "moderate", "mixed", "medium")
-_POOR = ("negative", "neg", "poor", "no", "low", "weak", "bad", "false")
+_WORDS = {**FEEDBACK_WORDS, "pos": 1.0, "true": 1.0, "neutral": 0.5, "neg": 0.0, "false": 0.0}
 
 
 @dataclass(frozen=True)
@@ -128,10 +126,7 @@ def words(table: Table, column: str) -> dict[str, int]:
 
 def guess_words(found: Iterable[str], traits: Sequence[Trait]) -> dict[str, float | None]:
     """What each word may mean: a trait's own label, or a word that means it everywhere; None when nobody knows."""
-    meanings: dict[str, set[float]] = {}
-    for quality, vocabulary in ((1.0, _GOOD), (0.5, _FAIR), (0.0, _POOR)):
-        for word in vocabulary:
-            meanings[word] = {quality}
+    meanings = {word: {quality} for word, quality in _WORDS.items()}
     for trait in traits:
         for label, quality in ((trait.positive_label, 1.0), (trait.negative_label, 0.0)):
             own = meanings.setdefault(label.strip().casefold(), set())
@@ -164,8 +159,8 @@ def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
 def _text_problem(row: Row, column: str, text: str) -> Problem | None:
     if not text.strip():
         return Problem(row.number, column, "is empty")
-    if len(text) > MOST_CHARACTERS:
-        return Problem(row.number, column, f"has {len(text):,} characters; a sample has at most {MOST_CHARACTERS:,}")
+    if len(text) > LONGEST_TEXT:
+        return Problem(row.number, column, f"has {len(text):,} characters; a sample has at most {LONGEST_TEXT:,}")
     if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
         return Problem(row.number, column, "holds a character that is none (U+0000 or half of a pair)")
     return None

@@ -17,7 +17,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from traitbench.contract.explanations import Explanation
-from traitbench.contract.models import Model
+from traitbench.contract.models import DEFAULT_EFFORT, Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
@@ -42,7 +42,6 @@ from traitbench.settings import read_settings
 Vector = NDArray[np.float32]
 
 _HERE = "preview"
-_EFFORT = "high"
 _NOT_COMPARED = "Samples like the text are shown once the model is trained."
 _MOST_VECTORS = 20_000
 _A_TURN = 16
@@ -210,7 +209,7 @@ def _fitted(
         encoder=EncoderIdentity.of(encoder),
         scoring_method=scoring_method,
         max_depth=max_depth,
-        effort=_EFFORT,
+        effort=DEFAULT_EFFORT,
         modes=encoder.modes,
     )
     return trained.snapshot, trained.metrics

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from traitbench.app import session
 from traitbench.app.service import client
+from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.contract.unreadable import Unreadable
 from traitbench.errors import InvalidCursor
 
-_HELD, _UNREADABLE, _PAGE = "samples.held", "samples.unreadable", 500
+_HELD, _UNREADABLE = "samples.held", "samples.unreadable"
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def _read(address: tuple[str, str], before: Sequence[Sample], cursor: str | None
     """The samples from a cursor on, behind those at hand."""
     found, unreadable = list(before), list[Unreadable]()
     while True:
-        page = client().samples.list(address[1], limit=_PAGE, cursor=cursor)
+        page = client().samples.list(address[1], limit=LARGEST_SAMPLE_PAGE, cursor=cursor)
         unreadable += page.unreadable
         session.keep(_UNREADABLE, tuple(unreadable))
         if page.next_cursor is None:

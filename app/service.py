@@ -21,6 +21,7 @@ from traitbench.app.people import Person, SignedOut
 from traitbench.app.text import count, plain
 from traitbench.client import Traitbench
 from traitbench.contract.models import Model, State
+from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.unreadable import Unreadable
 from traitbench.contract.versions import Version
 from traitbench.errors import (
@@ -276,7 +277,7 @@ def models(*, state: State | None = None) -> list[Model]:
 def listing(*, state: State | None = None) -> tuple[list[Model], list[Unreadable]]:
     """The same, and those that the service could not read."""
     places = (*namespaces(), None)
-    found = [client().models.list(namespace=place, state=state, limit=250) for place in places]
+    found = [client().models.list(namespace=place, state=state, limit=LARGEST_PAGE) for place in places]
     known = list({model.handle: model for page in found for model in page}.values())
     return known, list({row.item: row for page in found for row in page.unreadable}.values())
 
@@ -305,12 +306,12 @@ def active_version(model: Model) -> Version | None:
     """The version that scores, with its figures and without its snapshot."""
     if model.current_version_id is None:
         return None
-    return _listed_version(_reader(), model.handle, model.current_version_id)
+    return _listed_version(reader(), model.handle, model.current_version_id)
 
 
 def version(handle: str, listed: Version) -> Version:
     """A version of a listing with its snapshot; its tags may have moved since it was first read here."""
-    return _whole_version(_reader(), handle, listed.version_no, listed.param_hash)
+    return _whole_version(reader(), handle, listed.version_no, listed.param_hash)
 
 
 def forget_versions() -> None:
@@ -319,7 +320,7 @@ def forget_versions() -> None:
     _whole_version.clear()
 
 
-def _reader() -> tuple[str, str]:
+def reader() -> tuple[str, str]:
     """Whose reading it is: what a version shows depends on the key."""
     return client().base_url, api_key(read_settings())
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from traitbench.contract.models import State
-from traitbench.contract.scores import Confidence, Tier
+from traitbench.contract.scores import Tier
 
 BadgeColour = Literal["red", "orange", "yellow", "blue", "green", "violet", "gray", "primary"]
 
@@ -78,8 +78,6 @@ TIER_NAMES: tuple[Tier, ...] = tuple(reversed([*TIERS]))
 
 NO_TIER = TierSign("#808080", "○", "gray")
 """A score whose confidence is low has no tier."""
-
-CONFIDENCE_DOTS: Mapping[Confidence, str] = {"high": "●●●", "moderate": "●●○", "low": "●○○"}
 
 POSITIVE_SIGN, NEGATIVE_SIGN, NEUTRAL_SIGN = "▲", "▼", "■"
 

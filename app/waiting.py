@@ -11,8 +11,9 @@ from itertools import islice
 
 import streamlit as st
 
-from traitbench.app.service import api_key, client
+from traitbench.app.service import client, reader
 from traitbench.contract.models import Model
+from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.errors import TraitbenchError
@@ -73,7 +74,7 @@ def waiting(model: Model, traits: Sequence[Trait], newest: Version | None) -> Wa
     try:
         if held < newest.sample_count:
             return _after_a_purge(model.handle, newest)
-        since = _oldest(_reader(), model.handle, newest.sample_count) if held <= _LOOKED_THROUGH else None
+        since = _oldest(reader(), model.handle, newest.sample_count) if held <= _LOOKED_THROUGH else None
     except TraitbenchError:
         since = None
     return Waiting(max(held - newest.sample_count, 0), since)
@@ -81,7 +82,11 @@ def waiting(model: Model, traits: Sequence[Trait], newest: Version | None) -> Wa
 
 def _after_a_purge(handle: str, newest: Version) -> Waiting:
     """Where samples were removed once, numbers say nothing; times do."""
-    fed_back = [sample for sample in client().samples.list(handle, limit=500) if sample.provenance == "score_feedback"]
+    fed_back = [
+        sample
+        for sample in client().samples.list(handle, limit=LARGEST_SAMPLE_PAGE)
+        if sample.provenance == "score_feedback"
+    ]
     later = [sample.created_at for sample in fed_back if sample.created_at > newest.created_at]
     return Waiting(len(later), min(later, default=None), stalled=True)
 
@@ -89,12 +94,8 @@ def _after_a_purge(handle: str, newest: Version) -> Waiting:
 @st.cache_data(max_entries=500, show_spinner=False)
 def _oldest(reader: tuple[str, str], handle: str, learnt: int) -> datetime | None:
     """When the first sample came that no version has learnt from: samples of a trained model are only ever added."""
-    behind = islice(client().samples.list(handle, limit=500), learnt, None)
+    behind = islice(client().samples.list(handle, limit=LARGEST_SAMPLE_PAGE), learnt, None)
     return next((sample.created_at for sample in behind), None)
-
-
-def _reader() -> tuple[str, str]:
-    return client().base_url, api_key(read_settings())
 
 
 def _span(seconds: float) -> str:

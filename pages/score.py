@@ -15,7 +15,7 @@ from traitbench.app.widgets.heading import heading
 from traitbench.app.widgets.learning import draw_learning
 from traitbench.app.widgets.live import read_while_typing
 from traitbench.app.widgets.model_picker import chosen_model
-from traitbench.app.widgets.official import compared, draw_official, draw_official_pair, draw_text, draw_text_pair
+from traitbench.app.widgets.official import draw_official, draw_official_pair, draw_text, draw_text_pair
 from traitbench.app.widgets.quality import found_note
 from traitbench.app.widgets.rehearsal import rehearsed
 from traitbench.app.widgets.texts import (
@@ -29,7 +29,7 @@ from traitbench.app.widgets.texts import (
     restore_texts,
 )
 from traitbench.app.widgets.unreadable import cannot_be_read
-from traitbench.contract.scores import Card
+from traitbench.contract.scores import Card, Comparison
 
 ACTIVE = "active"
 
@@ -177,7 +177,7 @@ with answer:
 
 if len(cards) == 2:
     first, second = cards
-    comparison = compared(first, second)
+    comparison = Comparison.of(first, second)
     rows = pairs(first, second, names)
     st.subheader("What changes from the text to the second one", anchor=False)
     with st.container(horizontal=True):

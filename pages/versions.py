@@ -34,6 +34,7 @@ from traitbench.app.widgets.side_by_side import draw_both, in_link, pair_of, pic
 from traitbench.app.widgets.tags import draw_tags
 from traitbench.app.widgets.trait_figures import draw_trait, pick_trait
 from traitbench.app.widgets.unreadable import draw_unreadable
+from traitbench.contract.page import LARGEST_PAGE
 
 VIEWS = ("All", "Details", "Compare")
 MADE_BY = (
@@ -42,7 +43,7 @@ MADE_BY = (
 )
 
 model = chosen_model()
-listing = client().versions.list(model.handle, limit=250)
+listing = client().versions.list(model.handle, limit=LARGEST_PAGE)
 versions = list(listing)
 numbers = [label(each) for each in versions]
 traits = client().traits.list(model.handle)

@@ -10,7 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from traitbench.app.charts.rows import as_is, lay_out, segments
-from traitbench.app.theme import CONFIDENCE_DOTS, NO_TIER, TIERS, Palette, TierSign
+from traitbench.app.theme import NO_TIER, TIERS, Palette, TierSign
+from traitbench.barchart import DOTS
 from traitbench.contract.scores import TraitScore
 
 _STEPS = (0.07, 0.13, 0.19, 0.26)
@@ -109,7 +110,7 @@ def _add_bands(drawn: go.Figure, detail: Mapping[str, TraitScore], palette: Pale
 
 def _note(trait: TraitScore) -> str:
     score = str(trait.score).rjust(3, _FIGURE_SPACE)
-    return f"<b>{score}</b>  {CONFIDENCE_DOTS[trait.confidence]}  {trait.label or 'uncertain'}"
+    return f"<b>{score}</b>  {DOTS[trait.confidence]}  {trait.label or 'uncertain'}"
 
 
 def _in_words(trait: TraitScore) -> str:

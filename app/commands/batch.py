@@ -19,7 +19,6 @@ from traitbench.app.batching import (
     CSV,
     FIGURES,
     JSONL,
-    Asked,
     Outcome,
     Shape,
     TextForm,
@@ -35,6 +34,7 @@ from traitbench.app.commands.progress import Progress
 from traitbench.app.importing import guess_columns, table_of
 from traitbench.app.tables import ENDINGS, Source
 from traitbench.client import Traitbench
+from traitbench.client.batches import Asked
 from traitbench.contract.batch import Mode
 from traitbench.errors import NotFound, TraitbenchError
 

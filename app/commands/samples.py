@@ -14,6 +14,7 @@ from traitbench.app.importing import Checked, Choice, Table, check, guess_column
 from traitbench.app.text import count
 from traitbench.client.samples import SynthType
 from traitbench.contract.models import Effort
+from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import SampleIds, SampleInput
 from traitbench.contract.traits import Trait
 
@@ -33,7 +34,7 @@ def list_samples(handle: str, trait: str | None, as_json: bool) -> None:
     What --json prints can be imported again.
     """
     with connected() as client:
-        found = client.samples.list(handle, trait=trait, limit=500)
+        found = client.samples.list(handle, trait=trait, limit=LARGEST_SAMPLE_PAGE)
         if as_json:
             say_lines(found)
         else:

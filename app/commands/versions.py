@@ -6,6 +6,7 @@ from traitbench.app.commands.asking import as_json, connected
 from traitbench.app.commands.showing import say, say_fields, say_json, say_lines, say_table, say_unreadable
 from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.names import parse_version
+from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.versions import Version
 
 
@@ -20,7 +21,7 @@ def versions() -> None:
 def list_versions(handle: str, as_json: bool) -> None:
     """List versions, newest first."""
     with connected() as client:
-        found = client.versions.list(handle, limit=250)
+        found = client.versions.list(handle, limit=LARGEST_PAGE)
         if as_json:
             say_lines(found)
             say_unreadable(found.unreadable, "version")

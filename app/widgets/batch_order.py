@@ -7,13 +7,15 @@ import streamlit as st
 
 from traitbench.app import batches, people, session
 from traitbench.app.batches import FORGOTTEN_AFTER, PURGED_AFTER, Full, Job
-from traitbench.app.batching import Asked, probe
+from traitbench.app.batching import probe
 from traitbench.app.service import attempt, client
 from traitbench.app.text import plain
 from traitbench.app.widgets.batch_input import Texts
 from traitbench.app.widgets.modes import FULL, NAMES, modes_of, price, speeds
+from traitbench.client.batches import Asked
 from traitbench.contract.batch import Mode
 from traitbench.contract.models import Model
+from traitbench.contract.names import pin
 from traitbench.contract.versions import Version
 
 TRAITS, MODE = "batch.traits", "batch.mode"
@@ -73,7 +75,7 @@ def from_link(key: str, name: str, read: Callable[[str], Any]) -> None:
 
 def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None, mode: Mode) -> None:
     """Set a batch going; what would befall every row is said instead."""
-    asked = Asked(f"{model.handle}@{version}", traits, mode)
+    asked = Asked(pin(model.handle, version), traits, mode)
     with attempt() as starting:
         card = probe(client(), asked)
     if starting.error:

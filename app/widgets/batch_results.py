@@ -31,11 +31,12 @@ from traitbench.app.batches import Job
 from traitbench.app.charts import histogram
 from traitbench.app.navigation import page_link
 from traitbench.app.text import count, plain
-from traitbench.app.theme import CONFIDENCE_DOTS, NO_TIER, PALETTE, TIERS
+from traitbench.app.theme import NO_TIER, PALETTE, TIERS
 from traitbench.app.widgets.batch_order import from_link
 from traitbench.app.widgets.chart import chart, only_our_csv
 from traitbench.app.widgets.sample_table import ROW_HEIGHT, table_height
 from traitbench.app.widgets.texts import hand_over
+from traitbench.barchart import DOTS
 
 ORDER, BY, SHOW = "order", "batch.by", "show"
 MOST_SHOWN = 5_000
@@ -182,7 +183,7 @@ def _on_screen(shown: pd.DataFrame, job: Job) -> pd.DataFrame:
         tiers, sure = shown[tier_of(key)], shown[sure_of(key)]
         columns[score_of(key)] = shown[score_of(key)]
         columns[tier_of(key)] = [
-            f"{glyphs[tier]} {tier} {CONFIDENCE_DOTS[dots]}" if isinstance(tier, str) else ""
+            f"{glyphs[tier]} {tier} {DOTS[dots]}" if isinstance(tier, str) else ""
             for tier, dots in zip(tiers, sure, strict=True)
         ]
     for name in job.other_columns:

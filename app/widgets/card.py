@@ -7,8 +7,9 @@ import streamlit as st
 from traitbench.app.charts import dumbbell, scorecard
 from traitbench.app.charts.dumbbell import Pair
 from traitbench.app.text import count, plain
-from traitbench.app.theme import CONFIDENCE_DOTS, PALETTE
+from traitbench.app.theme import PALETTE
 from traitbench.app.widgets.chart import chart
+from traitbench.barchart import DOTS
 from traitbench.contract.scores import Card, Tier, TraitScore
 
 _NEXT: Mapping[Tier, str] = {"Weak": "Developing", "Developing": "Solid", "Solid": "Strong"}
@@ -24,7 +25,7 @@ def draw_card(card: Card, names: Mapping[str, str], *, key: str, file_name: str)
         value = f"≈ {card.composite}" if card.confidence == "low" else card.composite
         st.metric("Composite", value, width=110, help=f"Harmonic mean of {count(len(card.scores), 'trait')}.")
         with st.container(gap=None):
-            st.markdown(f"{CONFIDENCE_DOTS[card.confidence]}  **{card.confidence.capitalize()} confidence**")
+            st.markdown(f"{DOTS[card.confidence]}  **{card.confidence.capitalize()} confidence**")
             st.caption(_composite_in_words(card))
     chart(
         scorecard.figure(card.detail, names, PALETTE),

@@ -6,10 +6,9 @@ import streamlit as st
 
 from traitbench.app.service import attempt
 from traitbench.app.text import ago, plain
-from traitbench.contract.models import Effort, Model, RunStarted
+from traitbench.contract.models import DEFAULT_EFFORT, Effort, Model, RunStarted
 from traitbench.errors import DuplicateRun
 
-USUAL: Effort = "high"
 """The effort that the API takes when it is given none."""
 
 
@@ -18,7 +17,7 @@ def pick_effort(efforts: Mapping[Effort, str], *, key: str) -> Effort:
     return st.radio(
         "Effort",
         list(efforts),
-        index=list(efforts).index(USUAL),
+        index=list(efforts).index(DEFAULT_EFFORT),
         captions=list(efforts.values()),
         key=key,
         persist_state="session",

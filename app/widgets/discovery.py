@@ -4,6 +4,7 @@ Every figure stands with what it was measured on, and in words: a discovered tra
 """
 
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 import streamlit as st
 
@@ -21,7 +22,6 @@ from traitbench.scoring.discover import EFFORTS, FEWEST_TEXTS, MOST_TEXTS
 from traitbench.scoring.discover import Effort as Search
 
 _OPEN = "traits.discover"
-_ORDER: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
 _TOLD_APART = ((0.9, "very well"), (0.75, "well"), (0.6, "fairly"), (0.0, "hardly"))
 _LONGEST = 240
 
@@ -58,7 +58,7 @@ def _ask(model: Model, traits: Sequence[Trait]) -> None:
         return
     if any(trait.kind == "intrinsic" for trait in traits):
         st.caption("Earlier suggestions that nobody has renamed, edited or given samples give way to the new ones.")
-    effort = pick_effort({name: _in_words(EFFORTS[name]) for name in _ORDER}, key="discover.effort")
+    effort = pick_effort({name: _in_words(EFFORTS[name]) for name in get_args(Effort)}, key="discover.effort")
     looked_at = f"{MOST_TEXTS:,} of the {different:,}" if different > MOST_TEXTS else f"all {different:,}"
     st.caption(f"It reads {looked_at} different texts. Traits that are here already are taken out of the search first.")
     refusal = st.container()

@@ -14,6 +14,7 @@ from traitbench.app.text import plain, shortened
 from traitbench.app.theme import NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.app.widgets.chart import download_table, only_our_csv
 from traitbench.contract.explanations import Explanation, Neighbour
+from traitbench.contract.names import pin
 from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
 
@@ -32,7 +33,7 @@ def explained(handle: str, version_no: str, text: str) -> Mapping[str, Explanati
     asked = hashlib.sha256(repr((handle, version_no, text)).encode("utf-8", "surrogatepass")).hexdigest()
     known, card = session.kept(_EXPLAINED, (None, None))
     if known != asked:
-        card = client().scores.score(f"{handle}@{version_no}", text, explain=True)
+        card = client().scores.score(pin(handle, version_no), text, explain=True)
         session.keep(_EXPLAINED, (asked, card))
     return (card.explanation or {}) if isinstance(card, Card) else {}
 

@@ -18,11 +18,12 @@ from traitbench.app.text import count, plain, shortened
 from traitbench.app.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from traitbench.app.widgets.confirm import ask, asked, confirm
 from traitbench.contract.models import Model
+from traitbench.contract.names import pin
+from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
 
 _FORM, _QUESTION, _SENT = "score.feedback", "score.send", "score.sent"
-_LONGEST_TEXT = 50_000
 _LABEL, _QUOTE = 28, 240
 
 Place = Literal["negative", "between", "positive", "exact"]
@@ -43,8 +44,8 @@ def why_none(model: Model, text: str) -> str:
     """Why a score of this text takes no feedback, in markdown; empty when it does."""
     if model.zero_data_retention:
         return "The model is under zero data retention: nothing of a text is kept, so nothing can be learnt from one."
-    if len(text) > _LONGEST_TEXT:
-        return f"A sample holds at most {_LONGEST_TEXT:,} characters, and this text has {len(text):,}."
+    if len(text) > LONGEST_TEXT:
+        return f"A sample holds at most {LONGEST_TEXT:,} characters, and this text has {len(text):,}."
     return why_read_only(model)
 
 
@@ -125,7 +126,7 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, said: Sequenc
 
     def send() -> None:
         feedback = {trait.key: quality for trait, quality in said}
-        answer = client().scores.score(f"{model.handle}@{version_no}", text, feedback=feedback)
+        answer = client().scores.score(pin(model.handle, version_no), text, feedback=feedback)
         key = f"{_SENT}:{_digest(model.handle, text)}"
         words = "; ".join(_in_words(trait, quality) for trait, quality in said)
         sent = Sent(words, answer.metadata.request_id, len(answer.metadata.sample_ids))

@@ -11,6 +11,7 @@ from traitbench.app.snippets import KEY, snippets
 from traitbench.app.text import plain
 from traitbench.app.widgets.copying import copy_button
 from traitbench.contract.models import Model
+from traitbench.contract.names import pin
 
 _ACTIVE = "active"
 _TEXT = "The text that you want to score."
@@ -22,7 +23,7 @@ def model_calls(model: Model) -> None:
         st.info("The model scores once it is trained; until then these calls are refused.", icon=":material/info:")
         page_link("train", "Train it")
     pinned = _pick(model)
-    handle = model.handle if pinned == _ACTIVE else f"{model.handle}@{pinned}"
+    handle = model.handle if pinned == _ACTIVE else pin(model.handle, pinned)
     ways = snippets(service_address(), handle, _TEXT)
     for tab, (name, snippet) in zip(st.tabs(list(ways), key="model.ways"), ways.items(), strict=True):
         with tab:

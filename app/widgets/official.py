@@ -10,7 +10,8 @@ from traitbench.app import session
 from traitbench.app.charts.dumbbell import signed
 from traitbench.app.service import attempt, client
 from traitbench.barchart import draw, draw_pair
-from traitbench.contract.scores import Card, Comparison, Delta
+from traitbench.contract.names import pin
+from traitbench.contract.scores import Card, Comparison
 
 _CARD, _COMPARISON = "score.official", "score.official_pair"
 
@@ -23,18 +24,12 @@ class Official:
     answer: Card | Comparison
 
 
-def compared(a: Card, b: Card) -> Comparison:
-    """Two cards as the service would put them side by side."""
-    deltas = {key: Delta(a=a.scores[key], b=b.scores[key], delta=b.scores[key] - a.scores[key]) for key in a.scores}
-    return Comparison(a=a, b=b, improvement=b.composite - a.composite, per_trait=deltas)
-
-
 def draw_official(handle: str, version_no: str, text: str, shown: Card) -> None:
     """Ask the service for the same card; its request id finds the call in the service's log."""
     asked = _digest(handle, version_no, text)
     if st.button("Score with the service", icon=":material/verified:", key="score.ask"):
         with attempt():
-            session.keep(_CARD, Official(asked, client().scores.score(f"{handle}@{version_no}", text)))
+            session.keep(_CARD, Official(asked, client().scores.score(pin(handle, version_no), text)))
     card = _kept(_CARD, asked)
     if not isinstance(card, Card):
         st.caption("The preview is computed in this workbench. The service gives the same numbers, and a request id.")
@@ -53,7 +48,7 @@ def draw_official_pair(handle: str, version_no: str, texts: tuple[str, str], sho
     asked = _digest(handle, version_no, *texts)
     if st.button("Compare with the service", icon=":material/verified:", key="score.ask_pair"):
         with attempt():
-            session.keep(_COMPARISON, Official(asked, client().scores.compare(f"{handle}@{version_no}", *texts)))
+            session.keep(_COMPARISON, Official(asked, client().scores.compare(pin(handle, version_no), *texts)))
     found = _kept(_COMPARISON, asked)
     if not isinstance(found, Comparison):
         st.caption("The comparison above is a preview, too. The service gives the same numbers, and a request id.")

@@ -9,6 +9,7 @@ from traitbench.app.preview import Rehearsal
 from traitbench.app.service import client
 from traitbench.app.text import count, plain
 from traitbench.contract.models import Model
+from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.traits import Trait
 
 AT_ONCE = 2_000
@@ -40,6 +41,6 @@ def _on_request(model: Model, traits: Sequence[Trait], samples: int) -> Rehearsa
 
 
 def _read(model: Model, traits: Sequence[Trait]) -> Rehearsal:
-    samples = list(client().samples.list(model.handle, limit=500))
+    samples = list(client().samples.list(model.handle, limit=LARGEST_SAMPLE_PAGE))
     with st.spinner(f"Reading {count(len(samples), 'sample')}", show_time=True):
         return preview.rehearse(model, traits, samples)

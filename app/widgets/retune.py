@@ -9,7 +9,7 @@ from traitbench.app.permission import why_read_only
 from traitbench.app.service import attempt, client, version
 from traitbench.app.text import count, plain
 from traitbench.app.waiting import Waiting
-from traitbench.app.widgets.training import Asked, pick_search
+from traitbench.app.widgets.training import SearchChoice, pick_search
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
@@ -54,7 +54,7 @@ def why_no_search(model: Model) -> str:
     return why_read_only(model)
 
 
-def gains_nothing(model: Model, newest: Version, asked: Asked, waits: Waiting) -> bool:
+def gains_nothing(model: Model, newest: Version, asked: SearchChoice, waits: Waiting) -> bool:
     """Whether the newest version came from this very search in these very samples."""
     depth = (version(model.handle, newest).snapshot or {}).get("max_depth")
     wanted = (EFFORTS[asked.effort].says, asked.use_labels, model.scoring_method, model.max_depth)

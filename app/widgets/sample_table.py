@@ -15,7 +15,7 @@ import streamlit as st
 from traitbench.app import session
 from traitbench.app.sample_changes import Changes
 from traitbench.app.theme import pole_sign
-from traitbench.contract.samples import Sample, SampleInput
+from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.traits import Trait
 
 MOST_ROWS, MOST_CHARACTERS = 20_000, 6_000_000
@@ -147,7 +147,7 @@ def _columns(samples: Sequence[Sample], traits: Sequence[Trait]) -> dict[str, An
     names = {trait.key: trait.name for trait in traits}
     column = st.column_config
     return {
-        "text": column.TextColumn("Text", width=520, required=True, max_chars=50_000),
+        "text": column.TextColumn("Text", width=520, required=True, max_chars=LONGEST_TEXT),
         "trait": column.SelectboxColumn(
             "Trait",
             options=list(names),

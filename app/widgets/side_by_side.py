@@ -13,6 +13,7 @@ from traitbench.app.service import client, version
 from traitbench.app.text import count, plain, shortened
 from traitbench.app.widgets.card import draw_pairs, pairs
 from traitbench.app.widgets.chart import download_table
+from traitbench.contract.names import pin
 from traitbench.contract.scores import Card
 from traitbench.contract.versions import Version
 from traitbench.errors import TraitbenchError
@@ -91,7 +92,7 @@ def score_both(handle: str, versions: tuple[Version, Version], texts: Sequence[s
     except preview.PreviewUnavailable as reason:
         st.caption(f"{plain(str(reason))} The service scores instead.")
         before, after = (
-            [client().scores.score(f"{handle}@v{each.version_no}", text) for text in texts] for each in versions
+            [client().scores.score(pin(handle, f"v{each.version_no}"), text) for text in texts] for each in versions
         )
     return [Both(*row) for row in zip(texts, before, after, strict=True)]
 

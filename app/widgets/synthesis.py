@@ -1,6 +1,7 @@
 """Samples that nobody wrote: the form that has them made, how it ended, and the way to be rid of them."""
 
 from collections.abc import Sequence
+from typing import get_args
 
 import streamlit as st
 
@@ -17,7 +18,6 @@ from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.generators import TEXTS_PER_POLE
 
-_EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
 _TYPES: dict[SynthType, tuple[str, str]] = {
     "from_traits": (
         "From the traits",
@@ -48,7 +48,7 @@ def synthesize(model: Model, traits: Sequence[Trait], samples: Sequence[Sample])
         key="synthesize.type",
         persist_state="session",
     )
-    effort = pick_effort({name: _asked_for(name, given) for name in _EFFORTS}, key="synthesize.effort")
+    effort = pick_effort({name: _asked_for(name, given) for name in get_args(Effort)}, key="synthesize.effort")
     no_seed = synth_type == "diversify" and not seeds
     refusal = st.container()
     if st.button(

@@ -11,7 +11,7 @@ from traitbench.app.figures import names_of
 from traitbench.app.text import plain
 from traitbench.app.theme import NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.app.widgets.cost import captions, costs_of, draw_basis
-from traitbench.contract.models import Model, TrainEffort
+from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.scoring.search import EFFORTS
 
@@ -30,7 +30,6 @@ _KINDS = {
     "synthesize": "Writing samples",
 }
 _FEW = 8
-_USUAL: TrainEffort = "high"
 
 
 def missing(traits: Sequence[Trait]) -> list[str]:
@@ -39,14 +38,14 @@ def missing(traits: Sequence[Trait]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchChoice:
     """How a training is to search."""
 
     effort: TrainEffort
     use_labels: bool
 
 
-def pick_search(traits: Sequence[Trait], *, to_read: int) -> Asked:
+def pick_search(traits: Sequence[Trait], *, to_read: int) -> SearchChoice:
     """Effort and labels, both of which may stand in the link, and what that costs when so many texts are unread."""
     costs = costs_of(list(_WORTH), traits, to_read)
     tries = {effort: f"{_sentence(EFFORTS[effort].says)} {worth}" for effort, worth in _WORTH.items()}
@@ -54,12 +53,12 @@ def pick_search(traits: Sequence[Trait], *, to_read: int) -> Asked:
         st.radio(
             "How wide to search",
             list(_WORTH),
-            index=list(_WORTH).index(_USUAL),
+            index=list(_WORTH).index(DEFAULT_EFFORT),
             captions=captions(tries, costs),
             key="effort",
             bind="query-params",
         )
-        or _USUAL
+        or DEFAULT_EFFORT
     )
     use_labels = st.toggle(
         "Learn from the labels too",
@@ -72,7 +71,7 @@ def pick_search(traits: Sequence[Trait], *, to_read: int) -> Asked:
         "hundreds of samples they hardly do.",
     )
     draw_basis(costs[effort])
-    return Asked(effort, use_labels)
+    return SearchChoice(effort, use_labels)
 
 
 def in_link(model: Model) -> dict[str, str]:
@@ -81,7 +80,7 @@ def in_link(model: Model) -> dict[str, str]:
         return {}
     use_labels = session.kept("use_labels", st.query_params.get("use_labels", "true"))
     off = {"use_labels": "false"} if str(use_labels).lower() == "false" else {}
-    return {"effort": session.on_screen("effort", _USUAL), **off}
+    return {"effort": session.on_screen("effort", DEFAULT_EFFORT), **off}
 
 
 def draw_readiness(traits: Sequence[Trait]) -> None:

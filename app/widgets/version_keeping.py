@@ -11,6 +11,7 @@ from traitbench.app.service import attempt, client
 from traitbench.app.text import count
 from traitbench.app.widgets.confirm import ask, asked, confirm
 from traitbench.contract.models import Model, VersionRetentionPolicy
+from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.versions import Version
 from traitbench.prune import PrunableVersion, keep
 
@@ -24,7 +25,7 @@ _NAMED = 12
 
 def version_keeping(model: Model) -> None:
     """Draw the rule and what follows from it."""
-    versions = list(client().versions.list(model.handle, limit=250)) if model.version_no is not None else []
+    versions = list(client().versions.list(model.handle, limit=LARGEST_PAGE)) if model.version_no is not None else []
     kept = model.version_retention_policy
     st.markdown(
         "Every training adds a version, and old ones are removed by this rule. A version with a tag and the one that "

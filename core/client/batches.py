@@ -10,11 +10,12 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from traitbench.client.connection import Connection, Lines, busy_for, segment
 from traitbench.contract.batch import MOST_TEXTS, BatchLine, FailedLine, LineError, Mode, ScoredLine, read_line
+from traitbench.contract.names import pin, unpin
 from traitbench.errors import BodyTooLarge, Unavailable, Unreachable
 
 _MOST_BYTES = 2**20  # far below the operator's limit on a body
@@ -27,8 +28,12 @@ class Asked:
     """What is asked of every text."""
 
     handle: str
-    traits: Sequence[str] | None
-    mode: Mode
+    traits: Sequence[str] | None = None
+    mode: Mode = "full"
+
+    def of_version(self, version: str) -> "Asked":
+        """The same of one version, whatever version the model gets meanwhile."""
+        return replace(self, handle=pin(self.handle, version))
 
 
 def batch(connection: Connection, asked: Asked, texts: Iterable[str], *, size: int) -> Iterator[BatchLine]:
@@ -124,9 +129,9 @@ class _Chunk:
 
 def _pinned(asked: Asked, line: BatchLine) -> Asked:
     """A model may get another version meanwhile: all texts are scored by the one that scored the first."""
-    if "@" in asked.handle or not isinstance(line, ScoredLine):
+    if unpin(asked.handle)[1] or not isinstance(line, ScoredLine):
         return asked
-    return Asked(f"{asked.handle}@{line.metadata.version_id}", asked.traits, asked.mode)
+    return asked.of_version(line.metadata.version_id)
 
 
 def _chunks(texts: Iterable[str], size: int) -> Iterator[_Chunk]:

@@ -12,12 +12,11 @@ from traitbench.client.connection import Connection, segment
 from traitbench.client.pages import Pages
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.page import SamplePage
-from traitbench.contract.samples import Sample, SampleIds, SampleInput
+from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleIds, SampleInput
 from traitbench.errors import TraitbenchError
 
 SynthType = Literal["from_traits", "diversify"]
 
-_MOST_SAMPLES = 500
 _MOST_BYTES = 2**20  # far below the operator's limit on a body, and no slower than one large request
 
 
@@ -88,7 +87,7 @@ def _batches(samples: Sequence[SampleInput]) -> Iterator[list[dict[str, Any]]]:
     for sample in samples:
         wire = sample.model_dump(exclude_unset=True)
         length = len(json.dumps(wire, ensure_ascii=False))
-        if batch and (len(batch) == _MOST_SAMPLES or size + length > _MOST_BYTES):
+        if batch and (len(batch) == MOST_SAMPLES or size + length > _MOST_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(wire)

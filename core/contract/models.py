@@ -12,6 +12,7 @@ OperationKind = Literal["train", "retune", "retrain", "discover", "synthesize"]
 OperationStatus = Literal["queued", "running", "succeeded", "failed"]
 TrainEffort = Literal["low", "medium", "high", "max"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
+DEFAULT_EFFORT: TrainEffort = "high"
 
 Kind = Annotated[Text, said(enum=["scoring"])]
 ScoringMethod = Annotated[Text, said(enum=["balanced_cosine"])]

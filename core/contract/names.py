@@ -53,6 +53,17 @@ def parse_pinned_handle(text: str) -> PinnedHandle:
     return PinnedHandle(parse_handle(handle), version if at else None)
 
 
+def pin(handle: str, version: str) -> str:
+    """Return the handle pinned to a version (`vN`) or a tag, whatever it was pinned to before."""
+    return f"{unpin(handle)[0]}@{version}"
+
+
+def unpin(handle: str) -> tuple[str, str]:
+    """Return the handle of the model, and what it is pinned to: empty when it is not."""
+    name, _, version = handle.partition("@")
+    return name, version
+
+
 def trait_key(name: str) -> str:
     """The key of a trait that was given none: snake case of its name, letters of any script kept."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

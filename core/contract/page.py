@@ -10,6 +10,9 @@ from traitbench.contract.samples import Sample
 from traitbench.contract.unreadable import Unreadable
 from traitbench.contract.versions import Version
 
+LARGEST_PAGE = 250
+LARGEST_SAMPLE_PAGE = 500
+
 Item = TypeVar("Item")
 
 

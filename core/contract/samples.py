@@ -1,5 +1,6 @@
 """Samples on the wire (core/docs/api.md, "Samples")."""
 
+import hashlib
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
@@ -7,23 +8,33 @@ from pydantic import Field, StringConstraints
 from traitbench.contract.fields import NotBlank, Quality, Received, Returned, Text, Time, said
 from traitbench.contract.models import Effort
 
+LONGEST_TEXT = 50_000
+LONGEST_URL = 2_000
+MOST_SAMPLES = 500
+"""Samples in one request."""
+
 Provenance = Literal["authored", "synthesized", "score_feedback"]
+
+
+def text_hash(text: str) -> str:
+    """Return the `content_sha256` of a text: SHA-256 over its UTF-8, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class SampleInput(Received):
     """One labelled text: quality 1.0 is the positive pole of the trait, 0.0 the negative one."""
 
     trait: Text
-    text: Annotated[NotBlank, Field(max_length=50_000)]
+    text: Annotated[NotBlank, Field(max_length=LONGEST_TEXT)]
     quality: Quality
-    source_url: Annotated[Text, Field(max_length=2_000)] | None = None
+    source_url: Annotated[Text, Field(max_length=LONGEST_URL)] | None = None
     content_sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
 
 
 class SamplesCreate(Received):
     """Body of `POST /models/{handle}/samples`; it goes in whole or not at all."""
 
-    samples: Annotated[list[SampleInput], Field(min_length=1, max_length=500)]
+    samples: Annotated[list[SampleInput], Field(min_length=1, max_length=MOST_SAMPLES)]
 
 
 class SampleIds(Returned):

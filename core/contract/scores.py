@@ -1,5 +1,6 @@
 """Scores on the wire (core/docs/contract.md, section 8)."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -9,6 +10,13 @@ from traitbench.contract.fields import NotBlank, Received, Returned, Text
 
 Confidence = Literal["high", "moderate", "low"]
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]
+
+FEEDBACK_WORDS: Mapping[str, float] = {
+    **dict.fromkeys(("good", "yes", "high", "strong", "excellent", "positive"), 1.0),
+    **dict.fromkeys(("fair", "moderate", "mixed", "medium"), 0.5),
+    **dict.fromkeys(("poor", "no", "low", "weak", "bad", "negative"), 0.0),
+}
+"""What the words of feedback say, besides a trait's own labels."""
 
 
 class ScoreRequest(Received):
@@ -93,3 +101,9 @@ class Comparison(Returned):
     b: Card
     improvement: int
     per_trait: dict[str, Delta]
+
+    @staticmethod
+    def of(a: Card, b: Card) -> "Comparison":
+        """Put two cards of the same traits side by side."""
+        deltas = {key: Delta(a=old, b=b.scores[key], delta=b.scores[key] - old) for key, old in a.scores.items()}
+        return Comparison(a=a, b=b, improvement=b.composite - a.composite, per_trait=deltas)

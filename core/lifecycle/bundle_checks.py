@@ -6,7 +6,6 @@ and pages ever after, so each value keeps within what all of them, and both data
 
 import base64
 import binascii
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -18,6 +17,7 @@ from pydantic import ValidationError
 from traitbench.contract.bundles import Bundle, BundledSample, BundledTrait, BundledVersion, Intrinsic, digest
 from traitbench.contract.metrics import Metrics
 from traitbench.contract.names import check_tag, parse_handle
+from traitbench.contract.samples import text_hash
 from traitbench.encoders import Encoder
 from traitbench.errors import InvalidHandle, InvalidTag, ValidationFailed
 from traitbench.lifecycle import encoders, free_form, models, rules
@@ -170,16 +170,12 @@ def _of_samples(bench: Bench, bundle: Bundle) -> Iterator[Problem]:
 def _wrong_in(sample: BundledSample, place: int, keys: set[str | None]) -> Iterator[tuple[str, str, str]]:
     if sample.trait not in keys:
         yield "trait", "unknown_trait", "the bundle has no trait of this key"
-    if sample.content_sha256 not in (None, _sha256(sample.text)):
+    if sample.content_sha256 not in (None, text_hash(sample.text)):
         yield "content_sha256", "sha256_mismatch", "it is not the SHA-256 of the text's UTF-8"
     if sample.seed is not None and (sample.seed >= place or sample.provenance != "synthesized"):
         yield "seed", "not_a_seed", "a synthesized sample varies one that stands before it"
     if sample.pending and sample.provenance != "score_feedback":
         yield "pending", "not_feedback", "only feedback waits to be learnt from"
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _of_versions(bundle: Bundle) -> Iterator[Problem]:

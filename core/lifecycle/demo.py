@@ -3,7 +3,6 @@
 Each model is made in one transaction with the queueing of its training, so the service is up before they are trained.
 """
 
-import hashlib
 import logging
 from collections import Counter
 from contextlib import suppress
@@ -13,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.names import parse_handle
-from traitbench.contract.samples import SampleInput
+from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import HandleTaken, TraitbenchError
 from traitbench.lifecycle import access, models, samples, training, traits
@@ -63,7 +62,7 @@ def _complete(bench: Bench, connection: Connection, model: ModelRow, demo: DemoM
     model = access.found(stored.hold(connection, model.handle), model.handle)
     missing = _missing(connection, model, [SampleInput.model_validate(sample) for sample in demo.samples])
     if missing:
-        digests = [_digest(sample) for sample in missing]
+        digests = [text_hash(sample.text) for sample in missing]
         samples.add_to(connection, model, missing, digests, most=bench.settings.max_samples)
 
 
@@ -77,13 +76,9 @@ def _missing(connection: Connection, model: ModelRow, wanted: list[SampleInput])
     )
     missing = []
     for sample in wanted:
-        place = (names[sample.trait], _digest(sample), sample.quality)
+        place = (names[sample.trait], text_hash(sample.text), sample.quality)
         if there[place] > 0:
             there[place] -= 1
         else:
             missing.append(sample)
     return missing
-
-
-def _digest(sample: SampleInput) -> str:
-    return hashlib.sha256(sample.text.encode()).hexdigest()

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection
 
-from traitbench.contract.models import RunStarted
+from traitbench.contract.models import DEFAULT_EFFORT, RunStarted
 from traitbench.errors import DuplicateRun, ModelBusy
 from traitbench.lifecycle import rules
 from traitbench.lifecycle.launch import launch
@@ -14,8 +14,6 @@ from traitbench.runs import Queue
 from traitbench.states import Outcome
 from traitbench.store import runs
 from traitbench.store.models import ModelRow
-
-DEFAULT_EFFORT = "high"
 
 
 def begin(

@@ -3,13 +3,14 @@
 What is said of a trait is a number, or a word: one that everybody knows, or a label of the trait, which wins.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
 
+from traitbench.contract.samples import LONGEST_TEXT, LONGEST_URL, text_hash
+from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.errors import FeatureUnavailable
 from traitbench.lifecycle import access, retraining, rules
 from traitbench.lifecycle.bench import Bench
@@ -17,15 +18,6 @@ from traitbench.store import models, samples, traits
 from traitbench.store.engine import writing
 from traitbench.store.models import ModelRow
 from traitbench.store.traits import TraitRow
-
-LONGEST_TEXT = 50_000
-LONGEST_URL = 2_000
-
-WORDS: Mapping[str, float] = {
-    **dict.fromkeys(("good", "yes", "high", "strong", "excellent", "positive"), 1.0),
-    **dict.fromkeys(("fair", "moderate", "mixed", "medium"), 0.5),
-    **dict.fromkeys(("poor", "no", "low", "weak", "bad", "negative"), 0.0),
-}
 
 
 @dataclass(frozen=True)
@@ -76,7 +68,7 @@ def check_length(text: str) -> None:
 
 def keep(bench: Bench, handle: str, text: str, verdicts: list[Verdict], *, source_url: str | None = None) -> list[int]:
     """The ids of the samples that the feedback has become; a retrain begins when it is due."""
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    digest = text_hash(text)
     with writing(bench.engine) as connection:
         # All is asked again: the model may have changed while the text was scored.
         model = access.found(models.hold(connection, handle), handle)
@@ -108,7 +100,7 @@ def keep(bench: Bench, handle: str, text: str, verdicts: list[Verdict], *, sourc
 def _quality(trait: TraitRow, value: Any) -> float | None:
     if isinstance(value, str):
         word = value.strip().casefold()
-        return _labels(trait).get(word, WORDS.get(word))
+        return _labels(trait).get(word, FEEDBACK_WORDS.get(word))
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         return None
     return float(value)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from traitbench.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, State
-from traitbench.contract.page import ModelPage
+from traitbench.contract.page import LARGEST_PAGE, ModelPage
 from traitbench.errors import (
     HandleTaken,
     InvalidParameter,
@@ -60,7 +60,7 @@ def list_models(
             "The key does not own this namespace.",
             details={"namespace": namespace[:200], "namespaces": sorted(caller.namespaces)},
         )
-    rules.check_limit(limit, most=250)
+    rules.check_limit(limit, most=LARGEST_PAGE)
     _check_choice("state", state, _STATES)
     _check_choice("kind", kind, _KINDS)
     namespaces = bench.settings.public_namespaces if namespace is None else (namespace,)

@@ -18,7 +18,7 @@ from typing import get_args
 
 from sqlalchemy import Connection, Engine
 
-from traitbench.contract.models import TrainEffort
+from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
 from traitbench.lifecycle import rules, sweeps, training
 from traitbench.lifecycle.launch import launch
 from traitbench.lifecycle.run_keys import run_key
@@ -28,8 +28,6 @@ from traitbench.states import Outcome, outcome
 from traitbench.store import models, runs, samples, versions
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
-
-_DEFAULT_EFFORT = "high"
 
 
 def start_if_due(connection: Connection, queue: Queue, settings: Settings, model: ModelRow) -> bool:
@@ -105,9 +103,9 @@ def _would_remember(connection: Connection, model: ModelRow) -> bool:
 def _effort(connection: Connection, model: ModelRow) -> str:
     """The effort of the version whose parameters are kept; an imported one may not tell."""
     if model.active_version_id is None:
-        return _DEFAULT_EFFORT
+        return DEFAULT_EFFORT
     effort = versions.read(connection, model.active_version_id).metrics.effort
-    return effort if effort is not None and effort in get_args(TrainEffort) else _DEFAULT_EFFORT
+    return effort if effort is not None and effort in get_args(TrainEffort) else DEFAULT_EFFORT
 
 
 def _is_long_ago(moment: datetime, settings: Settings) -> bool:

@@ -1,14 +1,13 @@
 """Samples: add, list, delete. A batch goes in whole or not at all, and the refusal names every bad element."""
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection
 
 from traitbench.contract.models import ModelDeleted
-from traitbench.contract.page import SamplePage
-from traitbench.contract.samples import SampleIds, SampleInput, SamplesCreate
+from traitbench.contract.page import LARGEST_SAMPLE_PAGE, SamplePage
+from traitbench.contract.samples import SampleIds, SampleInput, SamplesCreate, text_hash
 from traitbench.errors import SampleNotFound
 from traitbench.lifecycle import access, rules
 from traitbench.lifecycle.bench import Bench
@@ -22,7 +21,7 @@ from traitbench.store.models import ModelRow
 def add(bench: Bench, caller: Caller, handle: str, body: SamplesCreate) -> SampleIds:
     """Add labelled texts to a draft; their ids rise in the order sent."""
     name = str(access.permit(bench, caller, "samples.add", handle))
-    digests = [hashlib.sha256(sample.text.encode()).hexdigest() for sample in body.samples]
+    digests = [text_hash(sample.text) for sample in body.samples]
     with writing(bench.engine) as connection:
         model = access.found(models.hold(connection, name), name)
         return SampleIds(ids=add_to(connection, model, body.samples, digests, most=bench.settings.max_samples))
@@ -65,7 +64,7 @@ def list_samples(
     name = str(access.permit(bench, caller, "samples.list", handle))
     with reading(bench.engine) as connection:
         model = access.found(models.find(connection, name), name)
-        rules.check_limit(limit, most=500)
+        rules.check_limit(limit, most=LARGEST_SAMPLE_PAGE)
         trait_id = None if trait is None else access.trait_of(connection, model, trait).id
         listing = f"samples {model.id} {trait_id}"
         after = read_number(listing, cursor)

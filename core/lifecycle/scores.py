@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from traitbench.contract.scores import Card, CompareRequest, Comparison, Delta, ScoreRequest
+from traitbench.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
 from traitbench.encoders.lanes import LANES
 from traitbench.lifecycle import access, explaining, extraction, feedback, fitting, lines, rules, serving
 from traitbench.lifecycle.bench import Bench
@@ -48,8 +48,7 @@ def compare(bench: Bench, caller: Caller, handle: str, body: CompareRequest, *, 
     rules.require("use", served.model)
     texts = [extraction.text_of(bench, content) for content in (body.a, body.b)]
     a, b = (_card(bench, served, text, body.traits, request_id=request_id) for text in texts)
-    deltas = {key: Delta(a=a.scores[key], b=b.scores[key], delta=b.scores[key] - a.scores[key]) for key in a.scores}
-    return Comparison(a=a, b=b, improvement=b.composite - a.composite, per_trait=deltas)
+    return Comparison.of(a, b)
 
 
 def _card(bench: Bench, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str) -> Card:

@@ -1,12 +1,12 @@
 """What a synthesis does, in the worker: has texts generated and attaches them as samples, all of them or none."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Engine
 
+from traitbench.contract.samples import LONGEST_TEXT, text_hash
 from traitbench.encoders import Encoder
 from traitbench.errors import TraitbenchError, ValidationFailed
 from traitbench.generators import CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
@@ -21,7 +21,6 @@ from traitbench.store.engine import reading, writing
 GENERATOR = "offline"
 
 _SEEDS_PER_POLE = 1_000
-_LONGEST_TEXT = 50_000
 
 
 class NothingSynthesized(TraitbenchError):
@@ -130,14 +129,14 @@ def _fields(execution: Execution, task: _Task, exemplars: Sequence[Exemplar]) ->
             "text": each.text,
             "quality": each.quality,
             "provenance": "synthesized",
-            "content_sha256": hashlib.sha256(each.text.encode()).hexdigest(),
+            "content_sha256": text_hash(each.text),
             "created_at": now,
             "seed_sample_id": task.seed_ids[each.seed_index] if varied and each.seed_index is not None else None,
             "generator": GENERATOR,
             "origin_run_id": execution.run.id,
         }
         for each in exemplars
-        if len(each.text) <= _LONGEST_TEXT
+        if len(each.text) <= LONGEST_TEXT
     ]
     new = [each for each in told if (each["trait_id"], each["content_sha256"]) not in task.there]
     if not new:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from traitbench.contract.models import OperationKind, RunStarted, TrainRequest
+from traitbench.contract.models import DEFAULT_EFFORT, OperationKind, RunStarted, TrainRequest
 from traitbench.errors import InsufficientSamples, ModelBusy, SamplesPurged
 from traitbench.lifecycle import access, rules
 from traitbench.lifecycle.bench import Bench
@@ -19,8 +19,6 @@ from traitbench.states import Outcome
 from traitbench.store import models, runs, samples, traits
 from traitbench.store.engine import writing
 from traitbench.store.models import ModelRow
-
-_DEFAULT_EFFORT = "high"
 
 
 def start(bench: Bench, caller: Caller, handle: str, body: TrainRequest) -> tuple[RunStarted, bool]:
@@ -36,7 +34,7 @@ def start_in(connection: Connection, queue: Queue, model: ModelRow, body: TrainR
     outcome = rules.require("retune" if body.reoptimize_params else "train", model)
     if outcome is Outcome.NOTHING:
         return RunStarted(state=model.state, run_id=None), False
-    effort, options = body.effort or _DEFAULT_EFFORT, _options(body)
+    effort, options = body.effort or DEFAULT_EFFORT, _options(body)
     key = run_key(connection, model.id, "train", effort=effort, options=options)
     if outcome is Outcome.MATCH:
         return RunStarted(state="busy", run_id=_matching_run(connection, model, key)), True

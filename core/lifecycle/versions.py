@@ -3,7 +3,7 @@
 from sqlalchemy import Connection
 
 from traitbench.contract.names import ACTIVE, VERSION, check_tag, parse_version
-from traitbench.contract.page import VersionPage
+from traitbench.contract.page import LARGEST_PAGE, VersionPage
 from traitbench.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
 from traitbench.errors import ModelNotTrained, TagNotFound, VersionNotFound
 from traitbench.lifecycle import access, rules
@@ -23,7 +23,7 @@ def list_versions(
     name = str(access.permit(bench, caller, "versions.list", handle))
     with reading(bench.engine) as connection:
         model = access.found(models.find(connection, name), name)
-        rules.check_limit(limit, most=250)
+        rules.check_limit(limit, most=LARGEST_PAGE)
         listing = f"versions {model.id}"
         found = versions.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
     return VersionPage(**paged(found, listing, limit))

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from traitbench.contract.fields import Text
 from traitbench.contract.models import State
 from traitbench.contract.names import HANDLE
+from traitbench.contract.page import LARGEST_PAGE, LARGEST_SAMPLE_PAGE
 from traitbench.errors import InvalidParameter
 from traitbench.service import strict_json
 
@@ -28,8 +29,10 @@ def _whole(text: Any) -> Any:
 
 
 Cursor = Annotated[Text | None, Query(description="Where the page begins: `next_cursor` of the page before.")]
-Limit = Annotated[int, Field(ge=1, le=250), BeforeValidator(_whole), Query(description="Page size.")]
-SampleLimit = Annotated[int, Field(ge=1, le=500), BeforeValidator(_whole), Query(description="Page size.")]
+Limit = Annotated[int, Field(ge=1, le=LARGEST_PAGE), BeforeValidator(_whole), Query(description="Page size.")]
+SampleLimit = Annotated[
+    int, Field(ge=1, le=LARGEST_SAMPLE_PAGE), BeforeValidator(_whole), Query(description="Page size.")
+]
 Namespace = Annotated[
     Text | None, Query(description="A namespace that the key owns; absent, the public namespaces are listed.")
 ]

@@ -4,7 +4,6 @@ Ids stay behind: samples are told by their place in the bundle, which is their o
 """
 
 import base64
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -13,6 +12,7 @@ from sqlalchemy import Connection, Row, bindparam, select, update
 
 from traitbench.contract.bundles import Anchors, Bundle, BundledSample, BundledTrait, BundledVersion, Intrinsic
 from traitbench.contract.models import ModelUpdate
+from traitbench.contract.samples import text_hash
 from traitbench.store import models, samples, tables, traits, versions
 
 _SAMPLES = tables.samples.c
@@ -147,7 +147,7 @@ def _write_samples(
     fields = [
         each.model_dump(exclude={"trait", "seed"})
         | {"trait_id": trait_ids[each.trait], "created_at": now}
-        | {"content_sha256": each.content_sha256 or hashlib.sha256(each.text.encode()).hexdigest()}
+        | {"content_sha256": each.content_sha256 or text_hash(each.text)}
         for each in told
     ]
     ids = samples.add(connection, model_id, fields)

@@ -22,9 +22,10 @@ from traitbench.app.batch_results import (
     score_of,
 )
 from traitbench.app.batches import Job
-from traitbench.app.batching import Asked, probe
+from traitbench.app.batching import probe
 from traitbench.app.tables import opened
 from traitbench.client import Traitbench
+from traitbench.client.batches import Asked
 
 LINES = [
     {"id": "=1+1", "text": f"={WARM[0]}"},

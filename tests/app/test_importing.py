@@ -3,7 +3,6 @@
 import pytest
 
 from traitbench.app.importing import (
-    MOST_CHARACTERS,
     Choice,
     check,
     guess_columns,
@@ -12,6 +11,7 @@ from traitbench.app.importing import (
     words,
 )
 from traitbench.app.tables import Unreadable
+from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.traits import Trait
 
 
@@ -200,7 +200,7 @@ def test_words_are_mapped_as_chosen() -> None:
     ("row", "column"),
     [
         (["   ", "warmth", "1"], "text"),
-        (["x" * (MOST_CHARACTERS + 1), "warmth", "1"], "text"),
+        (["x" * (LONGEST_TEXT + 1), "warmth", "1"], "text"),
         (["nul \\u0000 in it", "warmth", "1"], "text"),
         (["half \\ud800 a pair", "warmth", "1"], "text"),
         (["fine", "unheard", "1"], "trait"),

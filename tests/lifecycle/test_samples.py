@@ -39,6 +39,7 @@ def test_a_sample_comes_back_as_it_was_sent(bench: Bench) -> None:
         "provenance": "authored",
         "source_url": "https://a.b",
         "content_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "seed_sample_id": None,
     }
 
 

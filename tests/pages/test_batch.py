@@ -11,10 +11,10 @@ from tests.conftest import COLD, WARM, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, charts, copied_link, links, words
 from traitbench.app import batches
 from traitbench.app.batches import MOST_ROWS, Job
-from traitbench.app.batching import Asked
 from traitbench.app.navigation import PageName, entry
 from traitbench.app.tables import opened
 from traitbench.client import Traitbench
+from traitbench.client.batches import Asked
 
 LINES = f"{WARM[0]}\n\n{COLD[0]}\n{WARM[1]}"
 
