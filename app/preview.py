@@ -6,7 +6,6 @@ the same texts. Snapshots are immutable and are read once, by `param_hash`. Noth
 
 import hashlib
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from traitbench.contract.explanations import Explanation
@@ -45,7 +45,7 @@ _HERE = "preview"
 _NOT_COMPARED = "Samples like the text are shown once the model is trained."
 _MOST_VECTORS = 20_000
 _A_TURN = 16
-_vectors: OrderedDict[tuple[str, str], Vector] = OrderedDict()
+_vectors: LRUCache[tuple[str, str], Vector] = LRUCache(_MOST_VECTORS)
 _vectors_lock = threading.Lock()
 
 
@@ -239,9 +239,6 @@ def _remember(encoder: Encoder, found: Mapping[str, Vector]) -> None:
     with _vectors_lock:
         for key, vector in found.items():
             _vectors[encoder.digest, key] = vector
-            _vectors.move_to_end((encoder.digest, key))
-        while len(_vectors) > _MOST_VECTORS:
-            _vectors.popitem(last=False)
 
 
 def _keys(samples: Sequence[Sample]) -> set[str]:

@@ -63,7 +63,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # one module turns the telemetry off, then imports the package; no other may import it
     "traitbench.encoders.runtime": {"onnxruntime"},
     "traitbench.extract": {*VALUES, *OPEN_TO_ALL, "httpx", "httpcore", "trafilatura"},
-    "traitbench.generators": {"traitbench.scoring", "numpy", "threadpoolctl"},
+    "traitbench.generators": {"traitbench.scoring", "cachetools", "numpy", "threadpoolctl"},
     # 5: operations know all of the above and no web framework
     "traitbench.lifecycle": {
         *(
@@ -75,14 +75,8 @@ MAY_IMPORT: dict[str, set[str]] = {
             "traitbench.runs",
             "traitbench.encoders",
         ),
-        *(
-            "traitbench.extract",
-            "traitbench.generators",
-            "traitbench.sample_data",
-            "numpy",
-            "pydantic",
-            "pydantic_core",
-        ),
+        *("traitbench.extract", "traitbench.generators", "traitbench.sample_data", "cachetools", "numpy", "pydantic"),
+        "pydantic_core",
     },
     # 3: the client knows the wire
     "traitbench.client": {"traitbench.contract", "traitbench.errors", "traitbench.notebook", "httpx"},
@@ -103,6 +97,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *PREVIEW,
         "traitbench.app.console",
         "traitbench.sample_data",
+        "cachetools",
         "streamlit",
         "plotly",
         "pandas",
@@ -137,7 +132,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # sign-in through an OpenID provider: one module speaks its protocol, another one issues the keys of sessions
     "traitbench.app.oidc": {"traitbench.app", "traitbench.app.console", "traitbench.app.provider", *OUTSIDE},
     "traitbench.app.provider": {"traitbench.settings", "authlib", "joserfc", "httpx"},
-    "traitbench.app.commands": {"traitbench.app", *OUTSIDE, "click"},
+    "traitbench.app.commands": {"traitbench.app", *OUTSIDE, "click", "rich"},
     "traitbench.app.console": {"traitbench.lifecycle", "traitbench.store", "sqlalchemy", *OUTSIDE},
     "traitbench.app.serve": {
         "traitbench.app.connections",

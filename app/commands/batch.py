@@ -36,6 +36,7 @@ from traitbench.app.tables import ENDINGS, Source
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 from traitbench.contract.batch import Mode
+from traitbench.contract.names import unpin
 from traitbench.errors import NotFound, TraitbenchError
 
 Form = Literal["csv", "jsonl", "parquet"]
@@ -211,15 +212,14 @@ class _Batch:
     def _pinned(self) -> tuple[Asked, Shape, str, str]:
         """The one version that scores all rows, whatever happens to the model meanwhile."""
         card = probe(self._client, self._asked)
-        handle, version = self._asked.handle.partition("@")[0], card.metadata.version_id
+        handle, version = unpin(self._asked.handle)[0], card.metadata.version_id
         shape = Shape(self._source.columns, tuple(card.scores))
         parameters = _parameters(self._client, handle, version)
-        return replace(self._asked, handle=f"{handle}@{version}"), shape, version, parameters
+        return self._asked.of_version(version), shape, version, parameters
 
     def _header(self, asked: Asked) -> dict[str, Any]:
-        handle, _, named = self._asked.handle.partition("@")
         return {
-            "handle": f"{handle}@{named}" if named else handle,
+            "handle": self._asked.handle,
             "traits": None if asked.traits is None else list(asked.traits),
             "mode": asked.mode,
             "input": self._source.digest,

@@ -1,10 +1,8 @@
-"""How far a command is, on a line of stderr that is drawn anew: share, rows, rate, time left. Only on a terminal."""
+"""How far a command is, on a line of stderr: share, rows, rate, time left. Only on a terminal."""
 
 import sys
 import time
-from shutil import get_terminal_size
-
-import click
+from typing import Any
 
 from traitbench.app.text import span
 
@@ -13,31 +11,30 @@ _BAR = 12
 
 
 class Progress:
-    """Rows done of a total; those of `before` were done by an earlier command and count in no rate."""
+    """Rows done of a total; those of `before` were done by an earlier command and do not count in the rate."""
 
     def __init__(self, label: str, total: int, *, before: int = 0) -> None:
-        self._label, self._total, self._before = label, total, before
-        self._shown = sys.stderr.isatty()
+        self._total, self._before = total, before
         self._began = self._next = time.monotonic()
+        self._bar: Any = _bar() if sys.stderr.isatty() else None
+        if self._bar is not None:
+            self._task = self._bar.add_task(label, total=total, completed=before, rows="")
+            self._bar.start()
 
     def at(self, done: int) -> None:
         """Show it, now and then."""
-        if self._shown and time.monotonic() >= self._next:
+        if self._bar is not None and time.monotonic() >= self._next:
             self._next = time.monotonic() + _PAUSE
             self._draw(done)
 
     def end(self, done: int) -> None:
         """Show where it ended."""
-        if self._shown:
+        if self._bar is not None:
             self._draw(done)
-            click.echo(err=True)
+            self._bar.stop()
 
     def _draw(self, done: int) -> None:
-        width = get_terminal_size().columns - 1
-        share = done / self._total if self._total else 1.0
-        filled = int(share * _BAR)
-        told = f"{self._label} {'#' * filled}{'-' * (_BAR - filled)} {share:4.0%}  {self._in_rows(done)}"
-        click.echo(f"\r{told[:width]:<{width}}", nl=False, err=True)
+        self._bar.update(self._task, completed=done, rows=self._in_rows(done))
 
     def _in_rows(self, done: int) -> str:
         seconds = time.monotonic() - self._began
@@ -46,3 +43,15 @@ class Progress:
         if rate <= 0.0:
             return rows
         return f"{rows}  {rate:,.0f}/s  {span((self._total - done) / rate)} left"
+
+
+def _bar() -> Any:
+    # Imported here, because most commands show no progress.
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    label, rows = (TextColumn(name, markup=False) for name in ("{task.description}", "{task.fields[rows]}"))
+    columns = (label, BarColumn(_BAR), TaskProgressColumn(), rows)
+    # What a command prints on stdout is data: it must not go through the bar.
+    return Bar(*columns, console=Console(stderr=True), redirect_stdout=False, redirect_stderr=False)

@@ -34,7 +34,8 @@ def follow(client: Traitbench, handle: str, started: RunStarted, *, wait: bool, 
     if not wait or started.run_id is None:
         say(started, f"{handle} is {started.state}; {started.run_id or 'nothing to do'}", as_json=as_json)
         return None
-    model = client.models.wait(handle, on_progress=Meter().show, timeout=_A_DAY)
+    with Meter() as meter:
+        model = client.models.wait(handle, on_progress=meter.show, timeout=_A_DAY)
     operation = model.last_operation
     if operation is not None and operation.run_id == started.run_id and operation.status == "failed":
         raise Refused(f"{handle} is {model.state}: {operation.error.message if operation.error else 'it failed'}")

@@ -7,16 +7,21 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import click
+from rich.cells import cell_len, set_cell_size
+from rich.markup import escape
 
 from traitbench.contract.fields import Wire
 from traitbench.contract.models import LastOperation, Model
 from traitbench.contract.unreadable import Unreadable
 
+if TYPE_CHECKING:
+    from rich.status import Status
+
 _GAP = "  "
 _RESTORE = "Restore it from a backup, or ask the operator to remove it."
-_BROAD = frozenset("WF")
 _EMBEDDINGS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
 
 
@@ -51,18 +56,19 @@ def say_text(text: str) -> None:
 def say_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Columns under their heads; on a terminal the last one is cut at its edge."""
     cells = [[_cell(each) for each in row] for row in (heads, *rows)]
-    widths = [max(_width(row[column]) for row in cells) for column in range(len(heads))]
+    widths = [max(cell_len(row[column]) for row in cells) for column in range(len(heads))]
     edge = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for row in cells:
-        click.echo(_cut(_GAP.join(map(_padded, row, widths)).rstrip(), edge))
+        line = _GAP.join(map(set_cell_size, row, widths)).rstrip()
+        click.echo(line if edge is None or cell_len(line) <= edge else f"{set_cell_size(line, edge - 1)}…")
 
 
 def say_fields(pairs: Iterable[tuple[str, object]]) -> None:
     """A name and its value on each line."""
     rows = [(name, _cell(value)) for name, value in pairs]
-    width = max(_width(name) for name, _ in rows)
+    width = max(cell_len(name) for name, _ in rows)
     for name, value in rows:
-        click.echo(f"{_padded(name, width)}{_GAP}{value}".rstrip())
+        click.echo(f"{set_cell_size(name, width)}{_GAP}{value}".rstrip())
 
 
 def version_name(model: Model) -> str:
@@ -71,19 +77,33 @@ def version_name(model: Model) -> str:
 
 
 class Meter:
-    """How far a run is: a line that is written over on a terminal, a line a phase elsewhere."""
+    """Shows how far a run is while it is entered: a live line on a terminal, a line for each phase elsewhere."""
 
     def __init__(self) -> None:
-        self._shown = ""
+        self._phase = ""
+        self._live: Status | None = None
+
+    def __enter__(self) -> "Meter":
+        if sys.stderr.isatty():
+            from rich.console import Console  # here, because most commands show no progress
+
+            self._live = Console(stderr=True).status("")
+            self._live.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._live is not None:
+            self._live.stop()
 
     def show(self, model: Model) -> None:
-        """The model as it is now."""
+        """Show the model as it is now."""
         line = _progress(model.last_operation) if model.state == "busy" else ""
-        if sys.stderr.isatty():
-            click.echo(f"\r\x1b[K{line}", nl=False, err=True)
-        elif line and _phase(line) != _phase(self._shown):
+        phase = line.partition(":")[0]
+        if self._live is not None:
+            self._live.update(escape(line))
+        elif line and phase != self._phase:
             click.echo(line, err=True)
-        self._shown = line
+        self._phase = phase
 
 
 def _progress(operation: LastOperation | None) -> str:
@@ -92,10 +112,6 @@ def _progress(operation: LastOperation | None) -> str:
     progress = operation.progress
     left = "" if progress.eta_s is None else f", about {progress.eta_s:.0f} s left"
     return f"{progress.phase}: {progress.fraction:.0%}{left}"
-
-
-def _phase(line: str) -> str:
-    return line.partition(":")[0]
 
 
 def _cell(value: object) -> str:
@@ -109,24 +125,3 @@ def _tame(text: str, *, keep: str) -> str:
 
 def _steers(character: str) -> bool:
     return unicodedata.category(character) == "Cc" or unicodedata.bidirectional(character) in _EMBEDDINGS
-
-
-def _padded(cell: str, width: int) -> str:
-    return cell + " " * (width - _width(cell))
-
-
-def _cut(line: str, edge: int | None) -> str:
-    if edge is None or _width(line) <= edge:
-        return line
-    while _width(line) > edge - 1:
-        line = line[:-1]
-    return f"{line}…"
-
-
-def _width(text: str) -> int:
-    """The columns of a terminal that a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in _BROAD else 1 for each in text
-    )

@@ -3,12 +3,12 @@
 A trait's words are not samples: their axes may stay in memory under zero retention.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 from typing import Protocol
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from traitbench.generators import TraitPoles
@@ -20,7 +20,7 @@ _MOST = 256
 
 Vector = NDArray[np.float32]
 
-_kept: OrderedDict[tuple[str, TraitPoles], Vector | None] = OrderedDict()
+_kept: LRUCache[tuple[str, TraitPoles], Vector | None] = LRUCache(_MOST)
 _one_at_a_time = Lock()
 
 
@@ -47,9 +47,6 @@ class LabelAxes:
         with _one_at_a_time:
             if place not in _kept:
                 _kept[place] = self._make(poles)
-            _kept.move_to_end(place)
-            while len(_kept) > _MOST:
-                _kept.popitem(last=False)
             return _kept[place]
 
     def _make(self, poles: TraitPoles) -> Vector | None:

@@ -1,8 +1,8 @@
 """Snapshots that were scored with lately. They do not change, but where zero retention takes words out of them."""
 
-from collections import OrderedDict
 from threading import Lock
 
+from cachetools import LRUCache
 from sqlalchemy import Connection
 
 from traitbench.errors import UnreadableRow
@@ -16,7 +16,7 @@ class Snapshots:
     """A bounded set of snapshots by version id; the ones used longest ago leave first."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[int, Snapshot] = OrderedDict()
+        self._kept: LRUCache[int, Snapshot] = LRUCache(_KEPT)
         self.hits = 0
         self.misses = 0
         self._lock = Lock()
@@ -30,7 +30,6 @@ class Snapshots:
         """The snapshot of a version, read at most once while it is kept."""
         with self._lock:
             if version_id in self._kept:
-                self._kept.move_to_end(version_id)
                 self.hits += 1
                 return self._kept[version_id]
         self.misses += 1
@@ -40,6 +39,4 @@ class Snapshots:
             raise UnreadableRow(str(error).rstrip("."), thing="The snapshot of the version") from None
         with self._lock:
             self._kept[version_id] = snapshot
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
         return snapshot

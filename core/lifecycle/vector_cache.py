@@ -8,11 +8,12 @@ what he brings is turned away.
 """
 
 import hashlib
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
 
 import numpy as np
+from cachetools import LRUCache
 
 from traitbench.encoders import Encoder, Vectors
 from traitbench.store.kept_vectors import Encoded, Hash, Shelf
@@ -26,19 +27,39 @@ def hash_of(text: str) -> Hash:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
+class _Kept(LRUCache[bytes, Encoded]):
+    """Vectors by key, bounded in bytes, and how many each model has."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(limit_bytes, getsizeof=_size)
+        self.of_model: Counter[int] = Counter()
+
+    def __setitem__(self, key: bytes, encoded: Encoded) -> None:
+        new = key not in self
+        super().__setitem__(key, encoded)
+        self.of_model[_model_of(key)] += new
+
+    def __delitem__(self, key: bytes) -> None:
+        super().__delitem__(key)
+        self.of_model[_model_of(key)] -= 1
+
+
 class VectorCache:
     """A bounded set of vectors; with room for none it keeps none."""
 
     def __init__(self, limit_bytes: int) -> None:
         self.limit = limit_bytes
-        self.size = 0
         self.hits = 0
         self.misses = 0
-        self._kept: OrderedDict[bytes, Encoded] = OrderedDict()
-        self._of_model: Counter[int] = Counter()
+        self._kept = _Kept(limit_bytes)
         self._forgotten: dict[int, int] = {}
         self._moment = 0
         self._lock = Lock()
+
+    @property
+    def size(self) -> int:
+        """Bytes taken."""
+        return int(self._kept.currsize)
 
     def mark(self) -> int:
         """The moment, to be taken before it is asked whether a model may keep anything."""
@@ -50,9 +71,8 @@ class VectorCache:
         keys = [before + digest for digest in hashes]
         with self._lock:
             found = [self._kept.get(key) for key in keys]
-            for key, encoded in zip(keys, found, strict=True):
+            for encoded in found:
                 if encoded is not None:
-                    self._kept.move_to_end(key)
                     self.hits += 1
                 else:
                     self.misses += 1
@@ -66,26 +86,16 @@ class VectorCache:
         with self._lock:
             if self._forgotten.get(shelf.model_id, 0) > since:
                 return
-            if key in self._kept:
-                self._remove(key)
             self._kept[key] = encoded
-            self.size += _size(encoded)
-            self._of_model[shelf.model_id] += 1
-            while self.size > self.limit:
-                self._remove(next(iter(self._kept)))
 
     def forget(self, model_id: int) -> None:
         """Let go of all that is a model's, and take nothing that was on its way."""
         with self._lock:
             self._moment += 1
             self._forgotten[model_id] = self._moment
-            if self._of_model[model_id]:
+            if self._kept.of_model[model_id]:
                 for key in [key for key in self._kept if _model_of(key) == model_id]:
-                    self._remove(key)
-
-    def _remove(self, key: bytes) -> None:
-        self.size -= _size(self._kept.pop(key))
-        self._of_model[_model_of(key)] -= 1
+                    del self._kept[key]
 
 
 class Encoding:
