@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import FileResponse, HTMLResponse
 
 from traitbench.contract.errors import Health
 from traitbench.errors import Unavailable
@@ -33,4 +33,14 @@ def description(request: Request) -> dict[str, Any]:
 @router.get("/v1/docs", name="service.docs", response_class=HTMLResponse)
 def page(request: Request) -> HTMLResponse:
     """This API, described for people; the page asks nothing of any other server."""
-    return reference.page(openapi.document(request.app))
+    return reference.page(openapi.document(request.app)["info"]["title"])
+
+
+def _serve(name: str, media_type: str) -> None:
+    @router.get(f"/v1/docs/{name}", name=f"service.docs.{name}", include_in_schema=False)
+    def asset() -> FileResponse:
+        return reference.asset(name, media_type)
+
+
+for each in reference.ASSETS.items():
+    _serve(*each)

@@ -105,7 +105,8 @@ def document(app: FastAPI) -> Json:
 
 
 def _described(app: FastAPI) -> Json:
-    routes = [route for route in iter_route_contexts(app.routes) if isinstance(route.original_route, APIRoute)]
+    every = (route for route in iter_route_contexts(app.routes) if isinstance(route.original_route, APIRoute))
+    routes = [route for route in every if route.include_in_schema]
     description = get_openapi(
         title="Traitbench", version=VERSION, openapi_version="3.1.0", description=ABOUT, routes=app.routes
     )

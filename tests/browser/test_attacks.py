@@ -174,6 +174,7 @@ def test_every_page_works_within_the_policy_and_a_link_from_elsewhere_opens_it(
         page.wait_for_selector(SETTLED)
         assert page.locator("[data-testid=stException]").count() == 0
     page.goto(f"{workbench.base_url}/v1/docs")
-    assert page.locator("summary").count() > 20
-    assert page.evaluate("getComputedStyle(document.body).maxWidth") != "none"
+    page.wait_for_selector(".opblock")
+    assert page.locator(".opblock").count() > 20
+    assert page.evaluate("getComputedStyle(document.body).margin") == "0px"
     assert [text for text in said if "violates" in text or "Refused to" in text] == []
