@@ -20,9 +20,7 @@ _START = (
     " SwaggerUIBundle({ url: 'openapi.json', dom_id: '#page', deepLinking: true, docExpansion: 'list',"
     " defaultModelsExpandDepth: 0, validatorUrl: null })"
 )
-_STYLE = (
-    "body { margin: 0 } html:not(.dark-mode) body { background: #fafafa } .swagger-ui .markdown p { line-height: 1.8 }"
-)
+_STYLE = "body { margin: 0 } html:not(.dark-mode) body { background: #fafafa } #page p { line-height: 1.9 }"
 
 
 def _hash(content: str) -> str:
