@@ -27,7 +27,8 @@ from traitbench.contract.scores import Tier
 Pole = Literal["positive", "negative"]
 POLES: tuple[Pole, ...] = get_args(Pole)
 Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=0, lt=2**63), Integral]
+Count = Annotated[int, Field(ge=0, lt=2**31), Integral]
+Settings = Annotated[int, Field(ge=0, lt=2**63), Integral]
 # JSON knows no tuples, so a list is one even where types are strict.
 Interval = Annotated[tuple[Share, Share], Field(strict=False)]
 
@@ -85,7 +86,7 @@ class SearchLevel(_Measured):
     """One effort of the search: how many settings it tried, and their cross-entropy on held-out samples."""
 
     level: str = "not said"
-    tried: Count | None = None
+    tried: Settings | None = None
     cross_entropy: float | None = None
     chosen: bool = False
 
@@ -94,7 +95,7 @@ class Search(_Measured):
     """What was tried for a trait, what was chosen, and what that gained over the level below."""
 
     says: str = ""
-    tried: Count | None = None
+    tried: Settings | None = None
     levels: list[SearchLevel] = Field(default=[])
     chosen: dict[str, float] = Field(default={})
     gained: float | None = None
