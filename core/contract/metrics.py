@@ -1,8 +1,10 @@
-"""What a version was measured to be: figures per trait, the search and its parameters (CONTRACT 7).
+"""What a version was measured to be: figures per trait, the search and its parameters.
 
 Every figure may be absent, because an older release did not measure it. Read leniently, as from a service or a
 database, a value of the wrong type counts as absent, and unknown keys are kept. `Metrics.checked` is strict about
 types. Either way the JSON that goes out is the JSON that came in, byte for byte.
+
+See core/docs/contract.md, section 7.
 """
 
 from collections.abc import Iterable, Mapping

@@ -12,11 +12,11 @@ from tests.contract import test_access_table
 from tests.contract.test_access_table import OWNED_READS, READS, WRITES
 from tests.docs.markdown import ROOT, only_code, read, section, table, tables
 from traitbench import errors
-from traitbench.contract.scores import Confidence
+from traitbench.contract.samples import LONGEST_TEXT
+from traitbench.contract.scores import FEEDBACK_WORDS, Confidence
 from traitbench.errors import TraitbenchError, Unreachable
 from traitbench.extract.fetch import CONTRACT_LIMITS
 from traitbench.lifecycle.access import RULES, Operation
-from traitbench.lifecycle.feedback import LONGEST_TEXT, WORDS
 from traitbench.scoring.card import band, breaks, confidence
 from traitbench.scoring.discover import FEWEST_TEXTS
 from traitbench.scoring.repeats import LONGEST
@@ -121,7 +121,7 @@ def test_a_pole_without_quartiles() -> None:
 def test_the_table_of_feedback_words() -> None:
     rows = table(PAGE, "Feedback")
     words = {word.strip().strip("`"): float(row["Quality"]) for row in rows for word in row["Words"].split(",")}
-    assert words == dict(WORDS)
+    assert words == dict(FEEDBACK_WORDS)
 
 
 def test_the_limits_of_a_fetch() -> None:
