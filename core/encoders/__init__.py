@@ -1,10 +1,10 @@
-"""Texts to vectors.
+"""Encoders turn texts into vectors.
 
-An encoder is named by its id, its dimension and a digest of what decides its vectors; a snapshot remembers all three
-and scores with no other. `registry.load_encoder` gives the best one that is installed. The vector of a text depends on
-the text alone: never on what else is encoded with it, in which order, or in how many threads.
+An encoder is identified by its id, its dimension and a digest of everything that decides its vectors. A snapshot
+records all three and scores with no other encoder. `registry.load_encoder` returns the best one that is installed. The
+vector of a text depends on the text alone: not on the texts encoded with it, their order or the number of threads.
 
-An encoder made of several blocks may have modes beside "full": faster ways to a part of its numbers.
+An encoder made of several blocks may have modes besides "full": faster ways to compute a part of its vectors.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ FULL = "full"
 
 
 class EncoderUnavailable(Exception):
-    """The encoder cannot be used here; the message names the cause and the way out."""
+    """The encoder cannot be used here; the message says why and what to do."""
 
 
 class UnknownMode(KeyError):
@@ -27,14 +27,14 @@ class UnknownMode(KeyError):
 
     def __init__(self, mode: str, known: Sequence[str]) -> None:
         self.mode, self.known = mode, tuple(known)
-        super().__init__(f"There is no mode {mode!r}; this encoder has {', '.join((FULL, *known))}.")
+        super().__init__(f"Unknown mode {mode!r}. This encoder has: {', '.join((FULL, *known))}.")
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class Encoder(Protocol):
-    """Short texts in, unit vectors out; safe to call from several threads."""
+    """Encodes short texts as unit vectors; safe to call from several threads."""
 
     @property
     def id(self) -> str:
@@ -43,33 +43,33 @@ class Encoder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """Numbers per text."""
+        """The length of a vector."""
         ...
 
     @property
     def digest(self) -> str:
-        """SHA-256, in hexadecimal, over everything that decides the vectors."""
+        """SHA-256, in hexadecimal, of everything that decides the vectors."""
         ...
 
     @property
     def modes(self) -> Mapping[str, slice]:
-        """What there is beside "full": the columns of a full vector that a mode gives, at length one."""
+        """The modes besides "full", each with the columns of a full vector that it computes, at length one."""
         ...
 
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
-        """Give (n_texts, width of the mode) unit rows; a text without a token gives a row of zeros."""
+        """Return (n_texts, width of the mode) unit rows; a row of zeros for a text without a token."""
         ...
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens the text has, marks of begin and end left out."""
+        """Return the number of tokens of the text, without special tokens."""
         ...
 
     def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
-        """Give the rows of `encode`, and how many tokens each text has."""
+        """Return the rows of `encode`, and the number of tokens of each text."""
         ...
 
     def words(self) -> Sequence[str]:
-        """Give the whole words of three letters and more that it has a token for, the commonest first."""
+        """Return the whole words of at least three letters that have a token, the most common first."""
         ...
 
 
@@ -78,11 +78,11 @@ Part = Callable[[str], Encoder]
 
 
 def counted_apart(encoder: Encoder, texts: Sequence[str], *, mode: str) -> tuple[Vectors, list[int]]:
-    """`Encoder.counted` of one that does not know the tokens when it has encoded."""
+    """`Encoder.counted` for an encoder that has to tokenize again to count tokens."""
     return encoder.encode(texts, mode=mode), [encoder.count_tokens(text) for text in texts]
 
 
 def check_mode(encoder: Encoder, mode: str) -> None:
-    """Raise `UnknownMode` unless the encoder has it."""
+    """Raise `UnknownMode` unless the encoder has the mode."""
     if mode != FULL and mode not in encoder.modes:
         raise UnknownMode(mode, tuple(encoder.modes))

@@ -1,4 +1,4 @@
-"""Recipes that nobody trains with any more: versions that were trained with one go on scoring with it."""
+"""Legacy recipes: no longer used for training, but versions trained with one still score with it."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ WEIGHTS = (1.0, 0.5)
 
 
 class StaticWithoutGrams:
-    """The first fallback: wordllama's table beside the style."""
+    """The first static fallback: the table of wordllama beside the style block."""
 
     id = ID
     modes: Mapping[str, slice] = MappingProxyType({})
@@ -33,15 +33,15 @@ class StaticWithoutGrams:
         return in_slices(texts, self._encode, self.dimension)
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of the table."""
+        """The number of tokens of the table."""
         return len(self._table.tokens(text))
 
     def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
-        """The rows of `encode`, and how many tokens each text has."""
+        """The rows of `encode`, and the number of tokens of each text."""
         return counted_apart(self, texts, mode=mode)
 
     def words(self) -> Sequence[str]:
-        """Those of the table."""
+        """The words of the table."""
         return self._table.words()
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
@@ -49,7 +49,7 @@ class StaticWithoutGrams:
 
 
 def load(part: Part) -> StaticWithoutGrams:
-    """The encoder, with the table of the present one."""
+    """The encoder, with the table of the current static encoder."""
     static = part("static")
     assert isinstance(static, Static)
     return StaticWithoutGrams(static)

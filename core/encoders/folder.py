@@ -1,8 +1,8 @@
-"""A folder with an encoder of somebody else's: what is in it, read once, with a digest over all that decides.
+"""Load an encoder from a folder: its files are read once, with a digest of everything that decides its vectors.
 
-Two kinds are known: a graph (ONNX) with its tokenizer, as optimum, sentence-transformers and fastembed leave it, and a
-static table (`model.safetensors`) with its tokenizer, as model2vec leaves it. What is read is hashed and used as it was
-read: a file that changes later changes nothing here, and another digest after the next start.
+Two kinds are known: an ONNX graph with its tokenizer, as optimum, sentence-transformers and fastembed write it, and a
+static table (`model.safetensors`) with its tokenizer, as model2vec writes it. The bytes that were hashed are the bytes
+that are used: a file that changes later has no effect until the next start, which then gives another digest.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ class Folder:
     contents: Mapping[str, bytes]
 
     def note(self, name: str) -> dict[str, Any]:
-        """What a note says; nothing where it is not there."""
+        """The content of a configuration file; empty if there is none."""
         found = self._parsed(name, {})
         if not isinstance(found, dict):
             raise EncoderUnavailable(f"{name} in {self.path} is no JSON object. Save the model anew.")
@@ -50,7 +50,7 @@ class Folder:
         return [str(each.get("type", "")).rpartition(".")[2] for each in listed]
 
     def digest(self, *recipe: str) -> str:
-        """SHA-256 over the contents and what is made of them."""
+        """SHA-256 of the contents and of the recipe that uses them."""
         parts = [f"{name} {hashlib.sha256(content).hexdigest()}" for name, content in sorted(self.contents.items())]
         return hashlib.sha256("\n".join((*recipe, *parts)).encode()).hexdigest()
 
@@ -62,7 +62,7 @@ class Folder:
 
 
 def read(path: Path, model: Path, *, beside: Sequence[Path] = ()) -> Folder:
-    """All that decides, read; refused where a file is missing or everything together is huge."""
+    """Read all files that decide the vectors; refuse if one is missing or they are too large together."""
     notes = {name: found for name in _NOTES if (found := _find(path, model, name))}
     tokenizer = _find(path, model, "tokenizer.json")
     if tokenizer is None:

@@ -1,8 +1,9 @@
-"""Everything installed in one vector: MiniLM's layer 4 and last layer, wordllama's static mean, and the style.
+"""The default encoder: layer 4 and last layer of MiniLM, the static mean of wordllama, and the style block.
 
-The blocks of MiniLM and the static mean are unit vectors, the style is not: a plain text has little of it. Weighted,
-side by side, at length one. Layer 4 alone and the static part alone are modes, for many texts in a hurry; the static
-one needs no transformer at all, and the weights of its two blocks were chosen for it: beside MiniLM they hardly matter.
+The blocks of MiniLM and the static mean are unit vectors; the style block is shorter for texts of plain style. The
+blocks are weighted, concatenated and scaled to length one. Layer 4 alone and the static part alone are modes for large
+batches. The static mode needs no transformer. The weights of its two blocks were chosen for that mode, because beside
+MiniLM they hardly matter.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ WEIGHTS = (*transformer.BLOCKS, 0.4, 0.2)
 
 
 class Full:
-    """The encoder; see the module."""
+    """The default encoder; see the module."""
 
     id = ID
 
@@ -38,14 +39,16 @@ class Full:
         self.digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
-        """(n_texts, 1091) unit rows; 384 of layer 4, 323 of the static part."""
+        """(n_texts, 1091) unit rows; 384 columns in mode layer4, 323 in mode static."""
         check_mode(self, mode)
         if mode == "static":
             return in_slices(texts, self._without_transformer, self._static_width)
         return self.counted(texts, mode=mode)[0]
 
     def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
-        """As `encode`, and how many word pieces each text has, which the static part alone does not know."""
+        """As `encode`, with the number of word pieces of each text. The static mode has to tokenize again to count
+        them.
+        """
         check_mode(self, mode)
         if mode == "static":
             return counted_apart(self, texts, mode=mode)
@@ -54,11 +57,11 @@ class Full:
         return side_by_side(texts, self._whole, self.dimension)
 
     def count_tokens(self, text: str) -> int:
-        """Word pieces of MiniLM, without the marks."""
+        """The number of MiniLM's word pieces, without special tokens."""
         return self._minilm.count_tokens(text)
 
     def words(self) -> Sequence[str]:
-        """Those of MiniLM."""
+        """The words of MiniLM's vocabulary."""
         return self._minilm.words()
 
     def _without_transformer(self, texts: Sequence[str]) -> Vectors:
@@ -70,7 +73,7 @@ class Full:
 
 
 def load(part: Part) -> Full:
-    """The encoder; `EncoderUnavailable` when one of its parts is not installed."""
+    """The encoder; raise `EncoderUnavailable` if one of its parts is not installed."""
     static, minilm = part("static"), part("minilm")
     assert isinstance(minilm, MiniLM)
     assert isinstance(static, Static)

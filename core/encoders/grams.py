@@ -1,7 +1,8 @@
-"""Words, pairs of words and pieces of words, hashed into cells: what a text says to the letter.
+"""Words, pairs of words and pieces of words, hashed into cells: the literal text as features.
 
-A piece is three to five letters within a word and its edges. A hash decides cell and sign, so that what collides
-cancels on average; a cell holds the root of its count. CRC-32 and a mixer of 64 bits: the same on every machine.
+A piece is three to five characters of a word with a space added at either end. A hash chooses cell and sign, so that
+collisions cancel on average; a cell holds the square root of its count. CRC-32 and a 64-bit mixer give the same on
+every machine.
 """
 
 import re
@@ -21,29 +22,29 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 _SIZES = (3, 4, 5)
 _WORD_SEED = 0x9E3779B9
 _PAIR = np.uint64(31)
-_REMEMBERED_LENGTH = 32
+_MOST_CACHED_LENGTH = 32
 
 Hashes = NDArray[np.uint64]
 
 
 def rows(texts: Sequence[str]) -> NDArray[np.float64]:
-    """(n_texts, CELLS) unit rows; zeros for a text without a sign."""
+    """(n_texts, CELLS) unit rows; zeros for a text without a word or sign."""
     hashes = [_hashes(_TOKEN.findall(text.lower())) for text in texts]
-    found = _mixed(np.concatenate([*hashes, np.zeros(0, np.uint64)]))
-    signs = 1.0 - 2.0 * (found >> np.uint64(63)).astype(np.float64)
+    mixed = _mixed(np.concatenate([*hashes, np.zeros(0, np.uint64)]))
+    signs = 1.0 - 2.0 * (mixed >> np.uint64(63)).astype(np.float64)
     places = np.repeat(np.arange(len(texts)) * CELLS, [len(own) for own in hashes])
-    places += (found % np.uint64(CELLS)).astype(np.int64)
+    places += (mixed % np.uint64(CELLS)).astype(np.int64)
     counts = np.bincount(places, weights=signs, minlength=len(texts) * CELLS).reshape(len(texts), CELLS)
     return unit(np.copysign(np.sqrt(np.abs(counts)), counts))
 
 
 def _hashes(tokens: Sequence[str]) -> Hashes:
-    """Of all words, pairs and pieces; pairs are hashed from the hashes of their words."""
+    """The hashes of all words, pairs and pieces; a pair is hashed from the hashes of its words."""
     if not tokens:
         return np.zeros(0, np.uint64)
-    own = [(_remembered if len(token) <= _REMEMBERED_LENGTH else _of_token)(token) for token in tokens]
-    words = np.array([word for word, _ in own], np.uint64)
-    return np.concatenate([words, _mixed(words[:-1] * _PAIR + words[1:]), *[pieces for _, pieces in own]])
+    hashed = [(_cached if len(token) <= _MOST_CACHED_LENGTH else _of_token)(token) for token in tokens]
+    words = np.array([word for word, _ in hashed], np.uint64)
+    return np.concatenate([words, _mixed(words[:-1] * _PAIR + words[1:]), *[pieces for _, pieces in hashed]])
 
 
 def _of_token(token: str) -> tuple[int, Hashes]:
@@ -52,7 +53,7 @@ def _of_token(token: str) -> tuple[int, Hashes]:
     return zlib.crc32(_bytes(token), _WORD_SEED), pieces
 
 
-_remembered = lru_cache(16_384)(_of_token)
+_cached = lru_cache(16_384)(_of_token)
 
 
 def _pieces(edged: str) -> Iterator[bytes]:
@@ -65,7 +66,7 @@ def _bytes(piece: str) -> bytes:
 
 
 def _mixed(hashes: Hashes) -> Hashes:
-    """Every bit depends on every bit (the finisher of splitmix64)."""
+    """Mix the hashes so that every bit depends on every bit (the finalizer of splitmix64)."""
     hashes = (hashes ^ (hashes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     hashes = (hashes ^ (hashes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return hashes ^ (hashes >> np.uint64(31))

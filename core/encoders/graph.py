@@ -1,10 +1,10 @@
-"""MiniLM as a graph of onnxruntime's fused operators, quantised here, and as a shorter one for who wants layer 4 only.
+"""Build the ONNX graphs of MiniLM from onnxruntime's fused operators, with int8 quantization.
 
-`whole`: the token ids of one text, (1, n_tokens), to the means of its tokens at layer 4 and at the last layer, (1, 384)
-each. `lower`: to the first of them, bit by bit the same. The dense layers have int8 weights with one scale per column,
-and activations quantised as they come; the scale of an activation belongs to the whole input of a run, which is why a
-run holds one text and nothing else. Weights use 7 of the 8 bits: the sum of two products then always fits 16 bits, so
-processors with and without VNNI agree; a loss of quality could not be measured.
+`whole` maps the token ids of one text, (1, n_tokens), to the means of its tokens at layer 4 and at the last layer, (1,
+384) each. `lower` maps them to the first of these, bit for bit the same. Dense layers have int8 weights with one scale
+per column, and their activations are quantized at run time. The scale of an activation depends on the whole input of a
+run, so a run holds a single text. Weights use 7 of the 8 bits: the sum of two products then always fits 16 bits, so
+processors with and without VNNI give the same. No loss of quality was measurable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,32 +28,32 @@ Weights = Mapping[str, NDArray[Any]]
 
 
 def whole(weights: Weights) -> bytes:
-    """The serialised graph of all layers, for the tensors of `model.safetensors`."""
-    return _drawn(weights, (EARLY_LAYER, LAYERS))
+    """The serialized graph of all layers, from the tensors of `model.safetensors`."""
+    return _built(weights, (EARLY_LAYER, LAYERS))
 
 
 def lower(weights: Weights) -> bytes:
-    """The serialised graph up to layer 4."""
-    return _drawn(weights, (EARLY_LAYER,))
+    """The serialized graph up to layer 4."""
+    return _built(weights, (EARLY_LAYER,))
 
 
-def _drawn(weights: Weights, ends: Sequence[int]) -> bytes:
-    """Ids to the mean of the tokens behind each of these layers."""
-    drawing, means, first = _Drawing(), list[str](), 0
-    hidden = _embeddings(drawing, weights)
+def _built(weights: Weights, ends: Sequence[int]) -> bytes:
+    """A graph from ids to the mean of the tokens after each of these layers."""
+    builder, means, first = _Builder(), list[str](), 0
+    hidden = _embeddings(builder, weights)
     for end in ends:
         for layer in range(first, end):
-            hidden = _layer(drawing, weights, layer, hidden)
-        means.append(drawing.node("ReduceMean", [hidden], axes=[1], keepdims=0))
+            hidden = _layer(builder, weights, layer, hidden)
+        means.append(builder.node("ReduceMean", [hidden], axes=[1], keepdims=0))
         first = end
-    return drawing.finish(means)
+    return builder.finish(means)
 
 
-class _Drawing:
-    """Nodes and tensors, named as they come."""
+class _Builder:
+    """Collects nodes and tensors, named in order."""
 
     def __init__(self) -> None:
-        import onnx  # takes a fifth of a second, and only the first start ever needs it
+        import onnx  # the import takes 0.2 s, and only the first start needs it
 
         self._onnx = onnx
         self._nodes: list[Any] = []
@@ -73,7 +73,7 @@ class _Drawing:
         return first
 
     def finish(self, means: Sequence[str]) -> bytes:
-        """Serialised: `ids` in, `means` out."""
+        """The serialized model, with input `ids` and outputs `means`."""
         helper, kinds = self._onnx.helper, self._onnx.TensorProto
         graph = helper.make_graph(
             self._nodes,
@@ -88,67 +88,67 @@ class _Drawing:
         return content
 
 
-def _embeddings(drawing: _Drawing, weights: Weights) -> str:
-    """Word + position + the one token type there is, normalised."""
-    words = drawing.tensor(weights["embeddings.word_embeddings.weight"].astype(np.float16))
+def _embeddings(builder: _Builder, weights: Weights) -> str:
+    """Word, position and token type embeddings, summed and normalised."""
+    words = builder.tensor(weights["embeddings.word_embeddings.weight"].astype(np.float16))
     places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-    word = drawing.node("Cast", [drawing.node("Gather", [words, "ids"])], to=1)
-    length = drawing.node("Shape", ["ids"], start=1)
-    place = drawing.node("Slice", [drawing.tensor(places), drawing.tensor(np.array([0])), length])
-    scale, shift = _norm(drawing, weights, "embeddings.LayerNorm")
-    return drawing.node(
-        "LayerNormalization", [drawing.node("Add", [word, place]), scale, shift], axis=-1, epsilon=_EPSILON
+    word = builder.node("Cast", [builder.node("Gather", [words, "ids"])], to=1)
+    length = builder.node("Shape", ["ids"], start=1)
+    place = builder.node("Slice", [builder.tensor(places), builder.tensor(np.array([0])), length])
+    scale, shift = _norm(builder, weights, "embeddings.LayerNorm")
+    return builder.node(
+        "LayerNormalization", [builder.node("Add", [word, place]), scale, shift], axis=-1, epsilon=_EPSILON
     )
 
 
-def _layer(drawing: _Drawing, weights: Weights, layer: int, hidden: str) -> str:
+def _layer(builder: _Builder, weights: Weights, layer: int, hidden: str) -> str:
     prefix = f"encoder.layer.{layer}"
-    attended = _attention(drawing, weights, f"{prefix}.attention.self", hidden)
-    attended = _dense(drawing, weights, f"{prefix}.attention.output.dense", attended)
-    hidden = _add_and_norm(drawing, weights, f"{prefix}.attention.output.LayerNorm", attended, hidden)
-    wide = _dense(drawing, weights, f"{prefix}.intermediate.dense", hidden, bias=False)
-    bias = drawing.tensor(weights[f"{prefix}.intermediate.dense.bias"])
-    wide = drawing.node("BiasGelu", [wide, bias], domain=_CONTRIB)
-    narrow = _dense(drawing, weights, f"{prefix}.output.dense", wide)
-    return _add_and_norm(drawing, weights, f"{prefix}.output.LayerNorm", narrow, hidden)
+    attended = _attention(builder, weights, f"{prefix}.attention.self", hidden)
+    attended = _dense(builder, weights, f"{prefix}.attention.output.dense", attended)
+    hidden = _add_and_norm(builder, weights, f"{prefix}.attention.output.LayerNorm", attended, hidden)
+    wide = _dense(builder, weights, f"{prefix}.intermediate.dense", hidden, bias=False)
+    bias = builder.tensor(weights[f"{prefix}.intermediate.dense.bias"])
+    wide = builder.node("BiasGelu", [wide, bias], domain=_CONTRIB)
+    narrow = _dense(builder, weights, f"{prefix}.output.dense", wide)
+    return _add_and_norm(builder, weights, f"{prefix}.output.LayerNorm", narrow, hidden)
 
 
-def _attention(drawing: _Drawing, weights: Weights, prefix: str, hidden: str) -> str:
+def _attention(builder: _Builder, weights: Weights, prefix: str, hidden: str) -> str:
     parts = ("query", "key", "value")
     matrix, scales = _columns(np.concatenate([weights[f"{prefix}.{part}.weight"].T for part in parts], axis=1))
     bias = np.concatenate([weights[f"{prefix}.{part}.bias"] for part in parts])
-    name = drawing.node("DynamicQuantizeLinear", [hidden], outputs=3)
+    name = builder.node("DynamicQuantizeLinear", [hidden], outputs=3)
     inputs = [
         name,
-        drawing.tensor(matrix),
-        drawing.tensor(bias),
+        builder.tensor(matrix),
+        builder.tensor(bias),
         f"{name}.1",
-        drawing.tensor(scales),
+        builder.tensor(scales),
         "",
         f"{name}.2",
-        drawing.tensor(np.zeros(len(scales), np.int8)),
+        builder.tensor(np.zeros(len(scales), np.int8)),
     ]
-    return drawing.node("QAttention", inputs, domain=_CONTRIB, num_heads=HEADS)
+    return builder.node("QAttention", inputs, domain=_CONTRIB, num_heads=HEADS)
 
 
-def _dense(drawing: _Drawing, weights: Weights, prefix: str, hidden: str, *, bias: bool = True) -> str:
+def _dense(builder: _Builder, weights: Weights, prefix: str, hidden: str, *, bias: bool = True) -> str:
     matrix, scales = _columns(weights[f"{prefix}.weight"].T)
-    inputs = [hidden, drawing.tensor(matrix), drawing.tensor(scales), drawing.tensor(np.zeros(len(scales), np.int8))]
+    inputs = [hidden, builder.tensor(matrix), builder.tensor(scales), builder.tensor(np.zeros(len(scales), np.int8))]
     if bias:
-        inputs.append(drawing.tensor(weights[f"{prefix}.bias"]))
-    return drawing.node("DynamicQuantizeMatMul", inputs, domain=_CONTRIB)
+        inputs.append(builder.tensor(weights[f"{prefix}.bias"]))
+    return builder.node("DynamicQuantizeMatMul", inputs, domain=_CONTRIB)
 
 
-def _add_and_norm(drawing: _Drawing, weights: Weights, prefix: str, new: str, old: str) -> str:
-    scale, shift = _norm(drawing, weights, prefix)
-    return drawing.node("SkipLayerNormalization", [new, old, scale, shift], domain=_CONTRIB, epsilon=_EPSILON)
+def _add_and_norm(builder: _Builder, weights: Weights, prefix: str, new: str, old: str) -> str:
+    scale, shift = _norm(builder, weights, prefix)
+    return builder.node("SkipLayerNormalization", [new, old, scale, shift], domain=_CONTRIB, epsilon=_EPSILON)
 
 
-def _norm(drawing: _Drawing, weights: Weights, prefix: str) -> tuple[str, str]:
-    return drawing.tensor(weights[f"{prefix}.weight"]), drawing.tensor(weights[f"{prefix}.bias"])
+def _norm(builder: _Builder, weights: Weights, prefix: str) -> tuple[str, str]:
+    return builder.tensor(weights[f"{prefix}.weight"]), builder.tensor(weights[f"{prefix}.bias"])
 
 
 def _columns(matrix: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """An (inputs, outputs) matrix as int8 and the scale of each of its columns."""
+    """An (inputs, outputs) matrix as int8, and the scale of each column."""
     scales = (np.abs(matrix).max(axis=0) / LARGEST).astype(np.float32)
     return np.rint(matrix / scales).astype(np.int8), scales

@@ -1,4 +1,4 @@
-"""Files of other packages: found without importing the package, read only when they are the known ones."""
+"""Read files of other packages without importing the package, and only if their hash is known."""
 
 import errno
 import hashlib
@@ -7,30 +7,30 @@ from pathlib import Path
 
 from traitbench.encoders import EncoderUnavailable
 
-_PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EINTR})
-"""Errors of the machine's moment, which say nothing about a file."""
+_TEMPORARY = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EINTR})
+"""Temporary errors of the machine, which say nothing about the file."""
 
 
 def folder(package: str, *, distribution: str) -> Path:
-    """The folder of an installed top-level package; its code is not run."""
-    found = importlib.util.find_spec(package)
-    if found is None or not found.submodule_search_locations:
-        raise EncoderUnavailable(f"The package {distribution} is not installed; install it without its dependencies.")
-    return Path(next(iter(found.submodule_search_locations)))
+    """The folder of an installed top-level package, found without running its code."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise EncoderUnavailable(f"The package {distribution} is not installed. Install it without its dependencies.")
+    return Path(next(iter(spec.submodule_search_locations)))
 
 
 def read(path: Path, *, sha256: str) -> bytes:
-    """The bytes of a file whose hash is known; any other content is refused."""
+    """The bytes of a file with this hash; raise `EncoderUnavailable` for any other content."""
     try:
         content = path.read_bytes()
     except OSError as error:
-        if error.errno in _PASSING:
+        if error.errno in _TEMPORARY:
             raise
-        raise EncoderUnavailable(f"{path.name} cannot be read ({error.strerror}); install its package again.") from None
-    found = hashlib.sha256(content).hexdigest()
-    if found != sha256:
+        raise EncoderUnavailable(f"{path.name} cannot be read ({error.strerror}). Install its package again.") from None
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != sha256:
         raise EncoderUnavailable(
-            f"{path.name} has SHA-256 {found[:12]}…, expected {sha256[:12]}…; it is not the published file, so it is"
+            f"{path.name} has SHA-256 {digest[:12]}…, expected {sha256[:12]}…. It is not the published file, so it is"
             " not used. Install its package again, or choose another encoder with TRAITBENCH_ENCODER."
         )
     return content

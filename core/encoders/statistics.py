@@ -17,7 +17,7 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Of `n` features each."""
+    """Mean and deviation (n,) of each feature."""
 
     mean: NDArray[np.float32]
     deviation: NDArray[np.float32]
@@ -27,7 +27,7 @@ class Statistics:
         return (features.astype(np.float64) - self.mean) / self.deviation
 
     def first(self, count: int) -> "Statistics":
-        """The figures of the first so many features."""
+        """The statistics of the first `count` features."""
         return self if count == len(self.mean) else Statistics(self.mean[:count], self.deviation[:count])
 
     @property

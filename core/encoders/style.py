@@ -105,7 +105,7 @@ def _sizes(text: str, lowered: list[str]) -> list[float]:
 
 
 def _signs_and_letters(text: str) -> list[float]:
-    """Signs per hundred, so that one exclamation mark in a short text stands out; kinds of letters as they are."""
+    """Signs per hundred characters, so that one exclamation mark in a short text stands out; rates of letter kinds."""
     counts = [0] * (len(_SIGNS) + len(_CATEGORIES) + 1)
     for sign, times in Counter(text).items():
         for place in _places(sign):
@@ -124,7 +124,7 @@ def _signs_and_letters(text: str) -> list[float]:
 
 @lru_cache(4_096)
 def _places(sign: str) -> tuple[int, ...]:
-    """Where a sign counts: in a group of signs, in a category, among what is not ASCII."""
+    """The features that a character counts for: a group of signs, a category, and non-ASCII characters."""
     category, first = unicodedata.category(sign), len(_SIGNS)
     return (
         *(i for i, signs in enumerate(_SIGNS) if sign in signs),
@@ -147,7 +147,7 @@ def _shapes(words: list[str]) -> list[float]:
 
 
 def _deviation(sizes: list[int], mean: float) -> float:
-    """As `np.std` has it, to the last bit, for a short list in less time."""
+    """The same as `np.std`, bit for bit, but faster for a short list."""
     away = np.array(sizes, np.float64)
     away -= mean
     away *= away

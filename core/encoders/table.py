@@ -1,7 +1,7 @@
-"""A table of token vectors, and their mean over a text: no transformer, no order, twenty times as fast.
+"""A table of token vectors and their mean over a text: no transformer, no word order, twenty times as fast.
 
-wordllama's table is read from the files of its package, taken only when they are the published ones; the package is
-not imported, since its own loader looks for the tokenizer on the network.
+wordllama's table is read from the files of its package, and only if their hash is that of the published files. The
+package is not imported, because its loader looks for the tokenizer on the network.
 """
 
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ WORDLLAMA = (
     "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
     "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
 )
-"""SHA-256 of its table and of its tokenizer."""
+"""SHA-256 of wordllama's table and of its tokenizer."""
 
 _BYTES = 255
 
 
 class Table:
-    """Rows of vectors, in the precision they came in, for the tokens of a tokenizer.
+    """Vectors for the tokens of a tokenizer, in the precision they came in.
 
-    `row_of` gives the row of a token where tokens share rows, `weights` how much a token counts; `without` is the token
-    for what the tokenizer does not know, where that has no meaning.
+    `row_of` maps tokens to rows if tokens share rows. `weights` are weights per token. `without` is the token for
+    unknown words, if it is to be ignored.
     """
 
     def __init__(
@@ -43,24 +43,24 @@ class Table:
         self._row_of, self._weights, self._without = row_of, weights, without
 
     def tokens(self, text: str) -> list[int]:
-        """Their ids; space around the text, which some tokenizers would count, left out."""
-        [found] = self._tokenizer.encode_batch_fast([text.strip()], add_special_tokens=False)
-        return self._known(found.ids)
+        """The token ids of the text, without surrounding space, which some tokenizers would count."""
+        [encoded] = self._tokenizer.encode_batch_fast([text.strip()], add_special_tokens=False)
+        return self._known(encoded.ids)
 
     def words(self) -> list[str]:
-        """See `tokens.words`."""
+        """The words of the tokenizer, see `tokens.words`."""
         return tokens.words(self._tokenizer)
 
     def means(self, texts: Sequence[str], *, weighted: bool = True) -> NDArray[np.float64]:
-        """(n_texts, width): the mean over each text's tokens, in double precision; zeros without a token.
+        """(n_texts, width): the mean over each text's tokens in double precision; zeros without a token.
 
-        With weights the weighted sum over the number of tokens: as a direction, the weighted mean.
+        With weights, the weighted sum divided by the number of tokens, which has the direction of the weighted mean.
         """
         weights = self._weights if weighted else None
         encoded = self._tokenizer.encode_batch_fast([text.strip() for text in texts], add_special_tokens=False)
         means = np.zeros((len(texts), self.width))
-        for row, found in zip(means, encoded, strict=True):
-            ids = self._known(found.ids)
+        for row, encoding in zip(means, encoded, strict=True):
+            ids = self._known(encoding.ids)
             if ids:
                 row[:] = self._mean(ids, weights)
         return means
@@ -78,7 +78,7 @@ class Table:
 
 
 def wordllama() -> Table:
-    """The table of the package; `EncoderUnavailable` when it is not installed or not the published one."""
+    """The table of the package; raise `EncoderUnavailable` if it is not installed or not the published one."""
     package = installed.folder("wordllama", distribution="wordllama")
     content = installed.read(package / "weights" / "l2_supercat_256.safetensors", sha256=WORDLLAMA[0])
     tokenizer = installed.read(package / "tokenizers" / "l2_supercat_tokenizer_config.json", sha256=WORDLLAMA[1])
@@ -87,6 +87,6 @@ def wordllama() -> Table:
 
 
 def _rarity(count: int) -> NDArray[np.float64]:
-    """Weights of `count` tokens that come by how common they are, single bytes first: the logarithm of the rank."""
+    """Weights of `count` tokens sorted by frequency, after the single bytes: the logarithm of the rank."""
     ranks = np.maximum(np.arange(count) - _BYTES, 1)
     return np.log(ranks + 2.0)

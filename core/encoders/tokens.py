@@ -1,4 +1,4 @@
-"""Tokenizers as every encoder here wants them: whole texts, no padding, no truncation, no threads of their own."""
+"""Set up tokenizers for all encoders: whole texts, no padding, no truncation, no threads."""
 
 import os
 import re
@@ -8,8 +8,8 @@ from tokenizers import Tokenizer
 
 from traitbench.encoders import EncoderUnavailable
 
-# A call lasts a fraction of a millisecond, and the processors are busy with other texts: threads of the package's own
-# would only wake each other. It reads this at every call.
+# A call takes a fraction of a millisecond while other threads encode other texts, so the package's own threads would
+# only add overhead. It reads this variable at every call.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 _BEGINS_A_WORD = ("\u2581", "\u0120")
@@ -17,20 +17,20 @@ _WORD = re.compile("[a-z]{3,}")
 
 
 def plain(content: bytes, *, name: str = "tokenizer.json") -> Tokenizer:
-    """The tokenizer of a file's content, nothing cut off and nothing filled up."""
+    """The tokenizer with this file content, without truncation and padding."""
     try:
         tokenizer = Tokenizer.from_buffer(content)
-    except Exception as error:  # the package raises nothing narrower
-        raise EncoderUnavailable(f"{name} is no tokenizer that the package tokenizers can read: {error}.") from None
+    except Exception as error:  # the package raises plain Exception
+        raise EncoderUnavailable(f"{name} is not a tokenizer that the package tokenizers can read: {error}.") from None
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
 
 
 def words(tokenizer: Tokenizer) -> list[str]:
-    """The tokens that look like a whole word, by number, which is mostly by how common they are.
+    """The tokens that look like a whole word, by token id, which is mostly by frequency.
 
-    Where a token can say that it begins a word, only such are words; some are then the beginning of a longer one.
+    If tokens can mark the beginning of a word, only such tokens count; some of them then begin a longer word.
     """
     pieces = [piece for piece, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])]
     beginning = [piece[1:] for piece in pieces if piece.startswith(_BEGINS_A_WORD)]
@@ -39,7 +39,7 @@ def words(tokenizer: Tokenizer) -> list[str]:
 
 
 def windows(ids: Sequence[int], most: int) -> Iterator[Sequence[int]]:
-    """Cut into equal windows that a model can take; a text of usual length is one."""
+    """Split the ids into equal windows that a model can take; a text of usual length is one window."""
     count = -(-len(ids) // most)
     for i in range(count):
         yield ids[i * len(ids) // count : (i + 1) * len(ids) // count]

@@ -1,6 +1,6 @@
-"""The commonest words that an encoder knows, and where they lie among its vectors.
+"""The most common words that an encoder knows, with their vectors.
 
-Encoding them takes seconds, so it is done once and kept in the cache folder; nothing but the encoder decides them.
+Encoding them takes seconds, so the vectors are cached in a file. They depend only on the encoder.
 """
 
 import hashlib
@@ -16,9 +16,11 @@ SIZE = 5_000
 
 
 def load_vocabulary(encoder: Encoder, *, cache: Path, size: int = SIZE) -> Vocabulary:
-    """The `size` commonest words, none for an encoder that knows none; vectors come from `cache` or are made there."""
+    """The `size` most common words, none for an encoder without a vocabulary; vectors are read from `cache` or added to
+    it.
+    """
     words = tuple(encoder.words()[:size])
-    mark = hashlib.sha256("\n".join((encoder.digest, *words)).encode()).hexdigest()
-    content = kept(cache / f"words-{mark[:16]}.f2", lambda: encoder.encode(words).astype("<f2").tobytes())
+    digest = hashlib.sha256("\n".join((encoder.digest, *words)).encode()).hexdigest()
+    content = kept(cache / f"words-{digest[:16]}.f2", lambda: encoder.encode(words).astype("<f2").tobytes())
     vectors = np.frombuffer(content, "<f2").astype(np.float32).reshape(len(words), encoder.dimension)
     return Vocabulary(words, vectors)

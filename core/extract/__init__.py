@@ -1,10 +1,8 @@
-"""From an address to the readable text behind it, guarded where the socket is opened.
+"""Fetch the readable text behind an address, guarded where the socket is opened (core/docs/contract.md, "Addresses").
 
-Layers, from the inside out: `addresses` says which addresses are public, `sockets` connects to those alone, `fetch`
-makes one bounded GET through them, `reading` turns what came into text, in a process of its own. Nothing is kept,
-cached, logged or written, and an answer tells no more of what is refused than that nothing answered (`refusals`).
-
-See core/docs/contract.md, "Addresses".
+Layers, from the inside out: `addresses` says which addresses are public, `sockets` connects only to those, `fetch`
+makes one bounded GET through them, and `reading` turns the response into text in a separate process. Nothing is stored,
+cached or logged. An error never reveals more about a refused address than that nothing answered (`refusals`).
 """
 
 import hashlib
@@ -23,14 +21,14 @@ __all__ = ["Extracted", "Limits", "extract", "is_url"]
 
 _URL = re.compile(r"https?://[^\s/?#]\S*", re.IGNORECASE)
 
-# Each may hold a thread for fifteen seconds and, while a page is read, a gigabyte: strangers choose what is fetched.
+# Callers choose what is fetched, and each fetch may hold a thread for 15 s and 1 GB of memory while a page is read.
 _MOST_AT_ONCE = 8
-_seats = BoundedSemaphore(_MOST_AT_ONCE)
+_slots = BoundedSemaphore(_MOST_AT_ONCE)
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """The readable text behind an address. The hash is of the content, as it stands here, in UTF-8."""
+    """The readable text behind an address. The hash is of the content in UTF-8, as it is here."""
 
     url: str
     content: str
@@ -41,20 +39,20 @@ class Extracted:
 def extract(
     url: str, *, limits: Limits = CONTRACT_LIMITS, permits: Permits = is_public, resolve: Resolve = lookup
 ) -> Extracted:
-    """The text behind `url`, which is answered as asked for, whatever it was redirected to; raise `UrlNotFetchable`.
+    """The text behind `url`; raise `UrlNotFetchable`. The result keeps the `url` asked for, also after redirects.
 
-    `permits` and `resolve` are open to tests, which need servers of this machine. No setting reaches them.
+    `permits` and `resolve` exist for tests, which need servers on this machine. No setting changes them.
     """
     address = url.strip()
-    if not _seats.acquire(blocking=False):
+    if not _slots.acquire(blocking=False):
         raise Unavailable("Too many addresses are being fetched just now.")
     try:
         content = text_of(fetch(address, limits=limits, permits=permits, resolve=resolve), limits)
     finally:
-        _seats.release()
+        _slots.release()
     return Extracted(address, content, hashlib.sha256(content.encode()).hexdigest(), datetime.now(UTC))
 
 
 def is_url(text: str) -> bool:
-    """Whether a text is one http or https address and nothing else; space around it does not count."""
+    """Whether a text is one http or https address and nothing else, apart from surrounding space."""
     return _URL.fullmatch(text.strip()) is not None

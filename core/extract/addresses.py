@@ -1,15 +1,15 @@
-"""Which internet addresses may be connected to: those of the public internet, and no others. Pure.
+"""Which internet addresses may be connected to: only those of the public internet. Pure.
 
-`ipaddress` alone will not do. `is_private` is False for shared, translated, tunnelled and multicast addresses, and what
-`is_global` says changes from one release of Python to the next. So the ranges are written out here, and an address has
-to pass both.
+`ipaddress` alone is not enough. `is_private` is False for shared, translated, tunnelled and multicast addresses, and
+`is_global` changes from one release of Python to the next. So the ranges are listed here, and an address has to pass
+both checks.
 """
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 IPAddress = IPv4Address | IPv6Address
 
-# Outside lie local and multicast addresses, and IPv4 addresses in disguise (`::/96`, NAT64).
+# Outside this range are local and multicast addresses, and embedded IPv4 addresses (`::/96`, NAT64).
 _UNICAST_6 = ip_network("2000::/3")
 
 _REFUSED_4 = tuple(
@@ -17,12 +17,12 @@ _REFUSED_4 = tuple(
     for network in (
         "0.0.0.0/8",  # this network
         "10.0.0.0/8",  # private
-        "100.64.0.0/10",  # shared by a provider's customers, and a cloud's metadata
+        "100.64.0.0/10",  # shared by a provider's customers; metadata of one cloud
         "127.0.0.0/8",  # this machine
-        "168.63.129.16/32",  # a cloud's own services, at an address that looks public
+        "168.63.129.16/32",  # internal services of one cloud, at an address that looks public
         "169.254.0.0/16",  # link-local, and most clouds' metadata
         "172.16.0.0/12",  # private
-        "192.0.0.0/24",  # protocol assignments, and a cloud's metadata at 192.0.0.192
+        "192.0.0.0/24",  # protocol assignments; metadata of one cloud at 192.0.0.192
         "192.0.2.0/24",  # documentation
         "192.88.99.0/24",  # 6to4 relays
         "192.168.0.0/16",  # private
@@ -44,13 +44,13 @@ _REFUSED_6 = tuple(
 
 
 def parse(text: str) -> IPAddress:
-    """An address as the resolver writes it, taken out of its IPv4-mapped wrapping."""
+    """An address from the resolver, with an IPv4-mapped one as plain IPv4."""
     address = ip_address(text)
     return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
 
 
 def is_public(address: IPAddress) -> bool:
-    """Whether an address belongs to the public internet, whatever it is wrapped in."""
+    """Whether an address belongs to the public internet, also if it is IPv4-mapped."""
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return is_public(address.ipv4_mapped)
     if not address.is_global or address.is_multicast or address.is_reserved:

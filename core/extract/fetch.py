@@ -1,7 +1,8 @@
-"""One GET of a public page: bounded in time, size and redirects, without cookies, proxies, compression or credentials.
+"""Make one GET of a public page, limited in time, size and redirects.
 
-It speaks through httpcore, the engine below httpx, where all of those are absent rather than switched off: no variable
-of the environment can bring in a proxy, and no request is logged. Whatever goes wrong is `UrlNotFetchable`.
+It uses no cookies, proxies, compression or credentials. httpcore, the engine of httpx, has none of these, so they are
+absent rather than switched off: no environment variable can add a proxy, and no request is logged. Every failure is
+`UrlNotFetchable`.
 """
 
 import logging
@@ -18,7 +19,7 @@ import httpx
 from traitbench.extract.refusals import refusal
 from traitbench.extract.sockets import Deadline, GuardedBackend, Permits, Resolve
 
-# At DEBUG it writes the names of hosts, and an address to be scored is content, which is written nowhere.
+# At DEBUG httpcore logs host names, but an address to be scored is content, and content is never logged.
 logging.getLogger("httpcore").setLevel(logging.INFO)
 
 MEDIA_TYPES = ("text/html", "application/xhtml+xml", "text/plain")
@@ -37,7 +38,7 @@ _HEADERS: dict[bytes | str, bytes | str] = {
 
 @dataclass(frozen=True)
 class Limits:
-    """How far a fetch may go, and how much of its text is kept; the defaults are the contract's.
+    """Limits of a fetch, and of the text that is kept; the defaults are the contract's.
 
     See core/docs/contract.md, section 8.
     """
@@ -55,7 +56,7 @@ CONTRACT_LIMITS = Limits()
 
 @dataclass(frozen=True)
 class Page:
-    """What an address answered."""
+    """The response to a fetch."""
 
     media_type: str
     charset: str | None
@@ -87,13 +88,13 @@ def _refusals(limits: Limits) -> Iterator[None]:
 
 
 def _parsed(address: str, limits: Limits, *, seen_from: httpx.URL | None = None) -> httpx.URL:
-    """The address in parts, once its form is found to be permitted. Where it leads is the sockets' concern."""
+    """The address in parts, if its form is permitted. Whether its host is permitted is checked by the sockets."""
     refused = refusal("url", schemes=[*_SCHEMES], ports=sorted(limits.ports), max_characters=_MOST_CHARACTERS)
     if len(address) > _MOST_CHARACTERS:
         raise refused
     try:
         url = seen_from.join(address) if seen_from else httpx.URL(address)
-    except (httpx.InvalidURL, ValueError):  # the latter from the standard library, in joining
+    except (httpx.InvalidURL, ValueError):  # ValueError comes from the standard library when joining
         raise refused from None
     permitted = url.scheme in _SCHEMES and url.raw_host and not url.userinfo and _port(url) in limits.ports
     if not permitted:
@@ -110,7 +111,7 @@ def _target(url: httpx.URL) -> httpcore.URL:
 
 
 def _headers(response: httpcore.Response) -> Mapping[str, str]:
-    """By lower-case name; of a name that stands twice the first counts."""
+    """Headers by lower-case name; the first one wins if a name is repeated."""
     return {
         name.decode("latin-1").lower(): value.decode("utf-8", "replace").strip()
         for name, value in reversed(response.headers)

@@ -1,7 +1,7 @@
-"""HTML on standard input, its readable text on standard output. A process of its own, started by its path for one page.
+"""Read HTML from standard input and write its readable text to standard output; runs as a process of its own.
 
-Pages are hostile: some take minutes or gigabytes to read. So the reader is bounded from within by the kernel, from
-without by being killed, and with it goes every trace of the text. It imports nothing of ours and opens no connection.
+Pages may be hostile: some take minutes or gigabytes to read. So the kernel limits the process from inside, and its
+parent can kill it, which also removes every trace of the text. It imports none of our modules and opens no connection.
 """
 
 import re
@@ -11,24 +11,28 @@ from contextlib import suppress
 
 import trafilatura
 
-_MOST_CPU_SECONDS = 30  # only for a reader whose parent is gone: the parent's clock is much stricter
+_MOST_CPU_SECONDS = 30  # only for a process whose parent is gone: the parent's limit is much lower
 _MOST_BYTES = 1024 * 1024 * 1024
 
-# A line of a list or of a table stays with the one above it; every other line is a paragraph.
+# A line of a list or table stays with the one above; every other line is a paragraph.
 _PARAGRAPH_END = re.compile(r"\n+(?!- |\|)")
 
 
 def main() -> None:
-    """Read, extract, write."""
+    """Extract the text of standard input to standard output."""
     _bound()
     text = readable(sys.stdin.buffer.read().decode("utf-8", "replace"))
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
 
 
 def readable(html: str) -> str:
-    """The text that a person came to the page for, in paragraphs; failing that, all of its text; perhaps none."""
-    found = trafilatura.extract(html, fast=True, include_comments=False)
-    return _PARAGRAPH_END.sub("\n\n", found) if found else trafilatura.html2txt(f"<html><body>{html}</body></html>")
+    """The main text of the page, in paragraphs; otherwise all of its text, which may be empty."""
+    main_text = trafilatura.extract(html, fast=True, include_comments=False)
+    return (
+        _PARAGRAPH_END.sub("\n\n", main_text)
+        if main_text
+        else trafilatura.html2txt(f"<html><body>{html}</body></html>")
+    )
 
 
 def _bound() -> None:
@@ -37,7 +41,7 @@ def _bound() -> None:
         (resource.RLIMIT_AS, _MOST_BYTES),
         (resource.RLIMIT_CORE, 0),
     ):
-        with suppress(ValueError, OSError):  # not every system has every limit
+        with suppress(ValueError, OSError):  # some systems lack a limit
             resource.setrlimit(limit, (most, most))
 
 

@@ -1,7 +1,7 @@
-"""From the bytes of a page to the text that is kept: decoded, made readable, cut.
+"""Turn the bytes of a page into text: decode it, make it readable, cut it.
 
-HTML is read by a process of its own that is killed when it takes too long (`readable.py`); starting it costs about
-0.2 s, little beside a fetch, and holds whatever a hostile page does to its reader. Plain text is taken as it is.
+HTML is read in a separate process that is killed after a timeout (`readable.py`). Starting it takes about 0.2 s, little
+compared with a fetch, and contains whatever a hostile page does to it. Plain text is used as it is.
 """
 
 import codecs
@@ -19,17 +19,17 @@ _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le",
 _DECLARED = re.compile(rb"<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*+=\s*+(?:[\"']\s*+)?([\w:.-]++)", re.IGNORECASE)
 _DECLARED_WITHIN = 1_024
 
-# The encodings of the web, by Python's names. Python knows more, some of which are programs rather than alphabets.
+# The encodings of the web, by Python's names. Python has more, and some of them decompress or transform.
 _ENCODINGS = re.compile(
     r"utf-8|utf-16(-[lb]e)?|cp125\d|cp874|cp866|iso8859-\d+|koi8-[ru]|mac-(roman|cyrillic)"
     r"|gb2312|gbk|gb18030|big5(hkscs)?|euc_jp|iso2022_jp|shift_jis|cp932|euc_kr|cp949"
 )
-# What says Latin-1 or ASCII is Windows-1252 on the web, and what says Latin-5 or GB 2312 its larger brother.
+# On the web, Latin-1 and ASCII mean Windows-1252, Latin-5 means Windows-1254, and GB 2312 means GB 18030.
 _READ_AS = {"ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "gbk": "gb18030"}
 
 
 def text_of(page: Page, limits: Limits) -> str:
-    """The page's text, at most `content_bytes` of UTF-8; raise `UrlNotFetchable` when there is none."""
+    """The page's text, at most `content_bytes` of UTF-8; raise `UrlNotFetchable` if there is none."""
     text = _decoded(page)
     if page.media_type != "text/plain":
         text = _readable(text, limits.reading_seconds)
@@ -40,12 +40,12 @@ def text_of(page: Page, limits: Limits) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """The longest beginning of a text that takes at most so many bytes of UTF-8."""
+    """The longest beginning of a text that fits into this many bytes of UTF-8."""
     return text.encode()[:most].decode(errors="ignore")
 
 
 def _decoded(page: Page) -> str:
-    """By its byte order mark, its header, its own word, as UTF-8 if it is that, else as the web's old default."""
+    """The text by byte order mark, header or declared encoding; else UTF-8 if valid, else Windows-1252."""
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if page.body.startswith(mark):
             return page.body[len(mark) :].decode(encoding, "replace")
@@ -61,12 +61,12 @@ def _decoded(page: Page) -> str:
 def _declared(page: Page) -> str | None:
     if page.media_type == "text/plain":
         return None
-    found = _DECLARED.search(page.body[:_DECLARED_WITHIN])
-    return found and found[1].decode("ascii", "replace")
+    match = _DECLARED.search(page.body[:_DECLARED_WITHIN])
+    return match and match[1].decode("ascii", "replace")
 
 
 def _encoding(label: str | None) -> str | None:
-    """Python's name for the encoding meant by a label; None when it is not one of the web's."""
+    """Python's name for the encoding of a label; None if it is not an encoding of the web."""
     try:
         name = codecs.lookup(label or "").name
     except (LookupError, ValueError):

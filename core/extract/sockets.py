@@ -1,9 +1,8 @@
-"""The guard, where sockets are opened: a name is looked up once, every address found is checked, and the connection
-goes to one that was checked.
+"""Guard the opening of sockets: look up a name once, check every address, and connect to a checked one.
 
-Nothing above can go around it: redirects and odd spellings of addresses end here, a name that changes its mind between
-check and connection finds no gap, and the name itself still goes into the Host header and the TLS handshake. All that
-is waited for, from the look-up to the last byte, ends with one deadline.
+Nothing above can bypass it. Redirects and odd spellings of addresses end here, and a name that resolves differently
+between check and connection (DNS rebinding) has no effect. The name itself is still used for the Host header and the
+TLS handshake. Everything that waits, from the look-up to the last byte, ends with one deadline.
 """
 
 import socket
@@ -24,18 +23,18 @@ Resolve = Callable[[str], Sequence[IPAddress]]
 
 def lookup(host: str) -> Sequence[IPAddress]:
     """The addresses that this machine's resolver has for a name, or for a number in any spelling it knows."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(parse(str(address[0])) for *_, address in found))
+    entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(parse(str(address[0])) for *_, address in entries))
 
 
 class Deadline:
-    """A moment by which everything has to be over."""
+    """A moment at which all waiting ends."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
-        """The seconds that remain; raise `httpcore.ReadTimeout` when none do."""
+        """The remaining seconds; raise `httpcore.ReadTimeout` if there are none."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise httpcore.ReadTimeout
@@ -43,7 +42,7 @@ class Deadline:
 
 
 class GuardedBackend(httpcore.NetworkBackend):
-    """Opens TCP connections to permitted addresses, and nothing else."""
+    """Opens TCP connections to permitted addresses only."""
 
     def __init__(self, *, permits: Permits, resolve: Resolve, deadline: Deadline) -> None:
         self._permits = permits
@@ -59,7 +58,7 @@ class GuardedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """Connect to the first address that takes the connection; all of them have to be permitted."""
+        """Connect to the first address that accepts; all addresses of the host must be permitted."""
         addresses = self._addresses(host)
         if not addresses or not all(map(self._permits, addresses)):
             raise httpcore.ConnectError
@@ -71,7 +70,7 @@ class GuardedBackend(httpcore.NetworkBackend):
         return self._connect(addresses[-1], port, self._deadline.left())
 
     def _addresses(self, host: str) -> Sequence[IPAddress]:
-        """The one look-up, in a thread of its own: the system's resolver knows no deadline."""
+        """The only look-up, in a separate thread because the system's resolver has no timeout."""
         answers: SimpleQueue[Sequence[IPAddress]] = SimpleQueue()
         Thread(target=self._look_up, args=(host, answers), daemon=True).start()
         try:
@@ -90,7 +89,7 @@ class GuardedBackend(httpcore.NetworkBackend):
 
 
 class _TimedStream(httpcore.NetworkStream):
-    """A connection that ends with the deadline, however small the pieces in which it drips."""
+    """A connection that ends with the deadline, however slowly data trickles in."""
 
     def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
         self._stream = stream
@@ -110,7 +109,7 @@ class _TimedStream(httpcore.NetworkStream):
     ) -> httpcore.NetworkStream:
         try:
             stream = self._stream.start_tls(ssl_context, server_hostname, self._deadline.left())
-        except ValueError as error:  # a name that resolves, but cannot stand in a handshake
+        except ValueError as error:  # a name that resolves, but is not valid in a handshake
             raise httpcore.ConnectError from error
         return _TimedStream(stream, self._deadline)
 

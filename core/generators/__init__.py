@@ -1,8 +1,8 @@
-"""Traits, or texts that a trait has already, to more labelled texts.
+"""Synthesis: more labelled texts from the words of a trait, or from texts that it already has.
 
-Pure: what it needs of an encoder is passed in, and equal inputs give equal texts. A generated text teaches as far as
-the words for the poles do and no further; whoever keeps one marks it as synthesised, and a variation with the seed it
-came from, so that no figure is ever measured on either.
+Pure: the functions of an encoder are passed in, and equal inputs give equal texts. A generated text adds no knowledge
+beyond the labels of the poles. The caller stores it as synthesized, and a variation with its seed, so that no figure is
+ever measured on either.
 """
 
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 SYNTH_TYPES = ("from_traits", "diversify")
 
 TEXTS_PER_POLE: Mapping[str, int] = {"low": 16, "medium": 32, "high": 64, "xhigh": 128, "max": 256}
-"""How many texts an effort asks for; there may be fewer when the trait does not give as many that differ."""
+"""How many texts per pole an effort aims for; fewer if the trait does not give enough different ones."""
 
 
 class CannotSynthesize(ValueError):
-    """Not one text could be made; the message says why and names no text."""
+    """No text could be made; the message says why and quotes no text."""
 
 
 @dataclass(frozen=True)
 class TraitPoles:
-    """A trait in the words of the one who defined it."""
+    """The name, labels and description of a trait."""
 
     key: str
     name: str
@@ -31,7 +31,7 @@ class TraitPoles:
 
 @dataclass(frozen=True)
 class Seed:
-    """A text that the trait has already, and its quality."""
+    """A text that the trait already has, and its quality."""
 
     trait_key: str
     text: str
@@ -40,7 +40,7 @@ class Seed:
 
 @dataclass(frozen=True)
 class Exemplar:
-    """A generated text; `seed_index` counts in the seeds handed in, None for what came from the trait's words."""
+    """A generated text; `seed_index` is the index of its seed, None if it was made from the trait's words."""
 
     trait_key: str
     text: str
@@ -50,7 +50,7 @@ class Exemplar:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """What was made, trait by trait, and what a person should know about it."""
+    """The generated texts by trait, and notes for a person."""
 
     exemplars: tuple[Exemplar, ...]
     notes: tuple[str, ...]

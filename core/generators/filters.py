@@ -1,4 +1,4 @@
-"""Which generated texts are kept: none that is nearly another, none that its own pole would not know."""
+"""Filter generated texts: drop near duplicates, and texts that are not on the side of their own pole."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 Vectors = NDArray[np.float32]
 
 NEAR_DUPLICATE = 0.95
-"""Texts whose vectors have a greater cosine are the same text in other words."""
+"""Texts whose vectors have a greater cosine are near duplicates."""
 
 
 def distinct(vectors: Vectors) -> NDArray[np.bool_]:
-    """(n,): whether a row is no near-duplicate of one kept before it; rows are of length one."""
+    """(n,): whether a row is no near duplicate of a kept row before it; rows have length one."""
     alike = vectors @ vectors.T > NEAR_DUPLICATE
     kept = np.zeros(len(vectors), bool)
     for i in range(len(vectors)):
@@ -21,14 +21,14 @@ def distinct(vectors: Vectors) -> NDArray[np.bool_]:
 
 
 def on_side(positive: Vectors, negative: Vectors, axis: NDArray[np.float64]) -> tuple[NDArray[np.bool_], ...]:
-    """For either pole (n,): whether a text lies at most one deviation of its pole beyond the middle."""
+    """For each pole (n,): whether a text is at most one standard deviation of its pole beyond the middle."""
     one, other = (vectors.astype(np.float64) @ axis for vectors in (positive, negative))
     middle = (one.mean() + other.mean()) / 2
     return one >= middle - one.std(), other <= middle + other.std()
 
 
 def agreeing(vectors: Vectors, seeds: Sequence[int], seed_vectors: Vectors, *, least: float) -> NDArray[np.bool_]:
-    """(n,): whether a variation is still near to its seed."""
-    likeness = np.einsum("ij,ij->i", vectors, seed_vectors[list(seeds)])
-    near: NDArray[np.bool_] = likeness >= least
+    """(n,): whether a variation is still similar to its seed."""
+    similarity = np.einsum("ij,ij->i", vectors, seed_vectors[list(seeds)])
+    near: NDArray[np.bool_] = similarity >= least
     return near

@@ -1,8 +1,8 @@
-"""What a trait's words say of texts before a single one is labelled: an axis learnt from sentences made of them, and
-a little of the way straight from one pole's words to the other's.
+"""Make the label axis of a trait from its words, without a single sample.
 
-It is a second opinion for learning, no more: it has seen no sample, so the samples can judge it, and they do. Equal
-words give an equal axis.
+It is fitted to sentences made from the labels and description, then mixed with the direction from one pole's words to
+the other's. It is a second opinion for a training: it has seen no sample, so the samples decide how much it counts.
+Equal words give an equal axis.
 """
 
 from collections.abc import Sequence
@@ -20,16 +20,16 @@ from traitbench.scoring.segments import Encode, Vectors
 from traitbench.scoring.unit import unit
 
 WORDS = 2_500
-"""How many of the encoder's commonest words are looked at: more make no better axis, only a slower first one."""
+"""How many of the encoder's most common words to use: more are slower and do not improve the axis."""
 
 _TEXTS_PER_POLE = 32
 _SHRINKAGE = 10**0.5
-_SAID = 0.5
+_WORDS_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class LabelAxis:
-    """A direction (d,) of length one, how many texts a pole it was learnt from, and what to know before trusting it."""
+    """A unit direction (d,), the number of texts per pole it was fitted to, and notes on its reliability."""
 
     vector: NDArray[np.float32]
     texts_per_pole: int
@@ -37,23 +37,23 @@ class LabelAxis:
 
 
 def label_axis(trait: TraitPoles, *, encode: Encode, words: Sequence[str], word_vectors: Vectors) -> LabelAxis | None:
-    """The axis of a trait's words; None where the words for the poles do not differ.
+    """The label axis of a trait; None if the words for its poles do not differ.
 
-    `words` and `word_vectors` (n_words, d) are the commonest words that the encoder knows.
+    `words` and `word_vectors` (n_words, d) are the encoder's most common words.
     """
-    # One thread: sums over several would round by how the work was shared, and the axis goes into `param_hash`.
+    # One thread: with several, rounding depends on how the work is split, and so would `param_hash`.
     with threadpool_limits(limits=1):
-        return _learnt(trait, encode, Vocabulary(tuple(words), word_vectors))
+        return _fit(trait, encode, Vocabulary(tuple(words), word_vectors))
 
 
-def _learnt(trait: TraitPoles, encode: Encode, vocabulary: Vocabulary) -> LabelAxis | None:
+def _fit(trait: TraitPoles, encode: Encode, vocabulary: Vocabulary) -> LabelAxis | None:
     written = write(trait, _TEXTS_PER_POLE, encode=encode, vocabulary=vocabulary)
     count = len(written.pairs)
     if not count or not written.axis.any():
         return None
     X, y = np.vstack([written.positive, written.negative]), np.repeat([1.0, 0.0], count)
-    learnt, said = unit(path(X, y, [_SHRINKAGE]).directions[0]), unit(written.axis)
-    direction = unit(learnt + _SAID * said)
+    fitted, between_words = unit(path(X, y, [_SHRINKAGE]).directions[0]), unit(written.axis)
+    direction = unit(fitted + _WORDS_WEIGHT * between_words)
     if not direction.any():
         return None
     return LabelAxis(direction.astype(np.float32), count, tuple(doubts(trait)))

@@ -1,4 +1,4 @@
-"""Labelled texts without a language model: from the words for the poles, or from texts that are there.
+"""Synthesize labelled texts without a language model, from the words for the poles or from existing texts.
 
 From traits: see `words`. From seeds: see `variations`.
 """
@@ -16,7 +16,7 @@ _NEAR_SEED = 0.7
 
 
 def ignore(done: int, total: int) -> None:
-    """Nobody watches."""
+    """Ignores progress."""
 
 
 def synthesize(
@@ -32,24 +32,26 @@ def synthesize(
 ) -> Synthesis:
     """Texts for every trait; `words` and `word_vectors` (n_words, d) are the encoder's vocabulary.
 
-    No text is given twice for a trait, and none that is among its seeds. Raises `CannotSynthesize` when there is none.
+    A trait gets no text twice and no copy of a seed. Raise `CannotSynthesize` if no text could be made.
     """
     if synth_type not in SYNTH_TYPES:
-        raise ValueError(f"The type of synthesis {synth_type!r} is none of {SYNTH_TYPES}.")
+        raise ValueError(f"Unknown type of synthesis {synth_type!r}. Use one of: {', '.join(SYNTH_TYPES)}.")
     count, made, notes = TEXTS_PER_POLE[effort], list[Exemplar](), list[str]()
     vocabulary = Vocabulary(tuple(words), word_vectors)
     for done, trait in enumerate(traits):
         on_progress(done, len(traits))
         own = {i: seed for i, seed in enumerate(seeds) if seed.trait_key == trait.key}
         if synth_type == "diversify":
-            found, said = _from_seeds(trait, own, count, encode)
+            exemplars, trait_notes = _from_seeds(trait, own, count, encode)
         else:
-            found, said = _from_words(trait, frozenset(seed.text for seed in own.values()), count, encode, vocabulary)
-        made += found
-        notes += said
+            exemplars, trait_notes = _from_words(
+                trait, frozenset(seed.text for seed in own.values()), count, encode, vocabulary
+            )
+        made += exemplars
+        notes += trait_notes
     on_progress(len(traits), len(traits))
     if not made:
-        raise CannotSynthesize(" ".join(notes) or "The model has no trait to write texts for; add one.")
+        raise CannotSynthesize(" ".join(notes) or "The model has no trait to write texts for. Add one.")
     return Synthesis(tuple(made), tuple(notes))
 
 
@@ -58,7 +60,9 @@ def _from_words(
 ) -> tuple[list[Exemplar], list[str]]:
     notes, pairs = doubts(trait), write(trait, count, encode=encode, vocabulary=vocabulary, known=known).pairs
     if len(pairs) < count:
-        notes.append(f"{trait.name}: {len(pairs)} texts a pole, not {count}; its words do not give more that differ.")
+        notes.append(
+            f"{trait.name}: {len(pairs)} texts per pole, not {count}. Its words do not give more different ones."
+        )
     poles = ((1.0, [pair[0] for pair in pairs]), (0.0, [pair[1] for pair in pairs]))
     return [Exemplar(trait.key, text, quality, None) for quality, texts in poles for text in texts], notes
 
@@ -71,19 +75,19 @@ def _from_seeds(
     known = {seed.text for seed in seeds.values()}
     for side, sign in (("positive", 1), ("negative", -1)):
         own = {i: seed for i, seed in seeds.items() if sign * (seed.quality - 0.5) > 0}
-        found = _varied(own, count, known, encode)
-        known |= {exemplar.text for exemplar in found}
-        made += found
-        if len(found) < count:
+        exemplars = _varied(own, count, known, encode)
+        known |= {exemplar.text for exemplar in exemplars}
+        made += exemplars
+        if len(exemplars) < count:
             notes.append(
-                f"{trait.name}: {len(found)} variations at the {side} pole, not {count}; {len(own)} texts are there to"
-                " be varied, and one without a second sentence, a number or a contraction cannot be."
+                f"{trait.name}: {len(exemplars)} variations at the {side} pole, not {count}. Texts to vary: {len(own)}."
+                " A text needs a second sentence, a number or a contraction to be varied."
             )
     return made, notes
 
 
 def _varied(seeds: dict[int, Seed], count: int, known: Collection[str], encode: Encode) -> list[Exemplar]:
-    """Variations in turn, one of each seed, then a second, until there are enough."""
+    """Variations, one of each seed, then a second one of each, until there are enough."""
     taken, made = set(known), list[tuple[int, str]]()
     streams = {i: variations(seed.text) for i, seed in sorted(seeds.items())}
     while streams and len(made) < count:
@@ -97,10 +101,10 @@ def _varied(seeds: dict[int, Seed], count: int, known: Collection[str], encode: 
     made = made[:count]
     if not made:
         return []
-    places = {i: row for row, i in enumerate(seeds)}
+    row_of = {i: row for row, i in enumerate(seeds)}
     originals = embed(encode, [seed.text for seed in seeds.values()])
     near = agreeing(
-        embed(encode, [text for _, text in made]), [places[i] for i, _ in made], originals, least=_NEAR_SEED
+        embed(encode, [text for _, text in made]), [row_of[i] for i, _ in made], originals, least=_NEAR_SEED
     )
     return [
         Exemplar(seeds[i].trait_key, text, seeds[i].quality, i)

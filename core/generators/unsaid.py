@@ -1,7 +1,7 @@
-"""Words that are never put into a text unless the trait itself says them: what people are, and what they swear.
+"""Words that synthesis never uses unless the trait itself names them: words for groups of people, and swear words.
 
-An encoder has read what people write about each other. Left alone it would set the name of a people or a faith among
-the words for some pole, and the model would learn it there. The list is of the commonest words, not of all of them.
+Encoders were trained on what people write about each other. Without the list, a nationality or a religion could appear
+among the words for a pole, and the model would learn that bias. The list holds the most common words, not all.
 """
 
 _PEOPLE = """

@@ -1,8 +1,8 @@
-"""The same text once more, a little different, in the same voice.
+"""Vary a text a little, in the same voice.
 
-Only edits that leave tone and meaning alone: a contraction written out or drawn together, a word for another of the
-same register, a number moved a little, two sentences that change places, one of three or more left out. Whoever wrote
-the text could have written it so. They know English; a text in another language has its sentences and numbers edited.
+Only edits that keep tone and meaning: a contraction expanded or made, a word replaced by one of the same register, a
+number changed a little, two sentences swapped, one of at least three sentences left out. The author could have written
+the text like that. Words are edited in English only; sentences and numbers in any language.
 """
 
 import re
@@ -12,9 +12,9 @@ from itertools import chain, islice, pairwise, zip_longest
 from traitbench.scoring.segments import parts
 
 MOST = 400
-"""Of one text, no more than that many."""
+"""The most variations of one text."""
 
-# Written out and drawn together.
+# Expanded and contracted.
 _NEGATIONS = {
     "do not": "don't",
     "does not": "doesn't",
@@ -53,7 +53,7 @@ _SAME_REGISTER = {
     "a lot of": "lots of",
     "toward": "towards",
 }
-# The way back would need to know what "it's" or "whole" stands for.
+# One way only, because "it's" or "whole" is ambiguous.
 _ONE_WAY = {
     "it is": "it's",
     "that is": "that's",
@@ -71,12 +71,12 @@ _ONE_WAY = {
 _BOTH_WAYS = {**_NEGATIONS, **_CONTRACTIONS, **_SAME_REGISTER}
 _SWAPS = {**_ONE_WAY, **_BOTH_WAYS, **{other: one for one, other in _BOTH_WAYS.items()}}
 _FOLDED = {one.casefold(): other for one, other in _SWAPS.items()}
-# What is drawn together stands before a word: "that is what it's." is no English.
+# A contraction needs a word after it: "that is what it's." is not English.
 _SWAPPED = re.compile(
     r"\b(" + "|".join(sorted(map(re.escape, _SWAPS), key=len, reverse=True)) + r")\b(?=\s++\w)", re.IGNORECASE
 )
 _SHORT = {short.casefold() for short in _NEGATIONS.values()}
-# Written out before one of these, a question would read "do not you think".
+# Expanded before one of these, a question would read "do not you think".
 _ASKED = re.compile(
     r"(?<!\s)\s++(?:i|you|he|she|it|we|they|this|that|there|the|a|an|my|your|our|their|anyone|everyone)\b",
     re.IGNORECASE,
@@ -90,7 +90,7 @@ _MOVES = (1, -1, 2, -2, 3)
 
 
 def variations(text: str) -> Iterator[str]:
-    """Different from the text and from each other: those by one edit first, then those by two, and so on."""
+    """Different variations of the text: first those by one edit, then those by two, and so on."""
     seen, layer = {text}, [text]
     while layer:
         following: list[str] = []
@@ -106,7 +106,7 @@ def variations(text: str) -> Iterator[str]:
 
 
 def _edited(text: str) -> Iterator[str]:
-    """By one edit; the kinds of edit take turns, and of each there are no more than are ever wanted."""
+    """The text after one edit. The kinds of edit alternate, each limited to `MOST`."""
     kinds: Sequence[Callable[[str], Iterator[str]]] = (_swapped, _moved, _renumbered, _shortened)
     turns = zip_longest(*(islice(kind(text), MOST) for kind in kinds))
     return (edited for edited in chain.from_iterable(turns) if edited is not None)
@@ -114,10 +114,10 @@ def _edited(text: str) -> Iterator[str]:
 
 def _swapped(text: str) -> Iterator[str]:
     for match in _SWAPPED.finditer(text):
-        found = match[0].casefold()
-        if found in _SHORT and _ASKED.match(text, match.end()):
+        words = match[0].casefold()
+        if words in _SHORT and _ASKED.match(text, match.end()):
             continue
-        other = _FOLDED[found]
+        other = _FOLDED[words]
         first = other[0].upper() if match[0][0].isupper() else other[0].lower()
         yield text[: match.start()] + first + other[1:] + text[match.end() :]
 
@@ -133,7 +133,7 @@ def _renumbered(text: str) -> Iterator[str]:
 
 
 def _moved(text: str) -> Iterator[str]:
-    """Two neighbouring sentences change places, where nothing but a space is between them."""
+    """Swap two neighbouring sentences that have only a space between them."""
     sentences = parts(text, 3)
     for one, other in pairwise(sentences):
         between = text[one.end : other.start]
@@ -150,7 +150,7 @@ def _moved(text: str) -> Iterator[str]:
 
 
 def _shortened(text: str) -> Iterator[str]:
-    """One sentence of at least three is left out, unless it is half of the text."""
+    """Leave out one of at least three sentences, unless it is half of the text."""
     sentences = parts(text, 3)
     if len(sentences) >= 3:
         for sentence in sentences:

@@ -1,7 +1,7 @@
-"""A trait's own words, set into sentences: what a text at either pole would say if it said nothing else.
+"""Write texts from a trait's own words: short sentences that say nothing but which pole they belong to.
 
-The words that the encoder puts nearest to one pole and farthest from the other are set into short frames, in pairs, the
-same frame for both poles, so that nothing but the words differs.
+The words that the encoder places nearest to one pole and farthest from the other go into short frames. Texts come in
+pairs, with the same frame for both poles, so that they differ only in these words.
 """
 
 import re
@@ -52,7 +52,7 @@ _GENERAL = {"positive", "negative"}
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """Texts in pairs, their vectors (n_pairs, d), and the way (d,) from one pole's words to the other's."""
+    """Pairs of texts, their vectors (n_pairs, d), and the direction (d,) from one pole's words to the other's."""
 
     pairs: list[tuple[str, str]]
     positive: Vectors
@@ -63,54 +63,56 @@ class Written:
 def write(
     trait: TraitPoles, count: int, *, encode: Encode, vocabulary: Vocabulary, known: Collection[str] = ()
 ) -> Written:
-    """Pairs of texts, `count` of them if the words give as many that differ, without those that are known."""
-    labels, said = _labels(trait), _said(trait)
-    axis = _pole(encode, labels[0], said[0]) - _pole(encode, labels[1], said[1])
+    """Pairs of texts, at most `count`, that differ from one another and from the texts in `known`."""
+    labels, described = _labels(trait), _described(trait)
+    axis = _pole(encode, labels[0], described[0]) - _pole(encode, labels[1], described[1])
     lexicons = _lexicons(labels, axis, vocabulary, count)
     known = frozenset(known)
-    pairs = [pair for pair in (*zip(*said, strict=False), *_pairs(labels, lexicons, count)) if not known & set(pair)]
-    return _sound(pairs, encode, axis, count)
+    pairs = [
+        pair for pair in (*zip(*described, strict=False), *_pairs(labels, lexicons, count)) if not known & set(pair)
+    ]
+    return _filtered(pairs, encode, axis, count)
 
 
 def doubts(trait: TraitPoles) -> list[str]:
-    """What a person should know before trusting texts made from these words."""
+    """Notes for a person on the reliability of texts made from these words."""
     positive, negative = _labels(trait)
     if (positive, negative) != (trait.positive_label, trait.negative_label):
         return [
-            f"{trait.name}: its labels are the general ones, so the texts know no more of it than its name. Say in a"
-            " word or two what a text at either pole is, and synthesise again."
+            f"{trait.name}: it has the default labels, so the texts are made from its name only. Describe each pole"
+            " in a word or two, then synthesize again."
         ]
     return [
-        f"{trait.name}: the label of one pole only negates ({label}), and words cannot show what is missing. Say what"
-        " such a text is instead, and synthesise again."
+        f"{trait.name}: the label {label} only says what a text is not, and words cannot show that. Say what such a"
+        " text is, then synthesize again."
         for label in (negative, positive)
         if negates(label)
     ]
 
 
 def _labels(trait: TraitPoles) -> tuple[str, str]:
-    """What the poles are called; a trait whose labels say nothing is taken by its name."""
+    """The labels of the poles; with default labels, the name of the trait is added."""
     if {trait.positive_label.casefold(), trait.negative_label.casefold()} == _GENERAL:
         return f"{trait.positive_label} {trait.name}", f"{trait.negative_label} {trait.name}"
     return trait.positive_label, trait.negative_label
 
 
-def _said(trait: TraitPoles) -> tuple[list[str], list[str]]:
-    """What the description says of either pole, where it does so in the form `label: this, that.`"""
-    sections = {label.strip().casefold(): said for label, said in _SECTION.findall(trait.description)}
+def _described(trait: TraitPoles) -> tuple[list[str], list[str]]:
+    """What the description says about each pole, if it has the form `label: this, that.`"""
+    sections = {label.strip().casefold(): words for label, words in _SECTION.findall(trait.description)}
     labels = (trait.positive_label, trait.negative_label)
-    found = [
+    descriptions = [
         [_sentence("{}.", [part]) for part in _PARTS.split(sections.get(label.casefold(), "").strip(" .;")) if part]
         for label in labels
     ]
-    return (found[0], found[1]) if all(found) else ([], [])
+    return (descriptions[0], descriptions[1]) if all(descriptions) else ([], [])
 
 
-def _pole(encode: Encode, label: str, said: Sequence[str]) -> NDArray[np.float64]:
-    """(d,): where the label lies, by itself, by its parts and in what one would say of a text."""
+def _pole(encode: Encode, label: str, described: Sequence[str]) -> NDArray[np.float64]:
+    """(d,): the mean vector of the label, its parts and sentences with it, averaged with that of the description."""
     phrases = list(dict.fromkeys([*_phrases(label), *(frame.format(label) for frame in _CARRIERS)]))
     centre: NDArray[np.float64] = encode(phrases).astype(np.float64).mean(axis=0)
-    return (centre + encode(said).astype(np.float64).mean(axis=0)) / 2 if said else centre
+    return (centre + encode(described).astype(np.float64).mean(axis=0)) / 2 if described else centre
 
 
 def _phrases(label: str) -> list[str]:
@@ -120,19 +122,19 @@ def _phrases(label: str) -> list[str]:
 def _lexicons(
     labels: tuple[str, str], axis: NDArray[np.float64], vocabulary: Vocabulary, count: int
 ) -> tuple[list[str], list[str]]:
-    """The words for either pole, its own first; the more texts, the farther down the list, but as many for both."""
+    """The words for each pole, its own first; more words for more texts, and the same number for both poles."""
     size = min(_MOST_WORDS, _FEWEST_WORDS + count // 8)
     own = [[part for part in _phrases(label) if " " not in part] or [label] for label in labels]
     order = np.argsort(-(vocabulary.vectors @ axis), kind="stable")
     ranked = [word for word in (vocabulary.words[i] for i in order) if word not in UNSAID]
     ends = (ranked[:size], ranked[::-1][:size])
-    found = [list(dict.fromkeys([*mine, *end]))[:size] for mine, end in zip(own, ends, strict=True)]
-    length = min(map(len, found))
-    return found[0][:length], found[1][:length]
+    lexicons = [list(dict.fromkeys([*mine, *end]))[:size] for mine, end in zip(own, ends, strict=True)]
+    length = min(map(len, lexicons))
+    return lexicons[0][:length], lexicons[1][:length]
 
 
 def _pairs(labels: tuple[str, str], lexicons: tuple[list[str], list[str]], count: int) -> Iterator[tuple[str, str]]:
-    """Texts for both poles, frame by frame with the same places of the lexicon, more than are asked for."""
+    """Texts for both poles, with the same frame and the same places of the lexicon; more than are needed."""
     for carrier in _CARRIERS[1:]:
         yield _sentence(carrier, [labels[0]]), _sentence(carrier, [labels[1]])
     size = len(lexicons[0])
@@ -151,8 +153,8 @@ def _sentence(frame: str, words: Sequence[str]) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _sound(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np.float64], count: int) -> Written:
-    """The pairs of which both texts are new and on their side. A pair goes as a whole: no frame may tell the pole."""
+def _filtered(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np.float64], count: int) -> Written:
+    """The pairs in which both texts are new and on their side, complete so that no frame reveals the pole."""
     pairs = list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
     positive, negative = (encode([pair[side] for pair in pairs]) for side in (0, 1))
     if pairs:

@@ -1,6 +1,6 @@
-"""From vectors and qualities to an axis, from an axis and a text to a card.
+"""Fit axes to labelled vectors, and score texts with them.
 
-Pure: no file, no clock, no randomness that its inputs do not fix. `fit` learns, `card` scores, `snapshot` is what
-passes from one to the other; `discover` finds axes that nobody defined. The method is described in
+Pure: no files, no clock, and randomness only with fixed seeds. `fit` makes a `snapshot` and `card` scores with it;
+`discover` finds axes that nobody defined. The method is described in
 core/docs/scoring.md.
 """

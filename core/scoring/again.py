@@ -1,9 +1,10 @@
-"""What the search chose, learnt again and again from parts of the samples: the ground of areas and learning curves.
+"""Resampling: refits the chosen configuration on subsets of the samples, for AUROC and learning curves.
 
-With shrinkage, columns and the share of the labels fixed, learning is one linear solve on the products of the samples,
-and leaving a fold out is a closed form: many divisions into folds cost less than one search. Two samples are compared
-only when both were left out at once. Values of different folds stand on scales of their own, the middle moves against
-what is left out, and pooled they make a small set look worse than it is.
+With shrinkage, columns and the share of the label axis fixed, a fit is one linear solve on the products of the samples,
+and leaving out a fold has a closed form. So many divisions into folds cost less than one search.
+
+Two samples are compared only if both were left out of the same fit. Values of different folds have different scales,
+and the middle shifts away from what is left out; pooled, they would make a small set look worse than it is.
 """
 
 from collections.abc import Sequence
@@ -20,12 +21,12 @@ from traitbench.scoring.search import Evidence, Recipe
 Rows = NDArray[np.intp]
 
 MOST_PER_POLE = 256
-"""Products of all pairs are kept: of more samples at a pole, `part` takes as many."""
+"""The products of all pairs stay in memory, so `part` limits the samples per pole to this many."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How often a positive sample stood above a negative one, ties counting half, in how many comparisons."""
+    """How often a positive sample scored above a negative one, ties counting half, and in how many comparisons."""
 
     won: float = 0.0
     compared: float = 0.0
@@ -35,74 +36,79 @@ class Tally:
 
     @property
     def area(self) -> float:
-        """AUROC; one half where nothing was compared."""
+        """AUROC; 0.5 if nothing was compared."""
         return self.won / self.compared if self.compared else 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Again:
-    """Samples and a recipe; rows are places among the samples."""
+    """Samples and the configuration to refit; rows are indices of samples."""
 
     samples: Evidence
     recipe: Recipe
 
     @cached_property
     def products(self) -> Floats:
-        """(n, n)."""
+        """(n, n): the inner products of all samples."""
         X = self.samples.X
         X = X if self.recipe.weights is None else X * self.recipe.weights.astype(np.float32)
         return (X @ X.T).astype(np.float64)
 
     @cached_property
     def votes(self) -> Floats:
-        """(n,): what a sample counts in a comparison: every kinship at a pole has one vote; none is not judged."""
+        """(n,): weights in a comparison. Those of a group at a pole add up to one; 0 for a sample that is not
+        evaluated.
+        """
         samples, votes = self.samples, np.zeros(len(self.samples.y))
         for pole in (samples.judged & (samples.y > 0.5), samples.judged & (samples.y < 0.5)):
-            _, own, counts = np.unique(samples.kin[pole], return_inverse=True, return_counts=True)
-            votes[pole] = 1 / counts[own]
+            _, group_of, counts = np.unique(samples.kin[pole], return_inverse=True, return_counts=True)
+            votes[pole] = 1 / counts[group_of]
         return votes
 
     def learnt(self, rows: Rows, others: Rows) -> Floats:
-        """(n_others,): values of `others`, learnt from `rows`, where both poles are."""
+        """(n_others,): values of `others` from a fit to `rows`, which must include both poles."""
         system = self._system(rows)
         dual = system.root * scipy.linalg.solve(system.matrix, system.pull, assume_a="pos", check_finite=False)
-        # The direction is a sum over rows less their middle: the middle's share goes back to the rows.
+        # The direction sums centred rows, so the part of their mean is subtracted from each row's coefficient.
         return self._with_labels(self.products[np.ix_(others, rows)] @ (dual - system.weights * dual.sum()), others)
 
     def left_out(self, folds: NDArray[np.int64]) -> Floats:
-        """(n,): the value of each sample learnt without its fold; those of fold -1, never left out, have no meaning."""
-        target, root, kept, residuals = self._closed
+        """(n,): the value of each sample from a fit without its fold.
+
+        Values of fold -1, which is never held out, are meaningless.
+        """
+        target, root, residual_maker, residuals = self._closed
         values = np.zeros(len(folds))
         for fold in range(int(folds.max()) + 1):
             out = np.flatnonzero(folds == fold)
-            values[out] = target[out] - np.linalg.solve(kept[np.ix_(out, out)], residuals[out]) / root[out]
-        told = np.flatnonzero(folds >= 0)
-        values[told] = self._with_labels(values[told], told)
+            values[out] = target[out] - np.linalg.solve(residual_maker[np.ix_(out, out)], residuals[out]) / root[out]
+        evaluated = np.flatnonzero(folds >= 0)
+        values[evaluated] = self._with_labels(values[evaluated], evaluated)
         return values
 
     def tally(self, values: Floats, rows: Rows) -> Tally:
-        """The samples at `rows` compared with one another by their values (n_rows,)."""
+        """Compare the samples at `rows` with one another by their values (n_rows,)."""
         y, votes = self.samples.y[rows], self.votes[rows]
         above, below = y > 0.5, y < 0.5
         wins = (np.sign(values[above, None] - values[below]) + 1) / 2
         return Tally(float(votes[above] @ wins @ votes[below]), float(votes[above].sum() * votes[below].sum()))
 
     def tally_of_folds(self, folds: NDArray[np.int64]) -> Tally:
-        """Every sample compared with those of its own fold."""
-        values, found = self.left_out(folds), Tally()
+        """Compare every sample with those of its own fold."""
+        values, total = self.left_out(folds), Tally()
         for fold in range(int(folds.max()) + 1):
             rows = np.flatnonzero(folds == fold)
-            found += self.tally(values[rows], rows)
-        return found
+            total += self.tally(values[rows], rows)
+        return total
 
     @cached_property
     def _closed(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Targets, roots of the weights, the identity less the hat matrix, and the weighted residuals."""
+        """Targets, roots of the weights, identity minus hat matrix, and weighted residuals, for the closed form."""
         system = self._system(np.arange(len(self.samples.y)))
         inverse = scipy.linalg.inv(system.matrix, check_finite=False)
-        kept = system.penalty * inverse - np.outer(system.root, system.root)
+        residual_maker = system.penalty * inverse - np.outer(system.root, system.root)
         target = 2 * self.samples.y - 1
-        return target, system.root, kept, kept @ (system.root * target)
+        return target, system.root, residual_maker, residual_maker @ (system.root * target)
 
     def _system(self, rows: Rows) -> "_System":
         samples, inner = self.samples, self.products[np.ix_(rows, rows)]
@@ -115,7 +121,7 @@ class Again:
         return _System(matrix, penalty, weights, root, root * (target - weights @ target))
 
     def _with_labels(self, values: Floats, rows: Rows) -> Floats:
-        """The values mixed with the places on the axis of the labels, both on one scale."""
+        """The values mixed with the values on the label axis, both on one scale."""
         share, axis = self.recipe.label_share, self.recipe.label_axis
         if axis is None or not share:
             return values
@@ -124,7 +130,7 @@ class Again:
 
 @dataclass(frozen=True, eq=False)
 class _System:
-    """What is to be solved for some samples: products about their middle, weighted, with the penalty."""
+    """The linear system of a fit: centred and weighted products with the penalty, and its right-hand side."""
 
     matrix: Floats
     penalty: float
@@ -134,20 +140,23 @@ class _System:
 
 
 def folds_of(samples: Evidence, count: int, turn: int) -> NDArray[np.int64]:
-    """(n,): another division for every turn; kin share a fold, each pole is spread over all, -1 has nothing judged."""
-    kin, own = np.unique(samples.kin, return_inverse=True)
-    lean = np.sign(np.bincount(own, weights=(samples.y - 0.5) * samples.judged))
-    judged = np.bincount(own, weights=samples.judged) > 0
-    folds, rng = np.full(len(kin), -1), np.random.default_rng(turn)
+    """(n,): the fold of each sample, another division for every turn.
+
+    A group shares a fold, and each pole is spread over all. -1 for groups without an evaluated sample.
+    """
+    groups, group_of = np.unique(samples.kin, return_inverse=True)
+    lean = np.sign(np.bincount(group_of, weights=(samples.y - 0.5) * samples.judged))
+    is_evaluated = np.bincount(group_of, weights=samples.judged) > 0
+    folds, rng = np.full(len(groups), -1), np.random.default_rng(turn)
     for side in (-1, 0, 1):
-        members = rng.permutation(np.flatnonzero((lean == side) & judged))
+        members = rng.permutation(np.flatnonzero((lean == side) & is_evaluated))
         folds[members] = np.arange(len(members)) % count
-    found: NDArray[np.int64] = folds[own]
-    return found
+    chosen: NDArray[np.int64] = folds[group_of]
+    return chosen
 
 
 def part(samples: Evidence, most: int = MOST_PER_POLE) -> Evidence:
-    """The samples, of either pole `most` at most: judged ones first, in the order of their own."""
+    """At most `most` samples of each pole, evaluated ones first, otherwise in their order."""
     order = np.argsort(~samples.judged, kind="stable")
     sides = np.sign(samples.y[order] - 0.5)
     taken = [order[sides == side][:most] for side in (-1, 0, 1)]
@@ -155,7 +164,7 @@ def part(samples: Evidence, most: int = MOST_PER_POLE) -> Evidence:
 
 
 def among(samples: Evidence, rows: Rows | Sequence[int]) -> Evidence:
-    """Some of the samples."""
+    """The samples at these rows."""
     names = ("X", "y", "kin", "synthesized", "mass", "judged")
     return Evidence(*(getattr(samples, name)[rows] for name in names))
 

@@ -1,8 +1,8 @@
-"""How well values order two poles: AUROC, and the 95 % interval in which the true one lies.
+"""AUROC and its 95 % interval.
 
-The interval is Newcombe's score interval on the variance of Hanley and McNeil, which stays honest at a perfect 1.0.
-`sure` is that interval for areas that come from folds: they were learnt from fewer samples, and from other ones than
-the trait that is kept, so six of ten samples are taken to be evidence. Measured, that is what it takes.
+The interval is Newcombe's score interval (Statistics in Medicine 25, 2006) with the variance of Hanley and McNeil
+(Radiology 143, 1982); it stays valid at an AUROC of 1.0. `sure` adapts it to out-of-fold values: those come from fits
+to fewer samples than the final trait, so it counts six of ten samples. That factor was chosen by measured coverage.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,9 @@ _HALVINGS = 52
 
 
 def auroc(values: Floats, y: Floats, votes: Floats | None = None) -> float:
-    """The chance that a positive sample stands above a negative one, ties counting half; `votes` are their weights."""
+    """The chance that a positive sample has a higher value than a negative one, ties counting half; `votes` are sample
+    weights.
+    """
     above, below = y > 0.5, y < 0.5
     weights = np.ones(len(y)) if votes is None else votes
     order = np.argsort(values[below], kind="stable")
@@ -29,27 +31,27 @@ def auroc(values: Floats, y: Floats, votes: Floats | None = None) -> float:
 
 
 def sure(area: float, positive: int, negative: int) -> tuple[float, float]:
-    """95 %, for an area of samples that were held out by turns; counts are of what is independent, kinships."""
+    """The 95 % interval of an out-of-fold AUROC; counts are of independent samples, that is of groups."""
     return interval(area, _EVIDENCE * positive, _EVIDENCE * negative)
 
 
 def interval(area: float, positive: float, negative: float) -> tuple[float, float]:
-    """95 %: all areas that would not be surprised by this one."""
+    """The 95 % interval: every true AUROC for which this one is within the 95 % range."""
 
-    def surprise(true: float) -> float:
+    def excess(true: float) -> float:
         mean = (positive + negative) / 2 - 1
         spread = 1 + mean * (1 - true) / (2 - true) + mean * true / (1 + true)
         return float(np.square(area - true) - _Z**2 * true * (1 - true) * spread / (positive * negative))
 
-    # The ends themselves are solutions of no meaning when the area lies there.
-    low = 0.0 if area == 0 else _root(surprise, 0.0, min(area, 1 - _END))
-    high = 1.0 if area == 1 else _root(surprise, 1.0, max(area, _END))
+    # At 0 or 1 the end itself solves the equation without meaning, so search away from it.
+    low = 0.0 if area == 0 else _root(excess, 0.0, min(area, 1 - _END))
+    high = 1.0 if area == 1 else _root(excess, 1.0, max(area, _END))
     return low, high
 
 
-def _root(of: Callable[[float], float], above: float, below: float) -> float:
-    """Where a function that is positive at `above` and negative at `below` is zero."""
+def _root(function: Callable[[float], float], above: float, below: float) -> float:
+    """The zero of a function that is positive at `above` and negative at `below`, by bisection."""
     for _ in range(_HALVINGS):
         middle = (above + below) / 2
-        above, below = (middle, below) if of(middle) > 0 else (above, middle)
+        above, below = (middle, below) if function(middle) > 0 else (above, middle)
     return (above + below) / 2

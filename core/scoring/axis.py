@@ -1,8 +1,10 @@
-"""A path of directions from the centroid difference to the shrunk discriminant, every pole weighing the same.
+"""The path of directions from the centroid difference to the shrunk linear discriminant, with equal weight for both
+poles.
 
-With weights that sum to one half at each pole, m the weighted mean, S the weighted covariance and c the weighted pull
-of the qualities, the direction at shrinkage L is (S + L s I)^-1 c, s being the mean variance: large L gives the
-difference of the two centroids, small L the discriminant. One eigendecomposition serves the whole path.
+The weights sum to one half at each pole. With m the weighted mean, S the weighted covariance and c the weighted
+covariance of vectors and qualities, the direction at shrinkage L is (S + L s I)^-1 c, where s is the mean variance
+(ridge-regularised linear discriminant analysis). A large L gives the difference of the two centroids, a small L the
+discriminant. One eigendecomposition serves the whole path.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 _ROWS_AT_ONCE = 4_096
-# From here on in single precision: a direction turns by less than a thousandth of a radian, and takes half the time.
+# From this many samples, single precision: a direction moves by less than 0.001 radian, in half the time.
 _MANY = 4_096
 
 
@@ -23,7 +25,7 @@ _MANY = 4_096
 class Path:
     """Directions (n_shrinkages, d) and offsets (n_shrinkages,): the value of x is `x @ direction + offset`.
 
-    `middle` is the mean quality on -1..1, a part of every offset: 0 unless there are grades.
+    `middle` is the mean quality on -1..1, which every offset includes; 0 unless there are qualities between the poles.
     """
 
     directions: Floats
@@ -37,7 +39,10 @@ class Path:
 
 
 def pole_weights(y: Floats, mass: Floats | None = None) -> Floats:
-    """(n_samples,): one half for either side of 0.5, shared by mass; a sample at 0.5 belongs half to each side."""
+    """(n_samples,): weights that add up to one half on each side of 0.5, in proportion to `mass`.
+
+    A sample at 0.5 belongs half to each side.
+    """
     positive = np.where(y > 0.5, 1.0, np.where(y < 0.5, 0.0, 0.5))
     negative = 1 - positive
     if mass is not None:
@@ -47,26 +52,28 @@ def pole_weights(y: Floats, mass: Floats | None = None) -> Floats:
 
 
 def path(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float], mass: Floats | None = None) -> Path:
-    """The path for vectors (n_samples, d) and qualities (n_samples,), both poles being there.
+    """The path for vectors (n_samples, d) and qualities (n_samples,) of both poles.
 
-    `mass` (n_samples,) says how much each sample counts within its pole, the same for all when None.
+    `mass` (n_samples,) are the sample weights within a pole, equal when None.
     """
     return _decompose(X, y, shrinkages, pole_weights(y, mass), leave_out=False)[0]
 
 
 def path_and_left_out(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float]) -> tuple[Path, Floats]:
-    """The path, and the value (n_samples, n_shrinkages) of each sample had it been left out, in closed form."""
+    """The path, and each sample's value (n_samples, n_shrinkages) from a fit without it, in closed form."""
     return _decompose(X, y, shrinkages, pole_weights(y), leave_out=True)
 
 
 def centroid_difference(X: NDArray[np.floating], y: Floats, mass: Floats | None = None) -> Path:
-    """The far end of the path, in units of its own values: all that one sample at a pole can tell."""
+    """The path's end at large shrinkage, scaled so that its values have mean square one: all that one sample per pole
+    supports.
+    """
     weights = pole_weights(y, mass)
     centre, target, middle = _centre(X, y, weights)
     direction = (weights * (target - middle)) @ (X.astype(np.float64) - centre)
-    found = Path(direction[None], np.array([middle - centre @ direction]), middle)
-    scale = np.sqrt(weights @ np.square(found.values(X)[:, 0]))
-    return Path(found.directions / scale, found.offsets / scale, middle) if scale > 0 else found
+    difference = Path(direction[None], np.array([middle - centre @ direction]), middle)
+    scale = np.sqrt(weights @ np.square(difference.values(X)[:, 0]))
+    return Path(difference.directions / scale, difference.offsets / scale, middle) if scale > 0 else difference
 
 
 def _decompose(
@@ -76,11 +83,11 @@ def _decompose(
     centre, target, middle = _centre(X, y, weights)
     solve = _by_samples if n <= d else _by_features
     directions, leverage = solve(X, centre, weights, target - middle, np.array(shrinkages), leave_out)
-    found = Path(directions, middle - directions @ centre, middle)
+    fitted = Path(directions, middle - directions @ centre, middle)
     if not leave_out:
-        return found, np.empty((0, 0))
-    values = _in_blocks(X, found.values)
-    return found, _left_out(values, leverage, weights, target) - _moved(target, weights)[:, None]
+        return fitted, np.empty((0, 0))
+    values = _in_blocks(X, fitted.values)
+    return fitted, _left_out(values, leverage, weights, target) - _moved(target, weights)[:, None]
 
 
 def _centre(X: NDArray[np.floating], y: Floats, weights: Floats) -> tuple[Floats, Floats, float]:
@@ -93,7 +100,7 @@ def _centre(X: NDArray[np.floating], y: Floats, weights: Floats) -> tuple[Floats
 def _by_samples(
     X: NDArray[np.floating], centre: Floats, weights: Floats, pull: Floats, shrinkages: Floats, leave_out: bool
 ) -> tuple[Floats, Floats]:
-    """No more samples than features: through the Gram matrix."""
+    """Solve by the Gram matrix, for no more samples than features."""
     root = np.sqrt(weights)
     A = root[:, None] * (X.astype(np.float64) - centre)
     variances, U = _eigen(A @ A.T)
@@ -106,7 +113,7 @@ def _by_samples(
 def _by_features(
     X: NDArray[np.floating], centre: Floats, weights: Floats, pull: Floats, shrinkages: Floats, leave_out: bool
 ) -> tuple[Floats, Floats]:
-    """More samples than features: through the covariance, some rows at a time; of very many in single precision."""
+    """Solve by the covariance matrix, for more samples than features; in single precision for very many."""
     d = X.shape[1]
     S, c = np.zeros((d, d)), np.zeros(d)
     exact = len(X) < _MANY
@@ -124,7 +131,7 @@ def _by_features(
         return directions, np.empty((0, 0))
 
     if not exact:
-        # Each of very many samples draws a direction as little as the next: the mean, which costs nothing, will do.
+        # Among very many samples the leverages hardly differ, so their mean is enough and costs nothing.
         return directions, weights[:, None] * (variances / denominators).sum(axis=1)
     shrunk = (1 / denominators).T
 
@@ -141,30 +148,30 @@ def _eigen(symmetric: NDArray[np.floating]) -> tuple[Floats, Floats]:
 
 
 def _penalties(shrinkages: Floats, variance: float) -> Floats:
-    """(n_shrinkages, 1); identical samples have no variance, and then any penalty gives direction zero."""
+    """(n_shrinkages, 1); identical samples have no variance, and then any penalty gives a zero direction."""
     return shrinkages[:, None] * (variance if variance > 0 else 1.0)
 
 
 def _left_out(values: Floats, leverage: Floats, weights: Floats, target: Floats) -> Floats:
     """The value of each sample on the path fitted without it.
 
-    The closed form takes the sample's weight away and leaves the other weights alone, so its pole would count less and
-    the middle would move against it; the second term gives the rest of the pole the full half again.
+    The closed form removes the sample's weight and keeps the other weights, so its pole would count less and the middle
+    would shift. The second term restores the weight of one half to the rest of the pole.
     """
     own = weights[:, None]
     residual = target[:, None] - values
     side = np.sign(target)[:, None]
-    apart = 2 * (side * own * residual).sum(axis=0)
-    alone: Floats = target[:, None] - residual / np.maximum(1 - leverage - own, 1e-9)
-    alone += side * own / (1 - own) * apart / 2
-    return alone
+    gap = 2 * (side * own * residual).sum(axis=0)
+    left_out_values: Floats = target[:, None] - residual / np.maximum(1 - leverage - own, 1e-9)
+    left_out_values += side * own / (1 - own) * gap / 2
+    return left_out_values
 
 
 def _moved(target: Floats, weights: Floats) -> Floats:
-    """(n,): how far the middle moves when a sample is left out.
+    """(n,): how far the mean quality moves when a sample is left out.
 
-    It moves against what is left out, and where directions are short, at large shrinkage, that would be all that is
-    seen: as if the axis put every grade in its opposite's place.
+    It moves away from the sample. At large shrinkage directions are short, so this shift would dominate and make the
+    axis look as if it ranked every quality in reverse.
     """
     moved = np.zeros(len(target))
     for side in (target > 0, target < 0):

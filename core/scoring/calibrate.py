@@ -1,7 +1,8 @@
-"""From values on an axis to scores: sigmoid(a u + b), a kept positive and b near zero by their priors.
+"""Calibration: from values u on an axis to scores sigmoid(a u + b), as in Platt scaling.
 
-Two parameters with proper priors cannot degenerate at four samples a pole: the slope never turns the axis round, and
-the midpoint between the poles stays near 0.5. Many columns of values are calibrated at once.
+Priors keep a positive and b near zero, so the two parameters cannot degenerate even with four samples per pole: the
+slope never reverses the axis, and the midpoint between the poles stays near 0.5. Many columns of values are calibrated
+at once, by Newton's method.
 """
 
 from dataclasses import dataclass
@@ -15,15 +16,15 @@ _SLOPE_SPREAD = 1.5
 _OFFSET_SPREAD = 0.25
 _STEPS = 60
 _HALVINGS = 12
-_CLOSE = 1e-7
-_NEAR = 1e-3
+_CONVERGED = 1e-7
+_NEARLY_CONVERGED = 1e-3
 _CONVEX = 0.1
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Per column (k,): the natural logarithm of the slope, the offset, and the cross-entropy in units of samples."""
+    """Per column (k,): the natural logarithm of the slope, the offset, and the total cross-entropy over the samples."""
 
     log_slopes: Floats
     offsets: Floats
@@ -31,16 +32,16 @@ class Calibration:
 
     @property
     def slopes(self) -> Floats:
-        """(k,), all positive."""
+        """(k,): all positive."""
         return np.exp(self.log_slopes)
 
     def logits(self, values: Floats) -> Floats:
-        """(n, k) for values (n, k)."""
+        """(n, k): logits of values (n, k)."""
         return values * self.slopes + self.offsets
 
 
 def smoothed(y: Floats, n: int) -> Floats:
-    """Qualities as targets: the poles stand a little inside 0..1, the less the more samples there are."""
+    """Qualities as targets: kept a little inside 0..1, less so the more samples there are."""
     margin = 1 / (n / 2 + 2)
     return np.clip(y, margin, 1 - margin)
 
@@ -53,21 +54,21 @@ def calibrate(
     said: Floats | None = None,
     start: Calibration | None = None,
 ) -> Calibration:
-    """The most probable slope and offset of each column of `values` (n, k); `weights` (n,) sum to the evidence.
+    """Fit the most probable slope and offset of each column of `values` (n, k); `weights` (n,) sum to the sample count.
 
-    `said` (n, k) are logits that are there already; what is found is added to them.
+    `said` (n, k) are logits that are added to the calibrated values.
     """
     task = _Task(values, targets[:, None], weights, said)
     at = np.stack([start.log_slopes, start.offsets]) if start else np.zeros((2, values.shape[1]))
-    there = _look(task, at)
-    # A column that has arrived stays: what else is calibrated with it must not change its last digits.
-    moving = np.ones(values.shape[1], bool)
+    point = _evaluate(task, at)
+    # A converged column is frozen: the other columns must not change its last digits.
+    active = np.ones(values.shape[1], bool)
     for _ in range(_STEPS):
-        there, step = _descend(task, there, np.where(moving, _newton(task, there), 0.0))
-        moving &= np.abs(step).max(axis=0) >= _CLOSE
-        if not moving.any():
+        point, step = _descend(task, point, np.where(active, _newton(task, point), 0.0))
+        active &= np.abs(step).max(axis=0) >= _CONVERGED
+        if not active.any():
             break
-    return Calibration(there.at[0], there.at[1], there.losses - _penalty(there.at))
+    return Calibration(point.at[0], point.at[1], point.losses - _penalty(point.at))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +80,8 @@ class _Task:
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
-    """A point (2, k), and what is to be seen from it: values times slopes and scores (n, k), and the losses (k,)."""
+class _Point:
+    """A point (2, k) in the parameters: with values times slopes and scores (n, k), and the losses (k,)."""
 
     at: Floats
     scaled: Floats
@@ -88,16 +89,17 @@ class _Place:
     losses: Floats
 
 
-def _look(task: _Task, at: Floats) -> _Place:
+def _evaluate(task: _Task, at: Floats) -> _Point:
     scaled = task.values * np.exp(at[0])
     logits = scaled + at[1]
     if task.said is not None:
         logits += task.said
-    # One exponential e gives both: the score 1 / (1 + e) or e / (1 + e), the entropy max(x, 0) + log(1 + e) - t x.
+    # One exponential e = exp(-|x|) gives the score 1 / (1 + e) or e / (1 + e) and the cross-entropy
+    # max(x, 0) + log(1 + e) - t x.
     small = np.exp(-np.abs(logits))
     scores = np.where(logits > 0, 1.0, small) / (1 + small)
     entropies = np.maximum(logits, 0) + np.log(1 + small) - task.targets * logits
-    return _Place(at, scaled, scores, task.weights @ entropies + _penalty(at))
+    return _Point(at, scaled, scores, task.weights @ entropies + _penalty(at))
 
 
 def _penalty(at: Floats) -> Floats:
@@ -105,33 +107,33 @@ def _penalty(at: Floats) -> Floats:
     return penalty
 
 
-def _newton(task: _Task, there: _Place) -> Floats:
-    """(2, k): the step to the bottom of a parabola; what would bend it down is left out until the bottom is near."""
-    at, scaled, scores = there.at, there.scaled, there.scores
+def _newton(task: _Task, point: _Point) -> Floats:
+    """(2, k): the Newton step; where the loss is not clearly convex, without the term that could make it so."""
+    at, scaled, scores = point.at, point.scaled, point.scores
     residuals = scores - task.targets
-    pulls = task.weights @ (residuals * scaled)
-    slope = pulls + at[0] / _SLOPE_SPREAD**2
+    gradients = task.weights @ (residuals * scaled)
+    slope = gradients + at[0] / _SLOPE_SPREAD**2
     offset = task.weights @ residuals + at[1] / _OFFSET_SPREAD**2
     spread = scores * (1 - scores)
     spread_scaled = spread * scaled
-    sure = task.weights @ (spread_scaled * scaled) + 1 / _SLOPE_SPREAD**2
+    curvature = task.weights @ (spread_scaled * scaled) + 1 / _SLOPE_SPREAD**2
     cross = task.weights @ spread_scaled
     flat = task.weights @ spread + 1 / _OFFSET_SPREAD**2
-    convex = (sure + pulls) * flat - np.square(cross) > _CONVEX * sure * flat
-    bend = sure + np.where(convex, pulls, np.maximum(pulls, 0))
+    convex = (curvature + gradients) * flat - np.square(cross) > _CONVEX * curvature * flat
+    bend = curvature + np.where(convex, gradients, np.maximum(gradients, 0))
     determinant = bend * flat - np.square(cross)
     step: Floats = -np.stack([flat * slope - cross * offset, bend * offset - cross * slope]) / determinant
     return step
 
 
-def _descend(task: _Task, here: _Place, step: Floats) -> tuple[_Place, Floats]:
-    """Take the step, or half of it, and so on, column by column, until the loss does not rise; the step taken, too."""
+def _descend(task: _Task, current: _Point, step: Floats) -> tuple[_Point, Floats]:
+    """Take the step, halved per column until the loss does not rise; return the new point and the step taken."""
     for _ in range(_HALVINGS):
-        there = _look(task, here.at + step)
-        # Near the bottom losses differ by rounding only, and a step is right without asking them.
-        worse = (there.losses > here.losses * (1 + _ROUNDING)) & (np.abs(step).max(axis=0) > _NEAR)
+        point = _evaluate(task, current.at + step)
+        # Near the minimum losses differ only by rounding, so the step is accepted without comparing them.
+        worse = (point.losses > current.losses * (1 + _ROUNDING)) & (np.abs(step).max(axis=0) > _NEARLY_CONVERGED)
         if not worse.any():
-            return there, step
+            return point, step
         step = np.where(worse, step / 2, step)
     step = np.where(worse, 0, step)
-    return _look(task, here.at + step), step
+    return _evaluate(task, current.at + step), step

@@ -1,10 +1,10 @@
-"""What a search weighs against each other, and how: by what held-out values say of each, and what was likely before.
+"""The candidates of a search, and how they are averaged: by prior odds and held-out likelihood.
 
-A candidate is a direction (a shrinkage, and factors of the encoder's blocks) and the slope at which the axis of the
-labels has a say beside it. That axis never saw a sample, so its values are as honest as held-out ones. Its slope is
-not fitted but stands in a row of few, with even odds that the labels tell nothing at all: samples that speak against
-the labels soon silence them, and where they speak for them a few samples are enough. A free slope, or a mere share in
-a mix, would only be turned down, and the labels would go on drowning what the samples have taught.
+A candidate is a direction (a shrinkage, and factors for the encoder's blocks) and a slope for the label axis. The label
+axis never saw a sample, so its values are as unbiased as held-out ones. Its slope is not fitted but taken from a short
+list, with prior odds of one half that the labels say nothing. So samples that contradict the labels soon outweigh them,
+and a few samples are enough to confirm them. A freely fitted slope, or a fixed share in a mixture, would only shrink
+the label axis, which would then still outweigh what the samples say.
 """
 
 import math
@@ -19,66 +19,66 @@ from traitbench.scoring.axis import Floats
 from traitbench.scoring.calibrate import Calibration, calibrate, smoothed
 
 LABEL_SLOPES = (0.0, 0.5, 1.0, 1.6, 2.5)
-"""Slopes of the labels' axis, in logits per deviation of its values."""
+"""Slopes of the label axis, in logits per standard deviation of its values."""
 
-_HEARD = 0.5
-_CENTRE = 0.75
+_LABEL_PRIOR = 0.5
+_PRIOR_POWER = 0.75
 _WIDEST = 10.0
 _FLATTEST = 1e-12
-_UNLIKELY = 1e-3
-_BLOCKS_KEPT = 1.0
+_LEAST_WEIGHT = 1e-3
+_BLOCK_PENALTY = 1.0
 
 
 @dataclass(frozen=True, order=True)
 class Candidate:
-    """A power of ten for the shrinkage, the slope of the labels' axis, factors of the blocks (none: all of them 1)."""
+    """The shrinkage as a power of ten, the slope of the label axis, and a factor per block (empty: all are 1)."""
 
     power: float
     labels: float = 0.0
     blocks: tuple[float, ...] = ()
 
     def __str__(self) -> str:
-        """`0.5`, `0.5 labels 1`, `0.5 labels 1 blocks 1:2:1`: how metrics name it."""
-        told = [f"{self.power:g}"]
-        told += [f"labels {self.labels:g}"] if self.labels else []
-        told += ["blocks " + ":".join(f"{factor:g}" for factor in self.blocks)] if self.blocks else []
-        return " ".join(told)
+        """The name in metrics, such as `0.5`, `0.5 labels 1` or `0.5 labels 1 blocks 1:2:1`."""
+        words = [f"{self.power:g}"]
+        words += [f"labels {self.labels:g}"] if self.labels else []
+        words += ["blocks " + ":".join(f"{factor:g}" for factor in self.blocks)] if self.blocks else []
+        return " ".join(words)
 
     @staticmethod
-    def read(told: object) -> "Candidate":
-        """The candidate of that name; `ValueError` unless a search can have had it."""
-        words = str(told).split()
-        named = dict(zip(words[1::2], words[2::2], strict=True))
-        if not words or not named.keys() <= {"labels", "blocks"}:
-            raise ValueError("This names no candidate.")
-        blocks = tuple(float(factor) for factor in named["blocks"].split(":")) if "blocks" in named else ()
-        found = Candidate(float(words[0]), float(named.get("labels", 0)), blocks)
-        numbers = (abs(found.power), found.labels, *found.blocks)
+    def read(name: object) -> "Candidate":
+        """The candidate with this name; raise `ValueError` if no search could have produced it."""
+        words = str(name).split()
+        options = dict(zip(words[1::2], words[2::2], strict=True))
+        if not words or not options.keys() <= {"labels", "blocks"}:
+            raise ValueError("This is not the name of a candidate.")
+        blocks = tuple(float(factor) for factor in options["blocks"].split(":")) if "blocks" in options else ()
+        candidate = Candidate(float(words[0]), float(options.get("labels", 0)), blocks)
+        numbers = (abs(candidate.power), candidate.labels, *candidate.blocks)
         if not all(0 <= number <= _WIDEST for number in numbers):
-            raise ValueError("No search goes as wide as that.")
-        return found
+            raise ValueError("The candidate is outside the range of every search.")
+        return candidate
 
     @property
     def direction(self) -> "Candidate":
-        """What decides its direction: the same without the labels."""
+        """The candidate without the label axis: what decides its direction."""
         return Candidate(self.power, 0.0, self.blocks)
 
     @property
     def log_odds(self) -> float:
-        """Of its direction, before a sample is seen."""
-        bent = sum(math.log(factor) ** 2 for factor in self.blocks if factor > 0)
-        return -((self.power - _CENTRE) ** 2) / 2 - _BLOCKS_KEPT * bent / 2
+        """Prior log-odds of its direction."""
+        squared_logs = sum(math.log(factor) ** 2 for factor in self.blocks if factor > 0)
+        return -((self.power - _PRIOR_POWER) ** 2) / 2 - _BLOCK_PENALTY * squared_logs / 2
 
 
 @dataclass(frozen=True, eq=False)
 class Slate:
-    """Candidates side by side."""
+    """Candidates, with their parameters as arrays."""
 
     candidates: Sequence[Candidate]
 
     @cached_property
     def labels(self) -> Floats:
-        """(k,): the slopes of the labels' axis."""
+        """(k,): the slopes of the label axis."""
         return np.array([candidate.labels for candidate in self.candidates], np.float64)
 
     @cached_property
@@ -88,12 +88,12 @@ class Slate:
 
     @cached_property
     def log_odds(self) -> Floats:
-        """(k,): of the directions, before a sample is seen."""
+        """(k,): prior log-odds of the directions."""
         return np.array([candidate.log_odds for candidate in self.candidates], np.float64)
 
     @cached_property
     def beside(self) -> Sequence[tuple[float, NDArray[np.intp]]]:
-        """The log-odds of every slope of the labels, before a sample is seen, and the places of its candidates."""
+        """For every slope of the label axis: its prior log-odds, and the indices of its candidates."""
         slopes = np.unique(self.labels).tolist()
         return [
             (math.log(odds), np.flatnonzero(self.labels == slope))
@@ -101,16 +101,16 @@ class Slate:
         ]
 
     def only(self, places: NDArray[np.intp]) -> "Slate":
-        """Some of them."""
+        """The candidates at these indices."""
         return Slate([self.candidates[place] for place in places.tolist()])
 
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What can be said of the samples a trait is judged by, before any calibration.
+    """Everything known about the evaluated samples before calibration.
 
-    Qualities, weights (both poles the same) and folds (n,), held-out values (n, k) of directions, and the values (n,)
-    of the labels' axis, None without one.
+    Qualities, weights (equal totals for both poles) and folds (n,), held-out values (n, k) of the directions, and
+    values (n,) on the label axis, None without one.
     """
 
     y: Floats
@@ -121,13 +121,13 @@ class Told:
     labels: Floats | None
 
     def of(self, slate: Slate) -> "Told":
-        """The same with a column of values for each candidate: its direction's."""
+        """The same, with one column of values for each candidate: that of its direction."""
         places = {direction: place for place, direction in enumerate(self.directions)}
         columns = [places[candidate.direction] for candidate in slate.candidates]
         return replace(self, directions=slate.candidates, values=self.values[:, columns])
 
     def part(self, rows: NDArray[np.bool_]) -> "Told":
-        """What is told of some of the samples."""
+        """The same, for some of the samples."""
         balance = self.balance[rows]
         return replace(
             self,
@@ -141,9 +141,10 @@ class Told:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """Candidates with their calibrations and shares, learnt from one set of samples.
+    """Candidates with their calibrations and their weights in the average.
 
-    The logit of a text is the mean, by share, of `value / scale * slope + labels * (told - middle) / spread + offset`.
+    The logit of a text is the weighted mean of `value / scale * slope + labels * (label_value - middle) / spread +
+    offset`.
     """
 
     slate: Slate
@@ -155,61 +156,65 @@ class Weighed:
 
     @property
     def gains(self) -> Floats:
-        """(k,): what a value of each direction counts."""
-        found: Floats = self.share * self.calibration.slopes / self.scale
-        return found
+        """(k,): the factor of a value of each direction in the averaged logit."""
+        gains: Floats = self.share * self.calibration.slopes / self.scale
+        return gains
 
     @property
     def label_slope(self) -> float:
-        """The mean slope of the labels' axis."""
+        """The mean slope of the label axis."""
         return float(self.share @ self.slate.labels)
 
     @property
     def label_gain(self) -> float:
-        """What a value on the labels' axis counts."""
+        """The factor of a value on the label axis in the averaged logit."""
         return self.label_slope / self.spread
 
     @property
     def offset(self) -> float:
-        """What is added to the counted values."""
+        """The constant of the averaged logit."""
         return float(self.share @ self.calibration.offsets) - self.label_gain * self.middle
 
     @property
     def label_share(self) -> float:
-        """How much of the whole slope the labels have, 0..1."""
+        """The share of the label axis in the total slope, 0..1."""
         return self.label_slope / (self.label_slope + float(self.share @ self.calibration.slopes))
 
-    def logits(self, told: Told) -> Floats:
-        """(n,) of samples of whom the values of the candidates' directions are told."""
-        found: Floats = told.values @ self.gains + self.offset
-        return found if told.labels is None else found + self.label_gain * told.labels
+    def logits(self, held_out: Told) -> Floats:
+        """(n,): averaged logits of samples with held-out values."""
+        logits: Floats = held_out.values @ self.gains + self.offset
+        return logits if held_out.labels is None else logits + self.label_gain * held_out.labels
 
 
-def weigh(told: Told, slate: Slate, *, fixed: Floats | None = None, start: Calibration | None = None) -> Weighed:
-    """Each candidate's calibration, and its share: the one in `fixed`, or what the evidence gives it.
+def weigh(
+    held_out: Told, candidates: Slate, *, fixed: Floats | None = None, start: Calibration | None = None
+) -> Weighed:
+    """Calibrate each candidate and weigh it: by `fixed`, or by how well it predicts the held-out values.
 
-    `told` has a column for each of them.
+    The values must have one column for each candidate.
     """
-    scale = np.sqrt(told.balance @ np.square(told.values))
+    scale = np.sqrt(held_out.balance @ np.square(held_out.values))
     scale = np.where(scale > _FLATTEST, scale, 1.0)
-    middle, spread = _place(told)
-    said = None if told.labels is None else ((told.labels - middle) / spread)[:, None] * slate.labels
-    n = len(told.y)
-    targets = smoothed(told.y, n)
-    calibration = calibrate(told.values / scale, targets, told.balance * n, said=said, start=start)
+    middle, spread = _label_scale(held_out)
+    label_logits = (
+        None if held_out.labels is None else ((held_out.labels - middle) / spread)[:, None] * candidates.labels
+    )
+    n = len(held_out.y)
+    targets = smoothed(held_out.y, n)
+    calibration = calibrate(held_out.values / scale, targets, held_out.balance * n, said=label_logits, start=start)
     if fixed is None:
-        fixed = _shares(slate, calibration.cross_entropies, float(told.balance @ np.square(2 * targets - 1)))
-    return Weighed(slate, scale, middle, spread, calibration, fixed)
+        fixed = _weights(candidates, calibration.cross_entropies, float(held_out.balance @ np.square(2 * targets - 1)))
+    return Weighed(candidates, scale, middle, spread, calibration, fixed)
 
 
-def pruned(found: Weighed) -> Weighed:
-    """Without the candidates that have next to no share."""
-    kept = np.flatnonzero(found.share >= _UNLIKELY * found.share.max())
-    calibration, share = found.calibration, found.share[kept]
+def pruned(average: Weighed) -> Weighed:
+    """The average without candidates of negligible weight."""
+    kept = np.flatnonzero(average.share >= _LEAST_WEIGHT * average.share.max())
+    calibration, share = average.calibration, average.share[kept]
     return replace(
-        found,
-        slate=found.slate.only(kept),
-        scale=found.scale[kept],
+        average,
+        slate=average.slate.only(kept),
+        scale=average.scale[kept],
         calibration=Calibration(
             calibration.log_slopes[kept], calibration.offsets[kept], calibration.cross_entropies[kept]
         ),
@@ -217,67 +222,67 @@ def pruned(found: Weighed) -> Weighed:
     )
 
 
-def blind(told: Told, found: Weighed) -> Floats:
-    """(n,): logits from held-out values, through calibrations and shares that did not see the sample's fold either."""
-    logits = np.empty(len(told.y))
-    for fold in range(int(told.folds.max()) + 1):
-        out = told.folds == fold
-        logits[out] = weigh(told.part(~out), found.slate, start=found.calibration).logits(told.part(out))
+def blind(held_out: Told, average: Weighed) -> Floats:
+    """(n,): nested out-of-fold logits: calibration and weights did not see the sample's fold either."""
+    logits = np.empty(len(held_out.y))
+    for fold in range(int(held_out.folds.max()) + 1):
+        out = held_out.folds == fold
+        logits[out] = weigh(held_out.part(~out), average.slate, start=average.calibration).logits(held_out.part(out))
     return logits
 
 
-def cross_entropy(told: Told, logits: Floats) -> float:
-    """Of logits (n,) with the qualities, both poles weighing the same."""
-    return float(told.balance @ (np.logaddexp(0, logits) - told.y * logits))
+def cross_entropy(held_out: Told, logits: Floats) -> float:
+    """The mean cross-entropy of logits (n,) and qualities, both poles with equal weight."""
+    return float(held_out.balance @ (np.logaddexp(0, logits) - held_out.y * logits))
 
 
 def label_slope(y: Floats, balance: Floats, labels: Floats) -> tuple[float, float]:
-    """What a value on the labels' axis counts, where there is no other judge than these samples, and its middle."""
+    """The factor of a value on the label axis, chosen by these samples alone, and the mean of the values."""
     middle = float(balance @ labels)
     spread = float(np.sqrt(balance @ np.square(labels - middle))) or 1.0
     slopes, targets = np.array(LABEL_SLOPES), smoothed(y, len(y))
     logits = ((labels - middle) / spread)[:, None] * slopes
     entropies = len(y) * balance @ (np.logaddexp(0, logits) - targets[:, None] * logits)
-    told = float(balance @ np.square(2 * targets - 1))
-    odds = _softmax(np.log(_label_odds(LABEL_SLOPES)) - entropies / told)
+    mean_square = float(balance @ np.square(2 * targets - 1))
+    odds = _softmax(np.log(_label_odds(LABEL_SLOPES)) - entropies / mean_square)
     return float(odds @ slopes) / spread, middle
 
 
 def _label_odds(slopes: Sequence[float]) -> list[float]:
-    """Even odds that the labels tell something, whatever slopes there are for it."""
-    return [_HEARD / max(1, sum(map(bool, slopes))) if slope else 1 - _HEARD for slope in slopes]
+    """Prior odds per slope: even odds that the labels say something, shared by all slopes above 0."""
+    return [_LABEL_PRIOR / max(1, sum(map(bool, slopes))) if slope else 1 - _LABEL_PRIOR for slope in slopes]
 
 
-def _place(told: Told) -> tuple[float, float]:
-    """Middle and spread of the values on the labels' axis."""
-    if told.labels is None:
+def _label_scale(held_out: Told) -> tuple[float, float]:
+    """The weighted mean and standard deviation of the values on the label axis."""
+    if held_out.labels is None:
         return 0.0, 1.0
-    middle = float(told.balance @ told.labels)
-    spread = float(np.sqrt(told.balance @ np.square(told.labels - middle)))
+    middle = float(held_out.balance @ held_out.labels)
+    spread = float(np.sqrt(held_out.balance @ np.square(held_out.labels - middle)))
     return middle, spread if spread > _FLATTEST else 1.0
 
 
-def _shares(slate: Slate, cross_entropies: Floats, told: float) -> Floats:
-    """(k,): first among the slopes of the labels, then, beside each of these, among the directions.
+def _weights(candidates: Slate, cross_entropies: Floats, mean_square: float) -> Floats:
+    """(k,): weights first over the slopes of the label axis, then over the directions at each slope.
 
-    A coin's side is the least that a target can tell. Grades and smoothed poles, being nearer to the middle, vary less
-    and so tell more than their cross-entropy says: `told`, their mean square on -1..1, is how much less. Without that
-    the labels would win over what the samples know.
+    A target of 0 or 1 carries the least information per unit of cross-entropy. Grades and smoothed poles lie nearer to
+    the middle, vary less, and so carry more. `mean_square`, of the targets on -1..1, corrects for that. Without the
+    correction the label axis would outweigh the samples.
     """
     shares, odds = np.empty(len(cross_entropies)), []
-    for log_odds, own in slate.beside:
-        before, entropies = slate.log_odds[own], cross_entropies[own]
-        shares[own] = _softmax(before - entropies)
-        odds.append(log_odds + _log_sum(before - entropies / told) - _log_sum(before))
-    for part, (_, own) in zip(_softmax(np.array(odds)).tolist(), slate.beside, strict=True):
-        shares[own] *= part
+    for log_odds, members in candidates.beside:
+        prior, entropies = candidates.log_odds[members], cross_entropies[members]
+        shares[members] = _softmax(prior - entropies)
+        odds.append(log_odds + _log_sum(prior - entropies / mean_square) - _log_sum(prior))
+    for part, (_, members) in zip(_softmax(np.array(odds)).tolist(), candidates.beside, strict=True):
+        shares[members] *= part
     return shares
 
 
 def _softmax(logs: Floats) -> Floats:
-    found: Floats = np.exp(logs - logs.max())
-    found /= found.sum()
-    return found
+    odds: Floats = np.exp(logs - logs.max())
+    odds /= odds.sum()
+    return odds
 
 
 def _log_sum(logs: Floats) -> float:

@@ -26,7 +26,7 @@ _At = tuple[int, Tier | None, Confidence, tuple[int, int], int | None, Breaks]
 
 WEAKEST_FIRST: tuple[Confidence, ...] = ("low", "moderate", "high")
 _PRODUCTS = 2**16  # at once: what fits a processor's cache
-_PARTS = 1_024  # encoded at once: of a long text never all vectors are in memory
+_PARTS = 1_024  # encoded at once, so that a long text never has all its vectors in memory
 # The reciprocals of 1 to 100 as whole numbers over a common one: sums of them are exact.
 _COMMON = math.lcm(*range(1, 101))
 _SHARES = [0, *(_COMMON // points for points in range(1, 101))]
@@ -51,7 +51,7 @@ class UnknownTrait(KeyError):
 
 
 class TraitScore(NamedTuple):
-    """A text on one trait; `polarity` is the score before rounding, on -1..1."""
+    """The score of a text on one trait; `polarity` is the score before rounding, on -1..1."""
 
     score: int
     label: Tier | None
@@ -80,17 +80,17 @@ class ScoreCard:
 
     @property
     def composite(self) -> int:
-        """All scores in one."""
+        """The harmonic mean of the trait scores above 0."""
         return composite([trait.score for trait in self.traits.values()])
 
     @property
     def confidence(self) -> Confidence:
-        """The weakest trait's."""
+        """The lowest confidence of a trait."""
         return min([trait.confidence for trait in self.traits.values()], key=WEAKEST_FIRST.index)
 
     @property
     def headroom(self) -> int | None:
-        """The largest there is."""
+        """The largest headroom of a trait; None if no trait has one."""
         return max([trait.headroom for trait in self.traits.values() if trait.headroom is not None], default=None)
 
 
@@ -156,8 +156,10 @@ def _of_parts(snapshot: Snapshot, encode: Encode, parts: Sequence[str]) -> tuple
 
 
 def of_vectors(snapshot: Snapshot, vectors: NDArray[np.float32]) -> Floats:
-    """(n, n_traits): the same of texts by their vectors, each taken as a whole. By plain sums, of every row for itself:
-    a matrix product would round by the shape of what it is given."""
+    """(n, n_traits): scores in 0..1 of texts by their vectors, each text as a whole.
+
+    Each row is summed by itself: a matrix product would round differently for other numbers of rows.
+    """
     rows = vectors.astype(np.float64)
     sums = np.empty((len(rows), len(snapshot.traits)))
     some = max(1, _PRODUCTS // snapshot.matrix.size)
@@ -224,7 +226,11 @@ def tier(points: int, breaks: Breaks) -> Tier:
 
 
 def confidence(points: int, breaks: Breaks, positive: Quartiles | None, negative: Quartiles | None) -> Confidence:
-    """Clusters apart: moderate between them; overlapping: low inside both; high elsewhere. Without clusters low."""
+    """How sure it is which pole the text is nearer to; low without clusters.
+
+    With separate clusters it is moderate between them and high elsewhere. With overlapping clusters it is low in the
+    overlap and high elsewhere.
+    """
     if positive is None or negative is None:
         return "low"
     if positive.p25 > negative.p75:
@@ -233,7 +239,9 @@ def confidence(points: int, breaks: Breaks, positive: Quartiles | None, negative
 
 
 def band(points: int, positive: Quartiles | None, negative: Quartiles | None) -> tuple[int, int]:
-    """The inter-quartile span of the nearer cluster: by its span, then by its median; anything, without clusters."""
+    """The interquartile range of the nearer cluster, by distance to its range, then to its median; 0-100 without
+    clusters.
+    """
     if positive is None or negative is None:
         return 0, 100
     nearer = min(positive, negative, key=lambda cluster: (_outside(points, cluster), abs(points - cluster.p50)))

@@ -1,7 +1,7 @@
-"""How long a training will take, said before it starts: an order of magnitude, not a promise.
+"""Estimate the duration of a training before it starts: an order of magnitude, not a promise.
 
-The constants are seconds on the machine this was written on (two cores, AVX-512). A small piece of the same work is
-timed in a process, in one thread as trainings are, and says how much slower or faster this one is.
+The constants are seconds on a reference machine (two cores, AVX-512). Each process times a small piece of the same
+work, in one thread as trainings run, and scales the estimate by the result.
 """
 
 import time
@@ -28,9 +28,9 @@ _SLOWEST, _FASTEST = 20.0, 0.2
 
 
 def estimate(effort: str, *, samples_per_trait: Sequence[int], to_encode: int) -> float:
-    """Seconds for traits with so many samples each, of whose texts so many have never been encoded."""
-    learning = sum(_trait(effort, samples) for samples in samples_per_trait)
-    return _START + _pace() * (_TEXT * to_encode + learning)
+    """Seconds for traits with these numbers of samples, with `to_encode` texts that were never encoded."""
+    fitting = sum(_trait(effort, samples) for samples in samples_per_trait)
+    return _START + _pace() * (_TEXT * to_encode + fitting)
 
 
 def _trait(effort: str, samples: int) -> float:
@@ -38,14 +38,15 @@ def _trait(effort: str, samples: int) -> float:
     blocks = _BLOCKS if blocks_searched(samples) else 0
     candidates = [each for level in levels for each in level.candidates(blocks=blocks, labels=labels)]
     paths = len({candidate.blocks for candidate in candidates})
-    weighing = len(candidates) * (_CANDIDATE + _CANDIDATE_SAMPLE * samples)
+    averaging = len(candidates) * (_CANDIDATE + _CANDIDATE_SAMPLE * samples)
     decomposing = paths * _DECOMPOSITION * min(samples, _FEATURES) ** 3
-    return _TRAIT + _LABELS + weighing + decomposing + _SAMPLE * samples
+    return _TRAIT + _LABELS + averaging + decomposing + _SAMPLE * samples
 
 
 def pace(probes: Sequence[float]) -> float:
-    """How many times as long as there a piece of work takes here, by the seconds of several probes: the quickest says
-    it, for the first one loads libraries, and at any of them the machine may have been busy otherwise.
+    """How much slower this machine is than the reference, from the seconds of several probes.
+
+    The fastest probe counts: the first one loads libraries, and the machine may be busy during any of them.
     """
     return min(max(min(probes) / _PROBE_SECONDS, _FASTEST), _SLOWEST)
 
@@ -58,6 +59,6 @@ def _pace() -> float:
 
 
 def _probe(symmetric: NDArray[np.float64]) -> float:
-    began = time.perf_counter()
+    started = time.perf_counter()
     scipy.linalg.eigh(symmetric, check_finite=False, driver="evd")
-    return time.perf_counter() - began
+    return time.perf_counter() - started

@@ -1,7 +1,7 @@
-"""What is wrong with samples, before anything is learnt from them: findings, the gravest first, each with its remedy.
+"""Check samples before a training: findings, most severe first, each with a suggested fix.
 
-Pure: texts, labels and vectors go in. Nothing found is proof. A finding names the samples and says what makes them
-stand out, and a person decides; a remedy is what would be done if the person agrees. No sentence repeats a text.
+Pure: texts, labels and vectors are the input. A finding is not proof. It names the samples and says what is unusual
+about them; a person decides whether to apply the fix. No message quotes a text.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,20 +37,20 @@ Severity = Literal["error", "warning", "note"]
 Pole = Literal["positive", "negative"]
 
 KINDS: Mapping[Kind, str] = {
-    "no_samples": "A pole without samples",
-    "conflict": "One text at both poles",
-    "negation": "A label that only negates",
+    "no_samples": "Pole without samples",
+    "conflict": "Same text at both poles",
+    "negation": "Label that only negates",
     "suspect": "Labels that look wrong",
-    "length": "Poles that differ by length",
-    "language": "Poles that differ by language",
-    "source": "Poles that differ by source",
+    "length": "Poles differ in length",
+    "language": "Poles differ in language",
+    "source": "Poles differ in source",
     "few": "Few samples",
     "unbalanced": "Poles of unequal size",
-    "duplicate": "The same text again",
-    "near_duplicate": "Nearly the same text",
+    "duplicate": "Duplicate texts",
+    "near_duplicate": "Near duplicates",
     "outlier": "Texts unlike all others",
 }
-"""Every kind of finding and its title, in the order in which findings of one severity stand."""
+"""The title of every kind of finding. Findings of the same severity are sorted in this order."""
 
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 _ENOUGH = 8
@@ -58,7 +58,7 @@ _UNBALANCED = 4
 _MOST_SUSPECTS = 20
 _MOST_OUTLIERS = 5
 _AS_GOOD = 0.05
-_LENGTHENED = 3
+_FEWEST_TO_ADD = 3
 
 
 class Sample(SampleLike, Protocol):
@@ -71,13 +71,13 @@ class Sample(SampleLike, Protocol):
 
     @property
     def source_url(self) -> str | None:
-        """Where it was found."""
+        """The address it came from."""
         ...
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Samples to add: at which pole, how many, and of about how many words, None for any."""
+    """Samples to add: the pole, their number, and about how many words each, None for any length."""
 
     pole: Pole
     count: int
@@ -86,7 +86,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Fix:
-    """What to do: ids to delete, new qualities by id, and what a person would have to write."""
+    """What to do: a sentence, ids to delete, new qualities by id, and samples that a person would have to write."""
 
     says: str
     delete: tuple[int, ...] = ()
@@ -96,7 +96,7 @@ class Fix:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that a person should look at; `sample_ids` begin with the one that stands out most."""
+    """Something that a person should check; the most conspicuous sample comes first in `sample_ids`."""
 
     kind: Kind
     trait_key: str
@@ -111,34 +111,34 @@ def examine(traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors) 
 
     Equal samples give equal findings, in whatever order they come.
     """
-    order = sorted(range(len(samples)), key=lambda place: samples[place].id)
+    order = sorted(range(len(samples)), key=lambda number: samples[number].id)
     keys = {**{trait.name: trait.key for trait in traits}, **{trait.key: trait.key for trait in traits}}
-    found: list[tuple[int, int, int, Finding]] = []
+    findings: list[tuple[int, int, int, Finding]] = []
     kinds = list(KINDS)
     with threadpool_limits(limits=1):
-        alone = lonely(X[order])
-        for place, trait in enumerate(traits):
+        isolated = lonely(X[order])
+        for number, trait in enumerate(traits):
             own = np.array([i for i, at in enumerate(order) if keys.get(samples[at].trait) == trait.key], np.intp)
             rows = [order[i] for i in own.tolist()]
-            ward = _Ward(trait, [samples[at] for at in rows], X[rows], alone[own])
-            for finding in _of_trait(ward):
-                found.append((_SEVERITIES.index(finding.severity), place, kinds.index(finding.kind), finding))
-    return tuple(finding for *_, finding in sorted(found, key=lambda each: (*each[:3], each[3].sample_ids)))
+            check = _TraitCheck(trait, [samples[at] for at in rows], X[rows], isolated[own])
+            for finding in _of_trait(check):
+                findings.append((_SEVERITIES.index(finding.severity), number, kinds.index(finding.kind), finding))
+    return tuple(finding for *_, finding in sorted(findings, key=lambda each: (*each[:3], each[3].sample_ids)))
 
 
 @dataclass(frozen=True, eq=False)
-class _Ward:
-    """The samples of a trait, by id; `alone` (n,) marks texts that are like none of the model."""
+class _TraitCheck:
+    """The samples of a trait, by id; `isolated` (n,) marks texts unlike all others of the model."""
 
     trait: TraitLike
     samples: Sequence[Sample]
     X: Vectors
-    alone: NDArray[np.bool_]
+    isolated: NDArray[np.bool_]
     y: Floats = field(init=False)
     made: NDArray[np.bool_] = field(init=False)
     same: NDArray[np.int64] = field(init=False)
     near: NDArray[np.int64] = field(init=False)
-    kin: NDArray[np.int64] = field(init=False)
+    groups: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
         texts = [plain(sample.text) for sample in self.samples]
@@ -151,130 +151,130 @@ class _Ward:
             "made": np.array(made, bool),
             "same": same,
             "near": near,
-            "kin": joined(same, near),
+            "groups": joined(same, near),
         }.items():
             object.__setattr__(self, name, value)
 
     def at(self, pole: Pole) -> NDArray[np.bool_]:
-        """(n,): whether a sample stands at the pole."""
+        """(n,): whether a sample is at the pole."""
         return self.y > 0.5 if pole == "positive" else self.y < 0.5
 
     def distinct(self, pole: Pole) -> int:
-        """Different texts of the pole that somebody wrote."""
-        return len(np.unique(self.kin[self.at(pole) & ~self.made]))
+        """The number of different real texts at the pole."""
+        return len(np.unique(self.groups[self.at(pole) & ~self.made]))
 
     def label(self, pole: Pole) -> str:
-        """What the pole is called."""
+        """The label of the pole."""
         return self.trait.positive_label if pole == "positive" else self.trait.negative_label
 
     def ids(self, rows: Sequence[int] | NDArray[np.integer]) -> tuple[int, ...]:
-        """The numbers of samples at these places."""
+        """The ids of the samples at these rows."""
         return tuple(self.samples[int(row)].id for row in rows)
 
 
 _POLES: tuple[Pole, Pole] = ("positive", "negative")
 
 
-def _of_trait(ward: _Ward) -> Iterator[Finding]:
-    judgement = judge(ward.X, ward.y, ward.kin, ward.made)
-    yield from _labels(ward)
-    yield from _sizes(ward)
-    kept = {rows[0]: _kept(ward, rows, judgement) for rows in _groups(ward.same)}
-    yield from _copies(ward, judgement, kept)
-    yield from _near(ward, kept)
-    yield from _suspects(ward, judgement)
-    yield from _nuisances(ward, judgement)
-    yield from _outliers(ward)
+def _of_trait(check: _TraitCheck) -> Iterator[Finding]:
+    judgement = judge(check.X, check.y, check.groups, check.made)
+    yield from _labels(check)
+    yield from _sizes(check)
+    kept = {rows[0]: _kept(check, rows, judgement) for rows in _groups(check.same)}
+    yield from _copies(check, judgement, kept)
+    yield from _near(check, kept)
+    yield from _suspects(check, judgement)
+    yield from _nuisances(check, judgement)
+    yield from _outliers(check)
 
 
 def _finding(
-    ward: _Ward, kind: Kind, severity: Severity, ids: tuple[int, ...], says: str, fix: Fix | None = None
+    check: _TraitCheck, kind: Kind, severity: Severity, ids: tuple[int, ...], says: str, fix: Fix | None = None
 ) -> Finding:
-    return Finding(kind, ward.trait.key, ids, severity, says, fix)
+    return Finding(kind, check.trait.key, ids, severity, says, fix)
 
 
 # ---- the trait ---------------------------------------------------------------------------------------------------
 
 
-def _labels(ward: _Ward) -> Iterator[Finding]:
+def _labels(check: _TraitCheck) -> Iterator[Finding]:
     for pole in _POLES:
-        if negates(ward.label(pole)):
+        if negates(check.label(pole)):
             says = (
-                f"The label of the {pole} pole, {ward.label(pole)}, only says what a text is not. Such a pole gathers"
-                " whatever is left, and its words teach nothing."
+                f"The label of the {pole} pole, {check.label(pole)}, only says what a text is not. Such a pole"
+                " collects whatever is left, and its label does not help the training."
             )
-            yield _finding(
-                ward, "negation", "warning", (), says, Fix("Rename the label: say what such a text is instead.")
-            )
+            yield _finding(check, "negation", "warning", (), says, Fix("Rename the label: say what such a text is."))
 
 
-def _sizes(ward: _Ward) -> Iterator[Finding]:
-    counts = {pole: ward.distinct(pole) for pole in _POLES}
+def _sizes(check: _TraitCheck) -> Iterator[Finding]:
+    counts = {pole: check.distinct(pole) for pole in _POLES}
     for pole, count in counts.items():
-        there = int(ward.at(pole).sum())
+        there = int(check.at(pole).sum())
         if not there:
-            says = f"The {pole} pole, {ward.label(pole)}, has no sample: the trait cannot be learnt."
-            yield _finding(ward, "no_samples", "error", (), says, _more(ward, pole, _ENOUGH))
+            says = f"The {pole} pole, {check.label(pole)}, has no samples, so the trait cannot be trained."
+            yield _finding(check, "no_samples", "error", (), says, _more(check, pole, _ENOUGH))
         elif count < 2:
-            made = ", synthesised ones aside" if ward.made[ward.at(pole)].any() else ""
+            made = " (synthesized ones do not count)" if check.made[check.at(pole)].any() else ""
             says = (
-                f"The {pole} pole, {ward.label(pole)}, has {_number(count, 'distinct text')}{made}: nothing can be held"
-                " out, so nothing can be measured."
+                f"The {pole} pole, {check.label(pole)}, has {_number(count, 'distinct text')}{made}. At least two"
+                " are needed to measure anything."
             )
-            yield _finding(ward, "few", "warning", (), says, _more(ward, pole, _ENOUGH - count))
+            yield _finding(check, "few", "warning", (), says, _more(check, pole, _ENOUGH - count))
         elif count < _ENOUGH:
             says = (
-                f"The {pole} pole, {ward.label(pole)}, has {count} distinct texts: the figures will be unsure. From"
-                f" {_ENOUGH} on they begin to tell."
+                f"The {pole} pole, {check.label(pole)}, has {count} distinct texts. With fewer than"
+                f" {_ENOUGH}, the figures are unreliable."
             )
-            yield _finding(ward, "few", "note", (), says, _more(ward, pole, _ENOUGH - count))
+            yield _finding(check, "few", "note", (), says, _more(check, pole, _ENOUGH - count))
     small, large = sorted(_POLES, key=lambda pole: counts[pole])
     if counts[small] >= _ENOUGH and counts[large] >= _UNBALANCED * counts[small]:
         says = (
-            f"The {small} pole, {ward.label(small)}, has {counts[small]} distinct texts and the other {counts[large]}:"
-            " a new text teaches most at the smaller pole."
+            f"The {small} pole, {check.label(small)}, has {counts[small]} distinct texts and the other {counts[large]}."
+            " A new text helps most at the smaller pole."
         )
         missing = counts[large] // _UNBALANCED + 1 - counts[small]
-        yield _finding(ward, "unbalanced", "note", (), says, _more(ward, small, missing))
+        yield _finding(check, "unbalanced", "note", (), says, _more(check, small, missing))
 
 
-def _more(ward: _Ward, pole: Pole, count: int, words: int | None = None) -> Fix:
+def _more(check: _TraitCheck, pole: Pole, count: int, words: int | None = None) -> Fix:
     long = f" of about {_number(words, 'word')}" if words else ""
-    return Fix(f"Add {_number(count, 'text')}{long} that {ward.label(pole)} fits.", add=Wanted(pole, count, words))
+    return Fix(f"Add {_number(count, 'text')}{long} labelled {check.label(pole)}.", add=Wanted(pole, count, words))
 
 
-# ---- texts that stand there more than once -----------------------------------------------------------------------
+# ---- duplicates --------------------------------------------------------------------------------------------------
 
 
-def _copies(ward: _Ward, judgement: Judgement | None, kept: Mapping[int, int]) -> Iterator[Finding]:
-    for rows in (group for group in _groups(ward.same) if len(group) > 1):
+def _copies(check: _TraitCheck, judgement: Judgement | None, kept: Mapping[int, int]) -> Iterator[Finding]:
+    for rows in (group for group in _groups(check.same) if len(group) > 1):
         stays = kept[rows[0]]
         gone = [row for row in rows if row != stays]
-        ids, delete = ward.ids([stays, *gone]), ward.ids(gone)
-        sides = [int(ward.at(pole)[rows].sum()) for pole in _POLES]
+        ids, delete = check.ids([stays, *gone]), check.ids(gone)
+        sides = [int(check.at(pole)[rows].sum()) for pole in _POLES]
         if all(sides):
-            side = "positive" if ward.y[stays] > 0.5 else "negative"
+            side = "positive" if check.y[stays] > 0.5 else "negative"
             says = (
-                f"One text stands {_times(sides[0])} at the positive and {_times(sides[1])} at the negative pole. Its"
-                " labels cancel each other."
+                f"The same text is {_times(sides[0])} at the positive and {_times(sides[1])} at the negative pole, so"
+                " its labels cancel out."
             )
-            fix = Fix(f"Keep it once, at the {side} pole, {_why(ward, rows, stays, judgement)}.", delete)
-            yield _finding(ward, "conflict", "error", ids, says, fix)
+            fix = Fix(f"Keep one copy, at the {side} pole, {_why(check, rows, stays, judgement)}.", delete)
+            yield _finding(check, "conflict", "error", ids, says, fix)
         else:
-            says = f"One text stands there {_times(len(rows))}, case, spaces and punctuation aside; it counts as one."
-            yield _finding(ward, "duplicate", "note", ids, says, Fix("Keep it once and delete its copies.", delete))
+            says = f"The same text appears {_times(len(rows))}, ignoring case, spaces and punctuation. It counts once."
+            yield _finding(check, "duplicate", "note", ids, says, Fix("Keep one copy and delete the others.", delete))
 
 
-def _kept(ward: _Ward, rows: Sequence[int], judgement: Judgement | None) -> int:
-    """The copy that stays: written by somebody, at the side of most, else where the other samples put it; the newest
-    of a text with two labels, the oldest of any other."""
-    sides = np.sign(ward.y[list(rows)] - 0.5)
+def _kept(check: _TraitCheck, rows: Sequence[int], judgement: Judgement | None) -> int:
+    """The copy to keep: a real one, at the pole of most copies, else where a fit to the other samples puts it.
+
+    Of a text with two labels the newest copy is kept, of any other the oldest.
+    """
+    sides = np.sign(check.y[list(rows)] - 0.5)
     lean = sides.sum() or _leaning(rows, judgement)
     torn = len(set(sides.tolist()) - {0.0}) > 1
 
     def worth(row: int) -> tuple[bool, bool, int]:
-        agrees = bool(lean * (ward.y[row] - 0.5) > 0) if torn else bool(ward.y[row] != 0.5)
-        return agrees, not ward.made[row], row if torn else -row
+        agrees = bool(lean * (check.y[row] - 0.5) > 0) if torn else bool(check.y[row] != 0.5)
+        return agrees, not check.made[row], row if torn else -row
 
     return max(rows, key=worth)
 
@@ -283,113 +283,118 @@ def _leaning(rows: Sequence[int], judgement: Judgement | None) -> float:
     return 0.0 if judgement is None else float(np.sign(judgement.scores[list(rows)].mean() - 0.5))
 
 
-def _why(ward: _Ward, rows: Sequence[int], kept: int, judgement: Judgement | None) -> str:
-    if np.sign(ward.y[list(rows)] - 0.5).sum():
+def _why(check: _TraitCheck, rows: Sequence[int], kept: int, judgement: Judgement | None) -> str:
+    if np.sign(check.y[list(rows)] - 0.5).sum():
         return "where most of its copies are"
-    if _leaning(rows, judgement) * (ward.y[kept] - 0.5) > 0:
-        return "where the other samples put it"
-    return "where it was put last"
+    if _leaning(rows, judgement) * (check.y[kept] - 0.5) > 0:
+        return "where the other samples suggest it belongs"
+    return "where it was added last"
 
 
-def _near(ward: _Ward, kept: Mapping[int, int]) -> Iterator[Finding]:
-    """Of texts that somebody wrote, copies aside; a variation that was asked for is like its seed on purpose."""
-    stay = np.zeros(len(ward.y), bool)
+def _near(check: _TraitCheck, kept: Mapping[int, int]) -> Iterator[Finding]:
+    """Near duplicates among real texts, without copies; variations are meant to resemble their seed."""
+    stay = np.zeros(len(check.y), bool)
     stay[list(kept.values())] = True
-    for rows in (group for group in _groups(ward.near, stay & ~ward.made) if len(group) > 1):
-        ids = ward.ids(rows)
-        if len({bool(side) for side in ward.y[rows] > 0.5}) > 1:
+    for rows in (group for group in _groups(check.near, stay & ~check.made) if len(group) > 1):
+        ids = check.ids(rows)
+        if len({bool(side) for side in check.y[rows] > 0.5}) > 1:
             says = (
-                f"{len(rows)} texts are nearly the same and stand at different poles. A label may be wrong; if the"
-                " small difference is what the trait is about, they teach it well."
+                f"{len(rows)} texts are nearly the same but at different poles. A label may be wrong. If the small"
+                " difference is what the trait measures, keep them: they help."
             )
-            yield _finding(ward, "near_duplicate", "warning", ids, says, Fix("Read them; change what is wrong."))
+            yield _finding(check, "near_duplicate", "warning", ids, says, Fix("Read them and correct wrong labels."))
         else:
-            says = f"{len(rows)} texts are nearly the same. They are judged together and teach little more than one."
-            yield _finding(ward, "near_duplicate", "note", ids, says, Fix("Keep the first of them.", delete=ids[1:]))
+            says = f"{len(rows)} texts are nearly the same. They count once and help little more than one text."
+            yield _finding(
+                check, "near_duplicate", "note", ids, says, Fix("Keep the first and delete the others.", delete=ids[1:])
+            )
 
 
-def _groups(labels: NDArray[np.int64], among: NDArray[np.bool_] | None = None) -> list[list[int]]:
-    """The places of each label, in order of the first."""
-    found: dict[int, list[int]] = {}
-    for row in range(len(labels)) if among is None else np.flatnonzero(among).tolist():
-        found.setdefault(int(labels[row]), []).append(row)
-    return list(found.values())
+def _groups(labels: NDArray[np.int64], mask: NDArray[np.bool_] | None = None) -> list[list[int]]:
+    """The rows of each label, in the order of their first row."""
+    rows_of: dict[int, list[int]] = {}
+    for row in range(len(labels)) if mask is None else np.flatnonzero(mask).tolist():
+        rows_of.setdefault(int(labels[row]), []).append(row)
+    return list(rows_of.values())
 
 
-# ---- labels, and what else may tell the poles apart --------------------------------------------------------------
+# ---- labels, and other differences between the poles -------------------------------------------------------------
 
 
-def _suspects(ward: _Ward, judgement: Judgement | None) -> Iterator[Finding]:
+def _suspects(check: _TraitCheck, judgement: Judgement | None) -> Iterator[Finding]:
     if judgement is None:
         return
-    torn = {row for rows in _groups(ward.same) if len(rows) > 1 for row in rows}
-    rows = [row for row in judgement.suspects.tolist() if row not in torn and not ward.made[row]][:_MOST_SUSPECTS]
+    torn = {row for rows in _groups(check.same) if len(rows) > 1 for row in rows}
+    rows = [row for row in judgement.suspects.tolist() if row not in torn and not check.made[row]][:_MOST_SUSPECTS]
     if not rows:
         return
     says = (
-        f"{_number(len(rows), 'text')} {'looks' if len(rows) == 1 else 'look'} as if at the wrong pole: learnt from all"
-        " others, the trait puts each far towards the other end. Most often that is a wrong label, at times a text that"
-        " is hard to tell."
+        f"{_number(len(rows), 'text')} {'looks' if len(rows) == 1 else 'look'} mislabelled: a fit to the other samples"
+        f" scores {'it' if len(rows) == 1 else 'each'} close to the other pole. Usually the label is wrong; sometimes"
+        " the text is hard to judge."
     )
-    relabel = {ward.samples[row].id: round(1 - ward.samples[row].quality, 6) for row in rows}
-    fix = Fix("Read them, and turn the label of those that are wrong.", relabel=relabel)
-    yield _finding(ward, "suspect", "warning", ward.ids(rows), says, fix)
+    relabel = {check.samples[row].id: round(1 - check.samples[row].quality, 6) for row in rows}
+    fix = Fix("Read and, where the label is wrong, switch it to the other pole.", relabel=relabel)
+    yield _finding(check, "suspect", "warning", check.ids(rows), says, fix)
 
 
-def _nuisances(ward: _Ward, judgement: Judgement | None) -> Iterator[Finding]:
-    if min(int(ward.at(pole).sum()) for pole in _POLES) < 2:
+def _nuisances(check: _TraitCheck, judgement: Judgement | None) -> Iterator[Finding]:
+    if min(int(check.at(pole).sum()) for pole in _POLES) < 2:
         return
     area = None if judgement is None else judgement.area
-    yield from _by_length(ward, area)
+    yield from _by_length(check, area)
     tests: tuple[tuple[Kind, str, Callable[[Sample], str | None]], ...] = (
         ("language", "language or script", lambda sample: nuisance.language(sample.text)),
         ("source", "source", lambda sample: nuisance.source(sample.provenance, sample.source_url)),
     )
     for kind, what, of in tests:
-        groups = [of(sample) for sample in ward.samples]
-        if group := nuisance.of_group(groups, ward.y):
+        groups = [of(sample) for sample in check.samples]
+        if group := nuisance.of_group(groups, check.y):
             fuller, other = ("positive", "negative") if group.positive > group.negative else ("negative", "positive")
             says = (
                 f"{group.positive:.0%} of the positive and {group.negative:.0%} of the negative texts are"
-                f" {group.name}: the {what} alone tells the poles apart ({_against(group.area, area)})."
+                f" {group.name}. The {what} alone separates the poles ({_compared(group.area, area)})."
             )
-            fix = Fix(f"Add {group.name} texts to the {other} pole, or others to the {fuller}.")
-            yield _finding(ward, kind, _gravity(group.area, area), (), says, fix)
+            fix = Fix(f"Add {group.name} texts to the {other} pole, or other texts to the {fuller} pole.")
+            yield _finding(check, kind, _severity(group.area, area), (), says, fix)
 
 
-def _by_length(ward: _Ward, area: float | None) -> Iterator[Finding]:
-    lengths = np.array([len(sample.text) for sample in ward.samples])
-    alone = nuisance.of_length(lengths.tolist(), ward.y)
-    if alone is None:
+def _by_length(check: _TraitCheck, area: float | None) -> Iterator[Finding]:
+    lengths = np.array([len(sample.text) for sample in check.samples])
+    auroc = nuisance.of_length(lengths.tolist(), check.y)
+    if auroc is None:
         return
-    middles = {pole: int(np.median(lengths[ward.at(pole)])) for pole in _POLES}
-    short, long = sorted(_POLES, key=lambda pole: middles[pole])
-    rows = np.flatnonzero(ward.at(long))
+    medians = {pole: int(np.median(lengths[check.at(pole)])) for pole in _POLES}
+    short, long = sorted(_POLES, key=lambda pole: medians[pole])
+    rows = np.flatnonzero(check.at(long))
     typical = rows[np.argsort(lengths[rows], kind="stable")[len(rows) // 2]]
-    words = len(ward.samples[int(typical)].text.split())
+    words = len(check.samples[int(typical)].text.split())
     says = (
-        f"Half of the {long} texts have {middles[long]:,} characters or more, of the {short} ones {middles[short]:,}:"
-        f" length alone tells the poles apart ({_against(alone, area)})."
+        f"The median {long} text has {medians[long]:,} characters, the median {short} text {medians[short]:,}. Length"
+        f" alone separates the poles ({_compared(auroc, area)})."
     )
-    few = max(_LENGTHENED, int(ward.at(short).sum()) // 4)
-    yield _finding(ward, "length", _gravity(alone, area), (), says, _more(ward, short, few, words))
+    few = max(_FEWEST_TO_ADD, int(check.at(short).sum()) // 4)
+    yield _finding(check, "length", _severity(auroc, area), (), says, _more(check, short, few, words))
 
 
-def _against(alone: float, area: float | None) -> str:
-    return f"AUROC {alone:.2f}" if area is None else f"AUROC {alone:.2f}, the whole text {area:.2f}"
+def _compared(auroc: float, area: float | None) -> str:
+    return f"AUROC {auroc:.2f}" if area is None else f"AUROC {auroc:.2f}; with the whole text {area:.2f}"
 
 
-def _gravity(alone: float, area: float | None) -> Severity:
-    return "warning" if area is None or alone >= area - _AS_GOOD else "note"
+def _severity(auroc: float, area: float | None) -> Severity:
+    return "warning" if area is None or auroc >= area - _AS_GOOD else "note"
 
 
-def _outliers(ward: _Ward) -> Iterator[Finding]:
-    rows = np.flatnonzero(ward.alone & ~ward.made)[:_MOST_OUTLIERS]
+def _outliers(check: _TraitCheck) -> Iterator[Finding]:
+    rows = np.flatnonzero(check.isolated & ~check.made)[:_MOST_OUTLIERS]
     if len(rows):
-        are = "text is" if len(rows) == 1 else "texts are"
-        says = f"{len(rows)} {are} unlike every other text of the model; what they teach helps few others."
-        fix = Fix("See whether they belong here. If they do, add more of their kind; if not, delete them.")
-        yield _finding(ward, "outlier", "note", ward.ids(rows), says, fix)
+        if len(rows) == 1:
+            says = "1 text is unlike all other texts of the model and hardly helps to score them."
+            fix = Fix("Check whether it belongs here. If it does, add similar texts; if not, delete it.")
+        else:
+            says = f"{len(rows)} texts are unlike all other texts of the model and hardly help to score them."
+            fix = Fix("Check whether they belong here. If they do, add similar texts; if not, delete them.")
+        yield _finding(check, "outlier", "note", check.ids(rows), says, fix)
 
 
 def _number(count: int, noun: str) -> str:

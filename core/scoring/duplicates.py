@@ -1,8 +1,8 @@
-"""Which texts are nearly the same: their vectors have a cosine of 0.95 or more, or a chain of such pairs links them.
+"""Near duplicates: texts whose vectors have a cosine of 0.95 or more, directly or by a chain of such pairs.
 
-All pairs are looked at, most of them in few dimensions only: along the directions that tell the texts apart best, and
-by the length of what is left, two vectors look at least as alike as they are. What looks alike is compared in full. So
-the directions decide how long it takes, never what is found.
+All pairs are checked, but most of them in few dimensions: along the directions that separate the texts best, plus the
+length of the remainder. By that product two vectors look at least as similar as they are, so only pairs that look
+similar are compared in full. The choice of directions changes the time, never the result.
 """
 
 import unicodedata
@@ -17,10 +17,10 @@ Vectors = NDArray[np.float32]
 Labels = NDArray[np.int64]
 
 NEAR = 0.95
-"""The cosine from which two texts count as one in other words."""
+"""The cosine from which two texts count as near duplicates."""
 
 MOST_SAMPLES = 20_000
-"""The time grows with the square of their number: beyond this many only equal vectors are found alike."""
+"""The time grows with the square of the rows: beyond this many, near duplicates are not searched."""
 
 _FEWEST_FEATURES = 64
 _DIRECTIONS = 64
@@ -32,24 +32,24 @@ _ROUNDING = 1e-4
 
 
 def alike(X: Vectors) -> Labels:
-    """(n,): a number per row, equal for rows that are nearly the same; rows of zeros are like nothing.
+    """(n,): a label per row, equal for near duplicates; a row of zeros is never a duplicate.
 
-    In fewer than 64 dimensions everything is near something, and beyond `MOST_SAMPLES` rows it would take too long:
-    then every row is alone.
+    In fewer than 64 dimensions unrelated texts are close, and beyond `MOST_SAMPLES` rows the check takes too long: then
+    every row gets its own label.
     """
     own: Labels = np.arange(len(X), dtype=np.int64)
     if len(X) > MOST_SAMPLES or X.shape[1] < _FEWEST_FEATURES:
         return own
     lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
-    told = np.flatnonzero(lengths > 0)
-    if len(told) > 1:
-        unit = X if (np.abs(lengths - 1) < _ROUNDING / 10).all() else X[told] / lengths[told, None]
-        own[told] = told[_first(_linked(unit.astype(np.float32, copy=False)))]
+    non_empty = np.flatnonzero(lengths > 0)
+    if len(non_empty) > 1:
+        unit = X if (np.abs(lengths - 1) < _ROUNDING / 10).all() else X[non_empty] / lengths[non_empty, None]
+        own[non_empty] = non_empty[_first(_linked(unit.astype(np.float32, copy=False)))]
     return own
 
 
 def joined(one: NDArray[np.integer], other: NDArray[np.integer]) -> Labels:
-    """(n,): equal where a chain of equal labels, of either kind, leads from one to the other."""
+    """(n,): equal where a chain of equal labels, of either kind, connects two rows."""
     (names, left), (more, right) = (np.unique(each, return_inverse=True) for each in (one, other))
     size = len(names) + len(more)
     links = coo_array((np.ones(len(left)), (left, len(names) + right)), shape=(size, size))
@@ -58,18 +58,18 @@ def joined(one: NDArray[np.integer], other: NDArray[np.integer]) -> Labels:
 
 
 def _first(labels: Labels) -> NDArray[np.intp]:
-    """(n,): the first place of each label."""
+    """(n,): the index of the first row with the same label."""
     _, first, which = np.unique(labels, return_index=True, return_inverse=True)
     return first[which]
 
 
 def _linked(X: Vectors) -> Labels:
-    """Labels of unit rows, every two rows of a cosine of `NEAR` in one component."""
+    """Labels of unit rows: rows with a cosine of at least `NEAR` are in one component."""
     labels: Labels = np.arange(len(X), dtype=np.int64)
     sketch = _sketch(X) if len(X) > _ROWS else X
     for start in range(0, len(X), _ROWS):
         left, right = _pairs(sketch, start)
-        if len(left) > _MANY * _ROWS:  # The few directions tell too little here.
+        if len(left) > _MANY * _ROWS:  # The sketch separates too little here.
             left, right = _pairs(X, start, labels)
         while len(left):
             labels = _merged(X, labels, left[:_PAIRS], right[:_PAIRS])
@@ -80,7 +80,7 @@ def _linked(X: Vectors) -> Labels:
 
 
 def _pairs(rows: Vectors, start: int, labels: Labels | None = None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Pairs of rows that look alike, the first one of the block that begins at `start`, the second after the first."""
+    """Pairs of rows that look similar: the first from the block at `start`, the second after the first."""
     block = slice(start, start + _ROWS)
     close = rows[block] @ rows[start:].T >= NEAR - _ROUNDING
     if labels is not None:
@@ -91,7 +91,7 @@ def _pairs(rows: Vectors, start: int, labels: Labels | None = None) -> tuple[NDA
 
 
 def _merged(X: Vectors, labels: Labels, left: NDArray[np.intp], right: NDArray[np.intp]) -> Labels:
-    """The labels, one for both wherever the two rows are alike in full."""
+    """The labels after merging those of the pairs that are similar in full."""
     same = np.einsum("ij,ij->i", X[left], X[right], dtype=np.float64) >= NEAR
     ends = (labels[left[same]], labels[right[same]])
     links = coo_array((np.ones(same.sum()), ends), shape=(len(X), len(X)))
@@ -100,24 +100,26 @@ def _merged(X: Vectors, labels: Labels, left: NDArray[np.intp], right: NDArray[n
 
 
 def _sketch(X: Vectors) -> Vectors:
-    """(n, few + 1): the products of two rows are never less than those of the rows in full."""
-    some = X[:: max(1, len(X) // _LOOKED_AT)][:_LOOKED_AT].astype(np.float64)
-    few = min(_DIRECTIONS, len(some), X.shape[1])
-    values, U = scipy.linalg.eigh(some @ some.T, subset_by_index=(len(some) - few, len(some) - 1), check_finite=False)
+    """(n, few + 1): rows whose products are never below those of the full rows."""
+    subset = X[:: max(1, len(X) // _LOOKED_AT)][:_LOOKED_AT].astype(np.float64)
+    few = min(_DIRECTIONS, len(subset), X.shape[1])
+    values, U = scipy.linalg.eigh(
+        subset @ subset.T, subset_by_index=(len(subset) - few, len(subset) - 1), check_finite=False
+    )
     sound = values > 1e-6 * values[-1]
-    basis = scipy.linalg.qr(some.T @ U[:, sound], mode="economic", check_finite=False)[0]
+    basis = scipy.linalg.qr(subset.T @ U[:, sound], mode="economic", check_finite=False)[0]
     along = X @ basis.astype(np.float32)
     rest = np.sqrt(np.maximum(1 - np.square(along).sum(axis=1), 0))
     return np.column_stack([along, rest]).astype(np.float32)
 
 
 def plain(text: str) -> str:
-    """The text without case, punctuation and the width of its spaces; a text of nothing else stays as it is."""
+    """The text without case, punctuation and extra spaces; a text of only punctuation stays as it is."""
     return " ".join(text.casefold().translate(_PUNCTUATION).split()) or " ".join(text.split())
 
 
 class _Punctuation(dict[int, int | None]):
-    """What becomes of a character: punctuation goes; signs and emoji, which may carry the meaning, stay."""
+    """A translation table: punctuation is removed; symbols and emoji, which may carry meaning, stay."""
 
     def __missing__(self, character: int) -> int | None:
         kept = None if unicodedata.category(chr(character)).startswith("P") else character

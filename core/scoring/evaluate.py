@@ -1,11 +1,12 @@
-"""Honest figures of a trait, from what was held out only.
+"""Unbiased figures of a trait, measured on held-out values only.
 
-AUROC compares samples above 0.5 with samples below, those of one fold with each other, over several divisions into
-folds, see `again`; where both poles have many the values of all folds are compared, which comes to the same. Its
-interval is `area.sure`. Brier, calibration error (ten bins) and cross-entropy compare the score
-with the quality. Both poles weigh the same, and so does every kinship of a pole: near duplicates are one voice, in the
-figures and in the counts of the interval. The confusion reads the held-out scores by the breaks, which are quartiles of
-these very scores: it shows how the poles lie to the tiers, and is no test of them. What nobody wrote judges nothing.
+AUROC compares samples above 0.5 with samples below, within one fold and over several divisions into folds, see `again`.
+Where both poles have many samples, the values of all folds are compared, which gives the same. Its interval is
+`area.sure`. Brier score, calibration error (ten bins) and cross-entropy compare the score with the quality. Both poles
+have equal weight, and so has every group of a pole: near duplicates count once, in the figures and in the interval.
+
+The confusion table assigns held-out scores to tiers. The breaks are quartiles of these same scores, so it shows how the
+poles spread over the tiers and is not a test of them. Synthesized samples are not evaluated.
 """
 
 from collections.abc import Callable
@@ -36,43 +37,43 @@ _TIERS = ("Weak", "Developing", "Solid", "Strong")
 
 
 def figures(
-    samples: Evidence, found: Found, *, breaks: Breaks | None = None, again: Callable[[int], Found] | None = None
+    samples: Evidence, result: Found, *, breaks: Breaks | None = None, again: Callable[[int], Found] | None = None
 ) -> dict[str, Any]:
-    """The figures and what they were measured on; all null, with the reason, when nothing could be held out.
+    """The figures and what they were measured on; all null, with the reason, if nothing could be held out.
 
-    `breaks` are where the trait's tiers begin. `again` searches once more with the folds of another turn: where samples
-    are few, figures other than AUROC are means over several turns.
+    `breaks` are the scores at which the trait's tiers begin. `again` searches with the folds of another turn: with few
+    samples, figures other than AUROC are means over several turns.
     """
-    told = judged(samples, found, again=again)
-    if found.held_out is None or told["auroc"] is None:
-        return told
+    metrics = judged(samples, result, again=again)
+    if result.held_out is None or metrics["auroc"] is None:
+        return metrics
     y = samples.y[samples.judged]
-    now = Point(len(y), told["auroc"], (told["auroc_interval"][0], told["auroc_interval"][1]))
-    tiers = None if breaks is None else confusion(found.held_out, y, breaks)
-    ahead = no_prospects() if found.recipe is None else prospects(samples, found.recipe, now)
-    return {**told, "confusion": tiers, **ahead}
+    now = Point(len(y), metrics["auroc"], (metrics["auroc_interval"][0], metrics["auroc_interval"][1]))
+    tiers = None if breaks is None else confusion(result.held_out, y, breaks)
+    outlook = no_prospects() if result.recipe is None else prospects(samples, result.recipe, now)
+    return {**metrics, "confusion": tiers, **outlook}
 
 
-def judged(samples: Evidence, found: Found, *, again: Callable[[int], Found] | None = None) -> dict[str, Any]:
-    """The figures of now, without a look at the tiers and ahead."""
-    if found.held_out is None or samples.synthesized[samples.judged].any():
+def judged(samples: Evidence, result: Found, *, again: Callable[[int], Found] | None = None) -> dict[str, Any]:
+    """The figures without confusion table and forecast."""
+    if result.held_out is None or samples.synthesized[samples.judged].any():
         return unmeasured(_why_not(samples))
-    y, kin = samples.y[samples.judged], samples.kin[samples.judged]
-    told, repeats = _mean([measured(logits, y, kin) for logits in _turns(found, len(y), again)]), 0
-    if found.recipe is not None and samples.smaller_pole < _MANY:
-        area, repeats = _compared(part(samples), found.recipe)
-        told |= area
-    on = _measured_on(samples, found, repeats)
-    return {**told, "measured_on": on, "folds": found.folds, "repeats": repeats or None}
+    y, groups = samples.y[samples.judged], samples.kin[samples.judged]
+    metrics, repeats = _mean([measured(logits, y, groups) for logits in _turns(result, len(y), again)]), 0
+    if result.recipe is not None and samples.smaller_pole < _MANY:
+        compared, repeats = _compared(part(samples), result.recipe)
+        metrics |= compared
+    measured_on = _measured_on(samples, result, repeats)
+    return {**metrics, "measured_on": measured_on, "folds": result.folds, "repeats": repeats or None}
 
 
 def measured(logits: Floats, y: Floats, kin: NDArray[np.int64] | None = None) -> dict[str, Any]:
-    """The figures of logits (n,) that have not seen the qualities (n,), both poles being there; kin count as one."""
+    """The figures of out-of-fold logits (n,) for qualities (n,) of both poles; samples of one group count once."""
     kin = np.arange(len(y)) if kin is None else kin
-    votes = _votes(y, kin)
-    scores, weights = expit(logits), pole_weights(y, votes)
+    group_weights = _group_weights(y, kin)
+    scores, weights = expit(logits), pole_weights(y, group_weights)
     return {
-        **_area(auroc(logits, y, votes), y, kin),
+        **_area(auroc(logits, y, group_weights), y, kin),
         "brier": float(weights @ np.square(scores - y)),
         "calibration_error": _calibration_error(scores, y, weights),
         "cross_entropy": float(weights @ (np.logaddexp(0, logits) - y * logits)),
@@ -80,13 +81,13 @@ def measured(logits: Floats, y: Floats, kin: NDArray[np.int64] | None = None) ->
 
 
 def unmeasured(reason: str) -> dict[str, Any]:
-    """No figure, and why."""
-    told = {"measured_on": f"not measured: {reason}", "folds": None, "repeats": None, "confusion": None}
-    return {**dict.fromkeys(_NAMES), **told, **no_prospects()}
+    """Null for every figure, with the reason."""
+    reasons = {"measured_on": f"not measured: {reason}", "folds": None, "repeats": None, "confusion": None}
+    return {**dict.fromkeys(_NAMES), **reasons, **no_prospects()}
 
 
 def confusion(logits: Floats, y: Floats, breaks: Breaks) -> dict[str, dict[str, int]]:
-    """How many samples of either pole each tier has."""
+    """The number of samples of each pole in each tier."""
     tier_at = np.array([tier(points, breaks) for points in range(101)])
     tiers = tier_at[[half_up(100 * score) for score in expit(logits).tolist()]]
     return {
@@ -95,10 +96,10 @@ def confusion(logits: Floats, y: Floats, breaks: Breaks) -> dict[str, dict[str, 
     }
 
 
-def _turns(found: Found, n: int, again: Callable[[int], Found] | None) -> list[Floats]:
-    """Held-out logits of one turn, or of several where that is cheap and one turn says little."""
-    more = range(1, _TURNS) if again is not None and found.folds is not None and n < _FEW else range(0)
-    turns = [found, *(again(turn) for turn in more if again is not None)]
+def _turns(result: Found, n: int, refit: Callable[[int], Found] | None) -> list[Floats]:
+    """Held-out logits of one turn, or of several if samples are few: that is cheap then, and one turn says little."""
+    more = range(1, _TURNS) if refit is not None and result.folds is not None and n < _FEW else range(0)
+    turns = [result, *(refit(turn) for turn in more if refit is not None)]
     return [turn.held_out for turn in turns if turn.held_out is not None]
 
 
@@ -107,12 +108,12 @@ def _mean(turns: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _compared(samples: Evidence, recipe: Recipe) -> tuple[dict[str, Any], int]:
-    """AUROC of all comparisons within folds, and of how many divisions into folds."""
+    """AUROC from all comparisons within folds, and the number of divisions into folds."""
     repeats = max(_FEWEST_REPEATS, min(_MOST_REPEATS, _COMPARED // len(samples.y)))
-    again, count = Again(samples, recipe), min(_FOLDS, samples.smaller_pole)
-    tallies = [again.tally_of_folds(folds_of(samples, count, turn)) for turn in range(repeats)]
-    judged = samples.judged
-    return _area(sum(tallies, Tally()).area, samples.y[judged], samples.kin[judged]), repeats
+    resampler, count = Again(samples, recipe), min(_FOLDS, samples.smaller_pole)
+    tallies = [resampler.tally_of_folds(folds_of(samples, count, turn)) for turn in range(repeats)]
+    evaluated = samples.judged
+    return _area(sum(tallies, Tally()).area, samples.y[evaluated], samples.kin[evaluated]), repeats
 
 
 def _area(area: float, y: Floats, kin: NDArray[np.int64]) -> dict[str, Any]:
@@ -120,13 +121,13 @@ def _area(area: float, y: Floats, kin: NDArray[np.int64]) -> dict[str, Any]:
     return {"auroc": area, "auroc_interval": list(sure(area, counts[0], counts[1]))}
 
 
-def _votes(y: Floats, kin: NDArray[np.int64]) -> Floats:
-    """(n,): one vote for all of a kinship at a pole."""
-    votes = np.empty(len(y))
+def _group_weights(y: Floats, kin: NDArray[np.int64]) -> Floats:
+    """(n,): weights that add up to one for every group at a pole."""
+    weights = np.empty(len(y))
     for pole in (y > 0.5, y < 0.5, y == 0.5):
-        _, own, counts = np.unique(kin[pole], return_inverse=True, return_counts=True)
-        votes[pole] = 1 / counts[own]
-    return votes
+        _, group_of, counts = np.unique(kin[pole], return_inverse=True, return_counts=True)
+        weights[pole] = 1 / counts[group_of]
+    return weights
 
 
 def _calibration_error(scores: Floats, y: Floats, weights: Floats) -> float:
@@ -134,12 +135,12 @@ def _calibration_error(scores: Floats, y: Floats, weights: Floats) -> float:
     return float(np.abs(np.bincount(bins, weights=weights * (scores - y), minlength=_BINS)).sum())
 
 
-def _measured_on(samples: Evidence, found: Found, repeats: int) -> str:
-    how = "leave-one-out" if found.folds is None else f"out-of-fold, {found.folds} folds"
-    n, kinships = int(samples.judged.sum()), len(np.unique(samples.kin[samples.judged]))
-    alike = "" if kinships == n else f", {n - kinships} of them nearly the same as another"
-    areas = f"; AUROC within folds, {repeats} divisions" if repeats else ""
-    return f"{how}, {n} distinct samples{alike}{areas}"
+def _measured_on(samples: Evidence, result: Found, repeats: int) -> str:
+    how = "leave-one-out" if result.folds is None else f"out-of-fold, {result.folds} folds"
+    n, groups = int(samples.judged.sum()), len(np.unique(samples.kin[samples.judged]))
+    near_duplicates = "" if groups == n else f", {n - groups} of them nearly the same as another"
+    repeated = f"; AUROC within folds, {repeats} repeats" if repeats else ""
+    return f"{how}, {n} distinct samples{near_duplicates}{repeated}"
 
 
 def _why_not(samples: Evidence) -> str:
@@ -149,5 +150,5 @@ def _why_not(samples: Evidence) -> str:
     positive, negative = (len(np.unique(samples.kin[real & pole])) for pole in (samples.y > 0.5, samples.y < 0.5))
     side = "positive" if positive <= negative else "negative"
     how_many = "no distinct text" if min(positive, negative) == 0 else "one distinct text"
-    beside = ", synthesised samples aside" if samples.synthesized.any() else ""
-    return f"{how_many} at the {side} pole{beside}, two are needed to hold one out"
+    excluded = " (synthesised samples do not count)" if samples.synthesized.any() else ""
+    return f"{how_many} at the {side} pole{excluded}, but holding one out needs two"

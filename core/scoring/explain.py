@@ -1,17 +1,18 @@
-"""Why a text scores as it does: what each of its sentences adds to its position on every axis, exactly.
+"""Explain a score: what each sentence contributes to the position of a text on every axis, exactly.
 
-A trait's reasons add up: baseline + the sum of all contributions = the position of the text. The baseline is where a
-text lies that says nothing: in the middle, score 50. A position is a logit (the score is its expit) wherever one vector
-decides: for whole texts, and for the one part that is the maximum or the minimum. The mean of several parts is a mean
-of scores, so there it is a score in 0..1.
+A trait's reasons add up: baseline + the sum of all contributions = the position of the text. The baseline is the
+position of a text that says nothing: the middle, score 50. A position is a logit (the score is its expit) if one vector
+decides: for whole texts, and for the part with the maximum or minimum. The mean over several parts is a mean of scores,
+so there the position is a score in 0..1.
 
-How. A text's vector is the unit mean of its segments' vectors, so a segment's share of the position is known without
-asking the encoder anything. Inside a segment a sentence counts by its Shapley value: what it adds to the segment's
-share, averaged over the orders in which the sentences might have come. Up to four sentences see every order; more see a
-few fixed ones, each with its reverse, which adds up as exactly. A text of few segments is looked at more closely, down
-to words or phrases. Encodings belong to no trait, so all traits share them, and a trait's reasons never depend on which
-others are asked for. What is looked into is bounded: of a long text, the segments that count most. So is the number of
-parts: of a very long text, neighbouring passages that were not looked into are one part.
+Method: a text's vector is the unit mean of its segments' vectors, so the share of each segment needs no further
+encoding. Within a segment, a sentence counts by its Shapley value: what it adds to the segment's share, averaged over
+the orders in which the sentences could be added. Up to four sentences use every order. More use a few fixed orders,
+each with its reverse, which add up just as exactly. In a text of few segments, words or phrases are explained too.
+
+Encodings do not depend on the trait, so all traits share them, and a trait's reasons never depend on which others are
+requested. The work is limited: in a long text, only the segments that count most are divided. The number of parts is
+limited too: in a very long text, neighbouring passages that were not divided become one part.
 """
 
 import math
@@ -34,13 +35,13 @@ Floats = NDArray[np.float64]
 Pieces = Sequence[Segment]
 
 MOST_ENCODED = 256
-"""So many texts are encoded at most to look into segments; the segments themselves aside."""
+"""The most texts that are encoded to explain segments, not counting the segments themselves."""
 
 MOST_LOOKED_AT = 50_000
-"""So many tokens these texts have at most, as far as it can be told without a tokenizer."""
+"""The most tokens in these texts, as estimated without a tokenizer."""
 
 MOST_PARTS = 1_000
-"""A trait has about so many parts at most: of more passages, neighbours are put together."""
+"""About how many parts a trait has at most; beyond that, neighbouring passages are merged."""
 
 _EVERY_ORDER_UP_TO = 4
 _ORDERS, _ORDERS_OF_ONE = 4, 6
@@ -53,7 +54,7 @@ _DECIDES: Mapping[str, Callable[[Floats], np.intp]] = {"max": np.argmax, "min": 
 
 @dataclass(frozen=True)
 class Share:
-    """A stretch of the text, `text[start:end]`, and what it adds to the position."""
+    """A stretch of the text, `text[start:end]`, and its contribution to the position."""
 
     start: int
     end: int
@@ -62,7 +63,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Part(Share):
-    """A sentence, or a longer stretch that was not looked into; `pieces` are its words or phrases, where they are."""
+    """A sentence, or a longer stretch that was not divided; `pieces` are its words or phrases, empty if not divided."""
 
     pieces: tuple[Share, ...]
 
@@ -72,8 +73,11 @@ Stretch = TypeVar("Stretch", Segment, Share, Part)
 
 @dataclass(frozen=True)
 class Reasons:
-    """One trait's: baseline + all contributions = position. `refined` is False when a stretch of several sentences was
-    left whole; `decided_by` is the part whose score is the text's, under the aggregations max and min."""
+    """The reasons of one trait: baseline + all contributions = position.
+
+    `refined` is False if a stretch of several sentences was not divided. `decided_by` is the part whose score is the
+    text's, under the aggregations max and min.
+    """
 
     unit: Unit
     position: float
@@ -83,7 +87,7 @@ class Reasons:
     decided_by: Segment | None
 
     def to_wire(self) -> dict[str, Any]:
-        """The keys of an explanation on the wire, but for the samples."""
+        """The keys of an explanation on the wire, without the samples."""
         return asdict(self)
 
 
@@ -96,9 +100,10 @@ class Explained:
 
 
 def explain(snapshot: Snapshot, encode: Encode, text: str, *, look: Encode | None = None) -> Explained:
-    """The reasons of every trait; they lead to where the score of the same text and snapshot lies.
+    """The reasons of every trait; they add up to the score of the same text and snapshot.
 
-    `look` encodes what only an explanation asks for, the same way; `encode` does when it is left out.
+    `look` encodes the additional texts that only an explanation needs; it must give the same vectors as `encode`, which
+    is used when `look` is None.
     """
     short = shorten(text)
     views = _views(snapshot, encode, short.text)
@@ -111,12 +116,12 @@ def explain(snapshot: Snapshot, encode: Encode, text: str, *, look: Encode | Non
     return Explained(views[0].vectors[0], {trait.key: reasons[i] for i, trait in enumerate(snapshot.traits)})
 
 
-# ---- what counts, and how much ---------------------------------------------------------------------------------------
+# ---- passages and their shares ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Verdict:
-    """How the logits of the parts make a trait's position: each counts `gains` times, above the middle."""
+    """How the logits of the parts make a trait's position: each is multiplied by its gain and added to the baseline."""
 
     unit: Unit
     position: float
@@ -126,10 +131,10 @@ class _Verdict:
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """The text as one vector, or as parts that are scored one by one, for the traits that look at it so.
+    """The text as one vector, or as parts that are scored separately, with the traits that are scored this way.
 
-    A passage is what was encoded in one piece. Its vector v counts slope * (axis . v) + constant, and nothing when it
-    has no token. Slopes, constants and shares are (n_passages, n_traits); shares are those counts, and add up.
+    A passage is what was encoded at once. Its vector v contributes slope * (axis . v) + constant, or nothing if it has
+    no token. Slopes, constants and shares are (n_passages, n_traits); shares are those contributions and add up.
     """
 
     traits: Sequence[int]
@@ -143,15 +148,15 @@ class _View:
 
 
 def _views(snapshot: Snapshot, encode: Encode, text: str) -> list[_View]:
-    """The whole; behind it the parts, where there are traits that look at them and parts that have a token."""
+    """The view of the whole text, then that of the parts if traits use them and some part has a token."""
     every = range(len(snapshot.traits))
     deep = [i for i in every if snapshot.traits[i].aggregation != "none"]
     stretches = parts(text, snapshot.max_depth) if snapshot.max_depth > 1 and deep else ()
     rules = [snapshot.traits[i].aggregation for i in deep]
     divided = [_view(snapshot, encode, text, stretches, deep, rules)] if stretches else []
-    told = [view for view in divided if view.vectors.any()]
-    rest = [i for i in every if not told or i not in deep]
-    return [_view(snapshot, encode, text, [Segment(0, len(text))], rest, ["whole"] * len(rest)), *told]
+    non_empty = [view for view in divided if view.vectors.any()]
+    whole_only = [i for i in every if not non_empty or i not in deep]
+    return [_view(snapshot, encode, text, [Segment(0, len(text))], whole_only, ["whole"] * len(whole_only)), *non_empty]
 
 
 def _view(
@@ -159,24 +164,24 @@ def _view(
 ) -> _View:
     passages, encoded, own = _encoded(encode, text, stretches)
     vectors = np.array([mean(encoded[rows]) if rows else np.zeros_like(encoded[0]) for rows in own])
-    told = [at for at, vector in enumerate(vectors) if vector.any()]
+    non_empty = [at for at, vector in enumerate(vectors) if vector.any()]
     axes, offsets = snapshot.matrix[list(traits)], snapshot.offsets[list(traits)]
-    logits = np.array([_dot(axes, vectors[at]) + offsets for at in told]).reshape(len(told), len(traits))
+    logits = np.array([_dot(axes, vectors[at]) + offsets for at in non_empty]).reshape(len(non_empty), len(traits))
     verdicts = [_verdict(rule, logits[:, j]) for j, rule in enumerate(rules)]
 
     slopes, constants, dots = np.zeros((3, len(passages), len(traits)))
-    for part, at in enumerate(told):
+    for part, at in enumerate(non_empty):
         gains = np.array([verdict.gains[part] for verdict in verdicts])
-        speaking = [row for row in own[at] if encoded[row].any()]
-        slopes[speaking] = gains / _length(encoded[own[at]])
-        constants[speaking] = gains * offsets / len(speaking)
-        dots[speaking] = [_dot(axes, encoded[row]) for row in speaking]
+        with_token = [row for row in own[at] if encoded[row].any()]
+        slopes[with_token] = gains / _length(encoded[own[at]])
+        constants[with_token] = gains * offsets / len(with_token)
+        dots[with_token] = [_dot(axes, encoded[row]) for row in with_token]
     targets = np.array([verdict.position - _MIDDLE[verdict.unit] for verdict in verdicts])
     return _View(
         traits=traits,
         passages=passages,
         verdicts=verdicts,
-        decided=[None if each.decided is None else stretches[told[each.decided]] for each in verdicts],
+        decided=[None if each.decided is None else stretches[non_empty[each.decided]] for each in verdicts],
         vectors=vectors,
         slopes=slopes,
         constants=constants,
@@ -185,21 +190,21 @@ def _view(
 
 
 def _encoded(encode: Encode, text: str, stretches: Pieces) -> tuple[Pieces, Vectors, Sequence[Sequence[int]]]:
-    """All passages, (n_passages, d) or one row of zeros when there is none, and the rows of each stretch."""
-    found = [_within(text, stretch, segments) for stretch in stretches]
-    passages = [each for pieces in found for each in pieces]
-    ends = np.cumsum([len(pieces) for pieces in found]).tolist()
-    rows = [range(end - len(pieces), end) for pieces, end in zip(found, ends, strict=True)]
+    """All passages, their vectors (n_passages, d), and the rows of each stretch; one row of zeros without passages."""
+    divided = [_within(text, stretch, segments) for stretch in stretches]
+    passages = [each for pieces in divided for each in pieces]
+    ends = np.cumsum([len(pieces) for pieces in divided]).tolist()
+    rows = [range(end - len(pieces), end) for pieces, end in zip(divided, ends, strict=True)]
     return passages, encode([text[each.start : each.end] for each in passages] or [""]), rows
 
 
 def _verdict(rule: str, logits: Floats) -> _Verdict:
-    """By what `card` does with the same numbers."""
+    """The position and the gains, by the same arithmetic as `card`."""
     if not len(logits):
         return _Verdict("logit", _MIDDLE["logit"], logits, None)
     scores = expit(logits)
     if rule == "mean":
-        # Along the straight way from the middle to its place a logit counts by this slope, at every step the same.
+        # This slope is the secant from the middle to the logit, so the logit's parts share the score in proportion.
         slopes = np.divide(scores - _MIDDLE["score"], logits, out=np.full(len(logits), 0.25), where=logits != 0)
         return _Verdict("score", float(scores.mean()), slopes / len(logits), None)
     at = int(_DECIDES[rule](scores))
@@ -209,7 +214,7 @@ def _verdict(rule: str, logits: Floats) -> _Verdict:
 
 
 def _length(vectors: Vectors) -> float:
-    """What their sum was divided by to become the vector of the text."""
+    """The divisor that makes the sum of the vectors the vector of the text."""
     total = vectors.astype(np.float64).sum(axis=0)
     return 1.0 if len(vectors) == 1 else float(np.sqrt(np.square(total).sum()))
 
@@ -219,9 +224,9 @@ def _length(vectors: Vectors) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """A passage of several pieces: those of each sentence, the orders to see them in, and the texts these make.
+    """How to explain a passage: the pieces of each sentence, the orders to add them in, and the texts to encode.
 
-    There are no orders where there is one piece only, and where the pieces are `too_many` to be looked at.
+    There are no orders if there is only one piece, or if there are `too_many` pieces.
     """
 
     sentences: Sequence[Pieces]
@@ -232,14 +237,14 @@ class _Plan:
 
 @dataclass(frozen=True)
 class _Inside:
-    """What was found in the passages of a view: per sentence its pieces, each with its (n_traits,) contributions."""
+    """What was explained in the passages of a view: per sentence its pieces, each with (n_traits,) contributions."""
 
-    found: Mapping[int, Sequence[Sequence[tuple[Segment, Floats]]]]
+    sentences: Mapping[int, Sequence[Sequence[tuple[Segment, Floats]]]]
     left: frozenset[int]
 
 
 def _look_inside(snapshot: Snapshot, encode: Encode, text: str, views: Sequence[_View]) -> list[_Inside]:
-    """The passages that count most, as many as the bound allows; `left` are those of several sentences that are not."""
+    """Explain the passages that count most, up to the limit; `left` are the others with several sentences."""
     weights = {(v, s): _weight(view, s) for v, view in enumerate(views) for s in range(len(view.passages))}
     chosen: dict[tuple[int, int], _Plan] = {}
     left: set[tuple[int, int]] = set()
@@ -252,17 +257,17 @@ def _look_inside(snapshot: Snapshot, encode: Encode, text: str, views: Sequence[
         passage = views[v].passages[s]
         plan = _plan(text, passage, most=_MOST_PIECES // len(views[v].passages))
         new = dict.fromkeys(each for each in plan.texts.values() if each not in asked)
-        more = sum(map(len, new)) * _tokens_per_character(text[passage.start : passage.end])
-        if plan.too_many or len(asked) + len(new) > MOST_ENCODED or tokens + more > MOST_LOOKED_AT:
+        new_tokens = sum(map(len, new)) * _tokens_per_character(text[passage.start : passage.end])
+        if plan.too_many or len(asked) + len(new) > MOST_ENCODED or tokens + new_tokens > MOST_LOOKED_AT:
             left.add((v, s))
         elif plan.orders:
             chosen[v, s] = plan
             asked |= new
-            tokens += more
+            tokens += new_tokens
     vectors = dict(zip(asked, encode(list(asked)), strict=True)) if asked else {}
     return [
         _Inside(
-            {s: _told(snapshot, views[v], s, plan, vectors) for (of, s), plan in chosen.items() if of == v},
+            {s: _contributions(snapshot, views[v], s, plan, vectors) for (of, s), plan in chosen.items() if of == v},
             frozenset(s for of, s in left if of == v and len(_within(text, views[v].passages[s], sentences)) > 1),
         )
         for v in range(len(views))
@@ -275,15 +280,15 @@ def _weight(view: _View, passage: int) -> float:
 
 def _plan(text: str, passage: Segment, *, most: int) -> _Plan:
     own = _within(text, passage, sentences)
-    closely = most >= _FEWEST_PIECES
-    divided = [_phrases(text, each, passage, most) for each in own] if closely else [[each] for each in own]
+    finely = most >= _FEWEST_PIECES
+    divided = [_phrases(text, each, passage, most) for each in own] if finely else [[each] for each in own]
     pieces = [piece for each in divided for piece in each]
     if len(pieces) < 2:
         return _Plan(divided, (), {})
     if len(pieces) > MOST_ENCODED:
         return _Plan(divided, (), {}, too_many=True)
-    usual = _ORDERS_OF_ONE if most == _MOST_PIECES else _ORDERS
-    orders = _orders(len(pieces), max(2, min(usual, MOST_ENCODED // len(pieces))))
+    most_orders = _ORDERS_OF_ONE if most == _MOST_PIECES else _ORDERS
+    orders = _orders(len(pieces), max(2, min(most_orders, MOST_ENCODED // len(pieces))))
     sets = {frozenset(order[:size]) for order in orders for size in range(1, len(pieces))}
     texts = {each: _joined(text, pieces, each) for each in sorted(sets, key=sorted)}
     return _Plan(divided, orders, texts)
@@ -294,7 +299,7 @@ def _tokens_per_character(passage: str) -> float:
 
 
 def _phrases(text: str, sentence: Segment, passage: Segment, most: int) -> Pieces:
-    """Its words when the passage has few, else phrases: about `most` in the whole passage, fewer where it is long."""
+    """The words of a sentence if the passage has few, else phrases: about `most` per passage, fewer if it is long."""
     words, of = (count_words(text[each.start : each.end]) for each in (sentence, passage))
     most = min(most, _WORDS_IN_PIECES // of)
     count = words if of <= most else max(1, round(most * words / of))
@@ -302,7 +307,9 @@ def _phrases(text: str, sentence: Segment, passage: Segment, most: int) -> Piece
 
 
 def _orders(count: int, most: int) -> Sequence[Sequence[int]]:
-    """Every order of a few; of more the text's own, from several places on, every second in strides; each reversed."""
+    """Every order of a few pieces. For more, rotations of the text's own order, every second one in strides; each
+    reversed.
+    """
     if count <= _EVERY_ORDER_UP_TO:
         return list(permutations(range(count)))
     orders: list[Sequence[int]] = []
@@ -315,7 +322,7 @@ def _orders(count: int, most: int) -> Sequence[Sequence[int]]:
 
 
 def _joined(text: str, pieces: Pieces, chosen: frozenset[int]) -> str:
-    """The text of some pieces: as it stands where neighbours are chosen, a space where something is left out."""
+    """The text of the chosen pieces: neighbours as in the original, a space where something is left out."""
     runs: list[tuple[int, int]] = []
     for at in sorted(chosen):
         start = runs.pop()[0] if at - 1 in chosen else pieces[at].start
@@ -323,61 +330,63 @@ def _joined(text: str, pieces: Pieces, chosen: frozenset[int]) -> str:
     return " ".join(text[start:end] for start, end in runs)
 
 
-def _told(
+def _contributions(
     snapshot: Snapshot, view: _View, passage: int, plan: _Plan, vectors: Mapping[str, Vectors]
 ) -> Sequence[Sequence[tuple[Segment, Floats]]]:
     axes = snapshot.matrix[list(view.traits)]
-    counts = {
+    values_of_sets = {
         chosen: view.slopes[passage] * _dot(axes, vectors[text]) + view.constants[passage]
         if vectors[text].any()
         else np.zeros(len(axes))
         for chosen, text in plan.texts.items()
     }
     pieces = sum(map(len, plan.sentences))
-    counts |= {frozenset(): np.zeros(len(axes)), frozenset(range(pieces)): view.shares[passage]}
-    values = np.zeros((pieces, len(axes)))
+    values_of_sets |= {frozenset(): np.zeros(len(axes)), frozenset(range(pieces)): view.shares[passage]}
+    contributions = np.zeros((pieces, len(axes)))
     for order in plan.orders:
         for size, piece in enumerate(order):
-            values[piece] += counts[frozenset(order[: size + 1])] - counts[frozenset(order[:size])]
-    rows = iter(_adding_up(values / len(plan.orders), view.shares[passage]))
+            contributions[piece] += (
+                values_of_sets[frozenset(order[: size + 1])] - values_of_sets[frozenset(order[:size])]
+            )
+    rows = iter(_adding_up(contributions / len(plan.orders), view.shares[passage]))
     return [[(piece, next(rows)) for piece in own] for own in plan.sentences]
 
 
-# ---- what is told ----------------------------------------------------------------------------------------------------
+# ---- the reasons -----------------------------------------------------------------------------------------------------
 
 
 def _reasons(view: _View, inside: _Inside, at: int) -> Reasons:
     verdict = view.verdicts[at]
     together = -(-len(view.passages) // MOST_PARTS)
-    told, stretch = list[Part](), list[int]()
+    parts, pending = list[Part](), list[int]()
 
-    def tell_together() -> None:
-        if stretch:
-            start, end = view.passages[stretch[0]].start, view.passages[stretch[-1]].end
-            told.append(Part(start, end, math.fsum(view.shares[stretch, at]), ()))
-            stretch.clear()
+    def merge() -> None:
+        if pending:
+            start, end = view.passages[pending[0]].start, view.passages[pending[-1]].end
+            parts.append(Part(start, end, math.fsum(view.shares[pending, at]), ()))
+            pending.clear()
 
     for number in range(len(view.passages)):
-        if number in inside.found and view.slopes[number, at]:
-            tell_together()
-            told += [_part(pieces, at) for pieces in inside.found[number]]
+        if number in inside.sentences and view.slopes[number, at]:
+            merge()
+            parts += [_part(pieces, at) for pieces in inside.sentences[number]]
         else:
-            stretch.append(number)
-            if len(stretch) == together:
-                tell_together()
-    tell_together()
+            pending.append(number)
+            if len(pending) == together:
+                merge()
+    merge()
     return Reasons(
         unit=verdict.unit,
         position=verdict.position,
         baseline=_MIDDLE[verdict.unit],
-        parts=tuple(told),
+        parts=tuple(parts),
         refined=together < 2 and not any(view.shares[number, at] for number in inside.left),
         decided_by=view.decided[at],
     )
 
 
 def _in_the_original(short: Shortened, reasons: Reasons) -> Reasons:
-    """The same with the places of the text as it was sent."""
+    """The same reasons with positions in the original text."""
     if not short.after:
         return reasons
 
@@ -399,13 +408,15 @@ def _part(pieces: Sequence[tuple[Segment, Floats]], at: int) -> Part:
 
 
 def _dot(axes: Floats, vector: Vectors) -> Floats:
-    """(n_traits,), by plain sums, as `card` adds up."""
+    """(n_traits,): dot products by plain sums, as in `card`."""
     dots: Floats = (axes * vector.astype(np.float64)).sum(axis=1)
     return dots
 
 
 def _adding_up(counts: Floats, totals: Floats) -> Floats:
-    """(n, n_traits) whose columns add up to the totals: what rounding left over goes to the largest."""
+    """(n, n_traits): the counts, corrected for rounding at the largest of each column so that columns sum to the
+    totals.
+    """
     right = counts + 0.0
     for column, total in enumerate(totals if len(counts) else ()):
         at = int(np.abs(right[:, column]).argmax())
@@ -414,6 +425,6 @@ def _adding_up(counts: Floats, totals: Floats) -> Floats:
 
 
 def _within(text: str, stretch: Segment, divide: Callable[[str], Pieces]) -> Pieces:
-    """The pieces of a stretch, by their places in the whole text."""
+    """The pieces of a stretch, with positions in the whole text."""
     inner = divide(text[stretch.start : stretch.end])
     return [Segment(stretch.start + each.start, stretch.start + each.end) for each in inner]

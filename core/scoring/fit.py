@@ -1,11 +1,11 @@
-"""Labelled vectors to a snapshot and its honest figures.
+"""Fit a model: labelled vectors in, snapshot and metrics out.
 
-Equal inputs give equal bytes, in whatever order the samples come and however many threads there are.
+Equal inputs give equal bytes, whatever the order of the samples or the number of threads.
 
-A trait learns by a search over its samples, beside an axis made of its labels where there is one, or with what the
-search of an earlier version chose. An intrinsic trait has its axis already and only learns what is much and what is
-little on it, see `intrinsic`. For the faster modes of an encoder every trait is learnt once more, on their columns,
-with what was chosen for the whole.
+A trait is fitted by a search over its samples, beside its label axis if it has one, or with the choice of an earlier
+version's search. An intrinsic trait already has its axis; only its calibration is fitted, see `intrinsic`. For each
+faster mode of an encoder, every trait is fitted once more on the columns of that mode, with the choice made for the
+full vectors.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -36,18 +36,18 @@ SCORING_METHODS = ("balanced_cosine",)
 NO_MODES: Mapping[str, slice] = MappingProxyType({})
 
 _NEAR_DUPLICATES_UP_TO = 8_192
-_AS_BEFORE = "no search: the directions that the version before had chosen, learnt again"
+_REFITTED = "no search: refitted with the settings of the previous version"
 _MODE_FIGURES = ("auroc", "auroc_interval", "brier", "calibration_error", "cross_entropy", "measured_on")
 
 
 @dataclass(frozen=True, eq=False)
 class TraitSamples:
-    """A trait and what it is learnt from: vectors (n, d), qualities (n,), and groups (n,), equal for equal texts.
+    """A trait and the samples to fit it to: vectors (n, d), qualities (n,) and groups (n,), equal for equal texts.
 
-    A variation of a text is in that text's group. `synthesized` (n,) marks samples that nobody wrote, none when None:
-    they teach little and judge nothing. With an `intrinsic_axis` (d,) of length one that axis stays, and the samples
-    are the pool of all texts of the model, of quality NaN but for those that were labelled for this trait.
-    `label_axis` (d,) is what the words for the poles say, without a sample: a second opinion, which the samples judge.
+    A variation of a text is in that text's group. `synthesized` (n,) marks generated samples, none when None: they
+    count little in a fit and nothing in an evaluation. With an `intrinsic_axis` (d,) of length one that axis is kept;
+    the samples are then all texts of the model, with quality NaN unless they were labelled for this trait. `label_axis`
+    (d,) is made from the trait's labels without any sample; the samples decide how much it counts.
     """
 
     key: str
@@ -64,20 +64,20 @@ class TraitSamples:
 
     @property
     def made(self) -> NDArray[np.bool_]:
-        """(n,): whether nobody wrote the sample."""
+        """(n,): whether the sample is synthesized."""
         return np.zeros(len(self.y), bool) if self.synthesized is None else self.synthesized
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What a training gives."""
+    """The result of a training."""
 
     snapshot: Snapshot
     metrics: dict[str, Any]
 
 
 def ignore(done: int, total: int) -> None:
-    """Nobody watches."""
+    """Ignores progress."""
 
 
 def fit(
@@ -91,32 +91,32 @@ def fit(
     modes: Mapping[str, slice] = NO_MODES,
     on_progress: Callable[[int, int], None] = ignore,
 ) -> Trained:
-    """Learn every trait; `on_progress` hears how many of them are done.
+    """Fit every trait; `on_progress(done, total)` counts the traits.
 
-    `fixed` is what the metrics of an earlier version say of its traits, `metrics["traits"]`: a trait that it knows is
-    learnt with the parameters chosen then. With the samples of then too, the snapshot comes out the same, byte by byte.
-    `modes` are the columns of the encoder's modes: every trait gets an axis among the vectors of each.
+    `fixed` is `metrics["traits"]` of an earlier version: a trait listed there is refitted with the parameters chosen
+    then. With the same samples, the snapshot is then the same, byte for byte. `modes` are the columns of the encoder's
+    modes: every trait gets an axis for each mode.
     """
     if scoring_method not in SCORING_METHODS:
-        raise ValueError(f"The scoring method {scoring_method!r} is none of {SCORING_METHODS}.")
+        raise ValueError(f"Unknown scoring method {scoring_method!r}. Use one of: {', '.join(SCORING_METHODS)}.")
     plan = _Plan(EFFORTS[effort], modes, _blocks(modes, encoder.dimension))
-    learnt = []
-    # One thread: sums over several would round by how the work was shared, and `param_hash` must not.
+    fitted = []
+    # One thread: with several, rounding depends on how the work is split, and so would `param_hash`.
     with threadpool_limits(limits=1):
         for done, trait in enumerate(traits):
             on_progress(done, len(traits))
             shares = chosen_before((fixed or {}).get(trait.key))
-            learnt.append(_learn(trait, encoder.dimension, plan, shares))
+            fitted.append(_fit_trait(trait, encoder.dimension, plan, shares))
     on_progress(len(traits), len(traits))
-    snapshot = Snapshot(encoder, scoring_method, max_depth, tuple(axis for axis, _ in learnt))
-    measured = {axis.key: found for axis, found in learnt}
-    says = EFFORTS[effort].says if fixed is None else _AS_BEFORE
+    snapshot = Snapshot(encoder, scoring_method, max_depth, tuple(axis for axis, _ in fitted))
+    measured = {axis.key: figures_of_trait for axis, figures_of_trait in fitted}
+    says = EFFORTS[effort].says if fixed is None else _REFITTED
     return Trained(snapshot, _metrics(measured, encoder, scoring_method, effort, says))
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """How every trait is learnt: the effort, the columns of the modes, and blocks that may be weighed by themselves."""
+    """How to fit every trait: the effort, the columns of the modes, and the blocks that a search may scale."""
 
     effort: Effort
     modes: Mapping[str, slice]
@@ -124,63 +124,69 @@ class _Plan:
 
     @property
     def columns(self) -> list[slice]:
-        """Of every block."""
+        """The columns of every block."""
         return list(self.blocks.values())
 
 
 def _blocks(modes: Mapping[str, slice], dimension: int) -> dict[str, slice]:
-    """The columns between the borders of modes, called as the mode that they are; none where there are no modes."""
+    """The columns between the borders of the modes, named after the mode they equal; empty without modes."""
     borders = sorted({0, dimension, *(end for mode in modes.values() for end in (mode.start, mode.stop))})
     names = {(mode.start, mode.stop): name for name, mode in modes.items()}
     stretches = [*pairwise(borders)] if modes else []
-    rests = [stretch for stretch in stretches if stretch not in names]
-    names |= {stretch: "the rest" if len(rests) == 1 else f"rest {at}" for at, stretch in enumerate(rests, start=1)}
+    unnamed = [stretch for stretch in stretches if stretch not in names]
+    names |= {stretch: "the rest" if len(unnamed) == 1 else f"rest {at}" for at, stretch in enumerate(unnamed, start=1)}
     return {names[stretch]: slice(*stretch) for stretch in stretches}
 
 
-def _learn(
+def _fit_trait(
     trait: TraitSamples, dimension: int, plan: _Plan, shares: Mapping[Candidate, float]
 ) -> tuple[TraitAxis, dict[str, Any]]:
     _check(trait, dimension)
     trait = _with_near_duplicates(trait)
-    samples, found = _found(trait, plan, shares)
-    told = _figures(trait, plan, samples, found)
-    told |= {
+    samples, result = _search_or_place(trait, plan, shares)
+    metrics = _figures(trait, plan, samples, result)
+    metrics |= {
         "counts": _counts(trait, samples),
-        "parameters": dict(found.parameters),
-        "shares": {str(candidate): share for candidate, share in found.shares.items()},
-        "search": search_told(found, blocks=list(plan.blocks), fixed=bool(shares)),
-        "labels": labels_told(found, asked=trait.label_axis is not None, intrinsic=trait.intrinsic_axis is not None),
+        "parameters": dict(result.parameters),
+        "shares": {str(candidate): share for candidate, share in result.shares.items()},
+        "search": search_told(result, blocks=list(plan.blocks), fixed=bool(shares)),
+        "labels": labels_told(result, asked=trait.label_axis is not None, intrinsic=trait.intrinsic_axis is not None),
     }
     modes = {}
     for name, columns in plan.modes.items():
-        own = _in_mode(trait, columns)
-        there, seen = _found_again(own, samples, columns, plan.effort, found)
-        figures_there = _labelled(own, seen) if own.intrinsic_axis is not None else judged(there, seen)
-        modes[name] = ModeAxis(**_numbers(seen, *_clusters(there, seen)))
-        told.setdefault("modes", {})[name] = {figure: figures_there[figure] for figure in _MODE_FIGURES}
+        trait_in_mode = _in_mode(trait, columns)
+        samples_in_mode, result_in_mode = _fit_in_mode(trait_in_mode, samples, columns, plan.effort, result)
+        mode_figures = (
+            _labelled(trait_in_mode, result_in_mode)
+            if trait_in_mode.intrinsic_axis is not None
+            else judged(samples_in_mode, result_in_mode)
+        )
+        modes[name] = ModeAxis(**_numbers(result_in_mode, *_clusters(samples_in_mode, result_in_mode)))
+        metrics.setdefault("modes", {})[name] = {figure: mode_figures[figure] for figure in _MODE_FIGURES}
     axis = TraitAxis(
         key=trait.key,
         name=trait.name,
         positive_label=trait.positive_label,
         negative_label=trait.negative_label,
         aggregation=trait.aggregation,
-        **_numbers(found, *_clusters(samples, found)),
+        **_numbers(result, *_clusters(samples, result)),
         modes=modes,
     )
-    return axis, told
+    return axis, metrics
 
 
 def _with_near_duplicates(trait: TraitSamples) -> TraitSamples:
-    """The trait, samples that are nearly the same in one group; among very many a pair on both sides tells nothing."""
+    """Put near duplicates into one group. Skipped for very many samples, where one pair on both sides of a fold changes
+    nothing.
+    """
     if len(trait.y) > _NEAR_DUPLICATES_UP_TO:
         return trait
     groups = np.array([str(group) for group in trait.groups])
     return replace(trait, groups=joined(groups, alike(trait.X)).tolist())
 
 
-def _found(trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float]) -> tuple[Evidence, Found]:
-    """What the trait was learnt from, and what came out."""
+def _search_or_place(trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float]) -> tuple[Evidence, Found]:
+    """The samples as they were used, and the fitted trait."""
     groups = list(trait.groups)
     if trait.intrinsic_axis is None:
         samples = evidence(trait.X, trait.y.astype(np.float64), groups, trait.made)
@@ -189,37 +195,39 @@ def _found(trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float]) 
     return samples, place(samples, trait.intrinsic_axis)
 
 
-def _found_again(
-    own: TraitSamples, samples: Evidence, columns: slice, effort: Effort, found: Found
+def _fit_in_mode(
+    trait: TraitSamples, samples: Evidence, columns: slice, effort: Effort, result: Found
 ) -> tuple[Evidence, Found]:
-    """The trait among the vectors of a mode: the same samples and, where there was a choice, the same choice."""
-    if own.intrinsic_axis is not None:
-        return _found(own, _Plan(effort, {}, {}), {})
-    there = replace(samples, X=unit(samples.X[:, columns]).astype(np.float32))
-    return there, search(there, effort, label_axis=own.label_axis, shares=_without_blocks(found.shares))
-
-
-def _figures(trait: TraitSamples, plan: _Plan, samples: Evidence, found: Found) -> dict[str, Any]:
+    """The trait fitted on the columns of a mode: the same samples and, if there was a choice, the same choice."""
     if trait.intrinsic_axis is not None:
-        return _labelled(trait, found)
+        return _search_or_place(trait, _Plan(effort, {}, {}), {})
+    samples_in_mode = replace(samples, X=unit(samples.X[:, columns]).astype(np.float32))
+    return samples_in_mode, search(
+        samples_in_mode, effort, label_axis=trait.label_axis, shares=_without_blocks(result.shares)
+    )
 
-    def again(turn: int) -> Found:
+
+def _figures(trait: TraitSamples, plan: _Plan, samples: Evidence, result: Found) -> dict[str, Any]:
+    if trait.intrinsic_axis is not None:
+        return _labelled(trait, result)
+
+    def refit(turn: int) -> Found:
         return search(
-            samples, plan.effort, label_axis=trait.label_axis, shares=found.shares, blocks=plan.columns, turn=turn
+            samples, plan.effort, label_axis=trait.label_axis, shares=result.shares, blocks=plan.columns, turn=turn
         )
 
-    return figures(samples, found, breaks=breaks(*_clusters(samples, found)), again=again)
+    return figures(samples, result, breaks=breaks(*_clusters(samples, result)), again=refit)
 
 
-def _labelled(trait: TraitSamples, found: Found) -> dict[str, Any]:
-    return figures_of_labels(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made, found)
+def _labelled(trait: TraitSamples, result: Found) -> dict[str, Any]:
+    return figures_of_labels(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made, result)
 
 
-def _numbers(found: Found, positive: Quartiles | None, negative: Quartiles | None) -> dict[str, Any]:
-    """What an axis is, whatever it is called."""
+def _numbers(result: Found, positive: Quartiles | None, negative: Quartiles | None) -> dict[str, Any]:
+    """The numeric fields of an axis."""
     return {
-        "vector": found.vector.astype(np.float32),
-        "offset": float32(found.offset),
+        "vector": result.vector.astype(np.float32),
+        "offset": float32(result.offset),
         "positive": positive,
         "negative": negative,
         "breaks": breaks(positive, negative),
@@ -227,8 +235,8 @@ def _numbers(found: Found, positive: Quartiles | None, negative: Quartiles | Non
 
 
 def _in_mode(trait: TraitSamples, columns: slice) -> TraitSamples:
-    """The trait among the vectors of a mode: the mode's columns, at length one."""
-    # A sample's own vector is asked for only where nobody has made evidence of it yet.
+    """The trait on the columns of a mode."""
+    # Only an intrinsic trait needs unit vectors here; `_fit_in_mode` makes those of the others.
     axis = trait.intrinsic_axis
     return replace(
         trait,
@@ -239,12 +247,12 @@ def _in_mode(trait: TraitSamples, columns: slice) -> TraitSamples:
 
 
 def _without_blocks(shares: Mapping[Candidate, float]) -> dict[Candidate, float]:
-    """Choices for the whole vector, as far as they hold for a part of it."""
-    found: dict[Candidate, float] = {}
+    """A choice made for full vectors, without the factors of blocks, which a mode does not have."""
+    result: dict[Candidate, float] = {}
     for candidate, share in shares.items():
         plain = replace(candidate, blocks=())
-        found[plain] = found.get(plain, 0.0) + share
-    return found
+        result[plain] = result.get(plain, 0.0) + share
+    return result
 
 
 def _check(trait: TraitSamples, dimension: int) -> None:
@@ -253,21 +261,21 @@ def _check(trait: TraitSamples, dimension: int) -> None:
             f"Trait {trait.key}: {len(trait.y)} qualities and {len(trait.groups)} groups need vectors of shape"
             f" ({len(trait.y)}, {dimension}), not {trait.X.shape}."
         )
-    told = trait.y if trait.intrinsic_axis is None else trait.y[~np.isnan(trait.y)]
-    if not np.isfinite(trait.X).all() or not ((told >= 0) & (told <= 1)).all():
-        raise ValueError(f"Trait {trait.key}: vectors must be finite and qualities lie in 0..1.")
+    qualities = trait.y if trait.intrinsic_axis is None else trait.y[~np.isnan(trait.y)]
+    if not np.isfinite(trait.X).all() or not ((qualities >= 0) & (qualities <= 1)).all():
+        raise ValueError(f"Trait {trait.key}: vectors must be finite and qualities must be from 0 to 1.")
     if trait.made.shape != trait.y.shape:
-        raise ValueError(f"Trait {trait.key}: {len(trait.made)} marks for {len(trait.y)} samples.")
+        raise ValueError(f"Trait {trait.key}: `synthesized` has {len(trait.made)} values for {len(trait.y)} samples.")
     for axis in (trait.intrinsic_axis, trait.label_axis):
         if axis is not None and axis.shape != (dimension,):
             raise ValueError(f"Trait {trait.key}: its axis needs {dimension} numbers, not {axis.shape}.")
 
 
-def _clusters(samples: Evidence, found: Found) -> tuple[Quartiles | None, Quartiles | None]:
-    """Quartiles of the held-out scores of either pole."""
-    if found.held_out is None:
+def _clusters(samples: Evidence, result: Found) -> tuple[Quartiles | None, Quartiles | None]:
+    """Quartiles of the held-out scores at the positive and at the negative pole."""
+    if result.held_out is None:
         return None, None
-    scores, y = expit(found.held_out), samples.y[samples.judged]
+    scores, y = expit(result.held_out), samples.y[samples.judged]
     return quartiles(scores[y > 0.5]), quartiles(scores[y < 0.5])
 
 
@@ -284,12 +292,12 @@ def _counts(trait: TraitSamples, samples: Evidence) -> dict[str, int]:
 def _metrics(
     traits: dict[str, dict[str, Any]], encoder: EncoderIdentity, scoring_method: str, effort: str, says: str
 ) -> dict[str, Any]:
-    areas = [trait["auroc"] for trait in traits.values() if trait["auroc"] is not None]
+    aurocs = [trait["auroc"] for trait in traits.values() if trait["auroc"] is not None]
     return {
         "scoring_method": scoring_method,
         "effort": effort,
         "search": says,
         "encoder": {"id": encoder.id, "dimension": encoder.dimension},
-        "auroc": float(np.mean(areas)) if areas else None,
+        "auroc": float(np.mean(aurocs)) if aurocs else None,
         "traits": traits,
     }

@@ -1,7 +1,7 @@
-"""What the samples say of directions before any of them is chosen: the directions themselves, and held-out values.
+"""Fits of the candidate directions: the directions themselves, and their held-out values.
 
-A block of the encoder's features may count more or less. To scale its columns and to learn is to learn a direction
-among the columns as they are, with its own columns scaled back: no vector ever has to be made anew.
+A block of the encoder's features may be scaled. Scaling its columns and then fitting equals fitting a direction on the
+plain columns and scaling it back. So no vector ever has to be encoded again.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from traitbench.scoring.candidates import Candidate, Told, Weighed
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """Distinct vectors (n, d), their qualities, masses and folds (n,), and which of them the trait is judged by.
+    """Distinct vectors (n, d) with quality, sample weight and fold (n,) of each, and whether it is evaluated.
 
-    A fold of -1 is never left out. With `alone`, samples are left out one by one, in closed form, not by folds.
+    A fold of -1 is never held out. With `alone`, leave-one-out in closed form replaces the folds.
     """
 
     X: NDArray[np.float32]
@@ -31,7 +31,7 @@ class Lesson:
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """Directions (k, d) and offsets (k,) among the columns as they are, the axis of the labels, and what is told."""
+    """Fitted directions (k, d) and offsets (k,) on the plain columns, the label axis, and the held-out values."""
 
     directions: Sequence[Candidate]
     vectors: Floats
@@ -39,43 +39,43 @@ class Ground:
     label_axis: Floats | None
     told: Told
 
-    def learnt(self, weighed: Weighed) -> tuple[Floats, float]:
+    def learnt(self, average: Weighed) -> tuple[Floats, float]:
         """The averaged direction (d,) and its offset, calibrated."""
         places = {direction: place for place, direction in enumerate(self.directions)}
         gains = np.zeros(len(self.directions))
-        np.add.at(gains, [places[each.direction] for each in weighed.slate.candidates], weighed.gains)
-        vector, offset = gains @ self.vectors, float(gains @ self.offsets) + weighed.offset
-        return (vector if self.label_axis is None else vector + weighed.label_gain * self.label_axis), offset
+        np.add.at(gains, [places[each.direction] for each in average.slate.candidates], average.gains)
+        vector, offset = gains @ self.vectors, float(gains @ self.offsets) + average.offset
+        return (vector if self.label_axis is None else vector + average.label_gain * self.label_axis), offset
 
 
 def survey(
-    lesson: Lesson, directions: Sequence[Candidate], *, blocks: Sequence[slice], label_axis: Floats | None
+    training_set: Lesson, directions: Sequence[Candidate], *, blocks: Sequence[slice], label_axis: Floats | None
 ) -> Ground:
-    """Learn the directions from all samples and, to see what they are worth, from all but those of each fold."""
-    d, judged = lesson.X.shape[1], lesson.judged
+    """Fit the directions to all samples and, for held-out values, to all samples but those of each fold."""
+    d, evaluated = training_set.X.shape[1], training_set.judged
     order: list[Candidate] = []
     vectors, offsets, values = [], [], []
     for factors in dict.fromkeys(direction.blocks for direction in directions):
-        own = [direction for direction in directions if direction.blocks == factors]
+        group = [direction for direction in directions if direction.blocks == factors]
         scales = columns(factors, blocks, d)
-        found, held_out = _learn(lesson, scales, [10.0**direction.power for direction in own])
-        order += own
-        vectors.append(found.directions if scales is None else found.directions * scales)
-        offsets.append(found.offsets)
-        values.append(held_out[judged])
-    told = Told(
-        y=lesson.y[judged],
-        balance=pole_weights(lesson.y[judged], lesson.mass[judged]),
-        folds=lesson.folds[judged],
+        fitted, held_out = _fit(training_set, scales, [10.0**direction.power for direction in group])
+        order += group
+        vectors.append(fitted.directions if scales is None else fitted.directions * scales)
+        offsets.append(fitted.offsets)
+        values.append(held_out[evaluated])
+    held_out_values = Told(
+        y=training_set.y[evaluated],
+        balance=pole_weights(training_set.y[evaluated], training_set.mass[evaluated]),
+        folds=training_set.folds[evaluated],
         directions=order,
         values=np.hstack(values),
-        labels=None if label_axis is None else lesson.X[judged].astype(np.float64) @ label_axis,
+        labels=None if label_axis is None else training_set.X[evaluated].astype(np.float64) @ label_axis,
     )
-    return Ground(order, np.vstack(vectors), np.concatenate(offsets), label_axis, told)
+    return Ground(order, np.vstack(vectors), np.concatenate(offsets), label_axis, held_out_values)
 
 
 def columns(factors: Sequence[float], blocks: Sequence[slice], d: int) -> Floats | None:
-    """(d,): the factor of every column; None where all are 1."""
+    """(d,): the factor of every column; None if all are 1."""
     if not factors:
         return None
     scales = np.ones(d)
@@ -84,15 +84,15 @@ def columns(factors: Sequence[float], blocks: Sequence[slice], d: int) -> Floats
     return scales
 
 
-def _learn(lesson: Lesson, scales: Floats | None, shrinkages: Sequence[float]) -> tuple[Path, Floats]:
-    X = lesson.X if scales is None else (lesson.X * scales).astype(np.float32)
-    if lesson.alone:
-        return path_and_left_out(X, lesson.y, shrinkages)
-    found = path(X, lesson.y, shrinkages, lesson.mass)
+def _fit(training_set: Lesson, scales: Floats | None, shrinkages: Sequence[float]) -> tuple[Path, Floats]:
+    X = training_set.X if scales is None else (training_set.X * scales).astype(np.float32)
+    if training_set.alone:
+        return path_and_left_out(X, training_set.y, shrinkages)
+    fitted = path(X, training_set.y, shrinkages, training_set.mass)
     values = np.empty((len(X), len(shrinkages)))
-    for fold in range(int(lesson.folds.max()) + 1):
-        out = lesson.folds == fold
-        part = path(X[~out], lesson.y[~out], shrinkages, lesson.mass[~out])
-        # The middle of the grades moves against those that are left out: it stays where it is with all of them.
-        values[out] = part.values(X[out]) - part.middle + found.middle
-    return found, values
+    for fold in range(int(training_set.folds.max()) + 1):
+        out = training_set.folds == fold
+        partial = path(X[~out], training_set.y[~out], shrinkages, training_set.mass[~out])
+        # Without a fold the mean quality shifts away from that fold, so use the mean over all samples instead.
+        values[out] = partial.values(X[out]) - partial.middle + fitted.middle
+    return fitted, values

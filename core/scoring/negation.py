@@ -1,4 +1,4 @@
-"""Labels that say only what a text is not: words, and vectors, cannot show what is missing."""
+"""Detect labels that only say what a text is not. Neither words nor vectors can represent what is absent."""
 
 import re
 
@@ -10,5 +10,5 @@ _NEGATION = re.compile(
 
 
 def negates(label: str) -> bool:
-    """Whether the label of a pole only negates."""
+    """Whether a pole's label is only a negation."""
     return _NEGATION.search(label.strip()) is not None

@@ -1,7 +1,7 @@
-"""What tells two poles apart besides their meaning: the length of the texts, their language or script, their source.
+"""Nuisance variables that separate two poles: length, language or script, and source of the texts.
 
-A trait learns whatever tells its poles apart. Where the positive texts are the long ones, or those from one site, it
-may have learnt length or the site, and no held-out figure shows it: the texts held out have the same fault.
+A trait learns whatever separates its poles. If the positive texts are the long ones, or come from one site, the trait
+may measure length or the site. No held-out figure shows it, because held-out texts have the same bias.
 """
 
 import math
@@ -44,7 +44,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True)
 class Group:
-    """A kind of text that one pole has far more of: its name, and its share of the positive and the negative texts."""
+    """A kind of text that one pole has far more of: its name, its share at each pole, and the AUROC it gives."""
 
     name: str
     positive: float
@@ -53,29 +53,29 @@ class Group:
 
 
 def of_length(lengths: Sequence[int], y: Floats) -> float | None:
-    """How well lengths alone order the poles, 0.5 to 1; None where that may be chance or is not much."""
+    """The AUROC of length alone, 0.5 to 1; None if it is small or may be chance."""
     area = auroc(np.asarray(lengths, np.float64), y)
     return max(area, 1 - area) if max(area, 1 - area) >= _AREA and _unlikely(lengths, y, area) else None
 
 
 def of_group(groups: Sequence[str | None], y: Floats) -> Group | None:
-    """The group that tells the poles apart best; None where that may be chance or is not much."""
+    """The group that separates the poles best; None if that is little or may be chance."""
     positive = Counter(group for group, quality in zip(groups, y, strict=True) if quality > 0.5)
     negative = Counter(group for group, quality in zip(groups, y, strict=True) if quality < 0.5)
     names = sorted({group for group in (*positive, *negative) if group is not None})
     totals = positive.total(), negative.total()
-    found = []
+    candidates = []
     for name in names:
         one, other = positive[name] / totals[0], negative[name] / totals[1]
         area = 0.5 + abs(one - other) / 2
         chance = len(names) * _by_chance(positive[name], totals[0], negative[name], totals[1])
         if area >= _AREA and chance < _CHANCE:
-            found.append(Group(name, one, other, area))
-    return max(found, key=lambda group: (group.area, group.name), default=None)
+            candidates.append(Group(name, one, other, area))
+    return max(candidates, key=lambda group: (group.area, group.name), default=None)
 
 
 def language(text: str) -> str | None:
-    """The script of most letters; of Latin texts the language, where common words tell; None without letters."""
+    """The script of most letters; for Latin the language, by its common words. None if unclear or without letters."""
     start = text[:_LOOKED_AT]
     scripts = Counter(_script(letter) for letter in start if letter.isalpha())
     script = max(sorted(scripts), key=lambda name: scripts[name], default=None)
@@ -90,7 +90,7 @@ def language(text: str) -> str | None:
 
 
 def source(provenance: str, address: str | None) -> str:
-    """Where a sample comes from, in a word or two."""
+    """The source of a sample in a word or two."""
     if provenance == "synthesized":
         return "synthesised"
     try:
@@ -105,15 +105,15 @@ def _script(letter: str) -> str:
     if letter.isascii():
         return "Latin"
     name = unicodedata.name(letter, "")
-    found = next((script for script in _SCRIPTS if name.startswith(script)), None)
-    return {None: "another script", "CJK": "Han"}.get(found, (found or "").title())
+    match = next((script for script in _SCRIPTS if name.startswith(script)), None)
+    return {None: "another script", "CJK": "Han"}.get(match, (match or "").title())
 
 
 def _unlikely(values: Sequence[int], y: Floats, area: float) -> bool:
-    """Mann and Whitney's test, with ties."""
-    told = np.asarray(values, np.float64)[y != 0.5]
+    """Whether the Mann-Whitney test, with ties, finds the AUROC unlikely by chance."""
+    at_poles = np.asarray(values, np.float64)[y != 0.5]
     n, m = int((y > 0.5).sum()), int((y < 0.5).sum())
-    _, counts = np.unique(told, return_counts=True)
+    _, counts = np.unique(at_poles, return_counts=True)
     ties = float((counts.astype(np.float64) ** 3 - counts).sum())
     size = n + m
     variance = n * m / 12 * (size + 1 - ties / max(1, size * (size - 1)))
@@ -124,7 +124,7 @@ def _unlikely(values: Sequence[int], y: Floats, area: float) -> bool:
 
 
 def _by_chance(one: int, n: int, other: int, m: int) -> float:
-    """Fisher's exact test, twice its smaller tail."""
+    """The p-value of Fisher's exact test: twice its smaller tail."""
     total = one + other
 
     def likely(k: int) -> float:

@@ -1,9 +1,9 @@
-"""Long runs of one character, shortened before a text is encoded: forty thousand dots say no more than a few.
+"""Shorten long runs of one character before a text is encoded: forty thousand dots say no more than a few.
 
-A run of more than `LONGEST` equal characters keeps its first `LONGEST`: three times the widest line that people draw
-under a heading, so ordinary texts stay as they are. A run of more than `LONGEST` white space characters, of any kind,
-becomes the break that it is: a blank line, a line break or a space. Paragraphs and sentences end where they did, and
-every place in the short text is known in the original.
+A run of more than `LONGEST` equal characters keeps the first `LONGEST`: three times the widest line that people draw
+under a heading, so ordinary texts stay as they are. A run of more than `LONGEST` white space characters of any kind
+becomes a blank line, a line break or a space. Paragraphs and sentences end where they did, and every position in the
+short text maps to one in the original.
 """
 
 from bisect import bisect_right
@@ -12,27 +12,27 @@ from dataclasses import dataclass
 
 LONGEST = 256
 
-# A longer run fills at least one of the blocks that a text is cut into. Only those are looked at closely, so an
-# ordinary text costs a count for every 128 characters, and other threads get their turn in between.
+# A longer run fills at least one whole block, so only such blocks are examined. An ordinary text costs one count per
+# 128 characters, and other threads can run in between.
 _BLOCK = LONGEST // 2
 
 
 @dataclass(frozen=True)
 class Shortened:
-    """A text without its longest runs; from place `after[i]` on, `missing[i]` characters of the original are gone."""
+    """A text without its longest runs; from `after[i]` on, `missing[i]` characters of the original are missing."""
 
     text: str
     after: tuple[int, ...] = ()
     missing: tuple[int, ...] = ()
 
     def origin(self, place: int) -> int:
-        """The same place in the original; the end of a shortened run is the end of the whole run."""
+        """The same position in the original; the end of a shortened run is the end of the whole run."""
         known = bisect_right(self.after, place)
         return place + (self.missing[known - 1] if known else 0)
 
 
 def shorten(text: str) -> Shortened:
-    """The text with every long run shortened; the same object where there is none."""
+    """The text with every long run shortened; the same object if there is none."""
     if len(text) <= LONGEST:
         return Shortened(text)
     pieces, after, missing = list[str](), list[int](), list[int]()
@@ -61,7 +61,7 @@ def _runs(text: str) -> Iterator[tuple[int, int]]:
     done = 0
     for place in range(0, len(text) - _BLOCK + 1, _BLOCK):
         block = text[place : place + _BLOCK]
-        sign = None if block[0].isspace() else block[0]  # as `strip` takes it: None is any white space
+        sign = None if block[0].isspace() else block[0]  # as in `str.strip`: None means any white space
         if place < done or not _fills(block, sign):
             continue
         before = text[max(done, place - _BLOCK) : place]
@@ -71,7 +71,7 @@ def _runs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _end(text: str, place: int, sign: str | None) -> int:
-    """Where the run that goes on at this place ends."""
+    """The end of the run that continues at this position."""
     while _fills(block := text[place : place + _BLOCK], sign):
         place += len(block)
     return place + len(block) - len(block.lstrip(sign))

@@ -1,4 +1,4 @@
-"""What a search tells about itself, in the version's metrics: what was tried, what was chosen, and what that won."""
+"""What a version's metrics say about a search: what was tried, what was chosen, and how much that gained."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,83 +8,85 @@ import numpy as np
 from traitbench.scoring.candidates import Candidate
 from traitbench.scoring.search import EFFORTS, Found
 
-_FIXED = "no search: what the version before had chosen"
-_NOTHING = "nothing to search: a pole has one text or none"
-_FOUND = "nothing to search: the axis was found without labels"
-_UNHEARD = "more samples than labels could add to"
+_FIXED = "no search: settings of the previous version"
+_NOTHING = "nothing to search: a pole has fewer than two texts"
+_INTRINSIC = "nothing to search: discovery fixed the axis"
+_MANY_SAMPLES = "there are so many samples that labels would add nothing"
 
 
-def search_told(found: Found, *, blocks: Sequence[str], fixed: bool) -> dict[str, Any]:
-    """`says`, how many candidates were `tried` by which `levels`, what was `chosen` and what the last step `gained`."""
+def search_told(result: Found, *, blocks: Sequence[str], fixed: bool) -> dict[str, Any]:
+    """The `search` entry of a trait's metrics: a summary, what was tried, what was chosen, and what it gained."""
     levels = [
         {
             "level": each.level,
             "tried": each.candidates,
             "cross_entropy": each.cross_entropy,
-            "chosen": each.level == found.level,
+            "chosen": each.level == result.level,
         }
-        for each in found.tried
+        for each in result.tried
     ]
     return {
-        "says": _says(found, fixed),
-        "tried": found.tried[-1].candidates if found.tried else 0,
+        "says": _says(result, fixed),
+        "tried": result.tried[-1].candidates if result.tried else 0,
         "levels": levels,
-        "chosen": _chosen(found.shares, blocks),
-        "gained": _gained(found),
+        "chosen": _chosen(result.shares, blocks),
+        "gained": _gained(result),
     }
 
 
-def labels_told(found: Found, *, asked: bool, intrinsic: bool) -> dict[str, Any]:
-    """Whether the labels' axis was `used`, its `share` of the whole slope, its `gain` in cross-entropy, and `why`."""
-    share = found.recipe.label_share if found.recipe is not None and found.recipe.label_axis is not None else 0.0
-    return {"used": share > 0, "share": share, "gain": found.label_gain, "why": _why(found, asked, intrinsic, share)}
+def labels_told(result: Found, *, asked: bool, intrinsic: bool) -> dict[str, Any]:
+    """Whether the label axis was used, its share of the total slope, its gain in cross-entropy, and why."""
+    share = result.recipe.label_share if result.recipe is not None and result.recipe.label_axis is not None else 0.0
+    return {"used": share > 0, "share": share, "gain": result.label_gain, "why": _why(result, asked, intrinsic, share)}
 
 
-def _says(found: Found, fixed: bool) -> str:
-    if found.level is not None:
-        return EFFORTS[found.level].says
-    if not found.shares:
-        return _FOUND if found.held_out is not None else _NOTHING
+def _says(result: Found, fixed: bool) -> str:
+    if result.level is not None:
+        return EFFORTS[result.level].says
+    if not result.shares:
+        return _INTRINSIC if result.held_out is not None else _NOTHING
     return _FIXED if fixed else _NOTHING
 
 
-def _gained(found: Found) -> float:
-    """The cross-entropy won over the level below the chosen one; 0 for the lowest."""
+def _gained(result: Found) -> float:
+    """The cross-entropy gained over the level below the chosen one; 0 for the lowest level."""
     best = None
-    for each in found.tried:
-        if each.level == found.level:
+    for each in result.tried:
+        if each.level == result.level:
             return 0.0 if best is None else best - each.cross_entropy
         best = each.cross_entropy if best is None else min(best, each.cross_entropy)
     return 0.0
 
 
 def _chosen(shares: Mapping[Candidate, float], blocks: Sequence[str]) -> dict[str, float]:
-    """Means over what was chosen."""
+    """Weighted means of the chosen parameters."""
     if not shares:
         return {}
-    share = np.array(list(shares.values()))
-    told = {
-        "shrinkage, power of ten": float(share @ [each.power for each in shares]),
-        "slope of the labels": float(share @ [each.labels for each in shares]),
+    weights = np.array(list(shares.values()))
+    means = {
+        "shrinkage, power of ten": float(weights @ [each.power for each in shares]),
+        "slope of the labels": float(weights @ [each.labels for each in shares]),
     }
     if any(each.blocks for each in shares):
         for place, name in enumerate(blocks):
             logs = [np.log(each.blocks[place]) if each.blocks else 0.0 for each in shares]
-            told[f"weight of {name}"] = float(np.exp(share @ logs))
-    return told
+            means[f"weight of {name}"] = float(np.exp(weights @ logs))
+    return means
 
 
-def _why(found: Found, asked: bool, intrinsic: bool, share: float) -> str:
+def _why(result: Found, asked: bool, intrinsic: bool, share: float) -> str:
     if intrinsic:
-        return "an axis found without labels stays as it is"
+        return "a discovered axis does not use labels"
     if not asked:
-        return "the labels were not asked"
-    if found.recipe is None:
-        return "too few samples to judge the labels by: they have their say beside them"
-    if found.recipe.label_axis is None:
-        return _UNHEARD
-    if found.label_gain is None:
-        return "as the version before had it"
-    if found.label_gain > 0:
-        return f"they foretell held-out samples better: a share of {share:.0%} won {found.label_gain:.3f} cross-entropy"
-    return f"they foretell held-out samples no better, so a share of {share:.0%} is left to them"
+        return "this training did not use labels"
+    if result.recipe is None:
+        return "too few samples to measure what labels add, so they are used with the samples"
+    if result.recipe.label_axis is None:
+        return _MANY_SAMPLES
+    if result.label_gain is None:
+        return "as in the previous version"
+    if result.label_gain > 0:
+        return (
+            f"they improve held-out scores: at a share of {share:.0%}, cross-entropy is {result.label_gain:.3f} lower"
+        )
+    return f"they do not improve held-out scores, so their share is only {share:.0%}"

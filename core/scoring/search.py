@@ -1,15 +1,16 @@
-"""Which point of the path: not one, but all of them, each weighing as much as held-out evidence gives it.
+"""Search: fit many candidate configurations of a trait and average them by held-out likelihood.
 
-Every sample gets a value from a fit that has not seen it (folds, or leave-one-out in closed form where that is fair),
-every candidate its own calibration on those values, and the calibrated logits are averaged by likelihood. All of it is
-linear, so what comes out is one vector and one number. A second round of calibrations, each blind to a part of the
-samples, gives the scores that figures and breaks are taken from: none has been fitted on what it is measured on.
+Every sample gets a value from a fit that has not seen it: by folds, or by leave-one-out in closed form where that is
+fair. Each candidate is calibrated on those values, and the calibrated logits are averaged with weights from their
+likelihood. Every step is linear, so the result is one vector and one offset. Nested cross-validation then repeats the
+calibration without each fold. Figures and tier breaks come from these scores: none was fitted on what it is measured
+on.
 
-An effort is a row of levels, each searching more than the one before. Its answer is taken only when its blind scores
-have the lower cross-entropy: who searches more never has less.
+An effort is a list of levels, each wider than the one before. A wider level is used only if its out-of-fold
+cross-entropy is lower, so a higher effort never does worse than a lower one by that measure.
 
-Synthesised samples teach, all of a pole together as much as four real ones at most, and nothing is judged by them
-unless a pole has fewer than two real texts. A variation of a real text stands in the fold of that text.
+Synthesized samples count in a fit, but all those of a pole together at most as much as four real ones. They are used
+for evaluation only where a pole has fewer than two real texts. A variation shares the fold of its seed.
 """
 
 import hashlib
@@ -41,19 +42,21 @@ _CENTRE = 0.75
 _WHOLE_PATH = tuple(np.arange(-1, 3.25, 0.5).tolist())
 _WIDE_PATH = tuple(np.arange(-2, 4.25, 0.5).tolist())
 _FOLDS = 10
-_BLIND_FOLDS = 5
+_NESTED_FOLDS = 5
 _LEAVE_ONE_OUT_FROM = 64
 _LEAVE_ONE_OUT_POLE = 16
 _LABELS_UP_TO = 2_000
 _BLOCKS_UP_TO = 600
-_SYNTHESISED_MASS = 4.0
+_SYNTHESIZED_WEIGHT = 4.0
 _ROUNDING = 1e-9
 _UNSEARCHED = {"log10_shrinkage": _WHOLE_PATH[-1], "slope": 1.0, "offset": 0.0}
 
 
 @dataclass(frozen=True)
 class Level:
-    """What is tried: shrinkages as powers of ten, slopes of the labels' axis, and one block at a time at a factor."""
+    """The candidates of one level: shrinkages as powers of ten, slopes of the label axis, and factors that scale one
+    block of features at a time.
+    """
 
     name: str
     shrinkages: tuple[float, ...]
@@ -62,7 +65,7 @@ class Level:
     factor_shrinkages: tuple[float, ...] = ()
 
     def candidates(self, *, blocks: int, labels: bool) -> list[Candidate]:
-        """All of them; `labels` says whether the labels have an axis."""
+        """All candidates of the level; `labels` says whether there is a label axis."""
         slopes = self.labels if labels else (0.0,)
         scaled = [_scaled(block, factor, blocks) for block in range(blocks) for factor in self.factors]
         plain = product(self.shrinkages, slopes, [()])
@@ -71,7 +74,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Effort:
-    """How wide to search."""
+    """How many candidates to try: the levels in order, and a description for people."""
 
     levels: tuple[Level, ...]
     says: str
@@ -83,20 +86,26 @@ _HIGH = Level("high", _WHOLE_PATH, LABEL_SLOPES, (0.5, 2.0), (-0.5, 0.5, 1.5))
 _MAX = Level("max", _WIDE_PATH, LABEL_SLOPES, (0.25, 0.5, 0.7, 1.4, 2.0, 4.0), (-1.0, 0.0, 0.5, 1.0, 2.0))
 
 EFFORTS: Mapping[str, Effort] = {
-    "low": Effort((_LOW,), "one direction, with and without what the labels say"),
-    "medium": Effort((_LOW, _MEDIUM), "nine directions by five weights of the labels, averaged by held-out likelihood"),
-    "high": Effort((_LOW, _MEDIUM, _HIGH), "as medium, and each block of features at half and at twice its weight"),
-    "max": Effort((_LOW, _MEDIUM, _HIGH, _MAX), "as high, with thirteen directions and six weights of each block"),
+    "low": Effort((_LOW,), "2 settings: one shrinkage, with and without the label axis"),
+    "medium": Effort(
+        (_LOW, _MEDIUM),
+        "45 settings: nine shrinkages by five weights of the label axis, averaged by held-out likelihood",
+    ),
+    "high": Effort(
+        (_LOW, _MEDIUM, _HIGH), "as medium, and with each block of features at half and at twice its weight"
+    ),
+    "max": Effort((_LOW, _MEDIUM, _HIGH, _MAX), "as high, but with thirteen shrinkages and six weights for each block"),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a trait can be learnt from: distinct vectors (n, d) in an order of their own, quality and kin of each.
+    """The samples that a trait is trained from: distinct vectors (n, d) in a reproducible order, with quality and group
+    of each.
 
-    Samples with one vector are one, with the mean of their qualities. Kin, those of one group and those that share a
-    text, never stand on both sides of a fold. `mass` is how much a sample teaches, 1 for a real one; `judged` says
-    whether it is one that the trait is judged by.
+    Samples with the same vector are one sample, with the mean of their qualities. Samples of one group, and samples
+    that share a text, are never on both sides of a fold. `mass` is the sample weight in a fit, 1 for a real sample.
+    `judged` says whether the sample is used for evaluation.
     """
 
     X: NDArray[np.float32]
@@ -108,16 +117,18 @@ class Evidence:
 
     @cached_property
     def smaller_pole(self) -> int:
-        """Kinships at the pole that has fewer, among what it is judged by."""
-        return min(_kinships(self.kin, self.judged & (self.y > 0.5)), _kinships(self.kin, self.judged & (self.y < 0.5)))
+        """The number of evaluated groups at the pole that has fewer."""
+        return min(
+            _group_count(self.kin, self.judged & (self.y > 0.5)), _group_count(self.kin, self.judged & (self.y < 0.5))
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """What a search chose, in few numbers: enough to learn again from a part of the samples.
+    """What a search chose, in few numbers: enough to refit on a subset of the samples.
 
-    The mean power of ten of the shrinkage, the labels' part (0..1) of the whole slope, their axis (d,) and the mean
-    factors (d,) of the columns, None where there are none.
+    The mean shrinkage as a power of ten, the share (0..1) of the label axis in the total slope, the label axis (d,),
+    and the mean factors (d,) of the columns. The last two are None if the search did not use them.
     """
 
     power: float
@@ -128,7 +139,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Tried:
-    """A level of the search: how many candidates it had, and the cross-entropy of its blind scores."""
+    """One level of the search: its number of candidates, and the cross-entropy of its out-of-fold scores."""
 
     level: str
     candidates: int
@@ -137,13 +148,12 @@ class Tried:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The trait in numbers: `sigmoid(x @ vector + offset)`.
+    """The fitted trait: a text x scores `sigmoid(x @ vector + offset)`.
 
-    `held_out` are logits of fits and calibrations that did not see the sample, for the samples it is judged by, None
-    where a pole has one text or none; `folds` is None for leave-one-out. `shares` are what the search chose: how much
-    each candidate counts in the average; empty where there was nothing to choose. `tried` are the levels searched, and
-    `level` the one whose answer was taken. `label_gain` is the cross-entropy won by listening to the labels, None
-    where nobody could tell.
+    `held_out` are logits of the evaluated samples, from fits and calibrations that did not see the sample. It is None
+    if a pole has fewer than two texts. `folds` is None for leave-one-out. `shares` are the weights of the candidates in
+    the average, empty if there was nothing to choose. `tried` are the levels searched, and `level` is the one that was
+    used. `label_gain` is how much the label axis lowered the held-out cross-entropy, None if that was not measured.
     """
 
     vector: Floats
@@ -161,22 +171,22 @@ class Found:
 def evidence(
     X: NDArray[np.float32], y: Floats, groups: Sequence[object], synthesized: NDArray[np.bool_] | None = None
 ) -> Evidence:
-    """Distinct samples in an order that depends on nothing but themselves; texts without a token tell nothing.
+    """Merge samples with equal vectors and sort them by content; drop texts without a token.
 
-    Where a real and a synthesised sample share a vector, the real one speaks.
+    Where a real and a synthesized sample share a vector, only the real one counts.
     """
-    told = np.flatnonzero(X.any(axis=1))
-    made = np.zeros(len(told), bool) if synthesized is None else synthesized[told]
-    marks = np.array([hashlib.sha256(row).digest() for row in np.ascontiguousarray(X[told], "<f4")], "S32")
-    distinct, first, which = np.unique(marks, return_index=True, return_inverse=True)
-    _, one = np.unique(np.array([str(groups[int(i)]) for i in told]), return_inverse=True)
-    kin = joined(which, one)[first]
-    real = np.bincount(which, weights=~made, minlength=len(distinct)) > 0
-    speaks = ~(made & real[which])
-    order = np.lexsort((y[told], which))
-    totals = np.bincount(which[order], weights=(y[told] * speaks)[order], minlength=len(distinct))
-    counts = np.bincount(which, weights=speaks, minlength=len(distinct))
-    return _weighed(X[told][first], totals / np.maximum(counts, 1), kin, ~real)
+    non_empty = np.flatnonzero(X.any(axis=1))
+    synthetic = np.zeros(len(non_empty), bool) if synthesized is None else synthesized[non_empty]
+    digests = np.array([hashlib.sha256(row).digest() for row in np.ascontiguousarray(X[non_empty], "<f4")], "S32")
+    distinct, first, place_of = np.unique(digests, return_index=True, return_inverse=True)
+    _, group_of = np.unique(np.array([str(groups[int(i)]) for i in non_empty]), return_inverse=True)
+    joined_groups = joined(place_of, group_of)[first]
+    has_real = np.bincount(place_of, weights=~synthetic, minlength=len(distinct)) > 0
+    counted = ~(synthetic & has_real[place_of])
+    order = np.lexsort((y[non_empty], place_of))
+    totals = np.bincount(place_of[order], weights=(y[non_empty] * counted)[order], minlength=len(distinct))
+    counts = np.bincount(place_of, weights=counted, minlength=len(distinct))
+    return _with_weights(X[non_empty][first], totals / np.maximum(counts, 1), joined_groups, ~has_real)
 
 
 def search(
@@ -188,93 +198,95 @@ def search(
     blocks: Sequence[slice] = (),
     turn: int = 0,
 ) -> Found:
-    """The averaged axis; with `shares` of an earlier search, the average that it chose.
+    """Fit the trait and return the averaged axis; with `shares` of an earlier search, reuse its choice.
 
-    `label_axis` (d,) is an axis that has seen no sample; `blocks` are columns that a search may weigh by themselves;
-    another `turn` is another assignment to folds.
+    `label_axis` (d,) is an axis made without any sample. `blocks` are the columns that a search may scale separately.
+    Each `turn` assigns the samples to other folds.
     """
     axis = None if label_axis is None else label_axis.astype(np.float64)
     if samples.smaller_pole == 0:
         return _nothing(samples.X.shape[1])
     if samples.smaller_pole == 1:
         return _one_sample(samples, axis)
-    alone = _leave_one_out_is_fair(samples)
-    folds = _folds(samples, _BLIND_FOLDS if alone else _FOLDS, turn)
-    lesson = Lesson(samples.X, samples.y, samples.mass, samples.judged, folds, alone)
-    if chosen := _possible(shares or {}, labels=axis is not None, blocks=len(blocks)):
-        return _as_chosen(lesson, chosen, blocks, axis)
-    many = len(samples.y)
-    return _searched(lesson, effort, blocks if blocks_searched(many) else (), axis if labels_heard(many) else None)
+    leave_one_out = _leave_one_out_is_fair(samples)
+    folds = _folds(samples, _NESTED_FOLDS if leave_one_out else _FOLDS, turn)
+    training_set = Lesson(samples.X, samples.y, samples.mass, samples.judged, folds, leave_one_out)
+    if chosen := _applicable(shares or {}, labels=axis is not None, blocks=len(blocks)):
+        return _as_chosen(training_set, chosen, blocks, axis)
+    count = len(samples.y)
+    return _searched(
+        training_set, effort, blocks if blocks_searched(count) else (), axis if labels_heard(count) else None
+    )
 
 
 def labels_heard(samples: int) -> bool:
-    """Whether the labels could still add to what so many samples say."""
+    """Whether the label axis could still improve a trait with this many samples."""
     return samples <= _LABELS_UP_TO
 
 
 def blocks_searched(samples: int) -> bool:
-    """Whether blocks are weighed by themselves; so many more samples tell by themselves what counts."""
+    """Whether to scale blocks separately; with more samples the fit itself finds which features matter."""
     return samples <= _BLOCKS_UP_TO
 
 
 def chosen_before(figures: object) -> dict[Candidate, float]:
-    """The shares that a trait's metrics name, to be given to `search` again; empty when there is none to go by.
+    """The candidate weights in a trait's metrics, for use as `shares` of `search`; empty if there are none.
 
-    Metrics may come from elsewhere: whatever is not a choice that a search can have made counts as none.
+    Metrics may come from another installation: weights that no search could have produced are ignored.
     """
-    told = figures if isinstance(figures, Mapping) else {}
-    shares = told.get("shares")
-    if shares is None and isinstance(parameters := told.get("parameters"), Mapping):
+    metrics = figures if isinstance(figures, Mapping) else {}
+    shares = metrics.get("shares")
+    if shares is None and isinstance(parameters := metrics.get("parameters"), Mapping):
         power = parameters.get("log10_shrinkage")
         shares = {} if power == _WHOLE_PATH[-1] else {power: 1.0}
     try:
-        read = {Candidate.read(name): float(share) for name, share in (shares or {}).items()}
+        parsed = {Candidate.read(name): float(share) for name, share in (shares or {}).items()}
     except (TypeError, ValueError, AttributeError):
         return {}
-    sound = all(share >= 0 for share in read.values()) and abs(sum(read.values()) - 1) < 1e-6
-    return read if sound else {}
+    is_valid = all(share >= 0 for share in parsed.values()) and abs(sum(parsed.values()) - 1) < 1e-6
+    return parsed if is_valid else {}
 
 
 def _scaled(block: int, factor: float, blocks: int) -> tuple[float, ...]:
     return tuple(factor if place == block else 1.0 for place in range(blocks))
 
 
-def _possible(shares: Mapping[Candidate, float], *, labels: bool, blocks: int) -> dict[Candidate, float]:
-    """What of an earlier choice can be learnt here: without the labels' axis the same directions without it."""
-    found: dict[Candidate, float] = {}
+def _applicable(shares: Mapping[Candidate, float], *, labels: bool, blocks: int) -> dict[Candidate, float]:
+    """The part of an earlier choice that can be fitted here: without a label axis, the same directions without it."""
+    result: dict[Candidate, float] = {}
     for candidate, share in shares.items():
         if len(candidate.blocks) in (0, blocks):
-            here = candidate if labels else candidate.direction
-            found[here] = found.get(here, 0.0) + share
-    total = sum(found.values())
-    if found == shares or total <= 0:
-        return found if total > 0 else {}
-    return {candidate: share / total for candidate, share in found.items()}
+            candidate_here = candidate if labels else candidate.direction
+            result[candidate_here] = result.get(candidate_here, 0.0) + share
+    total = sum(result.values())
+    if result == shares or total <= 0:
+        return result if total > 0 else {}
+    return {candidate: share / total for candidate, share in result.items()}
 
 
 def _as_chosen(
-    lesson: Lesson, chosen: Mapping[Candidate, float], blocks: Sequence[slice], axis: Floats | None
+    training_set: Lesson, chosen: Mapping[Candidate, float], blocks: Sequence[slice], axis: Floats | None
 ) -> Found:
-    ground = _survey(lesson, list(chosen), blocks, axis)
-    slate = Slate(list(chosen))
-    told = ground.told.of(slate)
-    weighed = weigh(told, slate, fixed=np.array(list(chosen.values())))
-    held_out = blind(told, weighed)
-    return _found(lesson, ground, weighed, held_out, blocks)
+    fits = _fit_candidates(training_set, list(chosen), blocks, axis)
+    candidates = Slate(list(chosen))
+    held_out = fits.told.of(candidates)
+    average = weigh(held_out, candidates, fixed=np.array(list(chosen.values())))
+    logits = blind(held_out, average)
+    return _result(training_set, fits, average, logits, blocks)
 
 
-def _searched(lesson: Lesson, effort: Effort, blocks: Sequence[slice], axis: Floats | None) -> Found:
+def _searched(training_set: Lesson, effort: Effort, blocks: Sequence[slice], axis: Floats | None) -> Found:
     levels = {each.name: each.candidates(blocks=len(blocks), labels=axis is not None) for each in effort.levels}
-    ground = _survey(lesson, [candidate for level in levels.values() for candidate in level], blocks, axis)
+    fits = _fit_candidates(training_set, [candidate for level in levels.values() for candidate in level], blocks, axis)
     tried, best = [], None
     for name, candidates in levels.items():
-        answer = _answer(ground.told, name, candidates)
+        answer = _answer(fits.told, name, candidates)
         tried.append(Tried(name, len(candidates), answer.cross_entropy))
         best = answer if best is None or answer.cross_entropy < best.cross_entropy - _ROUNDING else best
     assert best is not None
-    gain = _label_gain(ground.told, Slate(levels[best.level])) if axis is not None else None
-    found = _found(lesson, ground, best.weighed, best.held_out, blocks)
-    return replace(found, tried=tuple(tried), level=best.level, label_gain=gain)
+    gain = _label_gain(fits.told, Slate(levels[best.level])) if axis is not None else None
+    result = _result(training_set, fits, best.weighed, best.held_out, blocks)
+    return replace(result, tried=tuple(tried), level=best.level, label_gain=gain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,115 +297,123 @@ class _Answer:
     cross_entropy: float
 
 
-def _answer(told: Told, level: str, candidates: Sequence[Candidate]) -> _Answer:
-    slate = Slate(candidates)
-    weighed = pruned(weigh(told.of(slate), slate))
-    told = told.of(weighed.slate)
-    held_out = blind(told, weighed)
-    return _Answer(level, weighed, held_out, cross_entropy(told, held_out))
+def _answer(held_out: Told, level: str, candidates: Sequence[Candidate]) -> _Answer:
+    candidate_set = Slate(candidates)
+    average = pruned(weigh(held_out.of(candidate_set), candidate_set))
+    held_out = held_out.of(average.slate)
+    logits = blind(held_out, average)
+    return _Answer(level, average, logits, cross_entropy(held_out, logits))
 
 
-def _label_gain(told: Told, slate: Slate) -> float:
-    """The cross-entropy won by listening to the labels, of held-out values with and without their axis."""
-    deaf = slate.only(np.flatnonzero(slate.labels == 0))
-    without, heard = ((told.of(each), weigh(told.of(each), each)) for each in (deaf, slate))
-    return cross_entropy(told, without[1].logits(without[0])) - cross_entropy(told, heard[1].logits(heard[0]))
+def _label_gain(held_out: Told, candidates: Slate) -> float:
+    """How much the label axis lowers the cross-entropy of held-out values."""
+
+    def loss(some: Slate) -> float:
+        values = held_out.of(some)
+        return cross_entropy(held_out, weigh(values, some).logits(values))
+
+    without_labels = candidates.only(np.flatnonzero(candidates.labels == 0))
+    return loss(without_labels) - loss(candidates)
 
 
-def _survey(lesson: Lesson, candidates: Sequence[Candidate], blocks: Sequence[slice], axis: Floats | None) -> Ground:
+def _fit_candidates(
+    training_set: Lesson, candidates: Sequence[Candidate], blocks: Sequence[slice], axis: Floats | None
+) -> Ground:
     directions = list(dict.fromkeys(candidate.direction for candidate in candidates))
-    return survey(lesson, directions, blocks=blocks, label_axis=axis)
+    return survey(training_set, directions, blocks=blocks, label_axis=axis)
 
 
-def _found(lesson: Lesson, ground: Ground, weighed: Weighed, held_out: Floats, blocks: Sequence[slice]) -> Found:
-    vector, offset = ground.learnt(weighed)
-    share, calibration = weighed.share, weighed.calibration
-    heard = ground.label_axis is not None
+def _result(training_set: Lesson, fits: Ground, average: Weighed, held_out: Floats, blocks: Sequence[slice]) -> Found:
+    vector, offset = fits.learnt(average)
+    weights, calibration = average.share, average.calibration
+    with_labels = fits.label_axis is not None
     return Found(
         vector=vector,
         offset=offset,
         held_out=held_out,
-        folds=None if lesson.alone else int(ground.told.folds.max()) + 1,
+        folds=None if training_set.alone else int(fits.told.folds.max()) + 1,
         parameters={
-            "log10_shrinkage": float(share @ weighed.slate.powers),
-            "slope": float(np.exp(share @ calibration.log_slopes)),
-            "offset": float(share @ calibration.offsets),
-            **({"label_slope": weighed.label_slope} if heard else {}),
+            "log10_shrinkage": float(weights @ average.slate.powers),
+            "slope": float(np.exp(weights @ calibration.log_slopes)),
+            "offset": float(weights @ calibration.offsets),
+            **({"label_slope": average.label_slope} if with_labels else {}),
         },
-        shares=dict(zip(weighed.slate.candidates, share.tolist(), strict=True)),
-        recipe=_recipe(ground, weighed, blocks),
+        shares=dict(zip(average.slate.candidates, weights.tolist(), strict=True)),
+        recipe=_recipe(fits, average, blocks),
     )
 
 
-def _recipe(ground: Ground, weighed: Weighed, blocks: Sequence[slice]) -> Recipe:
-    power = float(weighed.share @ weighed.slate.powers)
-    d = ground.vectors.shape[1]
-    scales = [columns(candidate.blocks, blocks, d) for candidate in weighed.slate.candidates]
+def _recipe(fits: Ground, average: Weighed, blocks: Sequence[slice]) -> Recipe:
+    power = float(average.share @ average.slate.powers)
+    d = fits.vectors.shape[1]
+    scales = [columns(candidate.blocks, blocks, d) for candidate in average.slate.candidates]
     weights = None
     if any(scale is not None for scale in scales):
         logs = [np.zeros(d) if scale is None else np.log(scale) for scale in scales]
-        weights = np.exp(weighed.share @ np.array(logs))
-    return Recipe(power, weighed.label_share, ground.label_axis, weights)
+        weights = np.exp(average.share @ np.array(logs))
+    return Recipe(power, average.label_share, fits.label_axis, weights)
 
 
-def _weighed(X: NDArray[np.float32], y: Floats, kin: NDArray[np.int64], synthesized: NDArray[np.bool_]) -> Evidence:
-    """The evidence with what each sample teaches, and whether the trait is judged by it."""
-    mass, judged = np.ones(len(y)), ~synthesized
+def _with_weights(
+    X: NDArray[np.float32], y: Floats, groups: NDArray[np.int64], synthesized: NDArray[np.bool_]
+) -> Evidence:
+    """The samples with their weights in a fit, and whether each is used for evaluation."""
+    weights, is_evaluated = np.ones(len(y)), ~synthesized
     for pole in (y > 0.5, y < 0.5, y == 0.5):
         made = pole & synthesized
-        mass[made] = min(1.0, _SYNTHESISED_MASS / max(1, made.sum()))
-        if _kinships(kin, pole & ~synthesized) < 2:
-            judged = judged | made
-    return Evidence(X, y, kin, synthesized, mass, judged)
+        weights[made] = min(1.0, _SYNTHESIZED_WEIGHT / max(1, made.sum()))
+        if _group_count(groups, pole & ~synthesized) < 2:
+            is_evaluated = is_evaluated | made
+    return Evidence(X, y, groups, synthesized, weights, is_evaluated)
 
 
 def _folds(samples: Evidence, most: int, turn: int) -> NDArray[np.int64]:
-    """(n,): the fold of each sample; kin share one, and each pole is spread over all.
+    """(n,): the fold of each sample; a group shares a fold, and each pole is spread over all folds.
 
-    -1 for what the trait is not judged by and that has no kin among the rest: it is never left out.
+    -1 for a sample that is not evaluated and whose group has no evaluated sample: it is never held out.
     """
-    kin, own = np.unique(samples.kin, return_inverse=True)
-    lean = np.sign(np.bincount(own, weights=(samples.y - 0.5) * samples.judged))
-    counts = np.bincount(own, weights=samples.judged) > 0
+    groups, group_of = np.unique(samples.kin, return_inverse=True)
+    lean = np.sign(np.bincount(group_of, weights=(samples.y - 0.5) * samples.judged))
+    is_evaluated = np.bincount(group_of, weights=samples.judged) > 0
     count = min(most, samples.smaller_pole)
-    folds = np.full(len(kin), -1)
+    folds = np.full(len(groups), -1)
     shuffle = np.random.default_rng(turn)
     for side in (-1, 0, 1):
-        members = np.flatnonzero((lean == side) & counts)
+        members = np.flatnonzero((lean == side) & is_evaluated)
         if turn:
             members = shuffle.permutation(members)
         folds[members] = np.arange(len(members)) % count
-    chosen: NDArray[np.int64] = folds[own]
+    chosen: NDArray[np.int64] = folds[group_of]
     return chosen
 
 
 def _leave_one_out_is_fair(samples: Evidence) -> bool:
-    """Enough samples at both poles that one less moves nothing, and nobody has kin."""
+    """Whether each pole has so many samples that leaving one out changes little, and every group has one sample."""
     n = len(samples.y)
-    alone = not samples.synthesized.any() and len(np.unique(samples.kin)) == n
-    return n >= _LEAVE_ONE_OUT_FROM and samples.smaller_pole >= _LEAVE_ONE_OUT_POLE and alone
+    independent = not samples.synthesized.any() and len(np.unique(samples.kin)) == n
+    return n >= _LEAVE_ONE_OUT_FROM and samples.smaller_pole >= _LEAVE_ONE_OUT_POLE and independent
 
 
-def _kinships(kin: NDArray[np.int64], among: NDArray[np.bool_]) -> int:
-    return len(np.unique(kin[among]))
+def _group_count(groups: NDArray[np.int64], among: NDArray[np.bool_]) -> int:
+    return len(np.unique(groups[among]))
 
 
 def _one_sample(samples: Evidence, axis: Floats | None) -> Found:
-    """A pole with a single text: nothing can be held out, so the centroid difference, its slope one, as it is.
+    """A pole with a single text: nothing can be held out, so use the centroid difference with slope one.
 
-    The labels' axis has seen none of the samples: they can judge that one, and so it may have its say beside.
+    The label axis has not seen the samples, so even one sample per pole can decide how much the axis counts.
     """
-    found = centroid_difference(samples.X, samples.y, samples.mass)
-    vector, offset = found.directions[0], float(found.offsets[0])
+    difference = centroid_difference(samples.X, samples.y, samples.mass)
+    vector, offset = difference.directions[0], float(difference.offsets[0])
     if axis is None or not samples.judged.any():
         return Found(vector, offset, None, None, _UNSEARCHED, {})
-    judged = samples.judged
+    evaluated = samples.judged
     gain, middle = label_slope(
-        samples.y[judged], pole_weights(samples.y[judged], samples.mass[judged]), samples.X[judged] @ axis
+        samples.y[evaluated], pole_weights(samples.y[evaluated], samples.mass[evaluated]), samples.X[evaluated] @ axis
     )
     return Found(vector + gain * axis, offset - gain * middle, None, None, _UNSEARCHED, {})
 
 
 def _nothing(d: int) -> Found:
-    """No pole to tell from the other: every text stands in the middle."""
+    """The result without two poles: every text scores 50."""
     return Found(np.zeros(d), 0.0, None, None, _UNSEARCHED, {})

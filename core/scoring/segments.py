@@ -1,7 +1,8 @@
-"""How a text is taken apart: segments to encode, paragraphs and sentences to score. Nothing is ever cut off.
+"""Divide a text into segments to encode, and into paragraphs and sentences to score, without dropping any of it.
 
-A segment has about sixty words and ends where a sentence ends if it can: an encoder sees only so much, and the mean of
-short pieces says more than the beginning of a long one. Offsets are exact: `text[start:end]` is the segment.
+A segment has about sixty words and ends at the end of a sentence if possible. Encoders read a limited number of tokens,
+and the mean of short segments describes a long text better than its beginning. Offsets are exact: `text[start:end]` is
+the segment.
 """
 
 import re
@@ -20,14 +21,14 @@ Encode = Callable[[Sequence[str]], Vectors]
 
 WORDS_PER_SEGMENT = 60
 AT_ONCE = 512
-"""Segments of one text that are encoded at once: a longer text never has all its vectors in memory."""
+"""How many segments of one text are encoded at once, so that a long text never has all its vectors in memory."""
 
-# Scripts without spaces count by the sign, and a run without an end counts by its length.
+# Scripts without spaces are counted by character, and very long words by their length.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]{{1,24}}")
 
-# Each run of marks or of space is tried once, at its beginning, and never again from within: so the time grows with the
-# length of the text, whatever the text.
+# Lookbehinds and possessive quantifiers match each run of marks or spaces once, from its beginning. So the time is
+# linear in the length of any text.
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*+\n\s*+")
 _PHRASE_END = re.compile(
     r"(?<![,;:)\u2013\u2014])[,;:)\u2013\u2014]++[\"'”’»]*+\s++|[，、；：]\s*+"
@@ -48,7 +49,7 @@ class Segment:
 
 
 def segments(text: str) -> tuple[Segment, ...]:
-    """The whole text in pieces of about sixty words; none for a text of nothing but space."""
+    """The whole text in pieces of about sixty words; empty for a text of only white space."""
     words = [match.span() for match in _WORD.finditer(text)]
     count = max(1, round(len(words) / WORDS_PER_SEGMENT))
     if words and count == 1:
@@ -58,7 +59,7 @@ def segments(text: str) -> tuple[Segment, ...]:
 
 
 def parts(text: str, max_depth: int) -> tuple[Segment, ...]:
-    """Depth 1: the whole; 2: its paragraphs; 3: their sentences. Without surrounding space, and none that is empty."""
+    """The parts at a depth: 1 the whole text, 2 its paragraphs, 3 their sentences. Trimmed, and none is empty."""
     if max_depth == 1:
         return tuple(_trimmed(text, [0, len(text)]))
     ends = [match.end() for match in _PARAGRAPH_END.finditer(text)]
@@ -68,12 +69,12 @@ def parts(text: str, max_depth: int) -> tuple[Segment, ...]:
 
 
 def sentences(text: str) -> tuple[Segment, ...]:
-    """Each sentence, without surrounding space."""
+    """The sentences, without surrounding space."""
     return tuple(_trimmed(text, [0, *_sentence_ends(text), len(text)]))
 
 
 def phrases(text: str, count: int) -> tuple[Segment, ...]:
-    """About `count` pieces of even length, ending at a comma or before an "and" where one is near; words at most."""
+    """About `count` even pieces of at least one word, ending at a comma or before an "and" if one is near."""
     words = [match.span() for match in _WORD.finditer(text)]
     ends = _word_after(words, [match.end() for match in _PHRASE_END.finditer(text)])
     borders = _borders(words, ends, max(1, min(count, len(words))))
@@ -81,21 +82,21 @@ def phrases(text: str, count: int) -> tuple[Segment, ...]:
 
 
 def count_words(text: str) -> int:
-    """How many words; in scripts without spaces, about."""
+    """The number of words; approximate in scripts without spaces."""
     return sum(1 for _ in _WORD.finditer(text))
 
 
 def embed(encode: Encode, texts: Sequence[str]) -> Vectors:
-    """(n_texts, d): the mean of each text's segment vectors, at length one; zeros for a text without a token.
+    """(n_texts, d): the mean of each text's segment vectors at length one; zeros for a text without a token.
 
     Long runs of one character are shortened first (`repeats`).
     """
     texts = [shorten(text).text for text in texts]
-    found = [segments(text) for text in texts]
-    together = [[] if len(own) > AT_ONCE else in_words(text, own) for text, own in zip(texts, found, strict=True)]
+    divided = [segments(text) for text in texts]
+    together = [[] if len(own) > AT_ONCE else in_words(text, own) for text, own in zip(texts, divided, strict=True)]
     vectors = encode([piece for own in together for piece in own] or [""])
     rows, first = [], 0
-    for text, own, short in zip(texts, found, together, strict=True):
+    for text, own, short in zip(texts, divided, together, strict=True):
         if len(own) > AT_ONCE:
             rows.append(mean_of(encode(in_words(text, some)) for some in blocks(own)))
         else:
@@ -104,28 +105,28 @@ def embed(encode: Encode, texts: Sequence[str]) -> Vectors:
     return np.array(rows, np.float32).reshape(len(texts), vectors.shape[1])
 
 
-def in_words(text: str, found: Sequence[Segment]) -> list[str]:
-    """What the text says in each of its segments."""
-    return [text[segment.start : segment.end] for segment in found]
+def in_words(text: str, pieces: Sequence[Segment]) -> list[str]:
+    """The text of each segment."""
+    return [text[segment.start : segment.end] for segment in pieces]
 
 
-def blocks(found: Sequence[Segment]) -> Iterator[Sequence[Segment]]:
-    """The segments of a long text, as many at a time as are encoded at once."""
-    return (found[first : first + AT_ONCE] for first in range(0, len(found), AT_ONCE))
+def blocks(pieces: Sequence[Segment]) -> Iterator[Sequence[Segment]]:
+    """The segments of a long text in blocks that are encoded at once."""
+    return (pieces[first : first + AT_ONCE] for first in range(0, len(pieces), AT_ONCE))
 
 
 def mean_of(several: Iterable[Vectors]) -> Vectors:
-    """`mean` of two vectors or more that come in blocks (n_i, d): the same, bit by bit."""
+    """`mean` of at least two vectors that come in blocks (n_i, d): the same, bit for bit."""
     total = np.empty((0, 0))
     for vectors in several:
         rows = vectors.astype(np.float64)
-        # Sums run from the first row to the last, so the sum of the blocks before counts as the first row of this one.
+        # numpy sums rows in order, so the sum so far can be the first row of this block.
         total = (np.concatenate([total, rows]) if total.size else rows).sum(axis=0, keepdims=True)
     return _at_length_one(total[0])
 
 
 def mean(vectors: Vectors) -> Vectors:
-    """The vector of a text, (d,) of (n_segments, d); one segment's vector stays as it is, bit by bit."""
+    """(d,): the vector of a text from those of its segments (n_segments, d); a single one is returned bit for bit."""
     if len(vectors) == 1:
         only: Vectors = vectors[0].astype(np.float32, copy=False)
         return only
@@ -134,12 +135,14 @@ def mean(vectors: Vectors) -> Vectors:
 
 def _at_length_one(total: NDArray[np.float64]) -> Vectors:
     length = float(np.sqrt(np.square(total).sum()))
-    told: Vectors = (total / (length or 1.0)).astype(np.float32)
-    return told
+    unit_vector: Vectors = (total / (length or 1.0)).astype(np.float32)
+    return unit_vector
 
 
 def _sentence_ends(text: str) -> list[int]:
-    """Where the next sentence begins: behind its mark and space, unless what follows or precedes speaks against it."""
+    """Offsets where a sentence begins after a mark and space, except after an abbreviation or before a lower-case
+    letter.
+    """
     return [
         match.end()
         for match in _SENTENCE_END.finditer(text)
@@ -149,13 +152,13 @@ def _sentence_ends(text: str) -> list[int]:
 
 
 def _word_after(words: Sequence[tuple[int, int]], ends: Sequence[int]) -> list[int]:
-    """The index of the first word at or behind each offset."""
+    """The index of the first word at or after each offset."""
     starts = [start for start, _ in words]
     return [bisect_left(starts, end) for end in ends]
 
 
 def _borders(words: Sequence[tuple[int, int]], sentences: Sequence[int], count: int) -> list[int]:
-    """`count` stretches of words, about even: a border is the sentence end nearest to its place, if one is near."""
+    """The borders of `count` stretches of about equal length, moved to the nearest end of a sentence if one is near."""
     length = len(words) / count
     reach = int(length / 3)
     borders = [0]

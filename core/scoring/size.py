@@ -1,7 +1,7 @@
-"""How large a text may be that is scored at once: in words and, since a word may be many tokens, in tokens.
+"""The largest text that is scored at once, in words and, because a word may be many tokens, in tokens.
 
-Both follow from the text alone, so the same text is always scored or always refused. Count words of a text whose long
-runs are shortened already (`repeats`).
+Both follow from the text alone, so a text is either always scored or always refused. Count the words after long runs
+were shortened (`repeats`).
 """
 
 from collections.abc import Callable
@@ -9,13 +9,13 @@ from collections.abc import Callable
 from traitbench.scoring.segments import count_words
 
 TOKENS_PER_WORD = 2
-"""More than in most languages; what has more, such as ten thousand different signs in a row, counts by its tokens."""
+"""More than in most languages. A text above that, such as ten thousand different signs, is limited by its tokens."""
 
-_FEWEST_CHARACTERS = 1 / 4  # of a token: a tokenizer that falls back to bytes makes four of one character
+_FEWEST_CHARACTERS = 1 / 4  # per token: a tokenizer that falls back to bytes makes four tokens of one character
 
 
 class TextTooLarge(ValueError):
-    """The text has more words or tokens than are scored at once; `details` has their number and the limit."""
+    """The text has more words or tokens than are scored at once; `details` holds the number and the limit."""
 
     def __init__(self, unit: str, count: int, most: int) -> None:
         self.details = {unit: count, f"max_{unit}": most}
@@ -25,12 +25,12 @@ class TextTooLarge(ValueError):
 
 
 def is_small(text: str, *, most_words: int) -> bool:
-    """Whether the text has so few characters that it cannot be too large."""
+    """Whether the text has so few characters that it cannot exceed a limit."""
     return len(text) <= most_words * TOKENS_PER_WORD * _FEWEST_CHARACTERS
 
 
 def check(text: str, *, most_words: int, count_tokens: Callable[[str], int]) -> None:
-    """Raise `TextTooLarge` when the text is too large. The encoder counts tokens only where they could be too many."""
+    """Raise `TextTooLarge` if the text is too large. Tokens are counted only if there could be too many."""
     if is_small(text, most_words=most_words):
         return
     if (words := count_words(text)) > most_words:

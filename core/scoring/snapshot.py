@@ -1,8 +1,8 @@
-"""All that scoring needs, in one immutable value: no service, no sample text.
+"""The snapshot of a version: everything that scoring needs as one immutable value, without any sample text.
 
-As JSON a snapshot is self-contained: its format, the encoder it belongs to, the traits in order with poles, vector
-(base64 of little-endian float32), offset, quartiles and breaks. `param_hash` is the SHA-256 of the canonical bytes of
-that JSON: keys sorted, no space, numbers rounded to float32 before they are written.
+As JSON a snapshot is self-contained: its format, the identity of its encoder, and the traits in order with poles,
+vector (base64 of little-endian float32), offset, quartiles and breaks. `param_hash` is the SHA-256 of the canonical
+bytes of that JSON: sorted keys, no white space, numbers rounded to float32.
 """
 
 import base64
@@ -24,43 +24,43 @@ AGGREGATIONS = ("mean", "max", "min", "none")
 
 
 class SnapshotInvalid(ValueError):
-    """What should be a snapshot is damaged, or of a format that this release does not know."""
+    """The snapshot is damaged, or has a format that this release cannot read."""
 
 
 class EncoderMismatch(ValueError):
-    """The snapshot was made with another encoder, so its axes mean nothing here."""
+    """The snapshot was made with another encoder, whose vectors cannot be compared with those here."""
 
 
 class ModeNotLearnt(ValueError):
     """The snapshot has no axes for this mode of its encoder."""
 
     def __init__(self, mode: str) -> None:
-        super().__init__(f"The version has learnt nothing for the mode {mode!r}; train again, or score without it.")
+        super().__init__(f"The version was not trained for the mode {mode!r}. Train again, or score without a mode.")
         self.mode = mode
 
 
 class NamedEncoder(Protocol):
-    """As much of an encoder as a snapshot remembers."""
+    """The properties of an encoder that a snapshot records."""
 
     @property
     def id(self) -> str:
-        """The recipe."""
+        """The name of the recipe."""
         ...
 
     @property
     def dimension(self) -> int:
-        """Numbers per text."""
+        """The length of a vector."""
         ...
 
     @property
     def digest(self) -> str:
-        """What decides the vectors."""
+        """The hash of everything that decides the vectors."""
         ...
 
 
 @dataclass(frozen=True)
 class EncoderIdentity:
-    """Which vectors an axis lives among."""
+    """The encoder whose vectors an axis applies to."""
 
     id: str
     dimension: int
@@ -74,7 +74,7 @@ class EncoderIdentity:
 
 @dataclass(frozen=True)
 class Breaks:
-    """Where the tiers begin, 0-100."""
+    """The scores, 0-100, at which the tiers begin."""
 
     developing: int
     solid: int
@@ -83,7 +83,7 @@ class Breaks:
 
 @dataclass(frozen=True)
 class Quartiles:
-    """Of one pole's calibration scores, 0-100."""
+    """Quartiles of one pole's calibration scores, 0-100."""
 
     p25: int
     p50: int
@@ -92,7 +92,7 @@ class Quartiles:
 
 @dataclass(frozen=True, eq=False)
 class ModeAxis:
-    """What a trait is among the vectors of one mode of the encoder."""
+    """A trait's axis, quartiles and breaks in one mode of the encoder."""
 
     vector: NDArray[np.float32]
     offset: float
@@ -103,9 +103,9 @@ class ModeAxis:
 
 @dataclass(frozen=True, eq=False)
 class TraitAxis:
-    """A trained trait; `positive` and `negative` are None where a pole has fewer than two samples.
+    """A trained trait; `positive` and `negative` are None if a pole has fewer than two samples.
 
-    `modes` are the same trait among the vectors of the encoder's modes, by name; snapshots of before have none.
+    `modes` holds the same trait in the encoder's modes, by name; older snapshots have none.
     """
 
     key: str
@@ -121,7 +121,7 @@ class TraitAxis:
     modes: Mapping[str, ModeAxis] = field(default_factory=dict)
 
     def in_mode(self, mode: str) -> "TraitAxis":
-        """The trait among the vectors of a mode; raise `ModeNotLearnt` when it has not been learnt there."""
+        """The trait in a mode; raise `ModeNotLearnt` if it was not trained for that mode."""
         if mode not in self.modes:
             raise ModeNotLearnt(mode)
         return replace(self, **vars(self.modes[mode]), modes={})
@@ -138,23 +138,23 @@ class Snapshot:
 
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
-        """(n_traits, d): all axes at once."""
+        """(n_traits, d): the axes of all traits."""
         return np.array([trait.vector for trait in self.traits], np.float64).reshape(-1, self.encoder.dimension)
 
     @cached_property
     def offsets(self) -> NDArray[np.float64]:
-        """(n_traits,)."""
+        """(n_traits,): the offsets of all traits."""
         return np.array([trait.offset for trait in self.traits], np.float64)
 
     @cached_property
     def modes(self) -> tuple[str, ...]:
-        """The modes of the encoder that its traits have been learnt in, beside "full"."""
+        """The modes of the encoder that its traits were trained for, besides "full"."""
         return tuple(self.traits[0].modes) if self.traits else ()
 
     def in_mode(self, mode: str) -> "Snapshot":
-        """The snapshot among the vectors of a mode of its encoder, itself for "full".
+        """The snapshot in a mode of its encoder; itself for "full". Raise `ModeNotLearnt` if it lacks the mode.
 
-        It is for scoring only: `require` the encoder of the whole one. Raise `ModeNotLearnt` when it has none.
+        The result is for scoring only: call `require` on the full snapshot.
         """
         if mode == FULL:
             return self
@@ -165,11 +165,12 @@ class Snapshot:
 
     def require(self, encoder: NamedEncoder) -> None:
         """Raise `EncoderMismatch` unless the snapshot was made with this encoder."""
-        found = EncoderIdentity.of(encoder)
-        if found != self.encoder:
+        given = EncoderIdentity.of(encoder)
+        if given != self.encoder:
             raise EncoderMismatch(
-                f"The version was trained with the encoder {self.encoder.id} ({self.encoder.digest[:12]}), here it is"
-                f" {found.id} ({found.digest[:12]}). Choose that encoder with TRAITBENCH_ENCODER, or train again."
+                f"The version was trained with the encoder {self.encoder.id} ({self.encoder.digest[:12]}), but"
+                f" this process uses {given.id} ({given.digest[:12]}). Set TRAITBENCH_ENCODER to that encoder, or train"
+                " again."
             )
 
     def to_json(self) -> dict[str, Any]:
@@ -184,7 +185,7 @@ class Snapshot:
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> "Snapshot":
-        """The snapshot that these JSON values stand for; raise `SnapshotInvalid` unless they stand for one."""
+        """The snapshot with these JSON values; raise `SnapshotInvalid` if they are not one."""
         try:
             return _from_json(values)
         except KeyError as error:
@@ -196,7 +197,7 @@ class Snapshot:
 
 
 def canonical_bytes(snapshot: Snapshot) -> bytes:
-    """The one way to write this snapshot."""
+    """The canonical JSON of the snapshot, the same for equal snapshots."""
     return json.dumps(
         snapshot.to_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     ).encode()
@@ -208,12 +209,12 @@ def param_hash(snapshot: Snapshot) -> str:
 
 
 def float32(value: float) -> float:
-    """The nearest number of single precision."""
+    """The value rounded to single precision."""
     return float(np.float32(value))
 
 
 def _trait_to_json(trait: TraitAxis) -> dict[str, Any]:
-    told = {
+    values = {
         "key": trait.key,
         "name": trait.name,
         "positive_label": trait.positive_label,
@@ -221,8 +222,10 @@ def _trait_to_json(trait: TraitAxis) -> dict[str, Any]:
         "aggregation": trait.aggregation,
         **_axis_to_json(trait),
     }
-    # Without modes it is written as it always was: the hashes of versions of before stay theirs.
-    return told | {"modes": {name: _axis_to_json(mode) for name, mode in trait.modes.items()}} if trait.modes else told
+    # Omit empty modes, so that versions from before modes existed keep their hashes.
+    return (
+        values | {"modes": {name: _axis_to_json(mode) for name, mode in trait.modes.items()}} if trait.modes else values
+    )
 
 
 def _axis_to_json(axis: TraitAxis | ModeAxis) -> dict[str, Any]:
@@ -241,30 +244,32 @@ def _quartiles_to_json(quartiles: Quartiles | None) -> list[int] | None:
 def _from_json(values: Mapping[str, Any]) -> Snapshot:
     if isinstance(values["format"], bool) or values["format"] != FORMAT:
         raise SnapshotInvalid(
-            f"The snapshot has format {values['format']!r}, this release reads {FORMAT}; train again, or use the"
+            f"The snapshot has format {values['format']!r}, but this release reads {FORMAT}. Train again, or use the"
             " release that wrote it."
         )
     encoder = EncoderIdentity(
-        _text(values["encoder"], "id"), _whole(values["encoder"], "dimension", 1), _text(values["encoder"], "digest")
+        _string(values["encoder"], "id"),
+        _integer(values["encoder"], "dimension", 1),
+        _string(values["encoder"], "digest"),
     )
     traits = tuple(_trait_from_json(each, encoder.dimension) for each in values["traits"])
     if len({trait.key for trait in traits}) != len(traits):
-        raise SnapshotInvalid("The snapshot is damaged: a trait key stands twice in it.")
+        raise SnapshotInvalid("The snapshot is damaged: two traits have the same key.")
     widths = [{name: len(mode.vector) for name, mode in trait.modes.items()} for trait in traits]
     if any(width != widths[0] for width in widths):
-        raise SnapshotInvalid("The snapshot is damaged: the modes of its traits differ.")
-    return Snapshot(encoder, _text(values, "scoring_method"), _whole(values, "max_depth", 1, 3), traits)
+        raise SnapshotInvalid("The snapshot is damaged: its traits have different modes.")
+    return Snapshot(encoder, _string(values, "scoring_method"), _integer(values, "max_depth", 1, 3), traits)
 
 
 def _trait_from_json(values: Mapping[str, Any], dimension: int) -> TraitAxis:
-    aggregation = _text(values, "aggregation")
+    aggregation = _string(values, "aggregation")
     if aggregation not in AGGREGATIONS:
-        raise SnapshotInvalid(f"The snapshot is damaged: aggregation {aggregation!r} is none of {AGGREGATIONS}.")
+        raise SnapshotInvalid(f"The snapshot is damaged: unknown aggregation {aggregation!r}.")
     return TraitAxis(
-        key=_text(values, "key"),
-        name=_text(values, "name"),
-        positive_label=_text(values, "positive_label"),
-        negative_label=_text(values, "negative_label"),
+        key=_string(values, "key"),
+        name=_string(values, "name"),
+        positive_label=_string(values, "positive_label"),
+        negative_label=_string(values, "negative_label"),
         aggregation=aggregation,
         **vars(_axis_from_json(values, dimension)),
         modes={str(name): _axis_from_json(mode, None) for name, mode in values.get("modes", {}).items()},
@@ -275,23 +280,23 @@ def _axis_from_json(values: Mapping[str, Any], dimension: int | None) -> ModeAxi
     names = ("developing", "solid", "strong")
     return ModeAxis(
         vector=_vector(values, dimension),
-        offset=_real(values, "offset"),
+        offset=_number(values, "offset"),
         positive=_quartiles(values["quartiles"]["positive"]),
         negative=_quartiles(values["quartiles"]["negative"]),
-        breaks=Breaks(*_rising([_whole(values["breaks"], name, 0, 100) for name in names], "breaks")),
+        breaks=Breaks(*_ascending([_integer(values["breaks"], name, 0, 100) for name in names], "breaks")),
     )
 
 
-def _rising(numbers: list[int], what: str) -> list[int]:
+def _ascending(numbers: list[int], what: str) -> list[int]:
     if numbers != sorted(numbers):
-        raise SnapshotInvalid(f"The snapshot is damaged: {what} have to rise, each at least the one before it.")
+        raise SnapshotInvalid(f"The snapshot is damaged: {what} must be in ascending order.")
     return numbers
 
 
 def _vector(values: Mapping[str, Any], dimension: int | None) -> NDArray[np.float32]:
-    """Of that dimension, of any when None."""
+    """The vector, checked to have this dimension unless it is None."""
     try:
-        content = base64.b64decode(_text(values, "vector"), validate=True)
+        content = base64.b64decode(_string(values, "vector"), validate=True)
     except binascii.Error:
         raise SnapshotInvalid("The snapshot is damaged: a vector is not base64.") from None
     if dimension is None:
@@ -300,7 +305,7 @@ def _vector(values: Mapping[str, Any], dimension: int | None) -> NDArray[np.floa
         raise SnapshotInvalid(f"The snapshot is damaged: a vector has {len(content)} bytes, not {4 * dimension}.")
     vector = np.frombuffer(content, "<f4").astype(np.float32)
     if not np.isfinite(vector).all():
-        raise SnapshotInvalid("The snapshot is damaged: a vector holds what is not a number.")
+        raise SnapshotInvalid("The snapshot is damaged: a vector has a value that is not a finite number.")
     return vector
 
 
@@ -308,26 +313,26 @@ def _quartiles(values: Sequence[Any] | None) -> Quartiles | None:
     if values is None:
         return None
     if len(values) != 3:
-        raise SnapshotInvalid(f"The snapshot is damaged: quartiles are three, not {len(values)}.")
-    return Quartiles(*_rising([_whole({"quartile": value}, "quartile", 0, 100) for value in values], "quartiles"))
+        raise SnapshotInvalid(f"The snapshot is damaged: there must be 3 quartiles, not {len(values)}.")
+    return Quartiles(*_ascending([_integer({"quartile": value}, "quartile", 0, 100) for value in values], "quartiles"))
 
 
-def _text(values: Mapping[str, Any], name: str) -> str:
+def _string(values: Mapping[str, Any], name: str) -> str:
     value = values[name]
     if not isinstance(value, str):
-        raise SnapshotInvalid(f"The snapshot is damaged: {name} is not a text.")
+        raise SnapshotInvalid(f"The snapshot is damaged: {name} is not a string.")
     return value
 
 
-def _real(values: Mapping[str, Any], name: str) -> float:
+def _number(values: Mapping[str, Any], name: str) -> float:
     value = values[name]
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise SnapshotInvalid(f"The snapshot is damaged: {name} is not a number.")
     return float(value)
 
 
-def _whole(values: Mapping[str, Any], name: str, least: int, most: int = 1_000_000) -> int:
+def _integer(values: Mapping[str, Any], name: str, least: int, most: int = 1_000_000) -> int:
     value = values[name]
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise SnapshotInvalid(f"The snapshot is damaged: {name} is not a whole number from {least} to {most}.")
+        raise SnapshotInvalid(f"The snapshot is damaged: {name} is not an integer from {least} to {most}.")
     return value

@@ -1,4 +1,4 @@
-"""Samples that others contradict, and texts that have no neighbours: what the doctor knows from vectors alone."""
+"""Suspect labels, which the other samples contradict, and isolated texts: the checks that need only vectors."""
 
 from dataclasses import dataclass
 
@@ -18,10 +18,10 @@ _FOLDS = 10
 _DIVISIONS = 3
 _AT_ONCE = 1_024
 _SHRINKAGE = 0.4
-_SYNTHESISED_MASS = 4.0
-_WRONG = 0.1
-_MOST = 0.1
-_TELLS = 0.65
+_SYNTHESIZED_WEIGHT = 4.0
+_SUSPECT_BELOW = 0.1
+_MOST_SUSPECT = 0.1
+_LEAST_AUROC = 0.65
 _NEIGHBOURS = 3
 _COMPARED = 4_000
 _FEWEST_TEXTS = 20
@@ -31,7 +31,7 @@ _TO_DEVIATION = 1.4826
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """Held-out scores (n,), 0.5 where there is none, the AUROC of them, and the rows that look wrong, worst first."""
+    """Out-of-fold scores (n,), 0.5 where there is none, their AUROC, and the rows with suspect labels, worst first."""
 
     scores: Floats
     area: float
@@ -39,87 +39,89 @@ class Judgement:
 
 
 def judge(X: Vectors, y: Floats, kin: NDArray[np.int64], made: NDArray[np.bool_]) -> Judgement | None:
-    """Every sample by the others, kin aside; None where a pole has too few different texts.
+    """Score every sample by a fit to the other groups; None if a pole has too few different texts.
 
-    A label looks wrong when its pole gets less than a tenth; a tenth of the samples at most, and none where the trait
-    hardly tells its poles apart.
+    A label is suspect if its own pole gets a probability below one tenth. At most a tenth of the samples are reported,
+    and none if the trait hardly separates its poles.
     """
     samples = _evidence(X, y, kin, made)
     if samples.smaller_pole < _FEWEST:
         return None
     scores, tally = np.full(len(y), 0.5), Tally()
-    told = np.flatnonzero(np.any(X != 0, axis=1))
-    for rows in _parts(samples, told):
-        found, own = _held_out(among(samples, rows))
-        scores[rows] = found
-        tally += own
-    return Judgement(scores, tally.area, _suspects(scores, y, samples.judged) if tally.area >= _TELLS else _NOBODY)
+    non_empty = np.flatnonzero(np.any(X != 0, axis=1))
+    for rows in _parts(samples, non_empty):
+        part_scores, part_tally = _held_out(among(samples, rows))
+        scores[rows] = part_scores
+        tally += part_tally
+    return Judgement(
+        scores, tally.area, _suspects(scores, y, samples.judged) if tally.area >= _LEAST_AUROC else _NO_ROWS
+    )
 
 
 def lonely(X: Vectors) -> NDArray[np.bool_]:
-    """(n,): rows that are much farther from their nearest others than rows are; none among few."""
-    told = np.flatnonzero(np.any(X != 0, axis=1))
-    found = np.zeros(len(X), bool)
-    if len(told) < _FEWEST_TEXTS:
-        return found
-    near = _nearness(unit(X[told]).astype(np.float32))
+    """(n,): rows much farther from their nearest neighbours than usual; none among few texts."""
+    non_empty = np.flatnonzero(np.any(X != 0, axis=1))
+    isolated = np.zeros(len(X), bool)
+    if len(non_empty) < _FEWEST_TEXTS:
+        return isolated
+    near = _nearness(unit(X[non_empty]).astype(np.float32))
     middle = np.median(near)
     spread = _TO_DEVIATION * np.median(np.abs(near - middle))
-    found[told] = near < middle - _DEVIATIONS * max(spread, 1e-6)
-    return found
+    isolated[non_empty] = near < middle - _DEVIATIONS * max(spread, 1e-6)
+    return isolated
 
 
-_NOBODY = np.zeros(0, np.intp)
+_NO_ROWS = np.zeros(0, np.intp)
 
 
 def _evidence(X: Vectors, y: Floats, kin: NDArray[np.int64], made: NDArray[np.bool_]) -> Evidence:
-    """As a training takes the samples, but every one by itself, in the order given."""
-    mass = np.ones(len(y))
+    """The samples with the weights of a training, but not merged and in the order given."""
+    weights = np.ones(len(y))
     for pole in (y > 0.5, y < 0.5, y == 0.5):
-        mass[pole & made] = min(1.0, _SYNTHESISED_MASS / max(1, int((pole & made).sum())))
-    return Evidence(X, y, kin, made, mass, ~made & np.any(X != 0, axis=1))
+        weights[pole & made] = min(1.0, _SYNTHESIZED_WEIGHT / max(1, int((pole & made).sum())))
+    return Evidence(X, y, kin, made, weights, ~made & np.any(X != 0, axis=1))
 
 
-def _parts(samples: Evidence, told: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """The samples in as few parts as can be judged by themselves, kin in one, both poles in each."""
-    count = -(-len(told) // _AT_ONCE)
+def _parts(samples: Evidence, non_empty: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """The samples in as few parts as can be checked separately; a group stays in one part, both poles are in each."""
+    count = -(-len(non_empty) // _AT_ONCE)
     if count == 1:
-        return [told]
-    part = folds_of(samples, count, 0)[told]
-    return [told[part == each] for each in range(count)]
+        return [non_empty]
+    part = folds_of(samples, count, 0)[non_empty]
+    return [non_empty[part == each] for each in range(count)]
 
 
 def _held_out(samples: Evidence) -> tuple[Floats, Tally]:
-    """(n,): scores, the mean of several divisions into folds; and how the samples of one fold compare."""
+    """(n,): out-of-fold scores, averaged over several divisions into folds, and the comparisons within folds."""
     if samples.smaller_pole < 2:
         return np.full(len(samples.y), 0.5), Tally()
-    again, tally = Again(samples, Recipe(_SHRINKAGE, 0.0, None, None)), Tally()
+    resampler, tally = Again(samples, Recipe(_SHRINKAGE, 0.0, None, None)), Tally()
     values, count = np.zeros(len(samples.y)), min(_FOLDS, samples.smaller_pole)
     for turn in range(_DIVISIONS):
         folds = folds_of(samples, count, turn)
-        values += np.where(folds >= 0, again.left_out(folds), 0.0) / _DIVISIONS
-        tally += again.tally_of_folds(folds)
-    told = samples.judged
-    scale = float(np.sqrt(np.square(values[told]).mean())) or 1.0
+        values += np.where(folds >= 0, resampler.left_out(folds), 0.0) / _DIVISIONS
+        tally += resampler.tally_of_folds(folds)
+    evaluated = samples.judged
+    scale = float(np.sqrt(np.square(values[evaluated]).mean())) or 1.0
     column = (values / scale)[:, None]
-    y = samples.y[told]
-    found = calibrate(column[told], smoothed(y, len(y)), pole_weights(y) * len(y))
-    return expit(found.logits(column))[:, 0], tally
+    y = samples.y[evaluated]
+    calibration = calibrate(column[evaluated], smoothed(y, len(y)), pole_weights(y) * len(y))
+    return expit(calibration.logits(column))[:, 0], tally
 
 
 def _suspects(scores: Floats, y: Floats, judged: NDArray[np.bool_]) -> NDArray[np.intp]:
-    own = np.where(y > 0.5, scores, 1 - scores)
-    wrong = np.flatnonzero(judged & (y != 0.5) & (own < _WRONG))
-    return wrong[np.argsort(own[wrong], kind="stable")][: max(1, int(_MOST * judged.sum()))]
+    own_pole = np.where(y > 0.5, scores, 1 - scores)
+    suspects = np.flatnonzero(judged & (y != 0.5) & (own_pole < _SUSPECT_BELOW))
+    return suspects[np.argsort(own_pole[suspects], kind="stable")][: max(1, int(_MOST_SUSPECT * judged.sum()))]
 
 
 def _nearness(X: Vectors) -> Floats:
-    """(n,): the mean cosine to the nearest others; of many rows, to some that lie evenly among them."""
+    """(n,): the mean cosine to the nearest neighbours; with many rows, neighbours come from an even selection."""
     others = X[:: -(-len(X) // _COMPARED)]
-    found = np.empty(len(X))
+    means = np.empty(len(X))
     for start in range(0, len(X), _AT_ONCE):
         products = X[start : start + _AT_ONCE] @ others.T
-        # The nearest is mostly the row itself: one more is taken, and the best left out.
+        # The nearest row is mostly the row itself, so take one more and drop the nearest.
         nearest = np.partition(products, -_NEIGHBOURS - 1, axis=1)[:, -_NEIGHBOURS - 1 :]
-        found[start : start + _AT_ONCE] = np.sort(nearest, axis=1)[:, :-1].mean(axis=1)
-    return found
+        means[start : start + _AT_ONCE] = np.sort(nearest, axis=1)[:, :-1].mean(axis=1)
+    return means

@@ -1,8 +1,8 @@
-"""Texts as sets of words: a view of them that owes nothing to an encoder, and the words that tell two ends apart.
+"""Texts as sets of words: a view that is independent of any encoder, and the distinctive terms of two ends.
 
-`kernel` compares texts by the words and pairs of words that they share; `telling` ranks words by how much more often
-one group of texts uses them than another. Only words that stand in several texts are ever named, so no rare name and
-no number of a single text gets out of it.
+`kernel` compares texts by the words and word pairs they share. `telling` ranks words by how much more often one group
+of texts uses them than another. Only words that occur in several texts are named, so no rare name and no number of a
+single text is revealed.
 """
 
 import re
@@ -36,16 +36,16 @@ though three through to too two under until up upon us very was wasn't we we'd w
 were weren't what what's when where whether which while who who's whom whose why will with within without
 won't would wouldn't yes yet you you'd you'll you're you've your yours yourself yourselves
 """
-_SMALL_WORDS = frozenset(_FUNCTION_WORDS.split())
+_FUNCTION_WORD_SET = frozenset(_FUNCTION_WORDS.split())
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, folded, with a plain apostrophe."""
+    """The words of a text, case-folded, with a plain apostrophe."""
     return [word.replace("’", "'") for word in _WORD.findall(text.casefold())]
 
 
 def kernel(texts: Sequence[str]) -> Floats:
-    """(n, n): the cosine of every two texts by their words and pairs of words, a rare one counting more."""
+    """(n, n): the cosine of every two texts by their words and word pairs, weighted by inverse document frequency."""
     grams = [[*own, *map(" ".join, pairwise(own))] for own in map(words, texts)]
     _, present = _incidence([set(own) for own in grams])
     rarity = np.log((1 + len(texts)) / (1 + present.sum(axis=0))) + 1
@@ -56,25 +56,25 @@ def kernel(texts: Sequence[str]) -> Floats:
 
 
 def telling(texts: Sequence[str], high: NDArray[np.bool_], low: NDArray[np.bool_]) -> tuple[list[str], list[str]]:
-    """Words of the texts `high` (n,) against those of `low` and the reverse, the most telling first.
+    """The distinctive words of the texts `high` (n,) against those of `low`, and the reverse, most distinctive first.
 
-    The measure is the log-odds of a text having the word, held back by a prior from all texts, in units of its own
-    deviation. Words that only hold a sentence together come last.
+    The measure is the z-score of the log-odds that a text has the word, with a prior from all texts (Monroe, Colaresi
+    and Quinn, Political Analysis 16, 2008). Function words come last.
     """
     names, present = _incidence([set(words(text)) for text in texts])
     everywhere = present.sum(axis=0)
     above, below = present[high].sum(axis=0), present[low].sum(axis=0)
     prior = _PRIOR_TEXTS * (everywhere + 0.5) / (len(texts) + 1)
     odds = _log_odds(above + prior, high.sum() + _PRIOR_TEXTS) - _log_odds(below + prior, low.sum() + _PRIOR_TEXTS)
-    surprise = odds / np.sqrt(1 / (above + prior) + 1 / (below + prior))
+    z_scores = odds / np.sqrt(1 / (above + prior) + 1 / (below + prior))
     common = everywhere >= (3 if len(texts) >= _MANY_TEXTS else 2)
-    return _ranked(names, surprise, common), _ranked(names, -surprise, common)
+    return _ranked(names, z_scores, common), _ranked(names, -z_scores, common)
 
 
-def _ranked(names: Sequence[str], surprise: Floats, common: NDArray[np.bool_]) -> list[str]:
+def _ranked(names: Sequence[str], z_scores: Floats, common: NDArray[np.bool_]) -> list[str]:
     usable = [
-        (names[i] in _SMALL_WORDS, -surprise[i], names[i])
-        for i in np.flatnonzero(common & (surprise > 1)).tolist()
+        (names[i] in _FUNCTION_WORD_SET, -z_scores[i], names[i])
+        for i in np.flatnonzero(common & (z_scores > 1)).tolist()
         if len(names[i]) >= _SHORTEST
     ]
     return [name for _, _, name in sorted(usable)]
@@ -86,7 +86,7 @@ def _log_odds(count: Floats, total: float) -> Floats:
 
 
 def _incidence(sets: Sequence[Iterable[str]]) -> tuple[list[str], csr_array]:
-    """Terms in alphabetical order, and (n_texts, n_terms) with a 1 where the text has the term."""
+    """Terms in alphabetical order, and (n_texts, n_terms) with 1 where the text has the term."""
     names = sorted(Counter(term for own in sets for term in own))
     column = {name: i for i, name in enumerate(names)}
     places = [(row, column[term]) for row, own in enumerate(sets) for term in own]

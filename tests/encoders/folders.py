@@ -1,4 +1,4 @@
-"""Small real encoders in folders: graphs drawn with the package onnx, tables, and a tokenizer of twenty words."""
+"""Small real encoders in folders: graphs built with the package onnx, tables, and a tokenizer of twenty words."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def unit(vector: np.ndarray) -> np.ndarray:
 
 
 def own_part(encoder: Encoder, text: str) -> np.ndarray:
-    """What the folder's own model gives to a vector, at length one."""
+    """The part of a vector that comes from the folder's model, at length one."""
     return unit(encoder.encode([text])[0][:WIDTH].astype(np.float64))
 
 
@@ -68,7 +68,7 @@ def graph(
     rows: int = len(VOCABULARY),
     seed: int = 1,
 ) -> onnx.ModelProto:
-    """A layer that mixes word and place; `sentence_embedding` is the mean of its tokens, at length one."""
+    """A layer that mixes word and position; `sentence_embedding` is the mean of its tokens, at length one."""
     tensors = {
         "words": scale * numbers(len(VOCABULARY), WIDTH, seed=seed)[:rows],
         "places": numbers(positions, WIDTH, seed=2) / 4,
@@ -101,7 +101,7 @@ def graph(
 
 
 def hidden(words: Sequence[str], *, seed: int = 1) -> NDArray[np.float32]:
-    """What the graph's tokens are, marks included, written out in numpy."""
+    """The graph's token vectors, special tokens included, computed with numpy."""
     ids = [VOCABULARY[word] for word in ("[CLS]", *words, "[SEP]")]
     placed = numbers(len(VOCABULARY), WIDTH, seed=seed)[ids] + numbers(64, WIDTH, seed=2)[: len(ids)] / 4
     return np.tanh(placed @ (numbers(WIDTH, WIDTH, seed=3) / 3))
@@ -116,7 +116,7 @@ def onnx_folder(
     modules: Sequence[str] | None = MODULES,
     config: Mapping[str, Any] | None = None,
 ) -> Path:
-    """As optimum and sentence-transformers leave a model."""
+    """A folder as optimum and sentence-transformers write it."""
     (path / name).parent.mkdir(parents=True, exist_ok=True)
     (path / name).write_bytes((model or graph()).SerializeToString())
     tokenizer().save(str(path / "tokenizer.json"))
@@ -130,7 +130,7 @@ def onnx_folder(
 
 
 def table_folder(path: Path, **tensors: NDArray[Any]) -> Path:
-    """As model2vec leaves a model."""
+    """A folder as model2vec writes it."""
     path.mkdir(parents=True, exist_ok=True)
     safetensors.numpy.save_file(tensors or {"embeddings": table()}, path / "model.safetensors")
     tokenizer(marks=False).save(str(path / "tokenizer.json"))

@@ -1,4 +1,4 @@
-"""MiniLM written out in numpy, in single precision, from the published tensors: the quantised graph is held against it.
+"""MiniLM in numpy, in single precision, from the published tensors: the reference for the quantized graph.
 
 `published` is the sentence vector of the model's own card: the mean of the last layer over at most 256 tokens, at
 length one. Nothing here shares code with `traitbench.encoders`.

@@ -1,4 +1,4 @@
-"""The features of the style written out one by one, as they were first: slow; the quick way is held against them."""
+"""The style features in a plain and slow form: the reference for the fast one."""
 
 import math
 import re
@@ -14,7 +14,7 @@ _SENTENCE = re.compile(r"[.!?…]+(?:\s|$)|\n+|$")
 
 
 def raw(text: str) -> NDArray[np.float64]:
-    """(67,): the features as they are counted."""
+    """(67,): the raw features."""
     words = _WORD.findall(text)
     lowered = [word.lower().replace("’", "'") for word in words]
     return np.array([*_sizes(text, words), *_signs(text), *_letters(text), *_shapes(words), *_small_words(lowered)])
@@ -38,7 +38,7 @@ def _lengths(text: str) -> list[int]:
 
 
 def _signs(text: str) -> list[float]:
-    """Per hundred signs, so that one exclamation mark in a short text stands out."""
+    """Signs per hundred characters, so that one exclamation mark in a short text stands out."""
     size = len(text) + 10
     return [
         *(100 * sum(text.count(sign) for sign in signs) / size for signs in _SIGNS),
@@ -50,7 +50,7 @@ def _signs(text: str) -> list[float]:
 def _letters(text: str) -> list[float]:
     kinds = [unicodedata.category(sign) for sign in text]
     size = len(text) + 10
-    share = {kind: sum(found.startswith(kind) for found in kinds) / size for kind in ("Lu", "Nd", "So", "Z")}
+    share = {kind: sum(result.startswith(kind) for result in kinds) / size for kind in ("Lu", "Nd", "So", "Z")}
     return [
         *share.values(),
         sum(ord(sign) > 127 for sign in text) / size,

@@ -1,4 +1,4 @@
-"""Versions outlive the recipe they were trained with: a recipe that was there once keeps its digest and its vectors."""
+"""Versions outlive the recipe they were trained with, so every legacy recipe keeps its digest and its vectors."""
 
 import numpy as np
 import pytest
@@ -25,9 +25,9 @@ FIRST = {
 
 
 @pytest.mark.parametrize("id", FIRST)
-def test_a_recipe_that_was_trained_with_keeps_its_digest_and_its_vectors(id: str) -> None:
+def test_a_legacy_recipe_keeps_its_digest_and_vectors(id: str) -> None:
     known = {encoder.id: encoder for name in (*NAMES, *EARLIER) if (encoder := load_encoder(name, cache=KEPT))}
-    digest, told = FIRST[id]
+    digest, numbers = FIRST[id]
     assert known[id].digest == digest
     [vector] = known[id].encode(generic_texts()[:1])
-    np.testing.assert_allclose(vector[list(told)], list(told.values()), atol=2e-3)
+    np.testing.assert_allclose(vector[list(numbers)], list(numbers.values()), atol=2e-3)

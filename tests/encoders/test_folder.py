@@ -1,4 +1,4 @@
-"""What a folder must hold to be an encoder, and what is said when it does not."""
+"""What a folder must contain to be an encoder, and the errors if it does not."""
 
 import os
 from collections.abc import Callable
@@ -24,18 +24,18 @@ def _huge(path: Path) -> None:
     [
         (lambda path: (path / "model.onnx").unlink(), r"neither model\.onnx, onnx/model\.onnx nor model\.safetensors"),
         (lambda path: (path / "tokenizer.json").unlink(), r"no tokenizer\.json\. Save the tokenizer beside the model"),
-        (lambda path: (path / "tokenizer.json").write_text("{}"), r"tokenizer\.json is no tokenizer"),
-        (lambda path: (path / "tokenizer.json").write_bytes(b"\xff"), r"tokenizer\.json is no tokenizer"),
-        (lambda path: (path / "model.onnx").write_bytes(b"not a graph"), r"no graph that onnxruntime can read"),
-        (lambda path: (path / "model.onnx").write_bytes(b""), r"no graph that onnxruntime can read"),
-        (lambda path: (path / "model.onnx").write_bytes(b"location"), r"model\.onnx is no ONNX graph"),
+        (lambda path: (path / "tokenizer.json").write_text("{}"), r"tokenizer\.json is not a tokenizer"),
+        (lambda path: (path / "tokenizer.json").write_bytes(b"\xff"), r"tokenizer\.json is not a tokenizer"),
+        (lambda path: (path / "model.onnx").write_bytes(b"not a graph"), r"not a graph that onnxruntime can read"),
+        (lambda path: (path / "model.onnx").write_bytes(b""), r"not a graph that onnxruntime can read"),
+        (lambda path: (path / "model.onnx").write_bytes(b"location"), r"model\.onnx is not an ONNX graph"),
         (lambda path: (path / "config.json").write_text("{"), r"config\.json in .* is no JSON\. Save the model anew"),
         (lambda path: note(path, "config.json", ["bert"]), r"config\.json in .* is no JSON object"),
         (lambda path: note(path, "modules.json", {"0": "Transformer"}), r"modules\.json in .* is no list of modules"),
         (_huge, r"has 2\.0 GiB; up to 2 GiB are read\. Take a smaller model, or quantise this one"),
     ],
 )
-def test_what_is_wrong_with_a_folder_is_said_with_the_way_out(
+def test_an_unusable_folder_is_refused_with_a_remedy(
     tmp_path: Path, spoil: Callable[[Path], object], says: str
 ) -> None:
     spoil(onnx_folder(tmp_path))
@@ -46,32 +46,32 @@ def test_what_is_wrong_with_a_folder_is_said_with_the_way_out(
 @pytest.mark.parametrize(
     "names", [("model.onnx", "onnx/model.onnx"), ("model_O3.onnx", "onnx/model_quantized.onnx"), ("a.onnx", "b.onnx")]
 )
-def test_of_several_models_none_is_guessed(tmp_path: Path, names: tuple[str, str]) -> None:
+def test_several_models_are_refused(tmp_path: Path, names: tuple[str, str]) -> None:
     for name in names:
         onnx_folder(tmp_path, name=name)
     with pytest.raises(EncoderUnavailable, match=rf"more than one model: {names[0]}, {names[1]}\. Keep the one"):
         load_encoder(str(tmp_path), cache=KEPT)
 
 
-def test_the_model_of_that_name_is_taken_from_among_its_variants(tmp_path: Path) -> None:
+def test_model_onnx_is_preferred_to_its_variants(tmp_path: Path) -> None:
     path = onnx_folder(tmp_path, name="onnx/model.onnx")
     (path / "onnx" / "model_quantized.onnx").write_bytes(graph(seed=7).SerializeToString())
     assert load_encoder(str(path), cache=KEPT).id.startswith("onnx-1-bert-12-")
 
 
 @pytest.mark.parametrize("name", ["/not/there", "./not-there", "~/not-there"])
-def test_a_folder_that_is_not_there_is_said_to_be_missing(name: str) -> None:
+def test_a_missing_folder_is_named(name: str) -> None:
     with pytest.raises(EncoderUnavailable, match=r"There is no folder /.*there\. TRAITBENCH_ENCODER takes"):
         load_encoder(str(Path(name).expanduser().absolute()), cache=KEPT)
 
 
-def test_a_name_that_might_be_a_folder_is_answered_with_how_to_say_so() -> None:
+def test_an_unknown_name_hints_at_folders() -> None:
     with pytest.raises(EncoderUnavailable, match=r"\./name for one that lies here"):
         load_encoder("mine", cache=KEPT)
 
 
 @pytest.mark.parametrize("made", [onnx_folder, table_folder])
-def test_what_changes_after_the_start_changes_nothing_until_the_next(made: Any, tmp_path: Path) -> None:
+def test_a_changed_file_has_no_effect_until_the_next_start(made: Any, tmp_path: Path) -> None:
     path = made(tmp_path)
     encoder = load_encoder(str(path), cache=KEPT)
     before = encoder.encode(["thank you"])

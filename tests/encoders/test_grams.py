@@ -13,7 +13,7 @@ def alike(one: str, other: str) -> float:
     return float(a @ b)
 
 
-def test_texts_that_share_words_pairs_and_pieces_are_alike_in_that_order() -> None:
+def test_shared_words_pairs_and_pieces_make_texts_similar() -> None:
     text = "the delivery was late again"
     same, swapped, inflected, other = (
         *(alike(text, "The delivery was late AGAIN"), alike(text, "again late was delivery the")),
@@ -24,12 +24,12 @@ def test_texts_that_share_words_pairs_and_pieces_are_alike_in_that_order() -> No
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
-def test_a_text_without_a_sign_has_none(text: str) -> None:
+def test_a_text_without_a_sign_is_a_row_of_zeros(text: str) -> None:
     assert not grams.rows([text]).any()
 
 
 @pytest.mark.parametrize("text", ["!", "x" * 50_000, "\ud800", "İ", "今日は", "a " * 5_000])
-def test_any_text_has_a_unit_row_the_same_alone_and_among_others(text: str) -> None:
+def test_any_text_has_the_same_unit_row_in_any_batch(text: str) -> None:
     [row] = grams.rows([text])
     assert np.linalg.norm(row) == pytest.approx(1)
     np.testing.assert_array_equal(grams.rows(["before", text, "", "after"])[1], row)

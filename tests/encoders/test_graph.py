@@ -1,4 +1,4 @@
-"""The quantised graph against the same model written out in numpy."""
+"""The quantized graph compared with the same model in numpy."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,9 +26,7 @@ def cosine(one: np.ndarray, other: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("text", ["ok", *generic_texts()[::40], " ".join(generic_texts()[:12])])
-def test_both_layers_point_where_the_published_weights_point(
-    encoder: minilm.MiniLM, reference: Reference, text: str
-) -> None:
+def test_both_layers_agree_with_the_published_weights(encoder: minilm.MiniLM, reference: Reference, text: str) -> None:
     means, layers = encoder.means(text), reference.layers(text)
     assert means is not None
     assert cosine(means[: graph.WIDTH], layers[graph.EARLY_LAYER - 1]) > 0.98
@@ -48,18 +46,18 @@ def test_a_graph_is_the_same_bytes_every_time(draw: Callable[[graph.Weights], by
 
 
 def test_weights_keep_to_seven_bits() -> None:
-    """Two products of 255 and 63 fit sixteen bits, on every processor."""
+    """The sum of two products of 255 and 63 fits 16 bits, on every processor."""
     assert 2 * 255 * graph.LARGEST < 2**15
 
 
-def test_what_standardises_was_measured_on_the_texts_shipped(encoder: minilm.MiniLM) -> None:
+def test_statistics_were_measured_on_the_shipped_texts(encoder: minilm.MiniLM) -> None:
     shipped = load_statistics("minilm")
     again = measure(np.array([encoder.means(text) for text in generic_texts()]))
     np.testing.assert_allclose(shipped.mean, again.mean, atol=0.02)
     np.testing.assert_allclose(shipped.deviation, again.deviation, atol=0.02)
 
 
-def test_the_cache_is_a_file_of_some_thirty_megabytes_and_another_when_layer_4_alone_is_asked_for(
+def test_the_cache_has_a_file_per_graph_of_tens_of_megabytes(
     tmp_path: Path,
 ) -> None:
     encoder = minilm.load(cache=tmp_path)

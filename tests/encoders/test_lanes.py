@@ -1,4 +1,4 @@
-"""Calls first, batches in turns."""
+"""Scheduling: interactive calls first, batches in turns."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -19,27 +19,27 @@ def test_a_call_never_waits() -> None:
 
 
 def test_a_batch_waits_until_the_last_call_is_over() -> None:
-    lanes, told = Lanes(2, patience_s=FOR_EVER), list[str]()
+    lanes, events = Lanes(2, patience_s=FOR_EVER), list[str]()
     with lanes.turn(Batch()):
         """The first turn ever is granted at once; from here on patience counts."""
 
     def work() -> None:
         with lanes.turn(Batch()):
-            told.append("turn")
+            events.append("turn")
 
     thread = Thread(target=work)
     with lanes.call():
         with lanes.call():
             thread.start()
             until(lambda: lanes.waiting == 1, what="the batch to wait")
-        told.append("one call is over")
+        events.append("one call is over")
         assert lanes.waiting == 1
-        told.append("the other call is over")
+        events.append("the other call is over")
     thread.join()
-    assert told == ["one call is over", "the other call is over", "turn"]
+    assert events == ["one call is over", "the other call is over", "turn"]
 
 
-def test_calls_that_never_cease_do_not_hold_up_a_batch_for_ever() -> None:
+def test_endless_calls_do_not_starve_a_batch() -> None:
     lanes, batch, turns = Lanes(1, patience_s=0.001), Batch(), 0
     with lanes.call():
         for _ in range(20):
@@ -49,7 +49,7 @@ def test_calls_that_never_cease_do_not_hold_up_a_batch_for_ever() -> None:
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])
-def test_no_more_turns_at_a_time_than_there_is_width(width: int) -> None:
+def test_turns_at_a_time_are_limited_to_the_width(width: int) -> None:
     lanes, batch, together = Lanes(width), Batch(), list[int]()
     at_work = set[int]()
 
@@ -66,7 +66,7 @@ def test_no_more_turns_at_a_time_than_there_is_width(width: int) -> None:
     assert max(together) <= width
 
 
-def test_batches_have_turns_alike_however_many_threads_they_have() -> None:
+def test_batches_get_equal_turns_whatever_their_threads() -> None:
     lanes, small, large, enough = Lanes(1), Batch(), Batch(), Event()
 
     def work(batch: Batch) -> None:
@@ -85,7 +85,7 @@ def test_batches_have_turns_alike_however_many_threads_they_have() -> None:
     assert abs(small.turns - large.turns) <= 10
 
 
-def test_a_batch_that_comes_later_does_not_catch_up() -> None:
+def test_a_later_batch_does_not_catch_up() -> None:
     lanes, early, late = Lanes(1), Batch(), Batch()
     for _ in range(50):
         with lanes.turn(early):
@@ -102,7 +102,7 @@ def test_a_batch_that_comes_later_does_not_catch_up() -> None:
         thread.join()
 
 
-def test_whoever_has_a_turn_has_one_processor() -> None:
+def test_a_turn_uses_one_processor() -> None:
     lanes = Lanes(2)
     assert not in_turn()
     with lanes.turn(Batch()):

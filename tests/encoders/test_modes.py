@@ -1,4 +1,4 @@
-"""Modes: parts of a full vector, had for less."""
+"""Modes: parts of a full vector at lower cost."""
 
 from pathlib import Path
 
@@ -22,9 +22,9 @@ def test_a_mode_gives_columns_of_the_full_vector_at_length_one(name: str, tmp_pa
     for mode, columns in encoder.modes.items():
         part = full[:, columns].astype(np.float64)
         lengths = np.linalg.norm(part, axis=1, keepdims=True)
-        found = encoder.encode(TEXTS, mode=mode)
-        assert found.dtype == np.float32
-        np.testing.assert_allclose(found, part / np.where(lengths, lengths, 1), atol=2e-7)
+        result = encoder.encode(TEXTS, mode=mode)
+        assert result.dtype == np.float32
+        np.testing.assert_allclose(result, part / np.where(lengths, lengths, 1), atol=2e-7)
 
 
 def test_the_default_encoder_has_a_mode_without_its_last_layers_and_one_without_a_transformer() -> None:
@@ -35,7 +35,7 @@ def test_the_default_encoder_has_a_mode_without_its_last_layers_and_one_without_
 
 
 @pytest.mark.parametrize("mode", [FULL, "layer4", "static"])
-def test_a_mode_gives_a_text_the_same_vector_alone_and_among_others(mode: str) -> None:
+def test_a_mode_gives_a_text_the_same_vector_in_any_batch(mode: str) -> None:
     encoder = load_encoder("full", cache=KEPT)
     together = encoder.encode(TEXTS * 8, mode=mode)
     np.testing.assert_array_equal(together[: len(TEXTS)], np.vstack([encoder.encode([t], mode=mode) for t in TEXTS]))
@@ -44,9 +44,9 @@ def test_a_mode_gives_a_text_the_same_vector_alone_and_among_others(mode: str) -
 
 
 @pytest.mark.parametrize("name", [*NAMES, *EARLIER])
-def test_a_mode_that_it_does_not_have_is_answered_with_those_it_has(name: str) -> None:
+def test_an_unknown_mode_lists_the_known_ones(name: str) -> None:
     encoder = load_encoder(name, cache=KEPT)
-    with pytest.raises(UnknownMode, match="no mode 'fast'; this encoder has full") as caught:
+    with pytest.raises(UnknownMode, match=r"Unknown mode 'fast'\. This encoder has: full") as caught:
         encoder.encode(["ok"], mode="fast")
     assert caught.value.known == tuple(encoder.modes)
     assert isinstance(caught.value, KeyError)

@@ -1,4 +1,4 @@
-"""A transformer in a folder: what it gives, what decides it, and what is refused."""
+"""A transformer in a folder: its vectors, what the digest covers, and what is refused."""
 
 import sys
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_tokens_are_pooled_as_the_folder_says(tmp_path: Path, pooling: dict[str,
     np.testing.assert_allclose(own_part(encoder, " Thank you friend"), expected, atol=1e-6)
 
 
-def test_a_vector_of_the_sentence_is_taken_as_it_is_whatever_stands_behind_the_transformer(tmp_path: Path) -> None:
+def test_a_sentence_vector_is_used_whatever_follows_the_transformer(tmp_path: Path) -> None:
     model = graph(output="sentence_embedding")
     encoder = load(onnx_folder(tmp_path, model=model, pooling={"pooling_mode_max_tokens": True}, modules=["Dense"]))
     expected = unit(hidden(["send", "the", "form"]).mean(axis=0))
@@ -40,12 +40,12 @@ def test_a_vector_of_the_sentence_is_taken_as_it_is_whatever_stands_behind_the_t
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_optimized.onnx"])
-def test_the_model_may_lie_where_the_libraries_put_it(tmp_path: Path, name: str) -> None:
+def test_the_model_is_found_where_libraries_put_it(tmp_path: Path, name: str) -> None:
     encoder = load(onnx_folder(tmp_path / "here", name=name))
     np.testing.assert_array_equal(encoder.encode(TEXTS), load(onnx_folder(tmp_path / "there")).encode(TEXTS))
 
 
-def test_what_it_needs_may_lie_beside_the_model(tmp_path: Path) -> None:
+def test_other_files_may_be_beside_the_model(tmp_path: Path) -> None:
     path = onnx_folder(tmp_path, name="onnx/model.onnx", pooling=None, modules=None)
     for name in ("tokenizer.json", "config.json"):
         (path / name).rename(path / "onnx" / name)
@@ -54,13 +54,13 @@ def test_what_it_needs_may_lie_beside_the_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("inputs", [["input_ids"], ["attention_mask", "input_ids"]])
 @pytest.mark.parametrize("kind", [TensorProto.INT64, TensorProto.INT32])
-def test_a_graph_is_given_what_it_asks_for(tmp_path: Path, inputs: list[str], kind: int) -> None:
+def test_a_graph_gets_the_inputs_it_declares(tmp_path: Path, inputs: list[str], kind: int) -> None:
     encoder = load(onnx_folder(tmp_path, model=graph(inputs=inputs, kind=kind)))
     expected = unit(hidden(["thank", "you"]).mean(axis=0))
     np.testing.assert_allclose(own_part(encoder, "thank you"), expected, atol=1e-6)
 
 
-def test_static_part_and_style_are_joined_and_a_mode_of_their_own(tmp_path: Path) -> None:
+def test_static_part_and_style_are_added_and_are_a_mode(tmp_path: Path) -> None:
     encoder = load(onnx_folder(tmp_path))
     assert encoder.dimension == WIDTH + 256 + 67
     full, part = (
@@ -71,9 +71,7 @@ def test_static_part_and_style_are_joined_and_a_mode_of_their_own(tmp_path: Path
     assert encoder.words()[:3] == ["thank", "you", "dear"]
 
 
-def test_without_the_static_table_it_serves_with_the_style_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_static_table_only_the_style_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     joined = load(onnx_folder(tmp_path / "joined"))
     monkeypatch.setitem(sys.modules, "wordllama", None)
     alone = load_encoder(str(onnx_folder(tmp_path / "alone")), cache=tmp_path)
@@ -82,7 +80,7 @@ def test_without_the_static_table_it_serves_with_the_style_alone(
     assert alone.digest != joined.digest
 
 
-def test_a_long_text_goes_through_in_windows_and_its_end_counts(tmp_path: Path) -> None:
+def test_a_long_text_is_encoded_in_windows_and_its_end_counts(tmp_path: Path) -> None:
     encoder = load(onnx_folder(tmp_path, config={"max_position_embeddings": 12}))
     words = ["thank", "you"] * 10
     windows = [words[:10], words[10:]]
@@ -91,7 +89,7 @@ def test_a_long_text_goes_through_in_windows_and_its_end_counts(tmp_path: Path) 
     assert encoder.count_tokens(" ".join(words)) == 20
 
 
-def test_tokens_are_counted_on_the_way_in_every_mode(tmp_path: Path) -> None:
+def test_tokens_are_counted_in_every_mode(tmp_path: Path) -> None:
     encoder = load(onnx_folder(tmp_path, config={"max_position_embeddings": 12}))
     for mode in (FULL, *encoder.modes):
         vectors, tokens = encoder.counted(TEXTS, mode=mode)
@@ -107,7 +105,7 @@ def test_tokens_are_counted_on_the_way_in_every_mode(tmp_path: Path) -> None:
         ("config.json", {"model_type": "xlm-roberta", "max_position_embeddings": 14}),
     ],
 )
-def test_the_least_limit_holds(tmp_path: Path, name: str, content: dict[str, Any]) -> None:
+def test_the_smallest_limit_applies(tmp_path: Path, name: str, content: dict[str, Any]) -> None:
     short, long = onnx_folder(tmp_path / "short"), onnx_folder(tmp_path / "long")
     note(short, name, content)
     text = " ".join(["thank", "you"] * 10)
@@ -116,7 +114,7 @@ def test_the_least_limit_holds(tmp_path: Path, name: str, content: dict[str, Any
     np.testing.assert_allclose(own_part(load(short), text), own_part(load(first), text), atol=1e-6)
 
 
-def test_the_words_that_a_model_wants_before_a_text_are_put_there(tmp_path: Path) -> None:
+def test_the_prompt_of_a_model_is_added_before_a_text(tmp_path: Path) -> None:
     path = onnx_folder(tmp_path)
     note(path, "config_sentence_transformers.json", {"prompts": {"query": "dear "}, "default_prompt_name": "query"})
     expected = unit(hidden(["dear", "friend"]).mean(axis=0))
@@ -124,7 +122,7 @@ def test_the_words_that_a_model_wants_before_a_text_are_put_there(tmp_path: Path
     assert not load(path).encode([" "]).any()
 
 
-def test_weights_in_a_file_of_their_own_are_found_and_decide(tmp_path: Path) -> None:
+def test_external_weights_are_found_and_hashed(tmp_path: Path) -> None:
     paths = [onnx_folder(tmp_path / "whole"), onnx_folder(tmp_path / "one"), onnx_folder(tmp_path / "two")]
     for path, seed in zip(paths[1:], (1, 7), strict=True):
         model = graph(seed=seed)
@@ -135,7 +133,7 @@ def test_weights_in_a_file_of_their_own_are_found_and_decide(tmp_path: Path) -> 
     np.testing.assert_array_equal(whole.encode(TEXTS), one.encode(TEXTS))
     assert one.digest != two.digest
     (paths[1] / "model.onnx_data").unlink()
-    with pytest.raises(EncoderUnavailable, match=r"model\.onnx_data of model\.onnx do not lie beside it"):
+    with pytest.raises(EncoderUnavailable, match=r"model\.onnx_data of model\.onnx are not in the same folder"):
         load_encoder(f"{paths[1]}/", cache=tmp_path)
 
 
@@ -148,7 +146,7 @@ def test_weights_in_a_file_of_their_own_are_found_and_decide(tmp_path: Path) -> 
         lambda path: (path / "tokenizer.json").write_text((path / "tokenizer.json").read_text() + "\n"),
     ],
 )
-def test_what_decides_is_in_the_digest(tmp_path: Path, change: Any) -> None:
+def test_the_digest_covers_all_files_that_decide(tmp_path: Path, change: Any) -> None:
     one, same, other = (onnx_folder(tmp_path / name) for name in ("one", "same", "other"))
     change(other)
     assert (load(one).id, load(one).digest) == (load(same).id, load(same).digest)
@@ -159,26 +157,24 @@ def test_what_decides_is_in_the_digest(tmp_path: Path, change: Any) -> None:
 @pytest.mark.parametrize(
     ("made", "says"),
     [
-        ({"model": graph(inputs=["input_ids", "pixel_values"])}, r"asks for .*pixel_values.*feature extraction"),
+        ({"model": graph(inputs=["input_ids", "pixel_values"])}, r"needs .*pixel_values.*feature extraction"),
         (
             {"model": graph(output="logits", cast=TensorProto.INT64)},
-            r"gives logits tensor\(int64\), and no real vectors",
+            r"gives logits tensor\(int64\), but no vectors of real numbers",
         ),
         ({"model": graph(scale=float("nan"))}, r"not finite\. Export the model again"),
-        ({"model": graph(positions=3)}, r"fails at a first text.*with a free batch size"),
-        ({"model": graph(rows=20)}, r"fails at a first text.*with its own tokenizer"),
+        ({"model": graph(positions=3)}, r"fails on a first text.*with a free batch size"),
+        ({"model": graph(rows=20)}, r"fails on a first text.*with its own tokenizer"),
         ({"pooling": {"pooling_mode_max_tokens": True}}, r"pools by pooling_mode_max_tokens"),
-        ({"pooling": {**MEAN, "pooling_mode_cls_token": True}}, r"pools by .* and .*; the mean, the first"),
-        ({"modules": ["Transformer", "Pooling", "Dense"]}, r"module Dense behind its transformer"),
+        ({"pooling": {**MEAN, "pooling_mode_cls_token": True}}, r"pools by .* and .*, but only mean, first"),
+        ({"modules": ["Transformer", "Pooling", "Dense"]}, r"module Dense after its transformer"),
     ],
 )
-def test_a_graph_that_cannot_serve_is_refused_with_cause_and_way_out(
-    tmp_path: Path, made: dict[str, Any], says: str
-) -> None:
+def test_an_unusable_graph_is_refused_with_cause_and_remedy(tmp_path: Path, made: dict[str, Any], says: str) -> None:
     with pytest.raises(EncoderUnavailable, match=says):
         load(onnx_folder(tmp_path, **made))
 
 
-def test_a_graph_with_one_vector_of_another_name_is_taken(tmp_path: Path) -> None:
+def test_a_single_output_of_another_name_is_used(tmp_path: Path) -> None:
     encoder = load(onnx_folder(tmp_path, model=graph(output="pooler")))
     np.testing.assert_allclose(own_part(encoder, "thank you"), unit(hidden(["thank", "you"]).mean(axis=0)), atol=1e-6)

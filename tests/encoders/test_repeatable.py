@@ -1,4 +1,4 @@
-"""The same text, the same vector: in any process, with any number of threads, in any company."""
+"""The same text gives the same vector: in any process, with any number of threads, in any batch."""
 
 import hashlib
 import os
@@ -36,12 +36,12 @@ print(hashed([load_encoder(name, cache=KEPT) for name in ("full", "static", fold
 
 def hashed(encoders: Sequence[Encoder], size: int) -> str:
     """One hash over the vectors of all encoders in all modes."""
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     for encoder in encoders:
         for mode in ("full", *encoder.modes):
             batches = [encoder.encode(TEXTS[i : i + size], mode=mode) for i in range(0, len(TEXTS), size)]
-            found.update(np.vstack(batches).tobytes())
-    return found.hexdigest()
+            result.update(np.vstack(batches).tobytes())
+    return result.hexdigest()
 
 
 @pytest.mark.parametrize(("processors", "threads", "size"), [(1, "1", 1), (8, "4", 17)])

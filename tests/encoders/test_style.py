@@ -11,7 +11,7 @@ PLAIN = "the train leaves at nine and comes back in the evening"
 
 
 def changed(text: str) -> int:
-    """How many features differ from those of the plain text."""
+    """The number of features that differ from those of the plain text."""
     return int((~np.isclose(raw(text), raw(PLAIN))).sum())
 
 
@@ -33,7 +33,7 @@ def test_there_are_sixty_seven_features() -> None:
         PLAIN + " lol",
     ],
 )
-def test_another_way_of_writing_gives_other_features(text: str) -> None:
+def test_another_style_gives_other_features(text: str) -> None:
     assert changed(text) > 0
 
 
@@ -43,7 +43,7 @@ def test_the_shipped_figures_were_measured_on_the_shipped_texts() -> None:
     np.testing.assert_allclose(shipped.deviation, again.deviation, rtol=1e-5)
 
 
-def test_a_usual_text_has_about_length_one_and_no_feature_runs_away() -> None:
+def test_a_usual_text_has_about_length_one_and_clipped_features() -> None:
     block = StyleBlock()
     lengths = np.linalg.norm(block.rows(generic_texts()), axis=1)
     assert 0.7 < np.mean(lengths) < 1.1
@@ -74,5 +74,5 @@ WORDS = (
 @settings(max_examples=150, deadline=None)
 @given(text=st.one_of(st.text(max_size=200), st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join)))
 @example(text=" ".join(generic_texts()))
-def test_the_quick_way_counts_what_the_plain_way_counts_to_the_last_bit(text: str) -> None:
+def test_the_fast_features_equal_the_reference_bit_for_bit(text: str) -> None:
     np.testing.assert_array_equal(raw(text), style_reference.raw(text))

@@ -1,4 +1,4 @@
-"""A static table in a folder: its mean, style and n-grams."""
+"""A static table in a folder: its mean, the style block and n-grams."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ def test_a_text_is_the_mean_of_its_tokens_beside_style_and_grams(tmp_path: Path)
     assert encoder.count_tokens("thank you") == 2
 
 
-def test_what_the_tokenizer_does_not_know_counts_for_nothing(tmp_path: Path) -> None:
+def test_unknown_tokens_are_ignored(tmp_path: Path) -> None:
     encoder = load(table_folder(tmp_path))
     np.testing.assert_allclose(own_part(encoder, "thank zebra you"), own_part(encoder, "thank you"), atol=1e-6)
 
@@ -42,7 +42,7 @@ def test_numbers_of_other_precision_are_read(tmp_path: Path, kind: type) -> None
     )
 
 
-def test_weights_and_shared_rows_are_heeded(tmp_path: Path) -> None:
+def test_weights_and_shared_rows_are_used(tmp_path: Path) -> None:
     weights, rows = np.linspace(0.1, 2.0, COUNT).astype(np.float32), numbers(3, WIDTH)
     mapping = np.arange(COUNT) % 3
     encoder = load(table_folder(tmp_path, embeddings=rows, weights=weights, mapping=mapping))
@@ -59,7 +59,7 @@ def test_the_layout_of_sentence_transformers_is_read(tmp_path: Path) -> None:
     )
 
 
-def test_a_graph_made_from_the_table_does_not_stand_in_its_way(tmp_path: Path) -> None:
+def test_a_table_is_preferred_to_a_graph_made_from_it(tmp_path: Path) -> None:
     path = table_folder(tmp_path)
     (path / "model.onnx").write_bytes(graph().SerializeToString())
     assert load(path).id.startswith("table-")
@@ -70,26 +70,24 @@ def test_a_graph_made_from_the_table_does_not_stand_in_its_way(tmp_path: Path) -
     [
         ({"encoder.layer.0.weight": table()}, r"no tensor embeddings.*optimum-cli export onnx"),
         ({"embeddings": table()[0]}, r"embeddings .* has the shape \(12,\)"),
-        ({"embeddings": table()[:5]}, rf"has 5 rows for a tokenizer of {COUNT} tokens"),
-        ({"embeddings": table().astype(np.int32)}, r"holds int32; float16"),
+        ({"embeddings": table()[:5]}, rf"has 5 rows, but the tokenizer has {COUNT} tokens"),
+        ({"embeddings": table().astype(np.int32)}, r"has the type int32, but must have float16"),
         ({"embeddings": np.full_like(table(), np.inf)}, r"not finite"),
         ({"embeddings": table(), "weights": np.ones(3, np.float32)}, r"weights .* is float32 \(3,\)"),
-        ({"embeddings": table(), "mapping": np.full(COUNT, 99)}, r"names rows that the table of 24 rows does not have"),
+        ({"embeddings": table(), "mapping": np.full(COUNT, 99)}, r"refers to rows beyond the 24 rows of the table"),
         ({"embeddings": table(), "mapping": np.zeros(COUNT, np.float32)}, r"mapping .* is float32"),
     ],
 )
-def test_a_table_that_cannot_serve_is_refused_with_cause_and_way_out(
-    tmp_path: Path, tensors: dict[str, Any], says: str
-) -> None:
+def test_an_unusable_table_is_refused_with_cause_and_remedy(tmp_path: Path, tensors: dict[str, Any], says: str) -> None:
     with pytest.raises(EncoderUnavailable, match=says):
         load(table_folder(tmp_path, **tensors))
 
 
-def test_a_file_that_is_cut_is_refused(tmp_path: Path) -> None:
+def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
     path = table_folder(tmp_path)
     content = (path / "model.safetensors").read_bytes()
     (path / "model.safetensors").write_bytes(content[:-9])
-    with pytest.raises(EncoderUnavailable, match="no file of tensors that can be read"):
+    with pytest.raises(EncoderUnavailable, match="not a readable file of tensors"):
         load(path)
 
 

@@ -1,4 +1,4 @@
-"""Words of an encoder, and where they lie."""
+"""The words of an encoder and their vectors."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from traitbench.encoders.vocabulary import SIZE, load_vocabulary
 
 
 class Counting:
-    """An encoder of three words that counts what it encodes."""
+    """An encoder of three words that counts the texts it encodes."""
 
     id, dimension, digest, modes = "counting-1", 2, "a" * 64, MappingProxyType[str, slice]({})
 
@@ -34,7 +34,7 @@ class Counting:
 
 
 @pytest.mark.parametrize("name", ["minilm", "static"])
-def test_words_are_whole_distinct_and_the_commonest_come_first(name: str) -> None:
+def test_words_are_whole_distinct_and_sorted_by_frequency(name: str) -> None:
     words = load_encoder(name, cache=KEPT).words()
     assert len(words) == len(set(words)) > SIZE
     assert all(word.isalpha() and word.islower() and len(word) >= 3 for word in words)
@@ -43,13 +43,13 @@ def test_words_are_whole_distinct_and_the_commonest_come_first(name: str) -> Non
 
 
 def test_the_vectors_are_those_of_the_words() -> None:
-    found = vocabulary()
-    assert found.vectors.shape == (SIZE, best().dimension)
+    result = vocabulary()
+    assert result.vectors.shape == (SIZE, best().dimension)
     some = [0, 77, SIZE - 1]
-    np.testing.assert_allclose(found.vectors[some], best().encode([found.words[i] for i in some]), atol=1e-3)
+    np.testing.assert_allclose(result.vectors[some], best().encode([result.words[i] for i in some]), atol=1e-3)
 
 
-def test_they_are_encoded_once_and_the_same_from_then_on(tmp_path: Path) -> None:
+def test_word_vectors_are_encoded_once_and_reused(tmp_path: Path) -> None:
     encoder = Counting()
     first, second = (load_vocabulary(encoder, cache=tmp_path) for _ in range(2))
     assert encoder.encoded == 3
@@ -57,7 +57,7 @@ def test_they_are_encoded_once_and_the_same_from_then_on(tmp_path: Path) -> None
     np.testing.assert_array_equal(first.vectors, second.vectors)
 
 
-def test_another_encoder_has_vectors_of_its_own(tmp_path: Path) -> None:
+def test_another_encoder_has_its_own_word_vectors(tmp_path: Path) -> None:
     one, other = Counting(), Counting()
     other.digest = "b" * 64
     load_vocabulary(one, cache=tmp_path)
@@ -66,6 +66,6 @@ def test_another_encoder_has_vectors_of_its_own(tmp_path: Path) -> None:
 
 
 def test_an_encoder_without_words_has_an_empty_vocabulary(tmp_path: Path) -> None:
-    found = load_vocabulary(NGrams(), cache=tmp_path)
-    assert found.words == ()
-    assert found.vectors.shape == (0, NGrams.dimension)
+    result = load_vocabulary(NGrams(), cache=tmp_path)
+    assert result.words == ()
+    assert result.vectors.shape == (0, NGrams.dimension)

@@ -1,4 +1,4 @@
-"""The connections that a test opens, as the interpreter itself reports them."""
+"""The connections that a test opens, as reported by the interpreter."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""Web servers of this machine for the tests of extraction, bytes for bytes as a test wants them to behave."""
+"""Web servers on this machine for the tests of extraction; a test decides every byte they send."""
 
 import socket
 from collections.abc import Callable, Iterable, Iterator
@@ -15,14 +15,14 @@ ANY_PORT = Limits(ports=frozenset(range(65_536)))
 
 
 def this_machine(address: IPAddress) -> bool:
-    """What tests permit: nothing that could leave the machine."""
+    """The addresses that tests permit: only those of this machine."""
     return address.is_loopback
 
 
 def page(
     body: bytes | str = b"", *headers: str, status: str = "200 OK", kind: str = "text/html; charset=utf-8"
 ) -> bytes:
-    """A whole answer."""
+    """A complete response."""
     body = body.encode() if isinstance(body, str) else body
     head = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(body)}", *headers]
     return "\r\n".join(head).encode() + b"\r\n\r\n" + body
@@ -33,14 +33,14 @@ def redirect(to: str, *headers: str, status: str = "302 Found") -> bytes:
 
 
 def then_silence(start: bytes) -> Iterator[bytes]:
-    """A little, and then nothing for as long as a test could last."""
+    """A few bytes, then nothing for longer than any test runs."""
     yield start
     Event().wait(20)
 
 
 @dataclass
 class Site:
-    """A listening server, and what it was asked."""
+    """A listening server and the requests it received."""
 
     host: str
     port: int
@@ -53,14 +53,14 @@ class Site:
 
 @contextmanager
 def serve(answer: Answer | bytes, *, host: str = "127.0.0.1") -> Iterator[Site]:
-    """A server on a free port. `answer` makes the pieces to send of the request that came."""
+    """A server on a free port. `answer` returns the pieces to send for a request."""
     pieces_of: Answer = (lambda request: [answer]) if isinstance(answer, bytes) else answer
     with socket.create_server((host, 0)) as listener:
         site = Site(host, listener.getsockname()[1])
         Thread(target=_accept, args=(listener, site, pieces_of), daemon=True).start()
         yield site
         with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)  # closing alone does not wake a thread that waits in accept
+            listener.shutdown(socket.SHUT_RDWR)  # closing alone does not wake a thread in accept
 
 
 def _accept(listener: socket.socket, site: Site, pieces_of: Answer) -> None:
@@ -79,7 +79,7 @@ def _converse(connection: socket.socket, site: Site, pieces_of: Answer) -> None:
 
 
 def _request(connection: socket.socket) -> bytes:
-    """To the end of its headers; of a TLS handshake, the first that comes."""
+    """Read to the end of the headers; of a TLS handshake, only the first bytes."""
     request = b""
     while b"\r\n\r\n" not in request and not request.startswith(b"\x16"):
         piece = connection.recv(65_536)

@@ -38,7 +38,7 @@ def test_a_special_address_is_not_public(address: str) -> None:
 
 @settings(deadline=None)
 @given(st.ip_addresses(v=4))
-def test_wrapping_an_address_changes_nothing_and_is_taken_off(address: object) -> None:
+def test_an_ipv4_mapped_address_is_treated_as_ipv4(address: object) -> None:
     wrapped = IPv6Address(f"::ffff:{address}")
     assert is_public(wrapped) == is_public(parse(str(address)))
     assert parse(str(wrapped)) == address
@@ -46,7 +46,9 @@ def test_wrapping_an_address_changes_nothing_and_is_taken_off(address: object) -
 
 @settings(deadline=None)
 @given(st.ip_addresses())
-def test_nothing_is_public_that_python_calls_special(address: object) -> None:
-    found = parse(str(address))
-    special = found.is_private or found.is_loopback or found.is_link_local or found.is_multicast or found.is_reserved
-    assert not (special and is_public(found))
+def test_no_address_that_python_calls_special_is_public(address: object) -> None:
+    result = parse(str(address))
+    special = (
+        result.is_private or result.is_loopback or result.is_link_local or result.is_multicast or result.is_reserved
+    )
+    assert not (special and is_public(result))

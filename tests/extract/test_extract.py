@@ -1,4 +1,4 @@
-"""The whole way: address in, text, hash and time out."""
+"""The whole path: address in; text, hash and time out."""
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
@@ -22,15 +22,15 @@ def fetched(url: str) -> Extracted:
 def test_a_page_becomes_its_readable_text_with_hash_and_time() -> None:
     before = datetime.now(UTC)
     with serve(lambda request: [page(MILL) if b"/mill" in request else redirect("/mill")]) as site:
-        found = fetched(f"  {site.url}/short\n")
-    assert found.url == f"{site.url}/short"
-    assert found.content == SENTENCE
-    assert found.content_sha256 == hashlib.sha256(found.content.encode()).hexdigest()
-    assert before <= found.fetched_at <= datetime.now(UTC)
-    assert found.fetched_at.utcoffset() is not None
+        result = fetched(f"  {site.url}/short\n")
+    assert result.url == f"{site.url}/short"
+    assert result.content == SENTENCE
+    assert result.content_sha256 == hashlib.sha256(result.content.encode()).hexdigest()
+    assert before <= result.fetched_at <= datetime.now(UTC)
+    assert result.fetched_at.utcoffset() is not None
 
 
-def test_more_than_eight_at_once_are_asked_to_come_again() -> None:
+def test_more_than_eight_at_once_are_refused_for_now() -> None:
     arrived, go = Semaphore(0), Event()
 
     def wait(request: bytes) -> list[bytes]:
@@ -58,7 +58,7 @@ def test_more_than_eight_at_once_are_asked_to_come_again() -> None:
         *("http://[::1]/", "https://müller.test/grüße", "http://user:word@a.test/", "http://a.test/a,b;(c)"),
     ],
 )
-def test_one_address_and_nothing_else_is_a_url(text: str) -> None:
+def test_a_single_address_is_a_url(text: str) -> None:
     assert is_url(text)
 
 
@@ -70,5 +70,5 @@ def test_one_address_and_nothing_else_is_a_url(text: str) -> None:
         *("http: //a.test", "mailto:a@b.test", "A sentence.", "xhttp://a.test"),
     ],
 )
-def test_any_other_text_is_a_text(text: str) -> None:
+def test_any_other_text_is_not_a_url(text: str) -> None:
     assert not is_url(text)

@@ -1,4 +1,4 @@
-"""The one bounded GET: forms of addresses, redirects, sizes, times and kinds, against servers of this machine."""
+"""The single bounded GET: address forms, redirects, sizes, times and media types, with servers on this machine."""
 
 import gzip
 import logging
@@ -44,7 +44,7 @@ def test_a_form_that_is_not_permitted_is_refused_before_any_connection(url: str,
 
 
 @pytest.mark.parametrize("port", [0, 1, 22, 25, 81, 442, 5432, 8080, 8501, 65535])
-def test_only_the_ports_of_the_web_are_open_unless_an_operator_says_so(port: int, connections: list[Any]) -> None:
+def test_only_web_ports_are_permitted_unless_configured(port: int, connections: list[Any]) -> None:
     for scheme in ("http", "https"):
         with pytest.raises(UrlNotFetchable) as refused:
             extract(f"{scheme}://127.0.0.1:{port}/", permits=this_machine)
@@ -77,7 +77,7 @@ def test_redirects_are_followed_without_cookies(status: str) -> None:
 
 
 def hops(request: bytes) -> Iterator[bytes]:
-    """/5 leads to /4 and so on, to a text at /0."""
+    """/5 redirects to /4 and so on, to a text at /0."""
     left = int(request.split()[1].lstrip(b"/"))
     yield redirect(f"/{left - 1}") if left else TEXT
 
@@ -106,25 +106,25 @@ def test_a_redirect_loop_ends() -> None:
         *[("http://[::1/", "url"), ("a:////[", "url"), (f"/{'a' * 9_000}", "url")],
     ],
 )
-def test_a_redirect_to_somewhere_forbidden_goes_no_further(to: str, why: str, connections: list[Any]) -> None:
+def test_a_redirect_to_a_forbidden_address_is_not_followed(to: str, why: str, connections: list[Any]) -> None:
     with serve(redirect(to)) as site:
         assert reason(site.url) == why
     assert connections == [("127.0.0.1", site.port)]
 
 
-def test_a_redirect_to_a_port_that_is_not_open_goes_no_further(connections: list[Any]) -> None:
+def test_a_redirect_to_a_forbidden_port_is_not_followed(connections: list[Any]) -> None:
     with serve(redirect("http://127.0.0.1:22/")) as site:
         assert reason(site.url, replace(ANY_PORT, ports=frozenset({site.port}))) == "url"
     assert connections == [("127.0.0.1", site.port)]
 
 
-def test_a_redirect_that_leads_nowhere_is_a_status() -> None:
+def test_a_redirect_without_a_location_is_refused_by_its_status() -> None:
     with serve(page("", status="302 Found")) as site:
         assert reason(site.url) == "status"
 
 
 @pytest.mark.parametrize("status", ["304 Not Modified", "401 Unauthorized", "404 Not Found", "500 Error", "503 Busy"])
-def test_only_success_holds_text(status: str) -> None:
+def test_only_a_success_status_gives_text(status: str) -> None:
     with serve(page("Not this.", status=status)) as site:
         assert reason(site.url) == "status"
 
@@ -132,37 +132,37 @@ def test_only_success_holds_text(status: str) -> None:
 @pytest.mark.parametrize(
     "kind", ["application/pdf", "application/json", "image/svg+xml", "text/css", "text/html2", "html", "", "*/*"]
 )
-def test_another_kind_of_content_is_refused(kind: str) -> None:
+def test_another_media_type_is_refused(kind: str) -> None:
     with serve(page("Not this.", kind=kind)) as site:
         assert reason(site.url) == "media_type"
 
 
-def test_an_answer_without_a_kind_is_refused() -> None:
+def test_a_missing_media_type_is_refused() -> None:
     with serve(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nNot this.") as site:
         assert reason(site.url) == "media_type"
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "TEXT/PLAIN; charset=utf-8", "text/plain ; a=b", "text/plain;"])
-def test_a_permitted_kind_may_be_written_in_many_ways(kind: str) -> None:
+def test_a_permitted_media_type_may_be_spelled_in_many_ways(kind: str) -> None:
     with serve(page("Reached.", kind=kind)) as site:
         assert text(site.url) == "Reached."
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "deflate", "zstd", "identity, gzip"])
-def test_a_compressed_answer_is_refused_unread(encoding: str) -> None:
+def test_a_compressed_answer_is_refused_without_reading_it(encoding: str) -> None:
     bomb = gzip.compress(bytes(30_000_000))
     with serve(page(bomb, f"Content-Encoding: {encoding}")) as site:
         assert reason(site.url) == "encoded"
 
 
 @pytest.mark.parametrize("kind", ["text/html", "text/plain"])
-def test_a_compressed_bomb_that_does_not_say_so_is_not_inflated(kind: str) -> None:
-    """The reader of HTML would inflate bytes; it is given text."""
+def test_an_undeclared_compression_bomb_is_not_inflated(kind: str) -> None:
+    """The HTML parser would inflate bytes, but it gets text."""
     bomb = gzip.compress(b"<html><body><p>" + b"Boom. " * 200_000)
     with serve(page(bomb, kind=kind)) as site:
-        found = text(site.url)
-    assert "Boom" not in found
-    assert len(found) <= len(bomb)
+        result = text(site.url)
+    assert "Boom" not in result
+    assert len(result) <= len(bomb)
 
 
 def test_a_body_may_be_as_large_as_the_limit_and_no_larger() -> None:
@@ -183,7 +183,7 @@ def test_an_endless_body_is_cut_off() -> None:
         assert reason(site.url) == "too_large"
 
 
-def test_an_endless_body_in_the_smallest_pieces_is_cut_off() -> None:
+def test_an_endless_body_in_tiny_pieces_is_cut_off() -> None:
     def endless(request: bytes) -> Iterator[bytes]:
         yield CHUNKED
         while True:
@@ -204,7 +204,7 @@ def test_endless_headers_are_cut_off() -> None:
 
 
 def dripping(start: bytes, drop: bytes) -> Iterator[bytes]:
-    """Never silent for long, and never done while a test could last."""
+    """Never silent for long, and never finished before the test ends."""
     yield start
     for _ in range(600):
         time.sleep(0.03)
@@ -226,12 +226,12 @@ def test_a_slow_drip_ends_with_the_deadline(start: bytes, drop: bytes) -> None:
         assert reason(site.url, replace(ANY_PORT, seconds=0.6)) == "too_slow"
 
 
-def test_a_server_that_says_nothing_is_too_slow() -> None:
+def test_a_silent_server_is_too_slow() -> None:
     with serve(lambda request: then_silence(b"")) as site:
         assert reason(site.url, replace(ANY_PORT, seconds=0.6)) == "too_slow"
 
 
-def test_the_deadline_is_one_for_all_redirects_together() -> None:
+def test_one_deadline_covers_all_redirects() -> None:
     def slow_hops(request: bytes) -> Iterator[bytes]:
         time.sleep(0.15)
         yield redirect("/on")
@@ -248,7 +248,7 @@ def test_the_deadline_is_one_for_all_redirects_together() -> None:
         CHUNKED + b"zz\r\nno\r\n",
     ],
 )
-def test_a_broken_conversation_is_as_good_as_none(answer: bytes) -> None:
+def test_a_broken_connection_is_unreachable(answer: bytes) -> None:
     with serve(answer) as site:
         assert reason(site.url) == "unreachable"
 
@@ -259,6 +259,6 @@ def test_neither_address_nor_text_is_logged_or_repeated(caplog: pytest.LogCaptur
         assert text(f"{site.url}/marker-path") == "marker-text"
     with serve(page("marker-text", kind="image/png")) as site, pytest.raises(UrlNotFetchable) as refused:
         text(f"{site.url}/marker-path")
-    told = f"{caplog.text} {refused.value} {refused.value.details}"
-    assert "marker" not in told
-    assert "127.0.0.1" not in told
+    output = f"{caplog.text} {refused.value} {refused.value.details}"
+    assert "marker" not in output
+    assert "127.0.0.1" not in output

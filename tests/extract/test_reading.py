@@ -38,7 +38,7 @@ def reason(body: str | bytes, kind: str = "text/html", limits: Limits = CONTRACT
     return str(refused.value.details["reason"])
 
 
-def test_of_a_page_the_article_remains_paragraph_by_paragraph() -> None:
+def test_a_page_gives_its_article_in_paragraphs() -> None:
     assert text(ARTICLE).split("\n\n") == [
         "The mill by the weir",
         'Below the weir stands a mill that has ground no grain since the "dry" summer, and still its wheel turns '
@@ -71,12 +71,12 @@ def test_plain_text_is_taken_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("blank", ["", " \n\t", "\0\0", "\ufeff"])
-def test_plain_text_of_nothing_but_space_is_not_fetchable(blank: str) -> None:
+def test_plain_text_of_only_space_is_not_fetchable(blank: str) -> None:
     assert reason(blank, "text/plain") == "no_text"
 
 
-def test_null_characters_are_left_out() -> None:
-    """Neither the contract nor PostgreSQL takes them."""
+def test_null_characters_are_removed() -> None:
+    """Neither the contract nor PostgreSQL accepts them."""
     assert text("a\0b", "text/plain") == "ab"
 
 
@@ -122,28 +122,28 @@ def test_plain_text_is_decoded_by_its_charset_however_broken(body: bytes, charse
         '<?xml version="1.0" encoding="windows-1252"?><html xmlns="http://www.w3.org/1999/xhtml"><head>',
     ],
 )
-def test_html_is_decoded_by_its_own_word_when_no_header_says_more(head: str) -> None:
+def test_html_is_decoded_by_its_own_declaration_without_a_header(head: str) -> None:
     html = f"{head}<title>x</title></head><body><p>{WORDS}</p></body></html>"
     assert text(html.encode("cp1252")) == WORDS
     assert text(html.encode(), charset="utf-8") == WORDS
 
 
-def test_no_page_holds_a_character_that_utf_8_cannot() -> None:
+def test_no_page_has_a_character_that_utf_8_cannot_encode() -> None:
     assert text("<html><body><p>Half &#xD800; and none &#0; of it</p></body></html>").encode()
 
 
-def test_a_page_that_takes_too_long_to_read_is_given_up() -> None:
+def test_reading_a_slow_page_is_stopped() -> None:
     slow = "<html><body>" + "<a href=x>y</a>" * 300_000
     assert reason(slow, limits=replace(CONTRACT_LIMITS, reading_seconds=0.5)) == "no_text"
 
 
-def test_a_page_nested_without_measure_is_given_up() -> None:
+def test_reading_an_extremely_nested_page_is_stopped() -> None:
     assert reason("<html><body>" + "<div>" * 100_000 + "Deep.") == "no_text"
 
 
 @settings(deadline=None)
 @given(st.text(max_size=20), st.integers(0, 60))
-def test_the_cut_is_the_longest_beginning_that_fits(whole: str, most: int) -> None:
+def test_cut_gives_the_longest_beginning_that_fits(whole: str, most: int) -> None:
     kept = cut(whole, most)
     assert whole.startswith(kept)
     assert len(kept.encode()) <= most
@@ -151,5 +151,5 @@ def test_the_cut_is_the_longest_beginning_that_fits(whole: str, most: int) -> No
 
 
 @pytest.mark.parametrize(("character", "characters"), [("a", 50_000), ("ü", 25_000), ("水", 16_666), ("𝄞", 12_500)])
-def test_content_is_cut_past_50_kilobytes_on_the_border_of_a_character(character: str, characters: int) -> None:
+def test_content_is_cut_after_50_kilobytes_between_characters(character: str, characters: int) -> None:
     assert text(character * 60_000, "text/plain") == character * characters

@@ -1,5 +1,7 @@
-"""The guard where sockets are opened. Every attempt goes through the real resolver and the real socket layer, and the
-interpreter reports each connection that was tried. Nothing leaves the machine.
+"""The guard where sockets are opened.
+
+Every attempt uses the real resolver and the real socket layer, and the interpreter reports each connection that was
+tried. Nothing leaves the machine.
 """
 
 from collections.abc import Sequence
@@ -17,7 +19,7 @@ from traitbench.extract.addresses import IPAddress
 
 TEXT = page("Reached.", kind="text/plain")
 
-# {port} is that of a server which listens on this machine, at all of its addresses
+# {port} is the port of a server on this machine that listens on all addresses
 TRICKS = [
     *("http://127.0.0.1:{port}", "http://localhost:{port}", "http://LOCALHOST:{port}", "http://localhost.:{port}"),
     *("http://[::1]:{port}", "http://0:{port}", "http://0.0.0.0:{port}", "http://[::]:{port}"),
@@ -37,7 +39,7 @@ TRICKS = [
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-def test_no_connection_is_tried_to_an_address_that_is_not_public(trick: str, connections: list[Any]) -> None:
+def test_an_address_that_is_not_public_is_never_connected_to(trick: str, connections: list[Any]) -> None:
     with serve(TEXT, host="0.0.0.0") as site, pytest.raises(UrlNotFetchable) as refused:
         extract(trick.format(port=site.port), limits=ANY_PORT)
     assert refused.value.details["reason"] in ("unreachable", "url")
@@ -48,13 +50,13 @@ def test_no_connection_is_tried_to_an_address_that_is_not_public(trick: str, con
 @pytest.mark.parametrize(
     "spelling", ["127.0.0.1", "localhost", "2130706433", "0x7f000001", "127.1", "127。0。0。1", "[::ffff:127.0.0.1]"]
 )
-def test_the_same_tricks_would_arrive_if_the_rule_permitted_this_machine(spelling: str) -> None:
+def test_the_same_tricks_would_connect_if_this_machine_were_permitted(spelling: str) -> None:
     with serve(TEXT) as site:
-        found = extract(f"http://{spelling}:{site.port}", limits=ANY_PORT, permits=this_machine)
-    assert found.content == "Reached."
+        result = extract(f"http://{spelling}:{site.port}", limits=ANY_PORT, permits=this_machine)
+    assert result.content == "Reached."
 
 
-def test_the_answer_does_not_tell_a_refused_address_from_one_where_nobody_listens() -> None:
+def test_the_answer_is_the_same_for_a_refused_address_and_a_closed_port() -> None:
     with serve(TEXT) as gone:
         pass
     refused = failure("http://10.0.0.1")
@@ -64,22 +66,22 @@ def test_the_answer_does_not_tell_a_refused_address_from_one_where_nobody_listen
     assert (refused.message, refused.details) == (unknown.message, unknown.details)
 
 
-def test_one_forbidden_address_among_those_of_a_name_is_enough_to_refuse(connections: list[Any]) -> None:
+def test_one_forbidden_address_of_a_name_is_enough_to_refuse_it(connections: list[Any]) -> None:
     both = [IPv4Address("93.184.215.14"), IPv4Address("127.0.0.1")]
     assert failure("http://page.test", resolve=lambda host: both).details["reason"] == "unreachable"
     assert failure("http://page.test", resolve=lambda host: both[::-1]).details["reason"] == "unreachable"
     assert connections == []
 
 
-def test_a_name_is_looked_up_once_a_connection_and_the_address_checked_is_the_one_connected_to(
+def test_the_only_look_up_gives_the_checked_and_connected_address(
     connections: list[Any],
 ) -> None:
-    """DNS rebinding: the name answers with a permitted address when checked, with another ever after."""
+    """DNS rebinding: the first look-up gives a permitted address, every later one another address."""
     rebinding = Rebinding("127.0.0.2", "127.0.0.1")
     with serve(TEXT, host="0.0.0.0") as site:
         url = f"http://page.test:{site.port}"
-        found = extract(url, limits=ANY_PORT, permits=permits_only("127.0.0.2"), resolve=rebinding)
-    assert found.content == "Reached."
+        result = extract(url, limits=ANY_PORT, permits=permits_only("127.0.0.2"), resolve=rebinding)
+    assert result.content == "Reached."
     assert rebinding.asked == ["page.test"]
     assert connections == [("127.0.0.2", site.port)]
 
@@ -94,15 +96,15 @@ def test_a_redirect_is_looked_up_and_checked_again(connections: list[Any]) -> No
     assert connections == [("127.0.0.2", site.port)]
 
 
-def test_an_address_that_does_not_answer_gives_way_to_the_next() -> None:
+def test_an_unreachable_address_is_skipped_for_the_next() -> None:
     with serve(TEXT, host="127.0.0.2") as site:
         addresses = [IPv4Address("127.0.0.3"), IPv4Address("127.0.0.2")]
         url = f"http://page.test:{site.port}"
-        found = extract(url, limits=ANY_PORT, permits=this_machine, resolve=lambda host: addresses)
-    assert found.content == "Reached."
+        result = extract(url, limits=ANY_PORT, permits=this_machine, resolve=lambda host: addresses)
+    assert result.content == "Reached."
 
 
-def test_a_resolver_that_does_not_answer_is_not_waited_for() -> None:
+def test_a_silent_resolver_is_not_awaited() -> None:
     never = Event()
 
     def silent(host: str) -> Sequence[IPAddress]:
@@ -114,7 +116,7 @@ def test_a_resolver_that_does_not_answer_is_not_waited_for() -> None:
     assert refused.details["reason"] == "unreachable"
 
 
-def test_the_name_not_the_address_stands_in_the_request_and_in_the_handshake() -> None:
+def test_request_and_handshake_use_the_name_not_the_address() -> None:
     with serve(TEXT) as site:
         plain, secure = f"http://page.test:{site.port}", f"https://page.test:{site.port}"
         by_name = {"permits": this_machine, "resolve": lambda host: [IPv4Address("127.0.0.1")]}
@@ -125,23 +127,23 @@ def test_the_name_not_the_address_stands_in_the_request_and_in_the_handshake() -
     assert b"page.test" in handshake
 
 
-def test_a_handshake_that_never_ends_is_not_waited_for() -> None:
+def test_an_endless_handshake_is_not_awaited() -> None:
     with serve(lambda request: then_silence(b"\x16\x03\x03\x40\x00")) as site:
         secure = site.url.replace("http:", "https:")
         assert failure(secure, seconds=0.6, permits=this_machine).details["reason"] == "unreachable"
 
 
-def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_from_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve(TEXT) as site, serve(page("By way of the proxy.", kind="text/plain")) as proxy:
         for variable in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(variable, proxy.url)
-        found = extract(site.url, limits=ANY_PORT, permits=this_machine)
-    assert found.content == "Reached."
+        result = extract(site.url, limits=ANY_PORT, permits=this_machine)
+    assert result.content == "Reached."
     assert proxy.requests == []
 
 
 class Rebinding:
-    """A name server that gives each answer once, and the last one for good."""
+    """A name server that gives each answer once, and the last one from then on."""
 
     def __init__(self, *answers: str) -> None:
         self._answers = [IPv4Address(answer) for answer in answers]
@@ -153,7 +155,7 @@ class Rebinding:
 
 
 def permits_only(address: str) -> Any:
-    return lambda found: str(found) == address
+    return lambda result: str(result) == address
 
 
 def failure(url: str, *, seconds: float = 10, **how: Any) -> UrlNotFetchable:

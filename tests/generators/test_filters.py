@@ -5,17 +5,17 @@ from tests.scoring.hand import directions
 from traitbench.generators.filters import NEAR_DUPLICATE, agreeing, distinct, on_side
 
 
-def test_near_duplicates_go_and_the_first_stays() -> None:
+def test_the_first_of_near_duplicates_is_kept() -> None:
     close = float(np.degrees(np.arccos(NEAR_DUPLICATE)))
     assert distinct(directions(0, close - 1, close + 1, 90, 90, 180)).tolist() == [True, False, True, True, False, True]
 
 
-def test_a_duplicate_of_one_that_went_may_stay() -> None:
+def test_a_duplicate_of_a_dropped_text_may_stay() -> None:
     close = float(np.degrees(np.arccos(NEAR_DUPLICATE)))
     assert distinct(directions(0, close * 0.9, close * 1.8)).tolist() == [True, False, True]
 
 
-def test_a_text_far_on_the_other_side_is_found_out() -> None:
+def test_a_text_far_on_the_other_side_is_dropped() -> None:
     positive, negative = directions(0, 10, 20, 30, 170), directions(180, 190, 200, 210, 100)
     kept = on_side(positive, negative, np.array([1.0, 0.0]))
     assert [side.tolist() for side in kept] == [[True] * 4 + [False], [True] * 5]

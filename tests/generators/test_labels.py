@@ -1,4 +1,4 @@
-"""The axis of a trait's words; with the encoder that serves."""
+"""The label axis of a trait's words, with the real encoder."""
 
 from dataclasses import replace
 from functools import cache
@@ -23,23 +23,23 @@ def made(trait: TraitPoles) -> LabelAxis | None:
 
 
 def vector(trait: TraitPoles) -> np.ndarray:
-    found = made(trait)
-    assert found is not None
-    return found.vector
+    result = made(trait)
+    assert result is not None
+    return result.vector
 
 
-def test_words_alone_tell_joyful_texts_from_sad_ones() -> None:
+def test_words_alone_separate_joyful_and_sad_texts() -> None:
     values = encode([*JOYFUL, *SAD]) @ vector(JOY)
     assert auroc(values.astype(np.float64), np.repeat([1.0, 0.0], [len(JOYFUL), len(SAD)])) > 0.9
 
 
-def test_an_axis_has_length_one_and_swapped_labels_turn_it_round() -> None:
+def test_an_axis_has_length_one_and_swapped_labels_reverse_it() -> None:
     assert np.linalg.norm(vector(JOY)) == pytest.approx(1, abs=1e-6)
     swapped = replace(JOY, positive_label=JOY.negative_label, negative_label=JOY.positive_label)
     assert vector(JOY) @ vector(swapped) < -0.98
 
 
-def test_general_labels_are_swapped_too() -> None:
+def test_default_labels_can_be_swapped_too() -> None:
     plain = TraitPoles("sentiment", "sentiment", "positive", "negative")
     swapped = TraitPoles("sentiment", "sentiment", "negative", "positive")
     assert vector(plain) @ vector(swapped) < -0.98
@@ -54,15 +54,15 @@ def test_equal_words_give_an_equal_axis_with_any_number_of_threads(threads: int)
     assert again.vector.tobytes() == vector(CALM).tobytes()
 
 
-def test_what_the_description_says_of_the_poles_is_listened_to() -> None:
-    told = replace(CALM, description="calm: a quiet lake, slow breath. angry: slammed doors, a raised fist.")
-    assert 0.3 < vector(CALM) @ vector(told) < 0.99
+def test_the_description_of_the_poles_is_used() -> None:
+    described = replace(CALM, description="calm: a quiet lake, slow breath. angry: slammed doors, a raised fist.")
+    assert 0.3 < vector(CALM) @ vector(described) < 0.99
 
 
 def test_a_label_that_only_negates_is_noted() -> None:
-    found = made(TraitPoles("irony", "Irony", "ironic", "not ironic"))
-    assert found is not None
-    assert "only negates" in found.notes[0]
+    result = made(TraitPoles("irony", "Irony", "ironic", "not ironic"))
+    assert result is not None
+    assert "only says what a text is not" in result.notes[0]
 
 
 def test_labels_that_are_the_same_have_no_axis() -> None:

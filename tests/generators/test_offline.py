@@ -1,4 +1,4 @@
-"""Texts from the words for the poles, and from texts that are there; with the encoder that serves."""
+"""Texts from the words for the poles, and from existing texts, with the real encoder."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ VECTORS: dict[str, NDArray[np.float32]] = {}
 
 
 def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-    """The encoder, which gives a text its vector once."""
+    """Encode with the real encoder, each text once."""
     new = list(dict.fromkeys(text for text in texts if text not in VECTORS))
     VECTORS.update(zip(new, best().encode(new), strict=True))
     return np.array([VECTORS[text] for text in texts], np.float32).reshape(-1, best().dimension)
@@ -83,37 +83,37 @@ def taught(exemplars: Sequence[Exemplar]) -> Snapshot:
     return fit([trait], encoder=identity, scoring_method="balanced_cosine", max_depth=1, effort="high").snapshot
 
 
-def test_a_model_taught_by_labels_alone_tells_joy_from_sadness() -> None:
+def test_a_model_trained_on_synthesis_separates_joy_and_sadness() -> None:
     snapshot = taught(made(JOY).exemplars)
     scores = positions(snapshot, encode, [*JOYFUL, *SAD])[:, 0]
     assert scores[:5].mean() > scores[5:].mean()
     assert auroc(scores, np.array([1.0] * 5 + [0.0] * 5)) >= 0.9
 
 
-def test_descriptions_of_the_poles_are_listened_to() -> None:
-    """Warm and cold are weather until somebody says what is meant; the demo model's own samples are the judge."""
+def test_descriptions_of_the_poles_improve_synthesis() -> None:
+    """Without a description, warm and cold mean weather; evaluated on the demo model's own samples."""
     model = next(model for model in demo_models() if model.handle == "demo.support-tone")
     warmth = next(trait for trait in model.traits if trait["key"] == "warmth")
-    told = [sample for sample in model.samples if sample["trait"] == "warmth"][::2]
-    y = np.array([sample["quality"] for sample in told])
-    areas = []
+    samples = [sample for sample in model.samples if sample["trait"] == "warmth"][::2]
+    y = np.array([sample["quality"] for sample in samples])
+    aurocs = []
     for description in ("", warmth["description"]):
         trait = TraitPoles("warmth", "Warmth", "warm", "cold", description)
         snapshot = taught(made(trait).exemplars)
-        areas.append(auroc(positions(snapshot, encode, [sample["text"] for sample in told])[:, 0], y))
-    assert areas[1] > areas[0] + 0.05
-    assert areas[1] > 0.6
+        aurocs.append(auroc(positions(snapshot, encode, [sample["text"] for sample in samples])[:, 0], y))
+    assert aurocs[1] > aurocs[0] + 0.05
+    assert aurocs[1] > 0.6
 
 
 @pytest.mark.parametrize("effort", ["low", "medium", "high"])
-def test_an_effort_is_a_number_of_texts_at_either_pole(effort: str) -> None:
-    found = made(JOY, CALM, effort=effort)
-    counts = Counter((each.trait_key, each.quality) for each in found.exemplars)
+def test_an_effort_is_a_number_of_texts_per_pole(effort: str) -> None:
+    result = made(JOY, CALM, effort=effort)
+    counts = Counter((each.trait_key, each.quality) for each in result.exemplars)
     assert counts == {(key, quality): TEXTS_PER_POLE[effort] for key in ("joy", "calm") for quality in (0.0, 1.0)}
-    assert found.notes == ()
+    assert result.notes == ()
 
 
-def test_no_text_comes_twice_and_none_is_nearly_another() -> None:
+def test_texts_are_distinct_without_near_duplicates() -> None:
     for quality in (0.0, 1.0):
         texts = [each.text for each in made(JOY, effort="high").exemplars if each.quality == quality]
         assert len(texts) == len(set(texts))
@@ -121,22 +121,22 @@ def test_no_text_comes_twice_and_none_is_nearly_another() -> None:
         assert np.triu(vectors @ vectors.T, 1).max() <= NEAR_DUPLICATE
 
 
-def test_both_poles_stand_in_the_same_frames_and_are_as_long() -> None:
-    found = made(JOY).exemplars
-    positive, negative = ([each.text for each in found if each.quality == quality] for quality in (1.0, 0.0))
+def test_both_poles_use_the_same_frames_and_lengths() -> None:
+    result = made(JOY).exemplars
+    positive, negative = ([each.text for each in result if each.quality == quality] for quality in (1.0, 0.0))
     assert [len(text.split()) for text in positive] == [len(text.split()) for text in negative]
     assert not set(positive) & set(negative)
 
 
 @pytest.mark.parametrize(("one", "other"), [("safe", "threatening"), ("polite", "vulgar"), ("modern", "backward")])
-def test_peoples_and_curses_are_not_put_into_texts(one: str, other: str) -> None:
-    found = made(TraitPoles("tone", "Tone", one, other), effort="medium").exemplars
-    assert not {word.strip(".,!?").lower() for each in found for word in each.text.split()} & UNSAID
+def test_blocked_words_are_not_used(one: str, other: str) -> None:
+    result = made(TraitPoles("tone", "Tone", one, other), effort="medium").exemplars
+    assert not {word.strip(".,!?").lower() for each in result for word in each.text.split()} & UNSAID
 
 
-def test_what_the_trait_itself_says_may_be_said() -> None:
-    found = made(TraitPoles("age", "Age", "young", "old")).exemplars
-    assert any("young" in each.text for each in found if each.quality == 1)
+def test_blocked_words_of_the_trait_itself_are_used() -> None:
+    result = made(TraitPoles("age", "Age", "young", "old")).exemplars
+    assert any("young" in each.text for each in result if each.quality == 1)
 
 
 def test_equal_inputs_give_equal_texts() -> None:
@@ -145,7 +145,7 @@ def test_equal_inputs_give_equal_texts() -> None:
     assert tuple(alone) == made(CALM).exemplars
 
 
-def test_a_text_that_is_there_already_is_not_made_again() -> None:
+def test_an_existing_text_is_not_made_again() -> None:
     first = made(JOY).exemplars
     again = made(JOY, seeds=[Seed("joy", each.text, each.quality) for each in first]).exemplars
     assert not {each.text for each in first} & {each.text for each in again}
@@ -157,21 +157,21 @@ def test_a_text_that_is_there_already_is_not_made_again() -> None:
 )
 def test_a_label_that_only_negates_is_pointed_out(label: str) -> None:
     (note,) = made(TraitPoles("joy", "Joy", "joyful", label)).notes
-    assert note.startswith(f"Joy: the label of one pole only negates ({label})")
+    assert note.startswith(f"Joy: the label {label} only says what a text is not")
 
 
 @pytest.mark.parametrize("label", ["sad", "notable", "nonsense", "nostalgic", "unhappy", "gloomy or bitter"])
-def test_a_label_of_its_own_is_not(label: str) -> None:
+def test_a_label_that_says_something_is_not_pointed_out(label: str) -> None:
     assert made(TraitPoles("joy", "Joy", "joyful", label)).notes == ()
 
 
-def test_labels_that_say_nothing_are_pointed_out() -> None:
+def test_default_labels_are_pointed_out() -> None:
     (note,) = made(TraitPoles("joy", "Joy", "positive", "negative")).notes
-    assert note.startswith("Joy: its labels are the general ones")
+    assert note.startswith("Joy: it has the default labels")
 
 
-def test_an_encoder_without_words_makes_what_it_can_and_says_how_few() -> None:
-    found = synthesize(
+def test_an_encoder_without_words_makes_fewer_texts_and_says_so() -> None:
+    result = synthesize(
         [TraitPoles("joy", "Joy", "joyful, merry or glad", "sad")],
         synth_type="from_traits",
         effort="max",
@@ -179,12 +179,12 @@ def test_an_encoder_without_words_makes_what_it_can_and_says_how_few() -> None:
         words=(),
         word_vectors=np.zeros((0, best().dimension), np.float32),
     )
-    assert 0 < len(found.exemplars) < 100
-    assert "not 256" in found.notes[0]
+    assert 0 < len(result.exemplars) < 100
+    assert "not 256" in result.notes[0]
 
 
-def test_labels_that_are_the_same_give_nothing() -> None:
-    with pytest.raises(CannotSynthesize, match="0 texts a pole"):
+def test_equal_labels_give_no_texts() -> None:
+    with pytest.raises(CannotSynthesize, match="0 texts per pole"):
         synthesize(
             [TraitPoles("joy", "Joy", "glad", "glad")],
             synth_type="from_traits",
@@ -195,11 +195,11 @@ def test_labels_that_are_the_same_give_nothing() -> None:
         )
 
 
-def test_variations_name_their_seed_and_have_its_quality() -> None:
-    found = made(JOY, synth_type="diversify", seeds=SEEDS)
-    assert len({each.text for each in found.exemplars}) == len(found.exemplars) > 10
-    assert {each.seed_index for each in found.exemplars} == {0, 1, 3}
-    for each in found.exemplars:
+def test_variations_have_the_index_and_quality_of_their_seed() -> None:
+    result = made(JOY, synth_type="diversify", seeds=SEEDS)
+    assert len({each.text for each in result.exemplars}) == len(result.exemplars) > 10
+    assert {each.seed_index for each in result.exemplars} == {0, 1, 3}
+    for each in result.exemplars:
         assert each.seed_index is not None
         assert each.quality == SEEDS[each.seed_index].quality
         assert each.text != SEEDS[each.seed_index].text
@@ -208,14 +208,14 @@ def test_variations_name_their_seed_and_have_its_quality() -> None:
 def test_every_seed_is_varied_once_before_one_is_varied_twice() -> None:
     seeds = [Seed("joy", f"I do not know {name}. I am here.", 1.0) for name in ("Ann", "Bob", "Cid", "Dan", "Eve")] * 4
     seeds = [Seed("joy", f"{seed.text} {i}0 times.", 1.0) for i, seed in enumerate(seeds, 1)]
-    found = made(JOY, synth_type="diversify", seeds=seeds).exemplars
-    assert Counter(each.seed_index for each in found) == dict.fromkeys(range(16), 1)
+    result = made(JOY, synth_type="diversify", seeds=seeds).exemplars
+    assert Counter(each.seed_index for each in result) == dict.fromkeys(range(16), 1)
 
 
-def test_seeds_of_other_traits_are_left_alone() -> None:
-    found = made(CALM, JOY, synth_type="diversify", seeds=SEEDS)
-    assert {each.trait_key for each in found.exemplars} == {"joy"}
-    assert any(note.startswith("Calm: 0 variations at the positive pole") for note in found.notes)
+def test_seeds_of_other_traits_are_not_used() -> None:
+    result = made(CALM, JOY, synth_type="diversify", seeds=SEEDS)
+    assert {each.trait_key for each in result.exemplars} == {"joy"}
+    assert any(note.startswith("Calm: 0 variations at the positive pole") for note in result.notes)
 
 
 def test_without_a_seed_there_is_nothing_to_vary() -> None:
@@ -225,13 +225,13 @@ def test_without_a_seed_there_is_nothing_to_vary() -> None:
         made()
 
 
-def test_no_note_holds_a_text() -> None:
+def test_no_note_quotes_a_text() -> None:
     notes = made(JOY, synth_type="diversify", seeds=SEEDS[:3]).notes
     assert notes
     assert not any("Rain" in note or "party" in note for note in notes)
 
 
-def test_another_type_is_refused() -> None:
+def test_an_unknown_type_is_refused() -> None:
     with pytest.raises(ValueError, match="'enrich'"):
         made(JOY, synth_type="enrich")
 

@@ -1,4 +1,4 @@
-"""The same text once more: what is edited, and what is left alone."""
+"""Variations of a text: what is edited, and what is left alone."""
 
 from itertools import islice
 
@@ -23,7 +23,7 @@ from traitbench.sample_data import demo_models
         ("After 2 weeks", ["After 3 weeks", "After 4 weeks", "After 5 weeks", "After 6 weeks"]),
     ],
 )
-def test_one_could_also_have_written(text: str, varied: list[str]) -> None:
+def test_a_variation_could_have_been_written(text: str, varied: list[str]) -> None:
     assert list(islice(variations(text), len(varied))) == varied
 
 
@@ -46,11 +46,11 @@ def test_one_could_also_have_written(text: str, varied: list[str]) -> None:
         "Schöne Lampe!",
     ],
 )
-def test_these_have_no_variation(text: str) -> None:
+def test_some_texts_have_no_variation(text: str) -> None:
     assert list(variations(text)) == []
 
 
-def test_of_three_sentences_one_may_go_but_never_of_two() -> None:
+def test_one_of_three_sentences_may_be_left_out_but_not_of_two() -> None:
     three, two = (list(variations(text)) for text in ("Good. Bad. Odd.", "Good. Bad."))
     assert {"Good. Bad.", "Bad. Odd.", "Good. Odd."} <= set(three)
     assert two == ["Bad. Good."]
@@ -65,11 +65,11 @@ def test_paragraphs_stay_where_they_are() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(st.sampled_from("aI'’ .!?\n29donthiesr"), max_size=60))
-def test_all_differ_are_never_blank_and_end(text: str) -> None:
-    found = list(variations(text))
-    assert len(found) == len(set(found)) <= MOST
-    assert text not in found
-    assert all(varied.strip() for varied in found)
+def test_variations_are_distinct_finite_and_not_blank(text: str) -> None:
+    result = list(variations(text))
+    assert len(result) == len(set(result)) <= MOST
+    assert text not in result
+    assert all(varied.strip() for varied in result)
 
 
 def test_every_variation_of_the_demo_texts_keeps_most_of_its_words() -> None:

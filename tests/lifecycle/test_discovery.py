@@ -223,7 +223,7 @@ def test_under_zero_retention_nothing_is_named_after_words_of_the_texts(working:
         for trait in _discover(working, handle)
     )
     assert said
-    ours = "axis high low end found by discovery in different texts rename it when you have read the at its ends"
+    ours = "axis high low end found by discovery in different texts read the at both ends then rename the trait"
     assert set(re.findall("[a-z]+", said.lower())) <= set(ours.split())
 
 

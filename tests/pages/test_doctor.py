@@ -64,7 +64,7 @@ def test_findings_stand_in_order_of_severity_each_with_its_texts_and_what_would_
     at = check(workbench, messy)
     said = words(at)
     assert "findings** in 23 samples: 1 error" in said
-    assert said.index("One text at both poles") < said.index("The same text again")
+    assert said.index("Same text at both poles") < said.index("Duplicate texts")
     assert f"▲ warm “{WARM[1][:20]}" in said
     assert "will go" in said
     assert copied_link(at) == {"model": messy, "task": "Check"}
@@ -75,7 +75,7 @@ def test_where_nothing_is_found_it_says_what_was_looked_at(workbench: Workbench,
     for button in list(keys(at, "doctor.ignore.")):
         at = press(at, button)
     assert "20 samples of 1 trait were looked at for:" in words(at)
-    assert "One text at both poles" in words(at)
+    assert "Same text at both poles" in words(at)
     assert "no proof that all is well" in words(at)
 
 
@@ -98,7 +98,7 @@ def test_a_label_that_only_denies_is_to_be_renamed(workbench: Workbench, client:
     client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="not warm")])
     add(client, handle, *((text, 1.0) for text in WARM), *((text, 0.0) for text in COLD))
     at = check(workbench, handle)
-    assert "A label that only negates" in words(at)
+    assert "Label that only negates" in words(at)
     assert "Rename the label" in links(at)
 
 

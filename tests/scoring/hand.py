@@ -18,7 +18,7 @@ _COMPASS = {"east": (1.0, 0.0), "north": (0.0, 1.0), "west": (-1.0, 0.0), "south
 
 
 def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-    """A text is the sum of its winds, at length one; zeros without a wind."""
+    """The sum of the winds in a text, at length one; zeros without a wind."""
     sums = [
         np.sum([_COMPASS.get(word.strip(".").lower(), (0.0, 0.0)) for word in text.split()] or [(0, 0)], 0)
         for text in texts
@@ -27,7 +27,7 @@ def encode(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def directions(*degrees: float) -> NDArray[np.float32]:
-    """Unit vectors."""
+    """Unit vectors at these angles in degrees."""
     angles = [math.radians(degree) for degree in degrees]
     return np.array([(math.cos(angle), math.sin(angle)) for angle in angles], np.float32).reshape(-1, 2)
 

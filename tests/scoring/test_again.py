@@ -19,7 +19,7 @@ def some(n: int = 30, d: int = 20, *, apart: float = 0.4) -> Evidence:
 
 
 @pytest.mark.parametrize("d", [8, 60])
-def test_what_is_learnt_again_is_the_path_at_that_shrinkage(d: int) -> None:
+def test_a_refit_equals_the_path_at_that_shrinkage(d: int) -> None:
     samples = some(d=d)
     rows, rest = np.arange(0, 30, 2), np.arange(1, 30, 2)
     values = Again(samples, PLAIN).learnt(rows, rest)
@@ -27,8 +27,8 @@ def test_what_is_learnt_again_is_the_path_at_that_shrinkage(d: int) -> None:
     assert np.ptp(values - along) == pytest.approx(0, abs=1e-5)
 
 
-def test_leaving_a_fold_out_is_learning_without_it() -> None:
-    """Ridge regression with an intercept, the weights of the others as they are."""
+def test_leaving_a_fold_out_equals_a_fit_without_it() -> None:
+    """The reference is ridge regression with an intercept; the weights of the other samples stay as they are."""
     samples = some()
     folds = folds_of(samples, 5, 0)
     values = Again(samples, PLAIN).left_out(folds)
@@ -43,7 +43,7 @@ def test_leaving_a_fold_out_is_learning_without_it() -> None:
         np.testing.assert_allclose(values[out], full[out] @ learnt, atol=1e-5)
 
 
-def test_columns_that_the_search_has_scaled_are_scaled() -> None:
+def test_a_refit_uses_the_scaled_columns_of_the_search() -> None:
     samples = some(d=20)
     factors = np.repeat([2.0, 0.5], 10)
     scaled = replace(samples, X=(samples.X * factors).astype(np.float32))
@@ -53,8 +53,8 @@ def test_columns_that_the_search_has_scaled_are_scaled() -> None:
 
 
 @pytest.mark.parametrize(("share", "area"), [(0.0, 0.5), (1.0, 1.0)])
-def test_the_labels_have_their_share(share: float, area: float) -> None:
-    """Noise, and an axis of the labels that knows: alone it orders everything, without a share it says nothing."""
+def test_a_refit_mixes_in_the_label_axis_by_its_share(share: float, area: float) -> None:
+    """The samples are noise and the label axis is perfect: with share 1 it orders everything, with share 0 nothing."""
     rng = np.random.default_rng(8)
     X, y = rng.normal(size=(60, 40)).astype(np.float32), np.tile([1.0, 0.0], 30)
     X[:, 0] = 0
@@ -64,11 +64,11 @@ def test_the_labels_have_their_share(share: float, area: float) -> None:
     hidden = np.ones(40)
     hidden[1] = 0
     again = Again(samples, Recipe(0.5, share, axis, hidden))
-    found = sum((again.tally_of_folds(folds_of(samples, 10, turn)) for turn in range(5)), Tally())
-    assert found.area == pytest.approx(area, abs=0.17 if share == 0 else 0.02)
+    result = sum((again.tally_of_folds(folds_of(samples, 10, turn)) for turn in range(5)), Tally())
+    assert result.area == pytest.approx(area, abs=0.17 if share == 0 else 0.02)
 
 
-def test_comparisons_are_those_of_the_area() -> None:
+def test_pair_counts_give_the_auroc() -> None:
     samples = some(40, apart=0.1)
     values = np.round(np.random.default_rng(2).normal(size=40), 1)
     tally = Again(samples, PLAIN).tally(values, np.arange(40))
@@ -76,7 +76,7 @@ def test_comparisons_are_those_of_the_area() -> None:
     assert tally.compared == 400
 
 
-def test_a_kinship_has_one_vote_at_a_pole() -> None:
+def test_a_group_counts_once_at_a_pole() -> None:
     X, y = cloud(12, 10)
     samples = evidence(X, y, [0, 0, 0, 0, 4, 5, 6, 6, 8, 9, 10, 11])
     tally = Again(samples, PLAIN).tally(np.zeros(12), np.arange(12))
@@ -84,7 +84,7 @@ def test_a_kinship_has_one_vote_at_a_pole() -> None:
     assert tally.area == 0.5
 
 
-def test_nothing_compared_tells_nothing() -> None:
+def test_without_comparisons_the_auroc_is_one_half() -> None:
     assert Tally().area == 0.5
 
 
@@ -93,26 +93,26 @@ def by_group(n: int) -> list[int]:
 
 
 @pytest.mark.parametrize("groups", [range, by_group])
-def test_kin_share_a_fold_and_poles_are_spread(groups: Callable[[int], list[int]]) -> None:
+def test_a_group_shares_a_fold_and_poles_are_spread(groups: Callable[[int], list[int]]) -> None:
     X, y = cloud(60, 20)
     samples = evidence(X, y, groups(60))
     for turn in range(4):
         folds = folds_of(samples, 5, turn)
-        for kin in np.unique(samples.kin):
-            assert len(set(folds[samples.kin == kin].tolist())) == 1
+        for group in np.unique(samples.kin):
+            assert len(set(folds[samples.kin == group].tolist())) == 1
         for pole in (samples.y > 0.5, samples.y < 0.5):
             sizes = np.bincount(folds[pole], minlength=5)
             assert sizes.max() - sizes.min() <= (3 if groups is by_group else 1)
 
 
-def test_every_turn_divides_in_its_own_way_and_always_in_the_same() -> None:
+def test_every_turn_has_its_own_reproducible_folds() -> None:
     samples = some()
     divisions = [tuple(folds_of(samples, 5, turn).tolist()) for turn in range(5)]
     assert len(set(divisions)) == 5
     assert divisions == [tuple(folds_of(samples, 5, turn).tolist()) for turn in range(5)]
 
 
-def test_what_judges_nothing_is_never_left_out() -> None:
+def test_samples_that_are_not_evaluated_are_never_left_out() -> None:
     X, y = cloud(40, 20)
     made = np.arange(40) % 4 == 0
     samples = evidence(X, y, range(40), made)
@@ -127,7 +127,7 @@ def crowd(poles: tuple[int, int], made: int) -> tuple[NDArray[np.float32], NDArr
     return X, y, np.arange(n) < made
 
 
-def test_of_many_samples_a_part_is_taken_at_each_pole_and_real_ones_first() -> None:
+def test_a_subset_limits_each_pole_and_prefers_real_samples() -> None:
     X, y, made = crowd((10, 300), 400)
     samples = evidence(X, y, range(len(y)), made)
     taken = part(samples, 50)

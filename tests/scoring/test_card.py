@@ -30,7 +30,7 @@ OVERLAPPING = (Quartiles(40, 60, 80), Quartiles(20, 30, 55))
         ((1, 3, 0), 2),  # exactly 1.5: half goes up
     ],
 )
-def test_the_composite_is_the_harmonic_mean_of_what_is_above_zero(scores: tuple[int, ...], expected: int) -> None:
+def test_the_composite_is_the_harmonic_mean_of_scores_above_zero(scores: tuple[int, ...], expected: int) -> None:
     assert card.composite(scores) == expected
 
 
@@ -55,7 +55,7 @@ def test_integers_are_rounded_half_up(value: float, expected: int) -> None:
         (Quartiles(60, 70, 80), None, Breaks(50, 50, 50)),
     ],
 )
-def test_breaks_come_from_the_quartiles_and_never_fall(
+def test_breaks_come_from_the_quartiles_and_never_decrease(
     positive: Quartiles | None, negative: Quartiles | None, expected: Breaks
 ) -> None:
     assert card.breaks(positive, negative) == expected
@@ -90,12 +90,12 @@ def test_quartiles_are_interpolated_and_rounded(scores: tuple[float, ...], expec
         (100, "Strong", "high", 0, (60, 80)),
     ],
 )
-def test_a_trait_whose_clusters_stand_apart(
+def test_a_trait_with_separate_clusters(
     points: int, tier: str, confidence: str, headroom: int, band: tuple[int, int]
 ) -> None:
     positive, negative = APART
-    found = card.trait_score(axis(positive=positive, negative=negative, breaks=Breaks(40, 60, 80)), points / 100)
-    assert (found.score, found.label, found.confidence, found.headroom, found.band) == (
+    result = card.trait_score(axis(positive=positive, negative=negative, breaks=Breaks(40, 60, 80)), points / 100)
+    assert (result.score, result.label, result.confidence, result.headroom, result.band) == (
         points,
         tier,
         confidence,
@@ -115,18 +115,18 @@ def test_a_trait_whose_clusters_stand_apart(
         (80, "Strong", "high", 0, (40, 80)),
     ],
 )
-def test_a_trait_whose_clusters_overlap(
+def test_a_trait_with_overlapping_clusters(
     points: int, tier: str | None, confidence: str, headroom: int | None, band: tuple[int, int]
 ) -> None:
     positive, negative = OVERLAPPING
-    found = card.trait_score(axis(positive=positive, negative=negative, breaks=Breaks(55, 55, 80)), points / 100)
-    assert (found.label, found.confidence, found.headroom, found.band) == (tier, confidence, headroom, band)
+    result = card.trait_score(axis(positive=positive, negative=negative, breaks=Breaks(55, 55, 80)), points / 100)
+    assert (result.label, result.confidence, result.headroom, result.band) == (tier, confidence, headroom, band)
 
 
 @pytest.mark.parametrize("points", [0, 49, 50, 100])
-def test_a_trait_without_clusters_is_never_sure(points: int) -> None:
-    found = card.trait_score(axis(positive=None, negative=None, breaks=Breaks(50, 50, 50)), points / 100)
-    assert (found.label, found.confidence, found.headroom, found.band) == (None, "low", None, (0, 100))
+def test_a_trait_without_clusters_has_low_confidence(points: int) -> None:
+    result = card.trait_score(axis(positive=None, negative=None, breaks=Breaks(50, 50, 50)), points / 100)
+    assert (result.label, result.confidence, result.headroom, result.band) == (None, "low", None, (0, 100))
 
 
 def test_polarity_is_the_score_before_rounding() -> None:
@@ -164,10 +164,10 @@ def test_a_card_has_the_keys_of_the_contract() -> None:
     }
 
 
-def test_the_composite_is_as_sure_as_the_weakest_and_has_room_as_the_largest() -> None:
+def test_a_card_has_the_lowest_confidence_and_the_largest_headroom() -> None:
     unsure = axis("unsure", positive=None, negative=None, breaks=Breaks(50, 50, 50))
-    found = score(snapshot(axis(vector=(0.0, 0.0)), unsure), encode, "east")
-    assert (found.confidence, found.headroom) == ("low", 10)
+    result = score(snapshot(axis(vector=(0.0, 0.0)), unsure), encode, "east")
+    assert (result.confidence, result.headroom) == ("low", 10)
     assert score(snapshot(unsure), encode, "east").headroom is None
 
 
@@ -180,12 +180,12 @@ def test_a_subset_of_traits_never_changes_a_number() -> None:
         assert alone.traits == {trait.key: whole.traits[trait.key]}
 
 
-def test_a_text_has_the_same_card_alone_and_among_others() -> None:
+def test_a_text_has_the_same_card_in_any_batch() -> None:
     texts = ["east", "north east", "west", "", "south"]
     assert score_many(snapshot(), encode, texts) == [score(snapshot(), encode, text) for text in texts]
 
 
-def test_traits_are_asked_for_by_key_or_name_and_the_key_wins() -> None:
+def test_traits_are_chosen_by_key_or_name_and_the_key_wins() -> None:
     one, two = axis("Depth"), axis("depth", vector=(0.0, 2.0))
     assert list(score(snapshot(one, two), encode, "east", traits=["depth"]).traits) == ["depth"]
     assert list(score(snapshot(axis("warmth")), encode, "east", traits=["Warmth", "warmth"]).traits) == ["warmth"]
@@ -197,7 +197,7 @@ def test_an_unknown_trait_is_named() -> None:
     assert caught.value.name == "cold"
 
 
-def test_a_text_without_a_token_stands_in_the_middle_whatever_the_offset() -> None:
+def test_a_text_without_a_token_scores_50_whatever_the_offset() -> None:
     assert score(snapshot(axis(offset=3.0)), encode, "  ").traits["warmth"].score == 50
 
 
@@ -214,7 +214,7 @@ def test_a_text_without_a_token_stands_in_the_middle_whatever_the_offset() -> No
         ("none", 3, 88),
     ],
 )
-def test_depth_and_aggregation_say_how_parts_make_a_score(aggregation: str, depth: int, expected: int) -> None:
+def test_depth_and_aggregation_combine_the_scores_of_parts(aggregation: str, depth: int, expected: int) -> None:
     trained = snapshot(axis(aggregation=aggregation), max_depth=depth)
     assert score(trained, encode, "East. East.\n\nWest.").traits["warmth"].score == expected
 

@@ -20,12 +20,12 @@ def test_more_samples_more_texts_and_more_traits_take_longer() -> None:
     assert plain < estimate("medium", samples_per_trait=[100, 100], to_encode=100)
 
 
-def test_a_model_without_traits_costs_the_start_alone() -> None:
+def test_a_model_without_traits_costs_only_the_start() -> None:
     assert 0 < estimate("max", samples_per_trait=[], to_encode=0) < 1
 
 
-def test_a_moment_in_which_the_machine_was_busy_says_nothing_of_its_pace() -> None:
-    """Seen: one probe of 80 ms instead of 4, and a training of a second announced as twenty for as long as we ran."""
+def test_the_fastest_probe_decides_the_pace() -> None:
+    """Seen in practice: one probe took 80 ms instead of 4, and every estimate was twenty times too long."""
     assert pace([0.08, 0.0042, 0.004, 0.13]) == pace([0.004])
     assert pace([0.008]) == 2 * pace([0.004])
     assert pace([60.0]) < 60.0

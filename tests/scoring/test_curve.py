@@ -43,13 +43,13 @@ def test_both_poles_keep_their_share_in_every_part() -> None:
     assert [point["samples"] for point in curve] == [12, 24, 48]
 
 
-def test_noise_is_learnt_at_no_size() -> None:
+def test_the_curve_of_noise_stays_at_chance() -> None:
     X, _ = cloud(120, 60, apart=0.0)
     curve = ahead(evidence(X, np.tile([1.0, 0.0], 60), range(120)), 0.5)["curve"]
     assert all(abs(point["auroc"] - 0.5) < 0.15 for point in curve[2:])
 
 
-def test_three_samples_a_pole_are_too_few_for_a_curve_and_seven_for_a_forecast() -> None:
+def test_a_curve_needs_four_samples_per_pole_and_a_forecast_eight() -> None:
     few, some, more = (ahead(poles(n, n)) for n in (3, 7, 8))
     assert few == {"curve": [], "forecast": None, "feed": None}
     assert len(some["curve"]) == 2
@@ -59,7 +59,7 @@ def test_three_samples_a_pole_are_too_few_for_a_curve_and_seven_for_a_forecast()
 
 @pytest.mark.parametrize("n", [8, 32, 128])
 @pytest.mark.parametrize("area", [0.3, 0.5, 0.8, 0.97, 1.0])
-def test_the_forecast_promises_a_little_more_and_is_no_surer_than_the_figure(n: int, area: float) -> None:
+def test_the_forecast_is_a_little_higher_and_no_more_certain_than_the_figure(n: int, area: float) -> None:
     forecast = ahead(poles(n, n, apart=0.5), area)["forecast"]
     low, high = sure(area, n, n)
     assert forecast["more"] == MORE
@@ -72,30 +72,30 @@ def test_the_forecast_promises_a_little_more_and_is_no_surer_than_the_figure(n: 
     assert forecast["interval"][1] >= min(high, 0.998)
 
 
-def test_a_trait_that_is_no_better_than_chance_is_promised_nothing() -> None:
+def test_a_trait_at_chance_has_a_forecast_at_chance() -> None:
     assert ahead(poles(40, 40, apart=0.0), 0.5)["forecast"]["auroc"] == pytest.approx(0.5, abs=0.03)
 
 
 @pytest.mark.parametrize(("positive", "negative", "pole"), [(8, 40, "positive"), (40, 8, "negative")])
-def test_the_smaller_pole_is_to_be_fed(positive: int, negative: int, pole: str) -> None:
+def test_the_smaller_pole_needs_samples_first(positive: int, negative: int, pole: str) -> None:
     feed = ahead(poles(positive, negative))["feed"]
     assert feed["pole"] == pole
     assert feed["why"] == (
-        f"The {pole} pole teaches more with each new text: it has 8 distinct samples and the other pole 40."
+        f"Each new text helps more at the {pole} pole: it has 8 distinct samples and the other pole 40."
     )
 
 
-def test_between_equal_poles_nothing_is_advised() -> None:
+def test_equal_poles_give_no_advice() -> None:
     assert all(ahead(poles(n, n, seed=seed))["feed"] is None for n in (4, 16, 60) for seed in range(5))
 
 
-def test_a_pole_that_is_much_wider_is_to_be_fed() -> None:
+def test_a_pole_of_much_larger_variance_needs_samples_first() -> None:
     feed = ahead(poles(20, 20, spread=2.0))["feed"]
     assert feed["pole"] == "positive"
     assert "differ more from one another" in feed["why"]
 
 
-def test_what_nobody_wrote_feeds_no_pole() -> None:
+def test_synthesized_samples_do_not_count_for_the_advice() -> None:
     samples = poles(8, 40)
     made = np.zeros(88, bool)
     made[48:] = True
@@ -105,30 +105,30 @@ def test_what_nobody_wrote_feeds_no_pole() -> None:
     assert [point["samples"] for point in ahead(with_made)["curve"]] == [12, 24, 48]
 
 
-def test_of_very_many_a_part_is_enough() -> None:
+def test_a_subset_is_enough_for_very_many_samples() -> None:
     curve = ahead(poles(700, 700, apart=0.3))["curve"]
     assert [point["samples"] for point in curve] == [4, 8, 16, 32, 64, 128, 256, 1_400]
 
 
-def test_the_same_samples_give_the_same_prospects() -> None:
+def test_equal_samples_give_equal_curves_and_forecasts() -> None:
     assert ahead(poles(20, 30)) == ahead(poles(20, 30))
 
 
-def test_a_training_tells_all_of_it_and_in_plain_numbers() -> None:
+def test_training_metrics_hold_curve_and_forecast_as_plain_numbers() -> None:
     X, y = cloud(48, 70, apart=0.8)
     metrics = fitted(samples(X, y.tolist()), effort="low").metrics
     assert json.loads(json.dumps(metrics)) == metrics
-    told = metrics["traits"]["warmth"]
-    assert told["curve"][-1] == {"samples": 48, "auroc": told["auroc"], "interval": told["auroc_interval"]}
-    assert told["forecast"]["samples"] == 68
-    assert told["repeats"] == 20
-    assert told["feed"] is None
-    assert sum(told["confusion"]["positive"].values()) == sum(told["confusion"]["negative"].values()) == 24
+    figures = metrics["traits"]["warmth"]
+    assert figures["curve"][-1] == {"samples": 48, "auroc": figures["auroc"], "interval": figures["auroc_interval"]}
+    assert figures["forecast"]["samples"] == 68
+    assert figures["repeats"] == 20
+    assert figures["feed"] is None
+    assert sum(figures["confusion"]["positive"].values()) == sum(figures["confusion"]["negative"].values()) == 24
 
 
-def test_near_duplicates_of_a_training_stand_in_one_fold() -> None:
+def test_near_duplicates_share_a_fold_in_training() -> None:
     X, y = cloud(24, 70, apart=0.0)
     doubled = np.vstack([X, X + 0.001 * np.roll(X, 1, axis=1)])
-    told = fitted(samples(doubled, [*y.tolist(), *y.tolist()]), effort="low").metrics["traits"]["warmth"]
-    assert told["auroc"] < 0.75
-    assert "48 distinct samples, 24 of them nearly the same as another" in told["measured_on"]
+    figures = fitted(samples(doubled, [*y.tolist(), *y.tolist()]), effort="low").metrics["traits"]["warmth"]
+    assert figures["auroc"] < 0.75
+    assert "48 distinct samples, 24 of them nearly the same as another" in figures["measured_on"]

@@ -1,4 +1,4 @@
-"""Axes that nobody defined: planted ones are found, and what is not there is not."""
+"""Discovery finds planted axes, and none in noise."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ MOODS = (("joyful", "cheerful", "sunny"), ("gloomy", "dreary", "bitter"))
 
 
 class Town:
-    """Texts on one of two topics in one of two moods: the topic lies along the first number, the mood the second."""
+    """Texts on one of two topics in one of two moods: topic along the first number, mood along the second."""
 
     def __init__(self, n: int = 120, d: int = 12, *, moods: float = 0.6) -> None:
         rng = np.random.default_rng(3)
@@ -57,7 +57,7 @@ def along(trait: DiscoveredTrait, number: int) -> float:
     return abs(float(trait.axis[number]))
 
 
-def test_what_was_planted_is_found_in_the_order_of_its_strength() -> None:
+def test_planted_axes_are_found_in_the_order_of_their_strength() -> None:
     topic, mood = Town().find()
     assert along(topic, 0) > 0.95
     assert along(mood, 1) > 0.9
@@ -66,7 +66,7 @@ def test_what_was_planted_is_found_in_the_order_of_its_strength() -> None:
     assert min(topic.stability, mood.stability) > 0.9
 
 
-def test_it_is_named_by_the_words_at_its_ends() -> None:
+def test_an_axis_is_named_by_the_words_at_its_ends() -> None:
     topic = Town().find()[0]
     labels = {topic.positive_label, topic.negative_label}
     assert {word for label in labels for word in label.split(", ")} <= {word for words in TOPICS for word in words}
@@ -106,11 +106,11 @@ def test_the_order_of_the_texts_changes_nothing() -> None:
     assert facts(again) == facts(town.find())
 
 
-def facts(found: Sequence[DiscoveredTrait]) -> list[dict[str, object]]:
-    return [{**vars(trait), "axis": trait.axis.tobytes()} for trait in found]
+def facts(result: Sequence[DiscoveredTrait]) -> list[dict[str, object]]:
+    return [{**vars(trait), "axis": trait.axis.tobytes()} for trait in result]
 
 
-def test_what_has_a_name_already_is_not_found_again() -> None:
+def test_an_existing_trait_is_not_discovered_again() -> None:
     town = Town()
     topic = pole_difference(town.X, town.topic.astype(np.float64))
     (mood,) = town.find(known=topic[None])
@@ -119,12 +119,12 @@ def test_what_has_a_name_already_is_not_found_again() -> None:
     assert town.find(known=both) == ()
 
 
-def test_a_known_direction_that_is_no_direction_takes_nothing_away() -> None:
+def test_a_known_direction_of_zeros_has_no_effect() -> None:
     assert facts(Town().find(known=np.zeros((2, 12)))) == facts(Town().find())
 
 
 @pytest.mark.parametrize("better", [0, 1])
-def test_the_positive_end_is_the_better_one(better: int) -> None:
+def test_better_samples_are_at_the_positive_end(better: int) -> None:
     town = Town()
     town.quality = (town.topic == better).astype(np.float64)
     topic = town.find()[0]
@@ -137,7 +137,7 @@ def test_noise_has_no_axis() -> None:
     assert town.find("max", known=np.zeros((0, 40))) == ()
 
 
-def test_texts_that_are_nearly_the_same_count_as_one() -> None:
+def test_near_duplicates_count_as_one_text() -> None:
     town = Town()
     town.X[: 120 - FEWEST_TEXTS + 1] = town.X[0]
     assert all(np.isfinite(trait.axis).all() for trait in town.find("max"))
@@ -163,7 +163,7 @@ def test_too_few_different_texts_are_refused_with_the_count(distinct: int) -> No
     assert (e.value.distinct, e.value.needed) == (distinct, FEWEST_TEXTS)
 
 
-def test_a_text_that_stands_twice_is_one_text_with_its_lowest_id() -> None:
+def test_a_repeated_text_is_one_text_with_its_lowest_id() -> None:
     town = Town()
     once = town.find()
     town.X, town.texts = np.vstack([town.X, town.X]), [*town.texts, *town.texts]
@@ -180,14 +180,14 @@ def test_near_duplicates_are_never_anchors_together() -> None:
         assert len(twins & {i - 1_000 for i in (*trait.anchor_positive, *trait.anchor_negative)}) <= 1
 
 
-def test_names_differ_from_each_other_and_from_those_taken() -> None:
+def test_names_are_unique_and_avoid_those_taken() -> None:
     names = [trait.name for trait in Town().find()]
     again = [trait.name for trait in Town().find(taken=names)]
     assert len({*names, *again}) == 4
     assert again[0] == f"{names[0]} (2)"
 
 
-def test_without_words_nothing_of_the_texts_is_in_the_names() -> None:
+def test_without_words_names_quote_no_text() -> None:
     topic, mood = Town().find(words=False)
     assert (topic.name, mood.name) == ("Axis 1", "Axis 2")
     assert (topic.positive_label, topic.negative_label) == ("high end", "low end")
@@ -196,7 +196,7 @@ def test_without_words_nothing_of_the_texts_is_in_the_names() -> None:
 
 
 @pytest.mark.parametrize("effort", EFFORTS)
-def test_an_effort_shows_no_more_than_it_may(effort: str) -> None:
+def test_an_effort_limits_the_number_of_axes(effort: str) -> None:
     assert 1 <= len(Town().find(effort)) <= EFFORTS[effort].shown
 
 
@@ -215,21 +215,21 @@ def test_a_trait_without_two_poles_has_no_direction() -> None:
         ("demo.headlines", ("clickbait", "mood")),
     ],
 )
-def test_in_real_texts_it_finds_what_people_had_labelled(handle: str, hidden: tuple[str, str]) -> None:
-    """Two traits mixed, labels hidden: for each, some axis orders its samples far better than chance."""
+def test_in_real_texts_discovery_finds_what_people_had_labelled(handle: str, hidden: tuple[str, str]) -> None:
+    """Two traits mixed, without labels: for each, some axis orders its samples far better than chance."""
     model = next(model for model in demo_models() if model.handle == handle)
-    told = [sample for sample in model.samples if sample["trait"] in hidden]
-    X = embed(best().encode, [sample["text"] for sample in told])
-    found = discover(
+    labelled = [sample for sample in model.samples if sample["trait"] in hidden]
+    X = embed(best().encode, [sample["text"] for sample in labelled])
+    result = discover(
         X,
-        [sample["text"] for sample in told],
-        ids=range(len(told)),
-        quality=np.full(len(told), np.nan),
+        [sample["text"] for sample in labelled],
+        ids=range(len(labelled)),
+        quality=np.full(len(labelled), np.nan),
         known=np.zeros((0, X.shape[1])),
         effort="high",
     )
     for key in hidden:
-        own = [i for i, sample in enumerate(told) if sample["trait"] == key]
-        y = np.array([told[i]["quality"] for i in own], np.float64)
-        recovered = [abs(2 * auroc(X[own].astype(np.float64) @ trait.axis, y) - 1) for trait in found]
+        own = [i for i, sample in enumerate(labelled) if sample["trait"] == key]
+        y = np.array([labelled[i]["quality"] for i in own], np.float64)
+        recovered = [abs(2 * auroc(X[own].astype(np.float64) @ trait.axis, y) - 1) for trait in result]
         assert max(recovered) >= 0.5

@@ -36,7 +36,7 @@ Vectors = NDArray[np.float32]
 
 
 def vector_of(text: str) -> Vectors:
-    """Texts of equal words are near, and the words warm and cold lie apart."""
+    """Texts that share words are similar; the words warm and cold are far apart."""
     total = np.zeros(D)
     for word in text.casefold().split():
         seed = int.from_bytes(word.strip(".,!?").encode()[:6], "big")
@@ -46,7 +46,7 @@ def vector_of(text: str) -> Vectors:
 
 
 def many(n: int = 30) -> tuple[list[Sample], Vectors]:
-    """Different texts, as many at either pole, that differ by their meaning only."""
+    """Different texts, equally many per pole, that differ by meaning only."""
     X, y = clouds(n, d=D)
     texts = [f"text number {i} says what it says" for i in range(2 * n)]
     return [Sample(10 + i, text, quality) for i, (text, quality) in enumerate(zip(texts, y.tolist(), strict=True))], X
@@ -57,20 +57,20 @@ def of(samples: Sequence[Sample], X: Vectors, *traits: Trait) -> tuple[Finding, 
 
 
 def one(findings: Sequence[Finding], kind: str) -> Finding:
-    found = [finding for finding in findings if finding.kind == kind]
-    assert len(found) == 1
-    return found[0]
+    result = [finding for finding in findings if finding.kind == kind]
+    assert len(result) == 1
+    return result[0]
 
 
 def with_text(samples: Sequence[Sample], texts: Mapping[int, str]) -> list[Sample]:
     return [replace(sample, text=texts.get(place, sample.text)) for place, sample in enumerate(samples)]
 
 
-def test_sound_samples_are_left_in_peace() -> None:
+def test_good_samples_have_no_findings() -> None:
     assert of(*many()) == ()
 
 
-def test_the_same_text_again_is_kept_once() -> None:
+def test_of_duplicates_one_copy_is_kept() -> None:
     samples, X = many()
     X[[4, 8]] = X[2]
     finding = one(of(with_text(samples, {2: "A, text!", 4: "a text", 8: "A  TEXT"}), X), "duplicate")
@@ -78,10 +78,10 @@ def test_the_same_text_again_is_kept_once() -> None:
     assert finding.severity == "note"
     assert finding.fix is not None
     assert finding.fix.delete == (14, 18)
-    assert "stands there 3 times" in finding.says
+    assert "appears 3 times" in finding.says
 
 
-def test_of_copies_the_written_one_is_kept() -> None:
+def test_the_real_copy_is_kept() -> None:
     samples, X = many()
     samples = with_text(samples, {2: "A text", 4: "A text"})
     samples[2] = replace(samples[2], provenance="synthesized")
@@ -89,7 +89,7 @@ def test_of_copies_the_written_one_is_kept() -> None:
     assert one(of(samples, X), "duplicate").sample_ids == (14, 12)
 
 
-def test_one_text_at_both_poles_is_kept_where_most_copies_are() -> None:
+def test_a_text_at_both_poles_is_kept_where_most_copies_are() -> None:
     samples, X = many()
     X[[3, 4]] = X[2]
     finding = one(of(with_text(samples, dict.fromkeys([2, 3, 4], "A text")), X), "conflict")
@@ -102,7 +102,7 @@ def test_one_text_at_both_poles_is_kept_where_most_copies_are() -> None:
 
 
 @pytest.mark.parametrize(("like", "kept"), [(2, 12), (3, 13)])
-def test_one_against_one_is_kept_where_the_other_samples_put_it(like: int, kept: int) -> None:
+def test_one_copy_at_each_pole_is_settled_by_the_other_samples(like: int, kept: int) -> None:
     samples, X = many()
     X[[2, 3]] = X[like]
     finding = one(of(with_text(samples, dict.fromkeys([2, 3], "A text")), X), "conflict")
@@ -111,7 +111,7 @@ def test_one_against_one_is_kept_where_the_other_samples_put_it(like: int, kept:
     assert "other samples" in finding.fix.says
 
 
-def test_where_nothing_else_tells_the_last_word_counts() -> None:
+def test_without_other_evidence_the_newest_label_is_kept() -> None:
     samples = [Sample(1, "A text", 1.0), Sample(2, "a text!", 0.0)]
     finding = one(of(samples, np.array([vector_of("a text")] * 2)), "conflict")
     assert finding.sample_ids == (2, 1)
@@ -119,7 +119,7 @@ def test_where_nothing_else_tells_the_last_word_counts() -> None:
     assert "last" in finding.fix.says
 
 
-def test_texts_that_are_nearly_the_same_are_shown_together() -> None:
+def test_near_duplicates_are_shown_together() -> None:
     samples, X = many()
     X[[6, 8]] = X[2] + 0.01
     finding = one(of(samples, X), "near_duplicate")
@@ -129,7 +129,7 @@ def test_texts_that_are_nearly_the_same_are_shown_together() -> None:
     assert finding.fix.delete == (16, 18)
 
 
-def test_nearly_the_same_at_different_poles_is_for_a_person_to_settle() -> None:
+def test_near_duplicates_at_different_poles_are_left_to_a_person() -> None:
     samples, X = many()
     X[3] = X[2] + 0.01
     finding = one(of(samples, X), "near_duplicate")
@@ -138,14 +138,14 @@ def test_nearly_the_same_at_different_poles_is_for_a_person_to_settle() -> None:
     assert (finding.fix.delete, finding.fix.relabel) == ((), {})
 
 
-def test_a_variation_may_be_like_its_seed() -> None:
+def test_a_variation_may_resemble_its_seed() -> None:
     samples, X = many()
     samples[4] = replace(samples[4], provenance="synthesized")
     X[4] = X[2] + 0.01
     assert of(samples, X) == ()
 
 
-def test_labels_that_look_wrong_can_be_turned() -> None:
+def test_suspect_labels_can_be_switched() -> None:
     samples, X = many()
     samples[7] = replace(samples[7], quality=0.9)
     finding = one(of(samples, X), "suspect")
@@ -164,7 +164,7 @@ def test_a_text_unlike_all_others_is_pointed_out() -> None:
     assert finding.severity == "note"
 
 
-def test_poles_of_different_length_want_texts_of_the_other_length() -> None:
+def test_poles_of_different_length_need_texts_of_the_other_length() -> None:
     samples, X = many()
     longer = {place: " ".join(f"word{place}x{i}" for i in range(40)) for place in range(0, 60, 2)}
     finding = one(of(with_text(samples, longer), X), "length")
@@ -182,7 +182,7 @@ def test_poles_of_different_languages_are_named() -> None:
     finding = one(of(with_text(samples, german | english), X), "language")
     assert "100% of the positive and 0% of the negative texts are German" in finding.says
     assert finding.fix is not None
-    assert finding.fix.says == "Add German texts to the negative pole, or others to the positive."
+    assert finding.fix.says == "Add German texts to the negative pole, or other texts to the positive pole."
 
 
 def test_poles_of_different_sources_are_named() -> None:
@@ -191,16 +191,16 @@ def test_poles_of_different_sources_are_named() -> None:
         replace(sample, source_url=f"https://{'a' if sample.quality else 'b'}.example/{sample.id}")
         for sample in samples
     ]
-    assert "b.example: the source alone" in one(of(samples, X), "source").says
+    assert "b.example. The source alone" in one(of(samples, X), "source").says
 
 
-def test_a_pole_that_only_machines_wrote_is_a_source_of_its_own() -> None:
+def test_synthesized_texts_count_as_a_source() -> None:
     samples, X = many()
     samples = [replace(each, provenance="synthesized" if each.quality else "authored") for each in samples]
     findings = of(samples, X)
     assert "synthesised" in one(findings, "source").says
     assert "no distinct" not in one(findings, "few").says
-    assert "0 distinct texts, synthesised ones aside" in one(findings, "few").says
+    assert "0 distinct texts (synthesized ones do not count)" in one(findings, "few").says
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_a_label_that_only_negates_asks_for_a_name() -> None:
     assert "Rename" in finding.fix.says
 
 
-def test_every_trait_has_its_own_findings_and_a_trait_may_be_called_by_its_name() -> None:
+def test_every_trait_has_its_own_findings_by_key_or_name() -> None:
     samples, X = many()
     others = [replace(each, id=each.id + 500, trait="Depth") for each in samples[:5]]
     traits = (Trait(), Trait("depth", "Depth", "deep", "shallow"))
@@ -239,7 +239,7 @@ def test_every_trait_has_its_own_findings_and_a_trait_may_be_called_by_its_name(
     assert of([*samples, replace(samples[0], id=900, trait="nobody's")], np.vstack([X, X[:1]])) == ()
 
 
-def test_the_gravest_come_first_and_the_order_of_samples_changes_nothing() -> None:
+def test_the_most_severe_come_first_whatever_the_order_of_samples() -> None:
     samples, X = many()
     X[[3, 8, 7]] = X[[2, 6, 30]]
     samples = with_text(samples, {2: "A text", 3: "A text", 6: "Another", 8: "another"})
@@ -252,7 +252,7 @@ def test_the_gravest_come_first_and_the_order_of_samples_changes_nothing() -> No
     assert all(each.kind in KINDS for each in findings)
 
 
-def test_no_sentence_repeats_a_text() -> None:
+def test_no_message_quotes_a_text() -> None:
     samples, X = many()
     X[[3, 8]] = X[[2, 6]]
     secret = {2: "hush-hush", 3: "hush-hush", 6: "hush-hush again", 8: "Hush-hush again"}
@@ -282,7 +282,7 @@ def vectors(samples: Sequence[Sample]) -> Vectors:
 
 
 def applied(samples: Sequence[Sample], findings: Sequence[Finding]) -> list[Sample]:
-    """What a page makes of all fixes."""
+    """The samples after a page has applied all fixes."""
     gone = {each for finding in findings if finding.fix for each in finding.fix.delete}
     turned = {key: new for finding in findings if finding.fix for key, new in finding.fix.relabel.items()}
     return [replace(each, quality=turned.get(each.id, each.quality)) for each in samples if each.id not in gone]
@@ -290,7 +290,7 @@ def applied(samples: Sequence[Sample], findings: Sequence[Finding]) -> list[Samp
 
 @settings(max_examples=60, deadline=None)
 @given(ALL)
-def test_findings_name_what_is_there_and_nothing_twice(samples: list[Sample]) -> None:
+def test_findings_name_existing_samples_once(samples: list[Sample]) -> None:
     known = {sample.id for sample in samples}
     findings = of(samples, vectors(samples), Trait(), Trait("other", "Other", "a", "not a"))
     deleted: Counter[int] = Counter()
@@ -306,7 +306,7 @@ def test_findings_name_what_is_there_and_nothing_twice(samples: list[Sample]) ->
 
 @settings(max_examples=60, deadline=None)
 @given(ALL)
-def test_after_the_deletions_no_text_stands_there_twice(samples: list[Sample]) -> None:
+def test_after_the_deletions_no_text_is_repeated(samples: list[Sample]) -> None:
     left = applied(samples, of(samples, vectors(samples), Trait(), Trait("other", "Other", "a", "b")))
     after = of(left, vectors(left), Trait(), Trait("other", "Other", "a", "b"))
     assert not [each for each in after if each.kind in ("conflict", "duplicate")]
@@ -315,8 +315,8 @@ def test_after_the_deletions_no_text_stands_there_twice(samples: list[Sample]) -
 
 @settings(max_examples=8, deadline=None)
 @given(st.sets(st.integers(0, 49), max_size=4), st.integers(0, 1_000))
-def test_labels_that_were_turned_are_not_turned_back_and_it_comes_to_an_end(wrong: set[int], seed: int) -> None:
-    """One wrong label may hide another: the next round finds it, and what was turned stays so."""
+def test_switched_labels_are_not_switched_back_and_the_rounds_end(wrong: set[int], seed: int) -> None:
+    """One wrong label may hide another: the next round finds it, and switched labels stay as they are."""
     X, y = clouds(25, d=D, seed=seed)
     samples = [Sample(i, f"text {i}", 1 - quality if i in wrong else quality) for i, quality in enumerate(y.tolist())]
     turned: set[int] = set()

@@ -16,7 +16,7 @@ def rows(n: int, d: int = 80, seed: int = 3) -> NDArray[np.float32]:
 
 
 def nearby(X: NDArray[np.float32], cosine: float, seed: int = 4) -> NDArray[np.float32]:
-    """Unit rows at that cosine from those of X."""
+    """Unit rows at this cosine to those of X."""
     other = np.random.default_rng(seed).normal(size=X.shape)
     other -= (other * X).sum(axis=1, keepdims=True) * X
     other /= np.linalg.norm(other, axis=1, keepdims=True)
@@ -24,7 +24,7 @@ def nearby(X: NDArray[np.float32], cosine: float, seed: int = 4) -> NDArray[np.f
 
 
 def by_all_pairs(X: NDArray[np.float32]) -> NDArray[np.int64]:
-    """What `alike` is to find, written down plainly."""
+    """The expected result of `alike`, by plain code."""
     close = X.astype(np.float64) @ X.T.astype(np.float64) >= NEAR
     return connected_components(csr_array(close))[1].astype(np.int64)
 
@@ -35,7 +35,7 @@ def same_partition(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
 
 
 @pytest.mark.parametrize(("cosine", "together"), [(0.951, True), (0.949, False)])
-def test_texts_are_nearly_the_same_from_a_cosine_of_095_on(cosine: float, *, together: bool) -> None:
+def test_texts_with_a_cosine_of_095_are_near_duplicates(cosine: float, *, together: bool) -> None:
     X = rows(10)
     labels = alike(np.vstack([X, nearby(X, cosine)]))
     assert ((labels[:10] == labels[10:]) == together).all()
@@ -51,8 +51,8 @@ def test_a_chain_of_pairs_is_one_group() -> None:
 
 
 @pytest.mark.parametrize("n", [200, 900])
-def test_all_pairs_are_found_whatever_way_they_are_looked_at(n: int) -> None:
-    """In few directions first, from 1,024 rows on, and in full where these tell too little."""
+def test_all_pairs_are_found_with_or_without_a_sketch(n: int) -> None:
+    """From 1,024 rows on with a sketch, and in full where the sketch separates too little."""
     X = rows(n, seed=n)
     X[:, :4] += 0.6 * np.sign(X[:, :4])
     X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -60,47 +60,47 @@ def test_all_pairs_are_found_whatever_way_they_are_looked_at(n: int) -> None:
     assert same_partition(alike(X), by_all_pairs(X))
 
 
-def test_many_that_are_all_the_same_are_one_group() -> None:
+def test_many_equal_rows_are_one_group() -> None:
     X = np.vstack([nearby(np.repeat(rows(1), 1_500, axis=0), 0.99), rows(300, seed=9)])
     labels = alike(X)
     assert len(set(labels[:1_500].tolist())) == 1
     assert len(set(labels.tolist())) == 301
 
 
-def test_texts_without_a_token_are_like_nothing() -> None:
+def test_texts_without_a_token_have_no_duplicates() -> None:
     X = np.vstack([np.zeros((2, 80), np.float32), rows(1), rows(1)])
     assert alike(X).tolist() == [0, 1, 2, 2]
 
 
-def test_in_few_dimensions_everything_would_be_near() -> None:
+def test_few_dimensions_are_not_searched() -> None:
     assert alike(rows(5, d=2)).tolist() == list(range(5))
 
 
-def test_beyond_a_number_nothing_is_looked_at() -> None:
+def test_too_many_rows_are_not_searched() -> None:
     X = np.repeat(rows(1, d=64), MOST_SAMPLES + 1, axis=0)
     assert len(set(alike(X).tolist())) == MOST_SAMPLES + 1
 
 
-def test_no_row_is_no_group() -> None:
+def test_no_rows_give_no_groups() -> None:
     assert alike(np.zeros((0, 80), np.float32)).shape == (0,)
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
-def test_joined_labels_are_those_that_a_chain_connects(pairs: list[tuple[int, int]]) -> None:
+def test_joined_labels_connect_chains(pairs: list[tuple[int, int]]) -> None:
     one, other = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
-    found = joined(one, other)
-    assert len(found) == len(pairs)
+    result = joined(one, other)
+    assert len(result) == len(pairs)
     for i in range(len(pairs)):
         for j in range(len(pairs)):
             if one[i] == one[j] or other[i] == other[j]:
-                assert found[i] == found[j]
+                assert result[i] == result[j]
     reached = np.arange(len(pairs))
     for _ in pairs:
         for i in range(len(pairs)):
             reached[(one == one[i]) | (other == other[i])] = reached[(one == one[i]) | (other == other[i])].min(
                 initial=i
             )
-    assert same_partition(found, reached)
+    assert same_partition(result, reached)
 
 
 @pytest.mark.parametrize(
@@ -112,23 +112,23 @@ def test_joined_labels_are_those_that_a_chain_connects(pairs: list[tuple[int, in
         ("STRASSE", "straße"),
     ],
 )
-def test_case_space_and_punctuation_make_no_other_text(one: str, other: str) -> None:
+def test_case_space_and_punctuation_do_not_distinguish_texts(one: str, other: str) -> None:
     assert plain(one) == plain(other)
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("fine 👍", "fine 👎"), ("3 + 4", "3 4"), ("!", "?"), ("now here", "nowhere")]
 )
-def test_signs_words_and_what_would_be_left_of_nothing_do(one: str, other: str) -> None:
+def test_signs_and_words_distinguish_texts(one: str, other: str) -> None:
     assert plain(one) != plain(other)
 
 
 @given(st.text())
-def test_any_text_is_plain_already_or_once(text: str) -> None:
+def test_plain_text_is_idempotent(text: str) -> None:
     assert plain(plain(text)) == plain(text)
 
 
-def test_the_few_directions_never_hide_a_pair() -> None:
+def test_the_sketch_never_hides_a_pair() -> None:
     X = rows(1_100)
     sketch = duplicates._sketch(X).astype(np.float64)
     assert (sketch @ sketch.T >= X.astype(np.float64) @ X.T - 1e-5).all()

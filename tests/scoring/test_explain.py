@@ -33,7 +33,7 @@ ASKED = ("none", "mean", "max", "min")
 
 
 def model(*, max_depth: int = 1) -> Snapshot:
-    """A trait of every aggregation, none alike."""
+    """A trait for every aggregation, each different."""
     return snapshot(
         *(
             axis(name, vector=(2.0 + i, 0.5 * i - 1), offset=0.25 * i - 0.3, aggregation=name)
@@ -52,7 +52,7 @@ def score_of(reasons: Reasons) -> float:
 
 
 def gaps(text: str, pieces: Sequence[object], start: int, end: int) -> str:
-    """What of the text is in no piece."""
+    """The characters of the text that are in no piece."""
     left = ""
     for piece in pieces:
         left += text[start : piece.start]  # type: ignore[attr-defined]
@@ -62,11 +62,11 @@ def gaps(text: str, pieces: Sequence[object], start: int, end: int) -> str:
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("text", [*TEXTS.values(), *SILENT], ids=[*TEXTS, *map(repr, SILENT)])
-def test_contributions_add_up_to_where_the_score_lies(text: str, depth: int) -> None:
+def test_contributions_add_up_to_the_position(text: str, depth: int) -> None:
     scored = model(max_depth=depth)
-    found = explain(scored, encode, text)
+    result = explain(scored, encode, text)
     for trait, position in zip(scored.traits, card.positions(scored, encode, [text])[0], strict=True):
-        reasons = found.traits[trait.key]
+        reasons = result.traits[trait.key]
         assert total(reasons) == pytest.approx(reasons.position, abs=1e-9)
         assert score_of(reasons) == pytest.approx(position, abs=1e-12)
         assert reasons.baseline == (0.0 if reasons.unit == "logit" else 0.5)
@@ -74,7 +74,7 @@ def test_contributions_add_up_to_where_the_score_lies(text: str, depth: int) -> 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("text", [*TEXTS.values(), *SILENT], ids=[*TEXTS, *map(repr, SILENT)])
-def test_parts_and_pieces_leave_out_nothing_but_space(text: str, depth: int) -> None:
+def test_parts_and_pieces_cover_everything_but_space(text: str, depth: int) -> None:
     for reasons in explain(model(max_depth=depth), encode, text).traits.values():
         assert not gaps(text, reasons.parts, 0, len(text)).strip()
         for part in reasons.parts:
@@ -87,7 +87,7 @@ def test_parts_and_pieces_leave_out_nothing_but_space(text: str, depth: int) -> 
                 )
 
 
-def test_a_word_counts_what_it_changes_and_a_silent_one_nothing() -> None:
+def test_a_word_counts_by_what_it_changes() -> None:
     (part,) = explain(snapshot(), encode, "nowhere east nowhere").traits["warmth"].parts
     assert [piece.contribution for piece in part.pieces] == pytest.approx([0, 2, 0], abs=1e-12)
 
@@ -99,8 +99,8 @@ def test_opposite_words_pull_in_opposite_directions() -> None:
     assert text[second.start : second.end] == "West."
 
 
-def test_up_to_four_pieces_are_seen_in_every_order() -> None:
-    """Two words of 45 degrees: alone each is worth what it is, together less than both."""
+def test_up_to_four_pieces_use_every_order() -> None:
+    """Two words at 45 degrees: each counts fully alone, and both together count less than their sum."""
     (part,) = explain(snapshot(axis(vector=(2, 0))), encode, "east north").traits["warmth"].parts
     together = 2 / math.sqrt(2)
     east, north = (piece.contribution for piece in part.pieces)
@@ -114,7 +114,7 @@ def test_a_text_that_says_nothing_has_no_reasons() -> None:
 
 
 @pytest.mark.parametrize(("key", "decided"), [("max", "East is where it begins."), ("min", "West.")])
-def test_the_part_that_decides_is_named_and_it_alone_counts(key: str, decided: str) -> None:
+def test_the_deciding_part_is_named_and_counts_alone(key: str, decided: str) -> None:
     text = "East is where it begins.\n\nWest.\n\nNorth, in the end."
     scored = snapshot(axis("max", aggregation="max"), axis("min", aggregation="min"), max_depth=2)
     reasons = explain(scored, encode, text).traits[key]
@@ -124,7 +124,7 @@ def test_the_part_that_decides_is_named_and_it_alone_counts(key: str, decided: s
     assert {part.contribution for part in reasons.parts if not start <= part.start < end} == {0.0}
 
 
-def test_a_mean_of_parts_is_told_on_the_scale_of_scores() -> None:
+def test_a_mean_of_parts_is_explained_on_the_scale_of_scores() -> None:
     text = "East.\n\nWest west."
     reasons = explain(snapshot(max_depth=2), encode, text).traits["warmth"]
     scores = expit([2.0, -2.0])
@@ -146,16 +146,16 @@ def test_the_reasons_of_a_trait_do_not_depend_on_the_others() -> None:
             assert alone.traits[trait.key] == together.traits[trait.key]
 
 
-def test_the_same_text_has_the_same_reasons_to_the_last_digit() -> None:
-    def told(found: Explained) -> str:
-        return json.dumps({key: asdict(each) for key, each in found.traits.items()})
+def test_the_same_text_has_identical_reasons() -> None:
+    def as_text(result: Explained) -> str:
+        return json.dumps({key: asdict(each) for key, each in result.traits.items()})
 
     for text in TEXTS.values():
-        assert told(explain(model(max_depth=2), encode, text)) == told(explain(model(max_depth=2), encode, text))
+        assert as_text(explain(model(max_depth=2), encode, text)) == as_text(explain(model(max_depth=2), encode, text))
 
 
 class Counting:
-    """The encoder, and how many texts it was asked for."""
+    """The encoder, counting the texts it encodes."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -170,14 +170,14 @@ LONG = " ".join(f"{'East' if day % 3 else 'West'} on day {day}, and {day} miles 
 
 @pytest.mark.parametrize("text", [*TEXTS.values(), LONG], ids=[*TEXTS, "long"])
 @pytest.mark.parametrize("count", [1, 20])
-def test_what_is_encoded_is_bounded_and_traits_share_it(text: str, count: int) -> None:
+def test_encodings_are_limited_and_shared_by_traits(text: str, count: int) -> None:
     scored = snapshot(*(axis(f"trait_{i}", vector=(2.0, 0.1 * i)) for i in range(count)))
     look = Counting()
     explain(scored, encode, text, look=look)
     assert len(look.texts) == len(set(look.texts)) <= MOST_ENCODED
 
 
-def test_of_a_long_text_the_stretches_that_count_most_are_looked_into() -> None:
+def test_in_a_long_text_the_most_important_passages_are_divided() -> None:
     quiet = "They walked on for a while. Nothing was to be seen. " * 6
     text = (quiet * 40 + "East! East! North.\n\n" + quiet) * 3 + LONG
     reasons = explain(snapshot(), encode, text).traits["warmth"]
@@ -188,7 +188,7 @@ def test_of_a_long_text_the_stretches_that_count_most_are_looked_into() -> None:
     assert explain(snapshot(), encode, TEXTS["sentences"]).traits["warmth"].refined
 
 
-def test_a_short_text_is_told_by_words_and_a_longer_one_by_phrases() -> None:
+def test_a_short_text_is_explained_by_words_and_a_longer_one_by_phrases() -> None:
     def pieces(text: str) -> list[str]:
         (part,) = explain(snapshot(), encode, text).traits["warmth"].parts
         return [text[each.start : each.end] for each in part.pieces]
@@ -208,12 +208,12 @@ def test_a_short_text_is_told_by_words_and_a_longer_one_by_phrases() -> None:
     gap=st.sampled_from([" ", "  ", "\n", ""]),
     depth=st.integers(1, 3),
 )
-def test_whatever_the_text_is_it_adds_up_and_nothing_is_left_out(words: list[str], gap: str, depth: int) -> None:
+def test_any_text_is_covered_and_adds_up(words: list[str], gap: str, depth: int) -> None:
     text = gap.join(words)
     scored = model(max_depth=depth)
-    found = explain(scored, encode, text)
+    result = explain(scored, encode, text)
     for trait, position in zip(scored.traits, card.positions(scored, encode, [text])[0], strict=True):
-        reasons = found.traits[trait.key]
+        reasons = result.traits[trait.key]
         assert total(reasons) == pytest.approx(reasons.position, abs=1e-9)
         assert score_of(reasons) == pytest.approx(position, abs=1e-12)
         assert not gaps(text, reasons.parts, 0, len(text)).strip()

@@ -1,4 +1,4 @@
-"""What a training does besides: keeps what it was, repeats an earlier choice, learns from texts that nobody wrote."""
+"""Other duties of a training: keep recorded results, repeat an earlier choice, use synthesized texts."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -41,21 +41,21 @@ from traitbench.scoring.snapshot import Breaks, EncoderIdentity, param_hash
         ),
     ],
 )
-def test_what_was_learnt_once_is_learnt_still(
+def test_a_fit_keeps_its_recorded_numbers(
     trait: TraitSamples, effort: str, vector: Sequence[float], offset: float, breaks: Breaks
 ) -> None:
-    found = fitted(trait, effort=effort).snapshot.traits[0]
-    np.testing.assert_allclose(found.vector, vector, rtol=1e-5, atol=1e-6)
-    assert found.offset == pytest.approx(offset, rel=1e-5)
-    assert found.breaks == breaks
+    result = fitted(trait, effort=effort).snapshot.traits[0]
+    np.testing.assert_allclose(result.vector, vector, rtol=1e-5, atol=1e-6)
+    assert result.offset == pytest.approx(offset, rel=1e-5)
+    assert result.breaks == breaks
 
 
 @pytest.mark.parametrize(("n", "d"), [(12, 5), (40, 300), (100, 16)])
-def test_to_say_that_nothing_is_special_changes_nothing(n: int, d: int) -> None:
+def test_explicit_defaults_change_nothing(n: int, d: int) -> None:
     plain = samples(*cloud(n, d))
-    told = replace(plain, synthesized=np.zeros(n, bool))
-    assert param_hash(fitted(told).snapshot) == param_hash(fitted(plain).snapshot)
-    assert fitted(told).metrics == fitted(plain).metrics
+    explicit = replace(plain, synthesized=np.zeros(n, bool))
+    assert param_hash(fitted(explicit).snapshot) == param_hash(fitted(plain).snapshot)
+    assert fitted(explicit).metrics == fitted(plain).metrics
 
 
 def again(trait: TraitSamples, fixed: Mapping[str, Any] | None, *, effort: str = "high") -> Trained:
@@ -75,7 +75,7 @@ def test_the_same_parameters_and_samples_give_the_same_bytes(n: int, d: int, eff
     assert after.metrics["search"].startswith("no search")
 
 
-def test_new_samples_are_learnt_with_the_parameters_of_before() -> None:
+def test_new_samples_are_fitted_with_the_previous_parameters() -> None:
     X, y = cloud(100, 16)
     before = fitted(samples(X[20:80], y[20:80])).metrics["traits"]
     whole = samples(X, y)
@@ -85,12 +85,12 @@ def test_new_samples_are_learnt_with_the_parameters_of_before() -> None:
     assert after.metrics["traits"]["warmth"]["measured_on"].startswith("leave-one-out, 100 distinct samples;")
 
 
-def test_a_version_that_says_less_is_repeated_at_its_mean_shrinkage() -> None:
+def test_older_metrics_are_refitted_at_their_mean_shrinkage() -> None:
     trait = samples(*cloud(40, 30))
     before = {"warmth": {"parameters": {"log10_shrinkage": 0.75, "slope": 1.0, "offset": 0.0}}}
-    found = again(trait, before, effort="low")
+    result = again(trait, before, effort="low")
     vector = fitted(trait, effort="low").snapshot.traits[0].vector
-    np.testing.assert_allclose(found.snapshot.traits[0].vector, vector, rtol=1e-4)
+    np.testing.assert_allclose(result.snapshot.traits[0].vector, vector, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,12 @@ def test_a_version_that_says_less_is_repeated_at_its_mean_shrinkage() -> None:
         {"warmth": {"parameters": {}}},
     ],
 )
-def test_where_nothing_was_chosen_it_is_searched(fixed: Mapping[str, Any]) -> None:
+def test_without_a_choice_a_refit_searches(fixed: Mapping[str, Any]) -> None:
     trait = samples(*cloud(40, 30))
     assert param_hash(again(trait, fixed).snapshot) == param_hash(fitted(trait).snapshot)
 
 
-def test_what_could_not_be_searched_is_searched_once_it_can_be() -> None:
+def test_a_trait_is_searched_once_it_has_enough_samples() -> None:
     poor = fitted(samples(directions(0, 180), [1, 0])).metrics["traits"]
     rich = samples(directions(0, 10, 20, 180, 190, 200), [1, 1, 1, 0, 0, 0])
     assert param_hash(again(rich, poor).snapshot) == param_hash(fitted(rich).snapshot)
@@ -136,17 +136,17 @@ WARM, COLD = (0, 10, 20, -10), (180, 190, 200, 170)
 REAL = (directions(*WARM, *COLD), [1.0] * 4 + [0.0] * 4)
 
 
-def test_nothing_is_judged_by_what_nobody_wrote() -> None:
-    """Synthesised texts at the wrong poles: they cannot be told right, and no figure hears of it."""
+def test_synthesized_samples_are_never_evaluated() -> None:
+    """Synthesized texts at the wrong poles change no figure."""
     rng = np.random.default_rng(1)
     made = (directions(*rng.uniform(0, 360, 40).tolist()), [1.0, 0.0] * 20)
-    found = fitted(with_synthesised(REAL, made)).metrics["traits"]["warmth"]
-    assert found["measured_on"].startswith("out-of-fold, 4 folds, 8 distinct samples;")
-    assert found["auroc"] == 1.0
-    assert found["counts"] == {"positive": 24, "negative": 24, "neutral": 0, "distinct": 48, "synthesized": 40}
+    result = fitted(with_synthesised(REAL, made)).metrics["traits"]["warmth"]
+    assert result["measured_on"].startswith("out-of-fold, 4 folds, 8 distinct samples;")
+    assert result["auroc"] == 1.0
+    assert result["counts"] == {"positive": 24, "negative": 24, "neutral": 0, "distinct": 48, "synthesized": 40}
 
 
-def test_however_many_there_are_they_weigh_as_four_real_ones_a_pole() -> None:
+def test_all_synthesized_samples_of_a_pole_weigh_as_four_real_ones() -> None:
     def turned(made: int) -> float:
         mild = (
             directions(*np.linspace(40, 60, made), *np.linspace(220, 240, made)),
@@ -160,34 +160,34 @@ def test_however_many_there_are_they_weigh_as_four_real_ones_a_pole() -> None:
     assert turned(200) == pytest.approx(turned(20), abs=3)
 
 
-def test_a_pole_without_real_texts_is_taught_by_synthesised_ones_and_the_figures_say_so() -> None:
+def test_a_pole_of_only_synthesized_texts_is_fitted_and_reported() -> None:
     made = (directions(-5, 5, 15, 175, 185, 195), [1.0, 1, 1, 0, 0, 0])
     nothing = (np.zeros((0, 2), np.float32), [])
     trained = fitted(with_synthesised(nothing, made))
-    found, axis = trained.metrics["traits"]["warmth"], trained.snapshot.traits[0]
+    result, axis = trained.metrics["traits"]["warmth"], trained.snapshot.traits[0]
     assert axis.vector[0] > 0.5
     assert axis.breaks != Breaks(50, 50, 50)
-    assert found["auroc"] is found["brier"] is None
-    assert found["measured_on"] == "not measured: only synthesised samples"
+    assert result["auroc"] is result["brier"] is None
+    assert result["measured_on"] == "not measured: only synthesised samples"
 
 
-def test_one_real_text_at_a_pole_is_too_few_to_measure_and_enough_to_learn() -> None:
+def test_one_real_text_at_a_pole_can_be_fitted_but_not_measured() -> None:
     made = (directions(-5, 5, 15, 175, 185, 195), [1.0, 1, 1, 0, 0, 0])
     trained = fitted(with_synthesised((directions(0, 10, 20, 180), [1.0, 1, 1, 0]), made))
-    found = trained.metrics["traits"]["warmth"]
-    assert found["auroc"] is None
-    assert found["measured_on"] == (
-        "not measured: one distinct text at the negative pole, synthesised samples aside,"
-        " two are needed to hold one out"
+    result = trained.metrics["traits"]["warmth"]
+    assert result["auroc"] is None
+    assert result["measured_on"] == (
+        "not measured: one distinct text at the negative pole (synthesised samples do not count),"
+        " but holding one out needs two"
     )
     assert trained.snapshot.traits[0].negative is not None
 
 
 @pytest.mark.parametrize(("change", "known"), [(0.6, True), (0.1, False)])
-def test_a_variation_does_not_give_its_seed_away(change: float, *, known: bool) -> None:
-    """Noise, every text with a variation of the same label: judged in its seed's group it tells nothing of the seed.
+def test_a_variation_does_not_leak_its_seed(change: float, *, known: bool) -> None:
+    """Noise, and every text has a variation with the same label: in its seed's group it reveals nothing about the seed.
 
-    One that is nearly its seed is in its group without being told.
+    A variation that is a near duplicate joins that group without being told.
     """
     rng = np.random.default_rng(2)
     X = rng.normal(size=(28, 200))
@@ -200,12 +200,12 @@ def test_a_variation_does_not_give_its_seed_away(change: float, *, known: bool) 
     assert (fitted(apart).metrics["auroc"] > 0.9) == known
 
 
-def test_where_a_real_and_a_synthesised_text_are_the_same_the_real_one_speaks() -> None:
-    found = evidence(
+def test_a_real_text_replaces_an_equal_synthesized_one() -> None:
+    result = evidence(
         directions(0, 0, 180, 180), np.array([1.0, 0.0, 0.0, 0.0]), range(4), np.array([False, True, False, True])
     )
-    assert sorted(found.y) == [0.0, 1.0]
-    assert not found.synthesized.any()
+    assert sorted(result.y) == [0.0, 1.0]
+    assert not result.synthesized.any()
 
 
 def test_the_order_of_samples_changes_nothing() -> None:
@@ -216,6 +216,6 @@ def test_the_order_of_samples_changes_nothing() -> None:
     assert param_hash(fitted(trait).snapshot) == param_hash(fitted(turned).snapshot)
 
 
-def test_marks_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match="3 marks for 8 samples"):
+def test_synthesized_flags_of_another_length_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 values for 8 samples"):
         fitted(replace(samples(*REAL), synthesized=np.zeros(3, bool)))

@@ -1,4 +1,4 @@
-"""An axis that discovery found: it stays, and learns what is much and what is little on it."""
+"""A discovered axis: it does not change, and is calibrated by the texts of the model."""
 
 from dataclasses import replace
 
@@ -26,16 +26,16 @@ def learnt(trait: TraitSamples) -> tuple[TraitAxis, dict[str, object]]:
 
 
 def scores(trait: TraitAxis, X: NDArray[np.float32]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = 100 * expit(X.astype(np.float64) @ trait.vector + trait.offset)
-    return found
+    result: NDArray[np.float64] = 100 * expit(X.astype(np.float64) @ trait.vector + trait.offset)
+    return result
 
 
-def test_the_axis_stays_what_it_was() -> None:
+def test_an_intrinsic_axis_does_not_change() -> None:
     trait, _ = learnt(pool())
     np.testing.assert_allclose(trait.vector / np.linalg.norm(trait.vector), AXIS, atol=1e-6)
 
 
-def test_a_score_is_about_the_share_of_texts_below() -> None:
+def test_a_score_is_about_the_percentage_of_texts_below() -> None:
     X, _ = cloud(90, 4)
     trait, _ = learnt(pool())
     places = X @ AXIS
@@ -55,14 +55,14 @@ def test_the_outer_thirds_are_the_clusters() -> None:
     assert set(figures["parameters"]) == {"slope", "offset"}
 
 
-def test_without_labels_there_is_no_figure_and_it_says_so() -> None:
+def test_without_labels_there_is_no_figure_but_a_reason() -> None:
     _, figures = learnt(pool())
     assert figures["auroc"] is None
     assert str(figures["measured_on"]).startswith("not measured: nobody labelled these texts")
     assert figures["counts"] == {"positive": 0, "negative": 0, "neutral": 0, "distinct": 90, "synthesized": 0}
 
 
-def test_labels_given_since_measure_the_axis_and_do_not_move_it() -> None:
+def test_later_labels_measure_the_axis_without_moving_it() -> None:
     plain = pool()
     y = np.full(90, np.nan)
     places = plain.X @ AXIS
@@ -71,10 +71,10 @@ def test_labels_given_since_measure_the_axis_and_do_not_move_it() -> None:
     assert labelled.vector.tobytes() == learnt(plain)[0].vector.tobytes()
     assert labelled.breaks == learnt(plain)[0].breaks
     assert figures["auroc"] == 1.0
-    assert figures["measured_on"] == "16 distinct labelled samples, of an axis found without labels"
+    assert figures["measured_on"] == "16 distinct labelled samples, for an axis found without labels"
 
 
-def test_turning_the_axis_turns_the_scores() -> None:
+def test_reversing_the_axis_reverses_the_scores() -> None:
     X, _ = cloud(90, 4)
     one, other = learnt(pool())[0], learnt(replace(pool(), intrinsic_axis=-AXIS))[0]
     np.testing.assert_allclose(scores(one, X), 100 - scores(other, X), atol=1e-3)
@@ -87,7 +87,7 @@ def test_the_order_of_the_pool_changes_nothing() -> None:
     assert param_hash(fitted(plain).snapshot) == param_hash(fitted(turned).snapshot)
 
 
-def test_texts_that_nobody_wrote_are_no_part_of_the_pool() -> None:
+def test_synthesized_texts_are_not_in_the_pool() -> None:
     plain, (strange, _) = pool(), cloud(30, 4, apart=2.0)
     more = replace(
         plain,
@@ -102,14 +102,14 @@ def test_texts_that_nobody_wrote_are_no_part_of_the_pool() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
-def test_in_a_pool_of_few_texts_everything_stands_in_the_middle(n: int) -> None:
+def test_with_few_texts_in_the_pool_every_text_scores_50(n: int) -> None:
     trait, figures = learnt(pool(n))
     assert not trait.vector.any()
     assert trait.breaks == Breaks(50, 50, 50)
     assert figures["auroc"] is None
 
 
-def test_an_empty_pool_or_one_of_equal_texts_does_no_harm() -> None:
+def test_an_empty_pool_or_equal_texts_score_50() -> None:
     X = np.tile(np.array([0.5, 0.5, 0.5, 0.5], np.float32), (40, 1))
     for trait in (replace(pool(40), X=X), replace(pool(2), X=np.zeros((2, 4), np.float32)), pool(0)):
         assert not learnt(trait)[0].vector.any()

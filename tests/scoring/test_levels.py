@@ -1,4 +1,4 @@
-"""What more effort gives, what the labels add, and what the metrics say of both."""
+"""What more effort gives, what the labels add, and what the metrics say about both."""
 
 import itertools
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ BLOCKS = (slice(0, 10), slice(10, 30))
 
 
 def noisy(n: int, *, block: slice = BLOCKS[0]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Poles that differ in one block of features only, and little."""
+    """Poles that differ a little, in one block of features only."""
     rng = np.random.default_rng(n)
     y = np.tile([1.0, 0.0], n // 2)
     X = rng.normal(size=(n, 30))
@@ -39,25 +39,27 @@ def knowing() -> NDArray[np.float32]:
 
 @pytest.mark.parametrize("n", [8, 40, 120])
 @pytest.mark.parametrize("labels", [True, False])
-def test_more_effort_never_foretells_held_out_samples_worse(n: int, *, labels: bool) -> None:
+def test_more_effort_is_never_worse_on_held_out_samples(n: int, *, labels: bool) -> None:
     known = evidence(*noisy(n), range(n))
-    found = [search(known, EFFORTS[level], label_axis=knowing() if labels else None, blocks=BLOCKS) for level in LEVELS]
-    entropies = [min(tried.cross_entropy for tried in each.tried if tried.level == each.level) for each in found]
+    result = [
+        search(known, EFFORTS[level], label_axis=knowing() if labels else None, blocks=BLOCKS) for level in LEVELS
+    ]
+    entropies = [min(tried.cross_entropy for tried in each.tried if tried.level == each.level) for each in result]
     assert all(more <= less for less, more in itertools.pairwise(entropies))
-    assert [tried.level for tried in found[-1].tried] == list(LEVELS)
+    assert [tried.level for tried in result[-1].tried] == list(LEVELS)
 
 
-def test_a_block_that_knows_more_comes_to_count_more() -> None:
+def test_a_more_informative_block_gets_more_weight() -> None:
     rng = np.random.default_rng(1)
     X, y = noisy(300)
     X[:, BLOCKS[1]] = 3 * rng.normal(size=(300, 20))
-    found = search(evidence(X, y, range(300)), EFFORTS["max"], blocks=BLOCKS)
-    assert found.recipe is not None
-    assert found.recipe.weights is not None
-    assert found.recipe.weights[0] > found.recipe.weights[-1]
+    result = search(evidence(X, y, range(300)), EFFORTS["max"], blocks=BLOCKS)
+    assert result.recipe is not None
+    assert result.recipe.weights is not None
+    assert result.recipe.weights[0] > result.recipe.weights[-1]
 
 
-def test_labels_that_know_lift_a_few_samples() -> None:
+def test_informative_labels_improve_a_fit_to_few_samples() -> None:
     X, y = noisy(8)
     test, truth = noisy(400)
 
@@ -68,7 +70,7 @@ def test_labels_that_know_lift_a_few_samples() -> None:
     assert abs(area(-knowing()) - area(None)) < 0.05
 
 
-def test_one_sample_a_pole_listens_to_labels_that_are_right() -> None:
+def test_one_sample_per_pole_is_enough_to_use_right_labels() -> None:
     X, east = directions(30, 150), np.array([1.0, 0.0], np.float32)
     known = evidence(X, np.array([1.0, 0.0]), range(2))
     plain, right, wrong = (search(known, EFFORTS["high"], label_axis=axis) for axis in (None, east, -east))
@@ -76,7 +78,7 @@ def test_one_sample_a_pole_listens_to_labels_that_are_right() -> None:
     np.testing.assert_allclose(wrong.vector, plain.vector, atol=0.3)
 
 
-def test_another_turn_is_another_assignment_to_folds() -> None:
+def test_another_turn_assigns_other_folds() -> None:
     known = evidence(*noisy(40), range(40))
     first, again, other = (search(known, EFFORTS["medium"], turn=turn) for turn in (0, 0, 1))
     assert first.held_out is not None
@@ -86,62 +88,62 @@ def test_another_turn_is_another_assignment_to_folds() -> None:
 
 def test_many_samples_need_no_labels() -> None:
     X, y = cloud(2_100, 6)
-    found = search(evidence(X, y, range(2_100)), EFFORTS["low"], label_axis=X[0])
-    assert not any(candidate.labels for candidate in found.shares)
+    result = search(evidence(X, y, range(2_100)), EFFORTS["low"], label_axis=X[0])
+    assert not any(candidate.labels for candidate in result.shares)
 
 
-def told(trait: TraitSamples, effort: str = "high", **more: Any) -> dict[str, Any]:
+def trait_metrics(trait: TraitSamples, effort: str = "high", **more: Any) -> dict[str, Any]:
     encoder = EncoderIdentity("plane-1", trait.X.shape[1], "0" * 64)
     trained = fit([trait], encoder=encoder, scoring_method="balanced_cosine", max_depth=1, effort=effort, **more)
-    found: dict[str, Any] = trained.metrics["traits"][trait.key]
-    return found
+    result: dict[str, Any] = trained.metrics["traits"][trait.key]
+    return result
 
 
-def test_a_weight_that_was_chosen_is_called_as_the_mode_it_belongs_to() -> None:
+def test_a_chosen_block_weight_is_named_after_its_mode() -> None:
     X, y = noisy(150)
-    before = told(samples(X, y), "max")
+    before = trait_metrics(samples(X, y), "max")
     before["shares"] = {str(Candidate(0.5, 0.0, (2.0, 0.5))): 1.0}
-    chosen = told(samples(X, y), "max", modes={"one": BLOCKS[0]}, fixed={"warmth": before})["search"]["chosen"]
+    chosen = trait_metrics(samples(X, y), "max", modes={"one": BLOCKS[0]}, fixed={"warmth": before})["search"]["chosen"]
     assert (chosen["weight of one"], chosen["weight of the rest"]) == pytest.approx((2.0, 0.5))
 
 
 def test_metrics_say_what_was_tried_chosen_and_gained() -> None:
     X, y = noisy(40)
-    found = told(replace(samples(X, y), label_axis=knowing()), modes={"one": BLOCKS[0]})
-    levels = found["search"]["levels"]
+    result = trait_metrics(replace(samples(X, y), label_axis=knowing()), modes={"one": BLOCKS[0]})
+    levels = result["search"]["levels"]
     assert [level["level"] for level in levels] == ["low", "medium", "high"]
     assert [level["tried"] for level in levels] == [2, 45, 105]
     assert sum(level["chosen"] for level in levels) == 1
-    assert found["search"]["gained"] >= 0
-    assert found["search"]["tried"] == 105
-    assert "shrinkage, power of ten" in found["search"]["chosen"]
-    assert found["labels"]["used"]
-    assert 0 < found["labels"]["share"] < 1
-    assert found["labels"]["gain"] > 0
-    assert "foretell" in found["labels"]["why"]
+    assert result["search"]["gained"] >= 0
+    assert result["search"]["tried"] == 105
+    assert "shrinkage, power of ten" in result["search"]["chosen"]
+    assert result["labels"]["used"]
+    assert 0 < result["labels"]["share"] < 1
+    assert result["labels"]["gain"] > 0
+    assert "improve" in result["labels"]["why"]
 
 
 @pytest.mark.parametrize(
     ("trait", "why"),
     [
-        (samples(directions(0, 10, 180, 190), [1, 1, 0, 0]), "not asked"),
+        (samples(directions(0, 10, 180, 190), [1, 1, 0, 0]), "did not use labels"),
         (replace(samples(directions(0, 180), [1, 0]), label_axis=directions(0)[0]), "too few samples"),
     ],
 )
-def test_metrics_say_why_labels_were_not_weighed(trait: TraitSamples, why: str) -> None:
-    found = told(trait)["labels"]
-    assert why in found["why"]
-    assert found["gain"] is None
+def test_metrics_say_why_labels_have_no_gain(trait: TraitSamples, why: str) -> None:
+    result = trait_metrics(trait)["labels"]
+    assert why in result["why"]
+    assert result["gain"] is None
 
 
-def test_labels_are_kept_by_a_training_that_repeats_the_choice() -> None:
+def test_a_refit_with_the_previous_choice_keeps_the_labels() -> None:
     X, y = noisy(40)
     trait = replace(samples(X, y), label_axis=knowing())
     before = fitted(trait)
     names: Sequence[str] = list(before.metrics["traits"]["warmth"]["shares"])
     assert any("labels" in name for name in names)
     encoder = before.snapshot.encoder
-    again = fit(
+    refitted = fit(
         [trait],
         encoder=encoder,
         scoring_method="balanced_cosine",
@@ -149,8 +151,8 @@ def test_labels_are_kept_by_a_training_that_repeats_the_choice() -> None:
         effort="high",
         fixed=before.metrics["traits"],
     )
-    assert param_hash(again.snapshot) == param_hash(before.snapshot)
-    without = told(replace(trait, label_axis=None), fixed=before.metrics["traits"])
+    assert param_hash(refitted.snapshot) == param_hash(before.snapshot)
+    without = trait_metrics(replace(trait, label_axis=None), fixed=before.metrics["traits"])
     assert not any("labels" in name for name in without["shares"])
     assert sum(without["shares"].values()) == pytest.approx(1)
 

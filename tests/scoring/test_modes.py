@@ -1,4 +1,4 @@
-"""The faster modes of an encoder: every trait has an axis among the vectors of each."""
+"""The faster modes of an encoder: every trait has an axis for each."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ FOUR = EncoderIdentity("four-1", 4, "0" * 64)
 
 
 def both(X: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The plane twice: what a text is to the left it is to the right."""
+    """The plane twice: the left and right blocks of a text are equal."""
     return (np.hstack([X, X]) / np.sqrt(2)).astype(np.float32)
 
 
@@ -45,20 +45,20 @@ def test_a_mode_scores_with_its_own_vectors() -> None:
     assert snapshot.in_mode(FULL) is snapshot
 
 
-def test_what_a_mode_is_worth_stands_in_the_metrics() -> None:
-    told = learnt(COMPASS, modes=MODES).metrics["traits"]["warmth"]["modes"]
-    assert set(told) == {"left", "right"}
-    assert told["left"]["auroc"] == 1.0
-    assert told["left"]["brier"] < 0.1
-    assert "18" in told["left"]["measured_on"]
+def test_metrics_hold_the_figures_of_each_mode() -> None:
+    figures = learnt(COMPASS, modes=MODES).metrics["traits"]["warmth"]["modes"]
+    assert set(figures) == {"left", "right"}
+    assert figures["left"]["auroc"] == 1.0
+    assert figures["left"]["brier"] < 0.1
+    assert "18" in figures["left"]["measured_on"]
 
 
-def test_the_whole_is_learnt_as_without_modes_but_for_its_blocks() -> None:
-    plain, told = learnt(COMPASS), learnt(COMPASS, modes={"all": slice(0, 4)})
-    np.testing.assert_array_equal(plain.snapshot.traits[0].vector, told.snapshot.traits[0].vector)
+def test_modes_do_not_change_the_full_fit() -> None:
+    plain, with_modes = learnt(COMPASS), learnt(COMPASS, modes={"all": slice(0, 4)})
+    np.testing.assert_array_equal(plain.snapshot.traits[0].vector, with_modes.snapshot.traits[0].vector)
 
 
-def test_modes_go_through_json_and_a_snapshot_without_them_is_written_as_ever() -> None:
+def test_modes_survive_json_and_are_omitted_if_there_are_none() -> None:
     snapshot = learnt(COMPASS, modes=MODES).snapshot
     again = Snapshot.from_json(json.loads(json.dumps(snapshot.to_json())))
     assert canonical_bytes(again) == canonical_bytes(snapshot)
@@ -68,23 +68,23 @@ def test_modes_go_through_json_and_a_snapshot_without_them_is_written_as_ever() 
     assert param_hash(plain) != param_hash(snapshot)
 
 
-def test_a_mode_that_was_not_learnt_is_refused_with_a_way_out() -> None:
+def test_a_mode_without_training_is_refused_with_a_remedy() -> None:
     plain = learnt(COMPASS).snapshot
-    with pytest.raises(ModeNotLearnt, match="train again"):
+    with pytest.raises(ModeNotLearnt, match="Train again"):
         plain.in_mode("left")
     with pytest.raises(ModeNotLearnt, match="'static'"):
         score_many(learnt(COMPASS, modes=MODES).snapshot, winds, ["east"], mode="static")
 
 
-def test_traits_that_know_different_modes_are_a_damaged_snapshot() -> None:
-    told = learnt(COMPASS, modes=MODES).snapshot.to_json()
-    other = {**told["traits"][0], "key": "other", "modes": {}}
+def test_traits_with_different_modes_are_a_damaged_snapshot() -> None:
+    values = learnt(COMPASS, modes=MODES).snapshot.to_json()
+    other = {**values["traits"][0], "key": "other", "modes": {}}
     with pytest.raises(SnapshotInvalid, match="modes"):
-        Snapshot.from_json({**told, "traits": [told["traits"][0], other]})
+        Snapshot.from_json({**values, "traits": [values["traits"][0], other]})
 
 
 @pytest.mark.parametrize("n", [12, 40, 100])
-def test_with_the_parameters_of_before_the_modes_come_out_the_same_too(n: int) -> None:
+def test_a_refit_with_the_previous_parameters_reproduces_the_modes(n: int) -> None:
     X, y = cloud(n, 12)
     trait = replace(samples(X, y), label_axis=X[0])
     modes = {"one": slice(0, 5), "two": slice(5, 12)}
@@ -93,7 +93,7 @@ def test_with_the_parameters_of_before_the_modes_come_out_the_same_too(n: int) -
     assert param_hash(learnt(trait, modes=modes, fixed=kept).snapshot) == param_hash(before.snapshot)
 
 
-def test_an_axis_found_without_labels_has_modes_too() -> None:
+def test_an_intrinsic_axis_has_modes_too() -> None:
     axis = np.array([1, 0, 1, 0], np.float32) / np.float32(np.sqrt(2))
     trait = replace(COMPASS, y=np.full(18, np.nan), intrinsic_axis=axis)
     snapshot = learnt(trait, modes=MODES).snapshot

@@ -8,28 +8,28 @@ from traitbench.scoring.nuisance import language, of_group, of_length, source
 POLES = np.r_[np.ones(12), np.zeros(12)]
 
 
-def test_long_texts_against_short_ones_are_told_apart_by_length() -> None:
+def test_long_and_short_texts_are_separated_by_length() -> None:
     assert of_length([*range(200, 212), *range(20, 32)], POLES) == 1.0
     assert of_length([*range(20, 32), *range(200, 212)], POLES) == 1.0
 
 
-def test_lengths_that_overlap_or_prove_nothing_do_not() -> None:
+def test_overlapping_or_few_lengths_are_not_reported() -> None:
     assert of_length([50, 60] * 12, POLES) is None
     assert of_length([7] * 24, POLES) is None
     assert of_length([200, 210, 20, 30], np.array([1.0, 1, 0, 0])) is None
 
 
 def test_a_group_that_one_pole_has_is_found_with_its_shares() -> None:
-    found = of_group(["German"] * 10 + ["English"] * 2 + ["English"] * 12, POLES)
-    assert found is not None
-    assert found.name in ("German", "English")
-    assert abs(found.positive - found.negative) == pytest.approx(10 / 12)
+    result = of_group(["German"] * 10 + ["English"] * 2 + ["English"] * 12, POLES)
+    assert result is not None
+    assert result.name in ("German", "English")
+    assert abs(result.positive - result.negative) == pytest.approx(10 / 12)
 
 
 @pytest.mark.parametrize(
     "groups", [["a", "b"] * 12, [None] * 24, ["a"] * 24, ["a"] * 8 + ["b"] * 4 + ["a"] * 3 + ["b"] * 9]
 )
-def test_groups_that_both_poles_share_are_not(groups: list[str | None]) -> None:
+def test_groups_that_both_poles_share_are_not_reported(groups: list[str | None]) -> None:
     assert of_group(groups, POLES) is None
 
 
@@ -57,7 +57,7 @@ def test_three_against_three_may_be_chance() -> None:
         ("", None),
     ],
 )
-def test_a_text_is_known_by_its_script_and_its_common_words(text: str, name: str | None) -> None:
+def test_a_language_is_known_by_script_and_common_words(text: str, name: str | None) -> None:
     assert language(text) == name
 
 
@@ -78,5 +78,5 @@ def test_any_text_has_a_language_or_none(text: str) -> None:
         ("synthesized", "https://example.org", "synthesised"),
     ],
 )
-def test_a_source_is_a_host_or_who_made_the_text(provenance: str, address: str | None, name: str) -> None:
+def test_a_source_is_a_host_or_a_provenance(provenance: str, address: str | None, name: str) -> None:
     assert source(provenance, address) == name

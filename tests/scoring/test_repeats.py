@@ -14,7 +14,7 @@ RUNS = st.lists(
 
 
 def reference(text: str) -> str:
-    """The same, character by character."""
+    """The same result, character by character."""
     short = ""
     for kind, group in groupby(text, key=lambda sign: " " if sign.isspace() else sign):
         run = "".join(group)
@@ -25,18 +25,18 @@ def reference(text: str) -> str:
 
 
 @given(RUNS)
-def test_a_long_run_is_shortened_and_all_else_stays(text: str) -> None:
+def test_only_long_runs_are_shortened(text: str) -> None:
     assert shorten(text).text == reference(text)
 
 
 @given(RUNS)
-def test_what_is_short_has_nothing_to_shorten(text: str) -> None:
+def test_short_texts_are_not_changed(text: str) -> None:
     once = shorten(text).text
     assert shorten(once).text is once
 
 
 @given(RUNS)
-def test_every_place_is_known_in_the_original(text: str) -> None:
+def test_every_position_maps_to_the_original(text: str) -> None:
     short = shorten(text)
     assert short.origin(0) == 0
     assert short.origin(len(short.text)) == len(text)
@@ -52,7 +52,7 @@ def test_an_ordinary_text_is_the_same_object(text: str) -> None:
     assert shorten(text).text is text
 
 
-def test_space_becomes_the_break_that_it_is() -> None:
+def test_long_white_space_becomes_a_break() -> None:
     wide = " " * 200
     assert shorten(f"a{wide}\n{wide}\nb").text == "a\n\nb"
     assert shorten(f"a{wide}\n{wide}b").text == "a\nb"

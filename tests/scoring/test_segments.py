@@ -25,25 +25,25 @@ def test_a_blank_text_has_no_segment_and_no_part(text: str) -> None:
     assert parts(text, 1) == parts(text, 2) == parts(text, 3) == ()
 
 
-def test_a_long_text_is_cut_where_sentences_end_into_pieces_of_about_sixty_words() -> None:
-    found = pieces(SENTENCE * 30)
-    assert len(found) == 8
-    assert all(piece.endswith(".") for piece in found)
-    assert all(45 <= len(piece.split()) <= 75 for piece in found)
+def test_a_long_text_is_divided_at_sentence_ends_into_about_sixty_words() -> None:
+    result = pieces(SENTENCE * 30)
+    assert len(result) == 8
+    assert all(piece.endswith(".") for piece in result)
+    assert all(45 <= len(piece.split()) <= 75 for piece in result)
 
 
-def test_a_sentence_without_an_end_is_cut_between_words() -> None:
-    found = pieces(" ".join(f"word{i}" for i in range(300)))
-    assert [len(piece.split()) for piece in found] == [60] * 5
+def test_an_endless_sentence_is_divided_between_words() -> None:
+    result = pieces(" ".join(f"word{i}" for i in range(300)))
+    assert [len(piece.split()) for piece in result] == [60] * 5
 
 
-def test_a_text_without_spaces_is_cut_too() -> None:
+def test_a_text_without_spaces_is_divided_too() -> None:
     assert all(len(piece) <= 130 for piece in pieces("今日はとても良い天気です。" * 60))
     assert "".join(pieces("x" * 50_000)) == "x" * 50_000
 
 
 @given(st.text(alphabet=st.sampled_from("ab .!?\n,。今\u00a0é😀"), max_size=2_000))
-def test_nothing_is_cut_off_and_nothing_stands_twice(text: str) -> None:
+def test_segments_cover_the_text_without_overlap(text: str) -> None:
     assert "".join("".join(pieces(text)).split()) == "".join(text.split())
     ends = [(segment.start, segment.end) for segment in segments(text)]
     assert all(start < end for start, end in ends)
@@ -51,10 +51,10 @@ def test_nothing_is_cut_off_and_nothing_stands_twice(text: str) -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("aB .!?\n,。今"), max_size=400), st.integers(1, 3))
-def test_parts_hold_the_whole_text(text: str, depth: int) -> None:
-    found = [text[part.start : part.end] for part in parts(text, depth)]
-    assert "".join("".join(found).split()) == "".join(text.split())
-    assert all(part == part.strip() != "" for part in found)
+def test_parts_cover_the_whole_text(text: str, depth: int) -> None:
+    result = [text[part.start : part.end] for part in parts(text, depth)]
+    assert "".join("".join(result).split()) == "".join(text.split())
+    assert all(part == part.strip() != "" for part in result)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_parts_hold_the_whole_text(text: str, depth: int) -> None:
         (3, ["First one.", "Second one!", "A new paragraph,\nstill going.", "The end"]),
     ],
 )
-def test_depth_says_how_far_a_text_is_taken_apart(depth: int, expected: list[str]) -> None:
+def test_depth_decides_how_far_a_text_is_divided(depth: int, expected: list[str]) -> None:
     text = "First one. Second one!\n\nA new paragraph,\nstill going. The end\n"
     assert [text[part.start : part.end] for part in parts(text, depth)] == expected
 
@@ -102,7 +102,7 @@ def test_a_blank_text_is_a_row_of_zeros() -> None:
     assert embed(lengths, []).shape == (0, 2)
 
 
-def test_sentences_are_told_apart_by_what_follows_them() -> None:
+def test_a_sentence_end_depends_on_what_follows() -> None:
     text = "  Mr. Hill said yes. We left!  \n\nThen came 3.5 miles, e.g. uphill. "
     assert [text[each.start : each.end] for each in sentences(text)] == [
         "Mr. Hill said yes.",
@@ -111,7 +111,7 @@ def test_sentences_are_told_apart_by_what_follows_them() -> None:
     ]
 
 
-def test_phrases_end_at_a_comma_or_before_a_conjunction_where_one_is_near() -> None:
+def test_phrases_end_at_a_near_comma_or_conjunction() -> None:
     text = "We waited for an hour, nobody came to see us and so we left again"
     assert [text[each.start : each.end] for each in phrases(text, 3)] == [
         "We waited for an hour,",
@@ -122,7 +122,7 @@ def test_phrases_end_at_a_comma_or_before_a_conjunction_where_one_is_near() -> N
 
 @pytest.mark.parametrize("text", ["one", "east 東西南北へ行く", "a,b;c — d", "word " * 30])
 @pytest.mark.parametrize("count", [1, 3, 100])
-def test_phrases_are_at_most_words_and_leave_nothing_out(text: str, count: int) -> None:
-    found = phrases(text, count)
-    assert len(found) <= max(1, min(count, count_words(text)))
-    assert "".join(text[each.start : each.end] for each in found).replace(" ", "") == text.replace(" ", "")
+def test_phrases_are_no_shorter_than_words_and_cover_the_text(text: str, count: int) -> None:
+    result = phrases(text, count)
+    assert len(result) <= max(1, min(count, count_words(text)))
+    assert "".join(text[each.start : each.end] for each in result).replace(" ", "") == text.replace(" ", "")

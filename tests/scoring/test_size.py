@@ -8,7 +8,7 @@ def counted(text: str) -> int:
     raise AssertionError("nothing of a text is given to the tokenizer that need not be")
 
 
-def test_a_small_text_is_not_even_counted() -> None:
+def test_a_small_text_is_not_counted() -> None:
     check("a " * 25, most_words=100, count_tokens=counted)
 
 

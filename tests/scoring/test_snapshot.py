@@ -16,7 +16,7 @@ from traitbench.scoring.snapshot import (
     param_hash,
 )
 
-# Written by hand: (1, 0) and (-0.5, 2) as little-endian float32 in base64. Its hash may only change on purpose.
+# Written by hand: (1, 0) and (-0.5, 2) as little-endian float32 in base64. Change its hash only on purpose.
 BY_HAND: dict[str, Any] = {
     "format": 1,
     "scoring_method": "balanced_cosine",
@@ -51,9 +51,9 @@ HASH = "sha256:898f5849506912a71d4e77a42c56b8c7378211fff35d692157441600f1e49eaf"
 
 
 def test_a_snapshot_written_by_hand_is_read_and_written_back() -> None:
-    found = Snapshot.from_json(BY_HAND)
-    np.testing.assert_array_equal(found.matrix, [[1, 0], [-0.5, 2]])
-    assert found.to_json() == BY_HAND
+    result = Snapshot.from_json(BY_HAND)
+    np.testing.assert_array_equal(result.matrix, [[1, 0], [-0.5, 2]])
+    assert result.to_json() == BY_HAND
 
 
 def test_its_hash_does_not_change() -> None:
@@ -70,7 +70,7 @@ def test_it_scores_without_anything_else() -> None:
     assert score(Snapshot.from_json(BY_HAND), encode, "east").to_wire()["scores"] == {"warmth": 78, "depth": 12}
 
 
-def test_any_number_that_counts_changes_the_hash() -> None:
+def test_any_number_in_use_changes_the_hash() -> None:
     hashes = {
         param_hash(each)
         for each in (
@@ -106,47 +106,47 @@ def damaged(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("path", "value", "says"),
     [
-        (("format",), 2, "format 2, this release reads 1"),
+        (("format",), 2, "format 2, but this release reads 1"),
         (("format",), None, "format"),
         (("max_depth",), 4, "max_depth"),
         (("max_depth",), True, "max_depth"),
         (("encoder",), [], "wrong type"),
-        (("encoder", "id"), 5, "id is not a text"),
+        (("encoder", "id"), 5, "id is not a string"),
         (("encoder", "dimension"), 3, "8 bytes, not 12"),
         (("traits",), None, "traits"),
         (("traits", 0), "warmth", "wrong type"),
-        (("traits", 0, "key"), "depth", "twice"),
+        (("traits", 0, "key"), "depth", "same key"),
         (("traits", 0, "vector"), "AACAPw==", "4 bytes, not 8"),
         (("traits", 0, "vector"), "no base64!", "not base64"),
-        (("traits", 0, "vector"), "AADAfwAAAAA=", "not a number"),
+        (("traits", 0, "vector"), "AADAfwAAAAA=", "not a finite number"),
         (("traits", 0, "offset"), float("inf"), "offset"),
         (("traits", 0, "offset"), "0", "offset"),
         (("traits", 0, "aggregation"), "median", "aggregation"),
         (("traits", 0, "breaks", "solid"), None, "solid"),
         (("traits", 0, "breaks", "solid"), 101, "solid"),
-        (("traits", 0, "quartiles", "positive"), [1, 2], "three"),
+        (("traits", 0, "quartiles", "positive"), [1, 2], "3 quartiles"),
         (("traits", 0, "quartiles", "positive"), [1, 2, 3.5], "quartile"),
         (("traits", 0, "quartiles"), None, "quartiles"),
     ],
 )
-def test_what_is_damaged_is_refused_with_its_place(path: tuple[str | int, ...], value: Any, says: str) -> None:
+def test_damage_is_refused_with_its_place(path: tuple[str | int, ...], value: Any, says: str) -> None:
     with pytest.raises(SnapshotInvalid, match=says):
         Snapshot.from_json(damaged(path, value))
 
 
 @pytest.mark.parametrize("values", [None, [], "snapshot", 1, {}])
-def test_what_is_no_snapshot_at_all_is_refused(values: Any) -> None:
+def test_values_that_are_not_a_snapshot_are_refused(values: Any) -> None:
     with pytest.raises(SnapshotInvalid):
         Snapshot.from_json(values)
 
 
 def test_it_belongs_to_one_encoder() -> None:
-    found = snapshot()
-    found.require(PLANE)
+    result = snapshot()
+    result.require(PLANE)
     for other in (
         EncoderIdentity("plane-2", 2, PLANE.digest),
         EncoderIdentity("plane-1", 3, PLANE.digest),
         EncoderIdentity("plane-1", 2, "1" * 64),
     ):
         with pytest.raises(EncoderMismatch, match=r"plane-1.*train again"):
-            found.require(other)
+            result.require(other)

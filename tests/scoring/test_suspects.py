@@ -21,67 +21,67 @@ def nobody(n: int) -> NDArray[np.bool_]:
 
 
 @pytest.mark.parametrize("n", [20, 100, 520])
-def test_labels_that_were_turned_are_found_the_worst_first(n: int) -> None:
+def test_switched_labels_are_found_worst_first(n: int) -> None:
     X, y = clouds(n)
     turned = np.array([3, n + 2])
     given = y.copy()
     given[turned] = 1 - given[turned]
-    found = judge(X, given, np.arange(2 * n), nobody(2 * n))
-    assert found is not None
-    assert set(found.suspects[: len(turned)].tolist()) == set(turned.tolist())
-    assert len(found.suspects) <= len(turned) + 1
-    own = np.where(given > 0.5, found.scores, 1 - found.scores)[found.suspects]
+    result = judge(X, given, np.arange(2 * n), nobody(2 * n))
+    assert result is not None
+    assert set(result.suspects[: len(turned)].tolist()) == set(turned.tolist())
+    assert len(result.suspects) <= len(turned) + 1
+    own = np.where(given > 0.5, result.scores, 1 - result.scores)[result.suspects]
     assert (np.diff(own) >= 0).all()
 
 
 def test_right_labels_raise_no_suspicion() -> None:
     X, y = clouds(100)
-    found = judge(X, y, np.arange(200), nobody(200))
-    assert found is not None
-    assert len(found.suspects) == 0
-    assert found.area == pytest.approx(1, abs=0.01)
+    result = judge(X, y, np.arange(200), nobody(200))
+    assert result is not None
+    assert len(result.suspects) == 0
+    assert result.area == pytest.approx(1, abs=0.01)
 
 
-def test_where_the_poles_cannot_be_told_apart_no_label_can_be_wrong() -> None:
+def test_a_trait_at_chance_has_no_suspect_labels() -> None:
     X, y = clouds(60, apart=0.0)
-    found = judge(X, y, np.arange(120), nobody(120))
-    assert found is not None
-    assert len(found.suspects) == 0
+    result = judge(X, y, np.arange(120), nobody(120))
+    assert result is not None
+    assert len(result.suspects) == 0
 
 
-def test_a_wrong_label_is_not_vouched_for_by_its_copies() -> None:
+def test_copies_do_not_support_a_wrong_label() -> None:
     X, y = clouds(40)
     X[4] = X[6] = X[2]
     y[[2, 4, 6]] = 0
-    kin = np.arange(80)
-    kin[[4, 6]] = 2
-    found = judge(X, y, kin, nobody(80))
-    assert found is not None
-    assert {2, 4, 6} <= set(found.suspects.tolist())
+    groups = np.arange(80)
+    groups[[4, 6]] = 2
+    result = judge(X, y, groups, nobody(80))
+    assert result is not None
+    assert {2, 4, 6} <= set(result.suspects.tolist())
 
 
-def test_too_few_samples_judge_nobody() -> None:
+def test_too_few_samples_give_no_check() -> None:
     X, y = clouds(7)
     assert judge(X, y, np.arange(14), nobody(14)) is None
     assert judge(X[:0], y[:0], np.arange(0), nobody(0)) is None
 
 
-def test_what_nobody_wrote_judges_nobody_and_is_not_judged() -> None:
+def test_synthesized_samples_neither_check_nor_are_checked() -> None:
     X, y = clouds(20)
     made = np.arange(40) >= 10
     assert judge(X, y, np.arange(40), made) is None
 
 
-def test_a_text_far_from_all_others_is_lonely() -> None:
+def test_a_text_far_from_all_others_is_isolated() -> None:
     X, _ = clouds(60)
     strange = np.zeros((2, 70), np.float32)
     strange[0, 40] = strange[1, 41] = 1
-    found = lonely(np.vstack([X, strange]))
-    assert found[-2:].all()
-    assert found[:-2].sum() <= 2
+    result = lonely(np.vstack([X, strange]))
+    assert result[-2:].all()
+    assert result[:-2].sum() <= 2
 
 
-def test_among_few_and_among_equals_nobody_is_lonely() -> None:
+def test_among_few_or_equal_texts_none_is_isolated() -> None:
     X, _ = clouds(9)
     assert not lonely(X).any()
     assert not lonely(np.repeat(X[:1], 50, axis=0)).any()

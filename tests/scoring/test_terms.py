@@ -14,7 +14,7 @@ def test_words_are_folded_and_without_signs_and_digits() -> None:
     assert words("Don’t PANIC: 42 cats' naïve x2!") == ["don't", "panic", "cats", "naïve", "x"]
 
 
-def test_texts_are_alike_by_the_words_they_share() -> None:
+def test_texts_are_similar_by_shared_words() -> None:
     alike = kernel(["red car", "red bike", "blue sky", "", "red car"])
     np.testing.assert_allclose(alike, alike.T)
     np.testing.assert_allclose(np.diag(alike), [1, 1, 1, 0, 1])
@@ -23,7 +23,7 @@ def test_texts_are_alike_by_the_words_they_share() -> None:
     assert alike[0, 2] == alike[0, 3] == 0
 
 
-def test_the_words_of_either_group_are_told_apart() -> None:
+def test_the_distinctive_words_of_each_group_are_found() -> None:
     above, below = telling(TEXTS, FIRST, ~FIRST)
     assert set(above) == {"lovely", "dog"}
     assert set(below) == {"broken", "lamp"}
@@ -35,12 +35,12 @@ def test_a_word_of_a_single_text_is_never_named() -> None:
     assert "hunter" not in {*above, *below}
 
 
-def test_small_words_come_last() -> None:
+def test_function_words_come_last() -> None:
     texts = [f"{text} {'because' if i < 4 else 'although'}" for i, text in enumerate(TEXTS)]
     above, below = telling(texts, FIRST, ~FIRST)
     assert above[-1] == "because"
     assert below[-1] == "although"
 
 
-def test_groups_that_say_the_same_have_no_telling_word() -> None:
+def test_equal_groups_have_no_distinctive_word() -> None:
     assert telling(["the same words"] * 8, FIRST, ~FIRST) == ([], [])
