@@ -1,6 +1,6 @@
-"""Who may do what, as a table, checked in the contract's order: scope, handle, namespace, existence.
+"""Access rules as a table, checked in the contract's order: scope, handle, namespace, existence.
 
-The service asks before it reads a body; every operation asks again inside its own transaction.
+The service checks them before it reads a body; every operation checks them again in its own transaction.
 
 See core/docs/contract.md, section 3.
 """
@@ -56,7 +56,7 @@ Reach = Literal["read", "owned read", "write"]
 
 @dataclass(frozen=True)
 class Rule:
-    """The scope that an operation needs, and how far it reaches."""
+    """The scope that an operation needs, and the namespaces that it can reach."""
 
     scope: Literal["any", "authoring"]
     reach: Reach
@@ -102,10 +102,10 @@ RULES: Mapping[Operation, Rule] = {
 def check(
     bench: Bench, caller: Caller, operation: Operation, handle: str | None = None, *, trait: str | None = None
 ) -> None:
-    """Raise what a call of this operation would, short of its body; a `trait` in the path must exist too.
+    """Raise what a call of this operation would raise before its body is read.
 
-    From memory or not, what a caller is not permitted is raised first: nobody shall tell by the time it takes what is
-    there of others.
+    A `trait` in the path must exist too. Permission is checked before existence, cached or not: response time must not
+    reveal whether another tenant's model exists.
     """
     if handle is None:
         check_scope(caller, operation)
@@ -119,13 +119,13 @@ def check(
 
 
 def check_scope(caller: Caller, operation: Operation) -> None:
-    """Raise `InsufficientScope` when the operation needs an authoring key and this is none."""
+    """Raise `InsufficientScope` if the operation needs an authoring key and the caller's is not one."""
     if RULES[operation].scope == "authoring" and caller.scope != "authoring":
-        raise InsufficientScope("This needs a key of scope authoring.", details={"scope": caller.scope})
+        raise InsufficientScope("This needs a key with the scope authoring.", details={"scope": caller.scope})
 
 
 def permit(bench: Bench, caller: Caller, operation: Operation, handle: str) -> Handle:
-    """The handle, when scope and namespace let the caller go on; what exists is not looked at."""
+    """The parsed handle, if scope and namespace allow the operation. Whether the model exists is not checked."""
     check_scope(caller, operation)
     name = parse_pinned_handle(handle).handle if operation.startswith("scores.") else parse_handle(handle)
     _check_namespace(bench, caller, RULES[operation].reach, name)
@@ -133,14 +133,14 @@ def permit(bench: Bench, caller: Caller, operation: Operation, handle: str) -> H
 
 
 def found(model: ModelRow | None, handle: str) -> ModelRow:
-    """The model; raise `ModelNotFound` when there is none."""
+    """The model; raise `ModelNotFound` if there is none."""
     if model is None:
         raise _not_found(handle)
     return model
 
 
 def trait_of(connection: Connection, model: ModelRow, name: str) -> traits.TraitRow:
-    """The trait of a key or, failing that, of a name; raise `TraitNotFound` when the model has neither."""
+    """The trait with this key or, failing that, this name; raise `TraitNotFound` if there is none."""
     trait = pick(traits.rows(connection, model.id), name)
     if trait is None:
         raise TraitNotFound(f"The model {model.handle} has no such trait.", details={"trait": name[:200]})
@@ -148,7 +148,7 @@ def trait_of(connection: Connection, model: ModelRow, name: str) -> traits.Trait
 
 
 def pick(rows: list[traits.TraitRow], name: str) -> traits.TraitRow | None:
-    """The trait that a key or a name means; the key wins (core/docs/contract.md, section 2)."""
+    """The trait with this key or name, if any; a key match wins (core/docs/contract.md, section 2)."""
     by_name = {row.name: row for row in rows}
     return next((row for row in rows if row.key == name), by_name.get(name))
 

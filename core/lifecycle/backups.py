@@ -1,11 +1,11 @@
 """Backup and restore: one file that holds everything a service needs, made while the service runs.
 
-A backup is one reading transaction: all that was acknowledged before it began is in it, and nothing in half. A restore
-is one writing transaction: whenever it is killed, the database is as it was, or as the backup says. Runs that had not
-ended are queued again under their ids, so that a model that is busy in the backup gets its version.
+A backup is one read transaction: it contains everything acknowledged before it began, and nothing half done. A restore
+is one write transaction: if it is killed, the database is either unchanged or fully restored. Runs that had not ended
+are queued again under their ids, so that a model that is busy in the backup gets its version.
 
-The workbench's own key is not in a backup: the database holds hashes only. A service that starts on a restored database
-in another home issues a new one; all other keys keep working.
+The workbench's own key is not in a backup, because the database holds only hashes. A service that starts on a restored
+database in another home issues a new one; all other keys keep working.
 """
 
 import fcntl
@@ -48,7 +48,7 @@ def backup(settings: Settings, path: Path, *, overwrite: bool = False) -> Manife
             with reading(engine) as connection:
                 manifest = backups.write(connection, new, program=version("traitbench"), now=rules.now())
             new.flush()
-            # A backup that cannot be read back is none.
+            # Verify that the backup can be read back.
             with backups.opened(_part(path)):
                 pass
     except OSError as error:
@@ -59,10 +59,13 @@ def backup(settings: Settings, path: Path, *, overwrite: bool = False) -> Manife
 
 
 def restore(settings: Settings, path: Path, *, replace: bool = False) -> tuple[Manifest, int]:
-    """Put a backup into an empty database, or with `replace` in the place of what is there; the number of runs that
-    were queued again. Raise `BackupRefused` if that cannot be done: then nothing has changed."""
+    """Restore a backup into an empty database or, with `replace`, over an existing one.
+
+    Returns the manifest and the number of runs that were queued again. Raises `BackupRefused` if the backup cannot be
+    restored; nothing has changed then.
+    """
     with backups.opened(path) as opened, _without_worker(settings):
-        engine = _made(settings)
+        engine = _open_target(settings)
         queue = EngineQueue(settings.database_url)
         try:
             _check_target(engine, replace=replace)
@@ -74,7 +77,7 @@ def restore(settings: Settings, path: Path, *, replace: bool = False) -> tuple[M
                 opened.load(connection)
                 queued = _queue_again(connection, queue)
             if replace:
-                # What was replaced may hold texts that somebody wanted to be rid of.
+                # The replaced data may hold texts that must be gone for good.
                 clean(engine, patience_s=_CLEAN_SECONDS)
         finally:
             queue.close()
@@ -87,15 +90,15 @@ def restore(settings: Settings, path: Path, *, replace: bool = False) -> tuple[M
 
 @contextmanager
 def _new(path: Path) -> Iterator[IO[bytes]]:
-    """A file beside the path, which takes its name when it is complete and on disk, and goes if it never is."""
+    """A temporary file that is renamed to the path once it is complete and on disk, and deleted if that fails."""
     part = _part(path)
     with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "wb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise BackupRefused(f"Another backup is being written to {path}: wait for it.") from error
+            raise BackupRefused(f"Another backup is being written to {path}: wait until it is finished.") from error
         try:
-            # What a killed backup has left is written over.
+            # Overwrite what a killed backup may have left.
             os.fchmod(file.fileno(), 0o600)
             file.truncate(0)
             yield file
@@ -124,8 +127,8 @@ def _sync_folder(folder: Path) -> None:
 # ---- the target ------------------------------------------------------------------------------------------------------
 
 
-def _made(settings: Settings) -> Engine:
-    """The database to restore to, made if it is a file; its tables are left as they are."""
+def _open_target(settings: Settings) -> Engine:
+    """The database to restore to, its tables unchanged; a SQLite file is created if it is missing."""
     if file := sqlite_file(settings.database_url):
         try:
             os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
@@ -136,7 +139,7 @@ def _made(settings: Settings) -> Engine:
 
 @contextmanager
 def _without_worker(settings: Settings) -> Iterator[None]:
-    """Hold the lock of the worker of a SQLite database, whichever home its service has."""
+    """Hold the worker's lock on a SQLite database, so that no service runs on it, whatever its home folder."""
     file = sqlite_file(settings.database_url)
     if file is None:
         yield
@@ -150,7 +153,7 @@ def _without_worker(settings: Settings) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise BackupRefused(f"A Traitbench runs on {file}: stop it, then restore.") from error
+            raise BackupRefused(f"Traitbench is running on {file}: stop it, then restore.") from error
         yield
     finally:
         os.close(lock)
@@ -163,11 +166,14 @@ def _check_target(engine: Engine, *, replace: bool) -> None:
 
 def _check_empty(connection: Connection, *, replace: bool) -> None:
     if not replace and not backups.is_empty(connection):
-        raise BackupRefused("The database is not empty: add --replace to replace everything in it by the backup.")
+        raise BackupRefused("The database is not empty: add --replace to replace everything in it with the backup.")
 
 
 def _check_alone(connection: Connection) -> None:
-    """Every process of a service keeps connections to PostgreSQL; one that starts now waits until we are done."""
+    """Raise `BackupRefused` while other processes use the PostgreSQL database.
+
+    Every process of a service keeps connections open. One that starts now waits until the restore is done.
+    """
     if connection.dialect.name != "postgresql":
         return
     others = text(
@@ -182,7 +188,7 @@ def _check_alone(connection: Connection) -> None:
                 " uses it, then restore."
             )
         sleep(_LOOK_SECONDS)
-        # Within a transaction PostgreSQL answers as it did the first time.
+        # Within a transaction PostgreSQL caches its statistics.
         connection.execute(text("SELECT pg_stat_clear_snapshot()"))
 
 
@@ -191,13 +197,13 @@ def _or_nothing() -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, ValueError, BadZipFile) as error:
-        # Only the first line of what the database says: the others may hold values.
+        # Only the first line of the database's message: the others may hold values.
         reason = str(error.orig).partition("\n")[0] if isinstance(error, DBAPIError) else type(error).__name__
         raise BackupRefused(f"Nothing was restored, and nothing changed: {reason}.") from error
 
 
 def _queue_again(connection: Connection, queue: EngineQueue) -> int:
-    """Forget what the run engine knows, and give it the runs that had not ended."""
+    """Clear the run engine's tables and queue the runs that had not ended; return their number."""
     queue.forget_all(connection)
     unfinished = runs.live(connection)
     for run in unfinished:

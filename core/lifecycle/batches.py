@@ -1,8 +1,8 @@
-"""Many texts against one version: a line for each, in order, made in threads while the lines before are on their way.
+"""Score many texts with one version: one line each, in order, made in threads while earlier lines are being sent.
 
-What a batch began under holds to its end: the version, its traits, the mode. What may be kept of it is asked anew
-whenever something is kept. `open_batch` raises what is wrong with the whole; what is wrong with a text stands on its
-line, and its neighbours do not notice. Threads encode in turns that calls go before (`encoders.lanes`).
+A batch keeps its version, its traits and its mode to the end. Whether vectors may be stored is checked again at every
+write. `open_batch` raises errors of the whole batch; an error of one text is reported on its line and does not affect
+the others. Interactive calls are encoded before batches (`encoders.lanes`).
 """
 
 import logging
@@ -25,7 +25,7 @@ from traitbench.scoring import card
 
 _FETCHERS = 2
 _ALONE = 10**12
-# Of all batches together: whoever waits for an address shall find a free seat (`traitbench.extract`).
+# Shared by all batches, so that an interactive call always finds a free fetcher (`traitbench.extract`).
 _fetching = BoundedSemaphore(4)
 
 _log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ Score = Callable[[Sequence[str]], list[bytes]]
 
 
 def open_batch(bench: Bench, caller: Caller, handle: str, body: BatchRequest, *, request_id: str) -> Pipeline:
-    """The results of a batch, in JSON, to be started; raise what a score of a good text would."""
+    """A pipeline, not yet started, of the batch's results in JSON; raise what a score of a valid text would."""
     access.permit(bench, caller, "scores.batch", handle)
     served = serving.now(bench, handle, body.traits)
     rules.require("use", served.model)
@@ -74,7 +74,7 @@ def _pipeline(bench: Bench, contents: Sequence[str], score: Score, encoding: Bat
         [numbers[content] for content in contents],
         [(texts, WIDTH), (addresses, _FETCHERS)],
         make,
-        # An address is fetched alone, however little the processor has to do with it.
+        # An address is fetched on its own: it takes long, although it costs hardly any CPU time.
         weights=[_ALONE if is_url(content) else len(content) + 1 for content in distinct],
         handful_s=LANES.turn_seconds,
         live=bench.batches,
@@ -83,7 +83,7 @@ def _pipeline(bench: Bench, contents: Sequence[str], score: Score, encoding: Bat
 
 
 def _together(score: Score, texts: Sequence[str]) -> list[bytes]:
-    """The lines of texts; none when something is wrong with one of them, or may be."""
+    """The lines of several texts; none if one of them is, or may be, invalid."""
     try:
         return [] if any(map(_is_odd, texts)) else score(texts)
     except Exception:
@@ -95,7 +95,7 @@ def _is_odd(text: str) -> bool:
 
 
 def _alone(bench: Bench, score: Score, content: str) -> bytes:
-    """The line of a text, or of what is wrong with it."""
+    """The line of one text, or the line of its error."""
     try:
         _check(content)
         [line] = score([_text_of(bench, content)])
@@ -108,7 +108,7 @@ def _alone(bench: Bench, score: Score, content: str) -> bytes:
 
 
 def _check(content: str) -> None:
-    """Raise what a request with this content would be told."""
+    """Raise the error that a single score of this content would raise."""
     if not content:
         raise _refused("string_too_short", "String should have at least 1 character")
     if not content.strip():
@@ -139,6 +139,6 @@ def _text_of(bench: Bench, content: str) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """Its type and where it was raised, never its message, which may hold content."""
+    """The type of an error and where it was raised; never its message, which may hold content."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{type(error).__qualname__} at {frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown"

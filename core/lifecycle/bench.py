@@ -1,4 +1,4 @@
-"""What every operation needs in its hand: settings, store, runs, encoder; opened once, closed once."""
+"""Dependencies shared by all operations: settings, store, runs and encoder. Opened once, closed once."""
 
 import os
 from collections.abc import Callable, Hashable
@@ -29,7 +29,7 @@ _CHECK_SECONDS = 2.0
 
 
 class NotAtHand(Exception):
-    """To tell, the database has to be asked."""
+    """The value is not cached: reading it needs a database query."""
 
 
 def _not_at_hand() -> NoReturn:
@@ -37,7 +37,7 @@ def _not_at_hand() -> NoReturn:
 
 
 def _extract(url: str) -> "Extracted":
-    # Imported when the first address comes: few models are ever asked about one, and it brings in a web client.
+    # Imported on first use: few models are ever asked about an address, and the import loads a web client.
     from traitbench.extract import extract
 
     return extract(url)
@@ -51,7 +51,7 @@ def _fetch_nothing(_url: str) -> NoReturn:
 
 @dataclass(frozen=True)
 class Bench:
-    """The open workbench of the service; `extract` reads the text behind an address."""
+    """The open dependencies of the service; `extract` reads the text behind an address."""
 
     settings: Settings
     engine: Engine
@@ -65,24 +65,24 @@ class Bench:
     may_read: bool = True
 
     def recall(self, asked: Hashable, read: Callable[[], Value]) -> Value:
-        """What `read` says, or said when it was asked last, if nothing was written since."""
+        """The cached result of `read` if nothing was written since; otherwise a new one."""
         ask = read if self.may_read else _not_at_hand
         return ask() if self.unchanged is None else self.unchanged.get(asked, ask)
 
     @cached_property
     def from_memory(self) -> "Bench":
-        """The same, where `recall` raises `NotAtHand` instead of reading."""
+        """A copy whose `recall` raises `NotAtHand` instead of reading."""
         return replace(self, may_read=False)
 
     def forget(self, model_id: int) -> None:
-        """Let go of what is in memory of a model that may keep nothing any more."""
+        """Drop everything cached for a model that may no longer store anything."""
         self.snapshots.clear()
         self.vectors.forget(model_id)
         if self.unchanged is not None:
             self.unchanged.forget()
 
     def close(self) -> None:
-        """Stop batches and runs, and let go of the database."""
+        """Stop batches and runs, and close the database."""
         self.batches.close()
         self.runs.close()
         self.health.close()
@@ -92,18 +92,18 @@ class Bench:
 
     @cached_property
     def health(self) -> Health:
-        """Whether store, encoder and runs are up."""
+        """The health of database, worker, encoder and disk."""
         file = sqlite_file(self.settings.database_url)
         return Health(self.engine, self.runs, file.parent if file else self.settings.home)
 
     def healthy(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether all parts are healthy."""
         return not self.health.state().wrong
 
 
 def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
-    """Open everything, and execute runs, unless `runs` is False: then they are only queued."""
-    # Imported here, so that the commands about keys wait for neither run engine nor encoder.
+    """Open everything and start the worker; with `runs=False` runs are only queued."""
+    # Imported here so that the key commands do not load the run engine and the encoder.
     from traitbench.encoders.registry import load_encoder
     from traitbench.lifecycle.greeting import WORKER, greeting
     from traitbench.runs.engine import Runs
@@ -131,9 +131,10 @@ def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
 
 
 def open_store(settings: Settings, *, check_s: float = 0.0) -> Engine:
-    """The database, its schema up to date: all that the commands about keys need.
+    """The database with its schema up to date, which is all that the key commands need.
 
-    `check_s` are the seconds to look for damage in a SQLite file. Raise `StoreUnavailable` when it cannot be used.
+    `check_s` is how many seconds to spend looking for damage in a SQLite file. Raises `StoreUnavailable` if the
+    database cannot be used.
     """
     file = sqlite_file(settings.database_url)
     try:
@@ -145,8 +146,8 @@ def open_store(settings: Settings, *, check_s: float = 0.0) -> Engine:
     except OSError as error:
         where = settings.home if file is None or error.filename is None else error.filename
         raise StoreUnavailable(
-            f"{where} cannot be used: {error.strerror}. Make it writable for this user, free some space, or let"
-            " TRAITBENCH_HOME or TRAITBENCH_DATABASE_URL name another place.",
+            f"{where} cannot be used: {error.strerror}. Make it writable for this user, free some space, or set"
+            " TRAITBENCH_HOME or TRAITBENCH_DATABASE_URL to another place.",
             reason=reason_of(error) or "no_file",
         ) from error
     engine = open_engine(settings.database_url)

@@ -1,4 +1,4 @@
-"""A model as one document: exported whole, checked whole, brought in whole or not at all."""
+"""A model as one document, a bundle. An import is applied as a whole or not at all."""
 
 from collections.abc import Iterator
 from typing import IO, Any
@@ -17,27 +17,27 @@ _DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.ite
 
 
 def export(bench: Bench, caller: Caller, handle: str, file: IO[bytes]) -> None:
-    """Write all that a model is, at one moment, to a file as a `Bundle`; under zero retention without samples.
+    """Write a consistent copy of a model to a file as a `Bundle`; under zero retention without samples.
 
-    Samples are read twice, for the digest and for the document, and never all of them in memory.
+    Samples are read twice, once for the digest and once for the document, so that they need not fit in memory.
     """
     name = str(access.permit(bench, caller, "models.export", handle))
     with reading(bench.engine) as connection:
         model = access.found(models.find(connection, name), name)
-        told = not model.zero_data_retention
-        places = bundles.places(connection, model.id) if told else {}
+        with_samples = not model.zero_data_retention
+        places = bundles.places(connection, model.id) if with_samples else {}
         bundle = Bundle(
             format=FORMAT,
             sha256="",
             handle=name,
             model=bundles.read_model(connection, model.id),
             traits=bundles.read_traits(connection, model.id, places),
-            samples=[] if told else None,
+            samples=[] if with_samples else None,
             versions=bundles.read_versions(connection, model.id, model.active_version_id),
         )
 
         def samples() -> Iterator[BundledSample] | None:
-            return bundles.read_samples(connection, model.id, places) if told else None
+            return bundles.read_samples(connection, model.id, places) if with_samples else None
 
         signed = bundle.model_copy(update={"sha256": digest(bundle, samples())})
         for piece in document(signed, samples()):
@@ -45,22 +45,27 @@ def export(bench: Bench, caller: Caller, handle: str, file: IO[bytes]) -> None:
 
 
 def import_(bench: Bench, caller: Caller, bundle: Bundle, handle: str | None = None) -> Model:
-    """Make a model of a bundle, under its own handle or another; its versions come in as `backfill`."""
+    """Create a model from a bundle, under its own handle or another; its versions get `triggered_by` "backfill"."""
     name = access.permit(bench, caller, "models.import", bundle.handle if handle is None else handle)
     check(bench, bundle)
     now = rules.now()
     with writing(bench.engine) as connection:
         model_id = models.add(connection, handle=str(name), namespace=name.namespace, now=now, **_fields(bundle))
         if model_id is None:
-            raise HandleTaken(f"There is a model {name} already, archived perhaps.", details={"handle": str(name)})
+            raise HandleTaken(
+                f"There is already a model {name}, perhaps an archived one. Choose another handle.",
+                details={"handle": str(name)},
+            )
         active = bundles.write(connection, model_id, bundle, now=now)
         if active is not None:
-            made = bundle.versions[-1].version_no
-            models.change(connection, model_id, now=now, state="ready", active_version_id=active, versions_made=made)
+            last_version_no = bundle.versions[-1].version_no
+            models.change(
+                connection, model_id, now=now, state="ready", active_version_id=active, versions_made=last_version_no
+            )
         return models.read(connection, model_id)
 
 
 def _fields(bundle: Bundle) -> dict[str, Any]:
-    told = bundle.model.model_dump()
-    given = {name: _DEFAULTS.get(name) if value is None else value for name, value in told.items()}
+    fields = bundle.model.model_dump()
+    given = {name: _DEFAULTS.get(name) if value is None else value for name, value in fields.items()}
     return given | {"kind": "scoring"}

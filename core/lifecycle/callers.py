@@ -1,4 +1,4 @@
-"""Who calls: a key, as far as the rules of access need to know it."""
+"""The caller of an operation, as far as the access rules need to know it."""
 
 from dataclasses import dataclass
 from typing import Literal

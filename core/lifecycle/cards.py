@@ -1,7 +1,7 @@
-"""A model's card: all that a person should know before using it, as markdown (core/docs/contract.md, section 4).
+"""A model's card: what a person should know before using the model, as Markdown (core/docs/contract.md, section 4).
 
-The author's readme is markdown and comes last, as it is. Everything else that somebody typed is text: its marks are
-escaped, so that it can neither leave its place in a table nor pass for a part of the card.
+The author's readme is Markdown and comes last, unchanged. All other text that people entered is escaped, so that it can
+neither break out of its table nor look like a part of the card.
 """
 
 import re
@@ -29,12 +29,12 @@ _SOURCE_FIELDS = ("name", "license", "citation", "url")
 
 
 def card(bench: Bench, caller: Caller, handle: str) -> str:
-    """The card of a model."""
+    """The card of a model, as Markdown."""
     name = str(access.permit(bench, caller, "models.card", handle))
     with reading(bench.engine) as connection:
-        found = access.found(models.find(connection, name), name)
-        model, shown = models.read(connection, found.id), traits.every(connection, found.id).items()
-        active = found.active_version_id
+        row = access.found(models.find(connection, name), name)
+        model, shown = models.read(connection, row.id), traits.every(connection, row.id).items()
+        active = row.active_version_id
         version = None if active is None else versions.read_if_readable(connection, active)
     return "\n\n".join(_sections(model, shown, version)) + "\n"
 
@@ -43,7 +43,7 @@ def _sections(model: Model, shown: Sequence[Trait], version: Version | None) -> 
     yield f"# {_inline(model.handle)}"
     if model.description.strip():
         yield _block(model.description)
-    yield _standing(model, version)
+    yield _state(model, version)
     yield "## Traits"
     yield _traits(shown)
     yield "## Metrics"
@@ -62,28 +62,28 @@ def _sections(model: Model, shown: Sequence[Trait], version: Version | None) -> 
 def _unmeasured(model: Model) -> str:
     if model.version_no is None:
         return "The model has no version yet, so nothing was measured."
-    return f"The figures of v{model.version_no} cannot be read. Restore the model from a backup."
+    return f"The metrics of v{model.version_no} cannot be read. Restore the model from a backup."
 
 
-def _standing(model: Model, version: Version | None) -> str:
-    """State and version."""
+def _state(model: Model, version: Version | None) -> str:
+    """The state and the active version, as a list."""
     lines = [f"- **State:** {model.state}"]
     if version is not None:
         tags = f", tagged {', '.join(map(_inline, version.tags))}" if version.tags else ""
         lines += [
-            f"- **Version:** v{version.version_no}{tags}, of {version.created_at:%Y-%m-%d}, "
-            f"from {version.sample_count:,} samples",
+            f"- **Version:** v{version.version_no}{tags}, created {version.created_at:%Y-%m-%d}, "
+            f"trained with {version.sample_count:,} samples",
             f"- **Parameters:** `{version.param_hash}`",
         ]
     lines += [f"- **Scoring method:** {_inline(model.scoring_method)}, depth {model.max_depth}"]
     if model.zero_data_retention:
-        lines += ["- **Zero data retention:** samples are removed once they are learnt from, texts are never kept"]
+        lines += ["- **Zero data retention:** samples are deleted after training, scored texts are never stored"]
     return "\n".join(lines)
 
 
 def _traits(shown: Sequence[Trait]) -> str:
     if not shown:
-        return "The model has no trait yet."
+        return "The model has no traits yet."
     return _table(
         _TRAIT_COLUMNS,
         [
@@ -97,14 +97,12 @@ def _traits(shown: Sequence[Trait]) -> str:
 
 
 def _metrics(version: Version, shown: Sequence[Trait]) -> str:
-    """Every figure with the set that it was measured on."""
+    """The metrics, each with the samples that it was measured on."""
     names = {trait.key: trait.name for trait in shown}
     rows = [_figures(names.get(key, key), figures) for key, figures in version.metrics.traits.items()]
     mean = _figure(version.metrics.auroc)
     lines = [] if mean == _NONE else [f"Mean AUROC of the traits that could be measured: {mean}."]
-    return "\n\n".join(
-        [*lines, _table(_FIGURE_COLUMNS, rows)] if rows else [*lines, "No figures came with the version."]
-    )
+    return "\n\n".join([*lines, _table(_FIGURE_COLUMNS, rows)] if rows else [*lines, "The version has no metrics."])
 
 
 def _figures(name: str, figures: TraitMetrics) -> tuple[str, ...]:
@@ -137,12 +135,12 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _inline(text: str) -> str:
-    """A text on one line, none of its characters a mark."""
+    """A text on one line, with Markdown escaped."""
     return _MARKS.sub(r"\\\1", " ".join(text.split()))
 
 
 def _block(text: str) -> str:
-    """A text in its paragraphs, none of its lines the beginning of anything else."""
+    """A text with its line breaks and Markdown escaped, so that no line starts a heading, list or quote."""
     return "\n".join(_line(line) for line in text.strip().splitlines())
 
 

@@ -1,6 +1,6 @@
-"""The demo models of a first start: whatever is missing is made, and what a start did not finish, the next one does.
+"""The demo models: created at the first start; a start that is interrupted is completed by the next one.
 
-Each model is made in one transaction with the queueing of its training, so the service is up before they are trained.
+Each model is completed and its training queued in one transaction, so the service is up before they are trained.
 """
 
 import logging
@@ -33,14 +33,14 @@ _log = logging.getLogger(__name__)
 
 
 def ensure_demo_models(bench: Bench) -> None:
-    """Make and train the demo models that are missing; nothing when their namespace is not public here."""
+    """Create and train the demo models that are missing. Does nothing if their namespace is not public."""
     if _NAMESPACE not in bench.settings.public_namespaces:
         return
     for demo in demo_models():
         try:
             _ensure(bench, demo)
         except (TraitbenchError, SQLAlchemyError) as error:
-            _log.warning("the demo model %s was not made: %s", demo.handle, type(error).__name__)
+            _log.warning("the demo model %s could not be created: %s", demo.handle, type(error).__name__)
 
 
 def _ensure(bench: Bench, demo: DemoModel) -> None:
@@ -70,15 +70,15 @@ def _missing(connection: Connection, model: ModelRow, wanted: list[SampleInput])
     rows = stored_traits.rows(connection, model.id)
     keys = {row.id: row.key for row in rows}
     names = {row.name: row.key for row in rows} | {row.key: row.key for row in rows}
-    there = Counter(
+    existing = Counter(
         (keys[label.trait_id], label.content_sha256, label.quality)
         for label in stored_samples.labels(connection, model.id)
     )
     missing = []
     for sample in wanted:
         place = (names[sample.trait], text_hash(sample.text), sample.quality)
-        if there[place] > 0:
-            there[place] -= 1
+        if existing[place] > 0:
+            existing[place] -= 1
         else:
             missing.append(sample)
     return missing

@@ -1,4 +1,4 @@
-"""How a discovery or a synthesis begins: what a draft has is made into more, and the same work is never done twice."""
+"""Start a discovery or a synthesis. The same work on the same samples is never done twice."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
@@ -27,9 +27,10 @@ def begin(
     bounds: Mapping[str, Any],
     check: Callable[[], None],
 ) -> RunStarted:
-    """Queue a run of a model that the connection holds; raise `DuplicateRun` for the same one, in flight or done.
+    """Queue a run of a model that the connection has locked; raise `DuplicateRun` if the same run is live or succeeded.
 
-    `options` make a run another one, `bounds` are the operator's and do not; `check` raises what is said last of all.
+    `options` are part of what makes runs the same; `bounds`, the operator's limits, are not. `check` is called last and
+    raises if the samples do not suffice.
     """
     outcome = rules.require(kind, model)
     effort = effort or DEFAULT_EFFORT
@@ -47,7 +48,7 @@ def begin(
 def _duplicate(model: ModelRow, same: runs.RunRow) -> DuplicateRun:
     over = same.status == "succeeded"
     return DuplicateRun(
-        f"The run {same.id} of {model.handle} is the same and " + ("has succeeded." if over else "is in flight."),
+        f"The run {same.id} of {model.handle} does the same and " + ("has succeeded." if over else "is in flight."),
         details={"handle": model.handle, "run_id": same.id, "status": same.status},
         headers={"X-Run-Id": same.id},
     )

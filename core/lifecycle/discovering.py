@@ -1,6 +1,6 @@
-"""What a discovery does, in the worker: pools the texts of a draft and attaches the axes found as intrinsic traits.
+"""The body of a discovery, in the worker: finds axes among a draft's texts and attaches them as intrinsic traits.
 
-The traits that are there, those of an earlier discovery too, stay and count as known: what is found lies beside them.
+Existing traits stay, including those of an earlier discovery, and count as known: new axes differ from them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,8 +26,8 @@ from traitbench.store.traits import Axis, TraitRow
 from traitbench.store.vectors import Vector
 
 _ENCODING = 0.7
-# A script without spaces has words as long as sentences: each field keeps to the length that it may have.
-_WORDS = {"name": 180, "positive_label": 200, "negative_label": 200, "description": 2_000}
+# In a script without spaces a "word" is as long as a sentence, so each field is cut to its maximum length.
+_MAX_LENGTHS = {"name": 180, "positive_label": 200, "negative_label": 200, "description": 2_000}
 
 Directions = NDArray[np.float64]
 
@@ -38,14 +38,14 @@ def discover(engine: Engine, encoder: Encoder, execution: Execution) -> None:
         pool = _pool(connection, execution.run.model_id)
     known = encoded(engine, encoder, execution, pool.labels, share=lambda texts: _ENCODING if texts else 0.0)
     execution.report("discovering", 0, 1, fraction=_ENCODING)
-    found = _find(engine, encoder, execution.run.effort, pool, known)
+    discovered = _find(engine, encoder, execution.run.effort, pool, known)
     with writing(engine) as connection:
-        _finish(connection, encoder, execution, pool, found)
+        _finish(connection, encoder, execution, pool, discovered)
 
 
 @dataclass(frozen=True)
 class _Pool:
-    """What is there before: it does not change meanwhile, for a busy model is not edited."""
+    """The draft when the run started. It cannot change meanwhile, because a busy model cannot be edited."""
 
     model: ModelRow
     labels: Sequence[samples.Label]
@@ -85,8 +85,11 @@ def _find(
 
 
 def _chosen(labels: Sequence[samples.Label]) -> list[samples.Label]:
-    """The samples to look at: those that somebody wrote, if they are enough, and of many texts those with the lowest
-    hashes, so that the choice depends on nothing but the texts."""
+    """The samples to analyse.
+
+    Synthesized samples are left out if there are enough others. If there are too many texts, those with the lowest
+    hashes are taken, so that the choice depends only on the texts.
+    """
     written = [label for label in labels if label.provenance != "synthesized"]
     pooled = written if len({label.content_sha256 for label in written}) >= FEWEST_TEXTS else labels
     lowest = set(sorted({label.content_sha256 for label in pooled})[:MOST_TEXTS])
@@ -94,13 +97,13 @@ def _chosen(labels: Sequence[samples.Label]) -> list[samples.Label]:
 
 
 def _known(encoder: Encoder, pool: _Pool, vectors: Mapping[str, Vector]) -> Directions:
-    """(m, d): the directions of the traits that are there."""
+    """(m, d): the directions of the existing traits."""
     directions = [_direction(encoder, pool, trait, vectors) for trait in pool.traits]
     return np.array([direction for direction in directions if direction is not None]).reshape(-1, encoder.dimension)
 
 
 def _direction(encoder: Encoder, pool: _Pool, trait: TraitRow, vectors: Mapping[str, Vector]) -> Directions | None:
-    """An axis, or what the labels say; None for an axis among the vectors of another encoder."""
+    """A trait's axis, or the difference of its poles; None for another encoder's axis or a trait without samples."""
     if (axis := pool.axes.get(trait.id)) is not None:
         return axis.vector.astype(np.float64) if axis.encoder_digest == encoder.digest else None
     own = [label for label in pool.labels if label.trait_id == trait.id]
@@ -111,52 +114,52 @@ def _direction(encoder: Encoder, pool: _Pool, trait: TraitRow, vectors: Mapping[
 
 
 def _finish(
-    connection: Connection, encoder: Encoder, execution: Execution, pool: _Pool, found: Sequence[DiscoveredTrait]
+    connection: Connection, encoder: Encoder, execution: Execution, pool: _Pool, discovered: Sequence[DiscoveredTrait]
 ) -> None:
-    # The model first, then the run: the order in which a deletion takes them too.
+    # Lock the model first, then the run: a deletion locks them in the same order.
     model = models.hold_by_id(connection, pool.model.id)
-    attached = found[: max(0, execution.run.options["max_traits"] - len(pool.traits))]
-    execution.succeed(connection, phase="discovering", total=1, notes=_notes(found, attached))
+    attached = discovered[: max(0, execution.run.options["max_traits"] - len(pool.traits))]
+    execution.succeed(connection, phase="discovering", total=1, notes=_notes(discovered, attached))
     if model is None or model.state != "busy":
         raise Fenced(execution.run.id)
     traits.add(connection, model.id, list(_rows(pool, attached, encoder, execution)))
     models.move(connection, model, "draft", now=rules.now())
 
 
-def _notes(found: Sequence[DiscoveredTrait], attached: Sequence[DiscoveredTrait]) -> list[str]:
-    """What a person should know of the outcome."""
-    if not found:
-        return ["No axis was found that repeats itself in both halves of the texts and that words explain."]
-    left = len(found) - len(attached)
-    return [f"{left} of {len(found)} axes were left out: the model may not have more traits."] if left else []
+def _notes(discovered: Sequence[DiscoveredTrait], attached: Sequence[DiscoveredTrait]) -> list[str]:
+    """Notes on the outcome for a person."""
+    if not discovered:
+        return ["No axis was found that repeats in both halves of the texts and that words can describe."]
+    left = len(discovered) - len(attached)
+    return [f"Left out {left} of {len(discovered)} axes: the model has reached its limit of traits."] if left else []
 
 
 def _rows(
     pool: _Pool, attached: Sequence[DiscoveredTrait], encoder: Encoder, execution: Execution
 ) -> Iterator[dict[str, Any]]:
     keys, names = _free_keys({trait.key for trait in pool.traits}), {trait.name for trait in pool.traits}
-    for found in attached:
-        key, words = next(keys), {name: getattr(found, name)[:most] for name, most in _WORDS.items()}
+    for trait in attached:
+        key, words = next(keys), {name: getattr(trait, name)[:most] for name, most in _MAX_LENGTHS.items()}
         if words["name"] in names:
             words["name"] += f" ({key})"
         names.add(words["name"])
-        yield {"key": key, **words, **_fields(found, words, encoder, execution)}
+        yield {"key": key, **words, **_fields(trait, words, encoder, execution)}
 
 
 def _free_keys(taken: set[str]) -> Iterator[str]:
-    """Keys without a word of the texts in them: a key is for good, and texts may have to be forgotten."""
+    """Unused keys without any word of the texts: a key is permanent, but the texts may have to be purged."""
     return (key for number in count(1) if (key := f"axis_{number}") not in taken)
 
 
-def _fields(found: DiscoveredTrait, words: Mapping[str, str], encoder: Encoder, execution: Execution) -> dict[str, Any]:
+def _fields(trait: DiscoveredTrait, words: Mapping[str, str], encoder: Encoder, execution: Execution) -> dict[str, Any]:
     return {
         "kind": "intrinsic",
         "aggregation": "mean",
-        "discrimination": found.discrimination,
-        "explained_variance": found.explained_variance,
-        "anchor_sample_ids": {"positive": list(found.anchor_positive), "negative": list(found.anchor_negative)},
-        # The words beside the trait's own: who forgets the texts forgets them where nobody has changed them.
-        "discovery": {**words, "stability": found.stability, "offset": found.offset, "effort": execution.run.effort},
+        "discrimination": trait.discrimination,
+        "explained_variance": trait.explained_variance,
+        "anchor_sample_ids": {"positive": list(trait.anchor_positive), "negative": list(trait.anchor_negative)},
+        # A copy of the generated words: a purge resets them in the trait unless a person has changed them.
+        "discovery": {**words, "stability": trait.stability, "offset": trait.offset, "effort": execution.run.effort},
         "origin_run_id": execution.run.id,
-        **traits.axis_fields(Axis(encoder.digest, found.axis)),
+        **traits.axis_fields(Axis(encoder.digest, trait.axis)),
     }

@@ -1,4 +1,4 @@
-"""How a discovery begins. It needs a draft with enough different texts; which trait they label does not matter."""
+"""Start a discovery. It needs a draft with enough different texts, whichever trait they label."""
 
 from sqlalchemy import Connection
 
@@ -15,7 +15,7 @@ from traitbench.store.models import ModelRow
 
 
 def start(bench: Bench, caller: Caller, handle: str, body: DiscoverRequest) -> RunStarted:
-    """Queue the search for traits that nobody defined."""
+    """Queue a discovery, which searches for traits that nobody defined."""
     name = str(access.permit(bench, caller, "traits.discover", handle))
     with writing(bench.engine) as connection:
         model = access.found(models.hold(connection, name), name)

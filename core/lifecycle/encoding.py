@@ -1,6 +1,6 @@
-"""The vectors of a model's samples, by the hash of the text: what was never encoded is encoded now, and kept at once.
+"""The vectors of a model's samples, by the hash of the text. Missing ones are encoded and stored batch by batch.
 
-Batch by batch, so that a run that is cut off does not encode again what it had.
+So a run that is interrupted does not encode the same texts again.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from traitbench.store.engine import reading, writing
 from traitbench.store.vectors import Vector
 
 _TEXTS_AT_ONCE = 32
-_CHARACTERS_AT_ONCE = 50_000  # the longest text: the time for a piece of work is bounded (`traitbench.runs.pulse`)
+_CHARACTERS_AT_ONCE = 50_000  # the longest text; each piece has a time limit (`traitbench.runs.pulse`)
 
 Item = TypeVar("Item")
 
@@ -29,17 +29,17 @@ def encoded(
     *,
     share: Callable[[int], float],
 ) -> Mapping[str, Vector]:
-    """The vector of every text; `share` says how much of the whole run so many new texts are."""
+    """The vector of every text. `share(n)` is the fraction of the whole run that encoding `n` new texts takes."""
     with reading(engine) as connection:
-        kept = vectors.read(connection, execution.run.model_id, encoder.digest)
-    known = {label.content_sha256: kept[label.id] for label in labels if label.id in kept}
+        stored = vectors.read(connection, execution.run.model_id, encoder.digest)
+    known = {label.content_sha256: stored[label.id] for label in labels if label.id in stored}
     new = {label.content_sha256: label.id for label in labels if label.content_sha256 not in known}
     for done, batch in _batches(list(new.items())):
         execution.report("encoding", done, len(new), fraction=share(len(new)) * done / len(new))
         with reading(engine) as connection:
             texts = samples.texts(connection, [sample_id for _, sample_id in batch])
         if len(texts) < len(batch):
-            # Only zero retention takes samples from a busy model, and it has cancelled the run before.
+            # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
             raise Fenced(execution.run.id)
         for piece in _pieces(batch, texts, alone=execution.suspected):
             execution.begin("encoding", samples=[sample_id for _, sample_id in piece])
@@ -50,7 +50,7 @@ def encoded(
 def _encode_piece(
     engine: Engine, encoder: Encoder, piece: Sequence[tuple[str, int]], texts: Mapping[int, str]
 ) -> dict[str, Vector]:
-    """Vectors by the text's hash, for pairs of hash and a sample that has the text."""
+    """Encode and store one piece: pairs of a hash and a sample with that text. Returns the vectors by hash."""
     rows = embed(encoder.encode, [texts[sample_id] for _, sample_id in piece])
     with writing(engine) as connection:
         vectors.keep(
@@ -62,7 +62,7 @@ def _encode_piece(
 def _pieces(
     batch: Sequence[tuple[str, int]], texts: Mapping[int, str], *, alone: bool
 ) -> Iterator[Sequence[tuple[str, int]]]:
-    """A batch in pieces of no more characters than the longest text may have; one text each when `alone`."""
+    """A batch in pieces of at most as many characters as the longest text; one text each if `alone`."""
     piece: list[tuple[str, int]] = []
     characters = 0
     for digest, sample_id in batch:

@@ -1,8 +1,8 @@
-"""The reasons of a score: what its sentences add up to, and which samples are like the text.
+"""Explain a score: what its sentences contribute, and which samples are most similar to the text.
 
-The samples are those that the version learnt from, as far as they are here; none under zero retention. Which they are,
-and how near, everybody learns who may score; what they say, only who may list the model's samples. A similarity has two
-decimals: enough to judge by, too few to feel one's way to a text that one may not read.
+The samples are those that the version was trained with, as far as they still exist; none under zero retention. Every
+caller who may score sees their ids and similarities. Only a caller who may list the model's samples sees their texts. A
+similarity has two decimals: enough to judge by, too few to reconstruct a text by trial and error.
 """
 
 from bisect import insort
@@ -28,24 +28,24 @@ from traitbench.store.engine import reading
 
 _NEAREST = 3
 _RETENTION = "The model is under zero data retention: there are no samples to compare with."
-_GONE = "The samples that this version learnt from are not here any more, so none are compared."
-_NO_VECTORS = "The samples have no vectors of the encoder {encoder} here, so none are compared."
-_NO_TOKEN = "The text has no word that the encoder knows, so no sample is near."
-_UNTOLD = "This key may not list the model's samples, so their texts are left out."
+_GONE = "The samples that this version was trained with no longer exist, so no similar samples are shown."
+_NO_VECTORS = "The samples have no vectors from the encoder {encoder}, so no similar samples are shown."
+_NO_TOKEN = "The encoder knows no word of the text, so no similar samples are shown."
+_NO_TEXTS = "This key may not list the model's samples, so their texts are left out."
 
 
 def explained(
     bench: Bench, caller: Caller, handle: str, served: Served, text: str, keys: Collection[str], *, quote: bool
 ) -> dict[str, Explanation]:
-    """The reasons of the traits of these keys; `quote` puts the text of each part beside it."""
+    """Explanations by trait key, for the traits in `keys`; `quote` includes the text of each part."""
     encoder = encoders.of_version(bench, served.snapshot)
     with LANES.call():
-        # Texts that are made for the explanation alone are not worth a place in the cache.
-        found = explain(served.snapshot, encoding(bench, served).encode, text, look=encoder.encode)
-    near = _neighbourhood(bench, served, found, keys, may_read=_may_read(bench, caller, handle))
+        # Texts made only for the explanation are not worth caching.
+        result = explain(served.snapshot, encoding(bench, served).encode, text, look=encoder.encode)
+    near = _neighbourhood(bench, served, result, keys, may_read=_may_read(bench, caller, handle))
     return {
-        key: _told(reasons, near.nearest.get(key), near.note, text if quote else None)
-        for key, reasons in found.traits.items()
+        key: _explanation(reasons, near.nearest.get(key), near.note, text if quote else None)
+        for key, reasons in result.traits.items()
         if key in keys
     }
 
@@ -58,11 +58,11 @@ def _may_read(bench: Bench, caller: Caller, handle: str) -> bool:
     return True
 
 
-def _told(reasons: Reasons, nearest: Nearest | None, note: str | None, text: str | None) -> Explanation:
-    told = reasons.to_wire()
+def _explanation(reasons: Reasons, nearest: Nearest | None, note: str | None, text: str | None) -> Explanation:
+    fields = reasons.to_wire()
     if text is not None:
-        told["parts"] = [part | {"text": text[part["start"] : part["end"]]} for part in told["parts"]]
-    return Explanation.model_validate(told | {"nearest": nearest, "note": note})
+        fields["parts"] = [part | {"text": text[part["start"] : part["end"]]} for part in fields["parts"]]
+    return Explanation.model_validate(fields | {"nearest": nearest, "note": note})
 
 
 # ---- samples like the text -------------------------------------------------------------------------------------------
@@ -70,15 +70,15 @@ def _told(reasons: Reasons, nearest: Nearest | None, note: str | None, text: str
 
 @dataclass(frozen=True)
 class _Neighbourhood:
-    """The nearest samples by trait, and what is to be said of them."""
+    """The nearest samples by trait, and a note on what is missing."""
 
     nearest: Mapping[str, Nearest]
     note: str | None
 
 
 @dataclass(frozen=True)
-class _Likeness:
-    """By the hash of a sample's text: its cosine to the text and, for traits that have no labels, where it lies."""
+class _Similarities:
+    """By the hash of a sample's text: its cosine to the text and, for intrinsic traits, its position on the axis."""
 
     cosines: dict[str, float] = field(default_factory=dict)
     positions: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
@@ -86,7 +86,7 @@ class _Likeness:
 
 @dataclass(frozen=True, order=True)
 class _Near:
-    """A sample; the nearest is the least, of equally near ones the oldest."""
+    """A sample, ordered by distance and then by id, so that the oldest of equally near ones comes first."""
 
     distance: float
     id: int
@@ -94,35 +94,35 @@ class _Near:
     content_sha256: str
 
 
-class _Side:
-    """The nearest of one side of a trait; a text that several samples have stands there once, by the oldest."""
+class _Pole:
+    """The nearest samples at one pole of a trait; a text shared by several samples counts once, for the oldest."""
 
     def __init__(self) -> None:
         self.nearest: list[_Near] = []
 
-    def meet(self, near: _Near) -> None:
-        """Take it in, if it is near enough; samples come by id."""
+    def add(self, near: _Near) -> None:
+        """Add a sample if it is near enough; call in the order of ids."""
         if near.content_sha256 not in {each.content_sha256 for each in self.nearest}:
             insort(self.nearest, near)
             del self.nearest[_NEAREST:]
 
 
 def _neighbourhood(
-    bench: Bench, served: Served, found: Explained, keys: Collection[str], *, may_read: bool
+    bench: Bench, served: Served, result: Explained, keys: Collection[str], *, may_read: bool
 ) -> _Neighbourhood:
-    if not found.vector.any():
+    if not result.vector.any():
         return _Neighbourhood({}, _NO_TOKEN)
     with reading(bench.engine) as connection:
-        # As it is now: retention may have been switched on since the model was looked up.
+        # Read again: zero retention may have been switched on since the model was looked up.
         model = models.find_by_id(connection, served.model.id)
         if model is None or model.zero_data_retention:
             return _Neighbourhood({}, _RETENTION)
         rows = [row for row in traits.rows(connection, model.id) if row.key in keys]
-        alike = _likeness(connection, model.id, served.snapshot, found.vector, rows)
-        met, sides = _meet(connection, served, rows, alike)
-        if not met or not alike.cosines:
+        similar = _similarities(connection, model.id, served.snapshot, result.vector, rows)
+        count, sides = _nearest_by_pole(connection, served, rows, similar)
+        if not count or not similar.cosines:
             encoder = served.snapshot.encoder.id
-            return _Neighbourhood({}, _NO_VECTORS.format(encoder=encoder) if met else _GONE)
+            return _Neighbourhood({}, _NO_VECTORS.format(encoder=encoder) if count else _GONE)
         ids = [near.id for side in sides.values() for near in side.nearest]
         texts = samples.texts(connection, ids) if may_read else {}
     nearest = {
@@ -132,50 +132,50 @@ def _neighbourhood(
         )
         for row in rows
     }
-    return _Neighbourhood(nearest, None if may_read else _UNTOLD)
+    return _Neighbourhood(nearest, None if may_read else _NO_TEXTS)
 
 
-def _likeness(
+def _similarities(
     connection: Connection,
     model_id: int,
     snapshot: Snapshot,
     vector: NDArray[np.float32],
     rows: Sequence[traits.TraitRow],
-) -> _Likeness:
-    alike = _Likeness()
+) -> _Similarities:
+    similar = _Similarities()
     unlabelled = {row.key for row in rows if row.kind == "intrinsic"}
     axes = [axis for axis in snapshot.traits if axis.key in unlabelled]
     for hashes, vectors in neighbours.vectors(connection, model_id, snapshot.encoder.digest):
-        alike.cosines.update(zip(hashes, map(float, _dots(vectors, vector)), strict=True))
+        similar.cosines.update(zip(hashes, map(float, _dots(vectors, vector)), strict=True))
         for axis in axes:
-            lies = _dots(vectors, axis.vector) + axis.offset
-            alike.positions[axis.key].update(zip(hashes, map(float, lies), strict=True))
-    return alike
+            positions = _dots(vectors, axis.vector) + axis.offset
+            similar.positions[axis.key].update(zip(hashes, map(float, positions), strict=True))
+    return similar
 
 
 def _dots(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float64]:
-    """(n_texts,), row by row: a matrix product would round by the shape of what it is given."""
+    """Dot products (n_texts,), row by row: the rounding of a matrix product depends on its shape."""
     dots: NDArray[np.float64] = (rows * vector).sum(axis=1, dtype=np.float64)
     return dots
 
 
-def _meet(
-    connection: Connection, served: Served, rows: Sequence[traits.TraitRow], alike: _Likeness
-) -> tuple[int, Mapping[tuple[int, bool], _Side]]:
-    """How many samples there are, and the sides of the traits, by id and whether it is the positive one."""
-    sides = {(row.id, above): _Side() for row in rows for above in (True, False)}
-    lesson = neighbours.lesson(connection, served.model.id, served.version_no)
-    met = 0
-    for sample in neighbours.taught(connection, served.model.id, lesson) if lesson else ():
-        met += 1
-        cosine = alike.cosines.get(sample.content_sha256)
+def _nearest_by_pole(
+    connection: Connection, served: Served, rows: Sequence[traits.TraitRow], similar: _Similarities
+) -> tuple[int, Mapping[tuple[int, bool], _Pole]]:
+    """The number of training samples, and the nearest ones by trait id and whether the pole is the positive one."""
+    sides = {(row.id, above): _Pole() for row in rows for above in (True, False)}
+    cutoff = neighbours.lesson(connection, served.model.id, served.version_no)
+    count = 0
+    for sample in neighbours.taught(connection, served.model.id, cutoff) if cutoff else ():
+        count += 1
+        cosine = similar.cosines.get(sample.content_sha256)
         for row in rows if cosine is not None else ():
             own = sample.trait_id == row.id
-            lies = sample.quality - 0.5 if own else alike.positions[row.key].get(sample.content_sha256, 0.0)
-            if lies and cosine is not None:
+            position = sample.quality - 0.5 if own else similar.positions[row.key].get(sample.content_sha256, 0.0)
+            if position and cosine is not None:
                 quality = sample.quality if own else None
-                sides[row.id, lies > 0].meet(_Near(-cosine, sample.id, quality, sample.content_sha256))
-    return met, sides
+                sides[row.id, position > 0].add(_Near(-cosine, sample.id, quality, sample.content_sha256))
+    return count, sides
 
 
 def _neighbour(near: _Near, texts: Mapping[int, str]) -> Neighbour:

@@ -1,6 +1,6 @@
-"""The readable text behind an address: on its own, or as the content of a score.
+"""The readable text behind an address: requested on its own, or as the content of a score.
 
-Nothing of it is kept, unless feedback makes it a sample.
+The text is not stored unless feedback makes it a sample.
 """
 
 from traitbench.contract.extracts import Extracted, ExtractRequest
@@ -13,20 +13,18 @@ LONGEST_SOURCE = 2_000
 
 
 def extract(bench: Bench, caller: Caller, body: ExtractRequest) -> Extracted:
-    """Fetch an address and read it; any key may."""
+    """Fetch an address and extract its text; any key may do this."""
     access.check_scope(caller, "extract")
-    found = bench.extract(body.url)
-    return Extracted(
-        url=found.url, content=found.content, content_sha256=found.content_sha256, fetched_at=found.fetched_at
-    )
+    page = bench.extract(body.url)
+    return Extracted(url=page.url, content=page.content, content_sha256=page.content_sha256, fetched_at=page.fetched_at)
 
 
 def text_of(bench: Bench, content: str) -> str:
-    """What a content says: itself or, when it is exactly one http or https address, the text that is read there."""
+    """The content itself or, if it is exactly one http or https address, the text found there."""
     return bench.extract(content).content if is_url(content) else content
 
 
 def source_of(content: str) -> str | None:
-    """Where a sample made of it says that it comes from; None when the content speaks for itself."""
+    """The source URL of a sample made from the content; None if the content is the text itself."""
     address = content.strip()
     return address if is_url(content) and len(address) <= LONGEST_SOURCE else None

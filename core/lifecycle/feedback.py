@@ -1,6 +1,6 @@
-"""Feedback on a score: what somebody says of the text becomes samples, which wait for the next automatic retrain.
+"""Feedback on a score: stored as samples, which are pending until the next automatic retrain.
 
-What is said of a trait is a number, or a word: one that everybody knows, or a label of the trait, which wins.
+The feedback on a trait is a number from 0 to 1 or a word: a label of the trait or one of `FEEDBACK_WORDS`. Labels win.
 """
 
 from collections.abc import Mapping
@@ -22,14 +22,14 @@ from traitbench.store.traits import TraitRow
 
 @dataclass(frozen=True)
 class Verdict:
-    """A quality that somebody gave a text on a trait."""
+    """The quality that feedback gives a text on one trait."""
 
     trait_id: int
     quality: float
 
 
 def understood(connection: Connection, model: ModelRow, given: Mapping[str, Any]) -> list[Verdict]:
-    """What the feedback says; raise `ValidationFailed` naming every entry that says nothing."""
+    """Parse feedback; raise `ValidationFailed` naming every invalid entry."""
     rows = traits.rows(connection, model.id)
     verdicts: list[Verdict] = []
     errors = []
@@ -37,9 +37,9 @@ def understood(connection: Connection, model: ModelRow, given: Mapping[str, Any]
         trait = access.pick(rows, name)
         quality = None if trait is None else _quality(trait, value)
         if trait is None:
-            errors.append(_problem(name, "unknown_trait", "the model has no trait of this key or name"))
+            errors.append(_problem(name, "unknown_trait", "the model has no trait with this key or name"))
         elif quality is None:
-            message = "neither a number from 0 to 1, nor a word like good, fair or poor, nor a label of the trait"
+            message = "use a number from 0 to 1, a word such as good, fair or poor, or a label of the trait"
             errors.append(_problem(name, "not_a_verdict", message))
         elif trait.id in (verdict.trait_id for verdict in verdicts):
             errors.append(_problem(name, "duplicate_trait", "the trait is given twice, by key and by name"))
@@ -51,31 +51,31 @@ def understood(connection: Connection, model: ModelRow, given: Mapping[str, Any]
 
 
 def check_possible(model: ModelRow) -> None:
-    """Raise `FeatureUnavailable` when the model may not keep a text."""
+    """Raise `FeatureUnavailable` if the model may not store texts."""
     if model.zero_data_retention:
         raise FeatureUnavailable(
-            f"The model {model.handle} is under zero data retention and keeps no feedback.",
+            f"The model {model.handle} is under zero data retention and stores no feedback.",
             details={"field": "feedback", "handle": model.handle},
         )
 
 
 def check_length(text: str) -> None:
-    """Raise `ValidationFailed` when the text is too long for a sample."""
+    """Raise `ValidationFailed` if the text is too long for a sample."""
     if len(text) > LONGEST_TEXT:
-        message = f"with feedback a text becomes a sample, which has {LONGEST_TEXT:,} characters at most"
+        message = f"feedback stores the text as a sample, which has at most {LONGEST_TEXT:,} characters"
         raise rules.invalid([rules.problem(["content"], "string_too_long", message)], thing="The content")
 
 
 def keep(bench: Bench, handle: str, text: str, verdicts: list[Verdict], *, source_url: str | None = None) -> list[int]:
-    """The ids of the samples that the feedback has become; a retrain begins when it is due."""
+    """Store feedback as samples and return their ids; start a retrain if it is due."""
     digest = text_hash(text)
     with writing(bench.engine) as connection:
-        # All is asked again: the model may have changed while the text was scored.
+        # Checked again: the model may have changed while the text was scored.
         model = access.found(models.hold(connection, handle), handle)
         rules.require("use", model)
         check_possible(model)
         rules.check_sample_count(samples.count(connection, model.id) + len(verdicts), bench.settings.max_samples)
-        made = rules.now()
+        now = rules.now()
         ids = samples.add(
             connection,
             model.id,
@@ -87,7 +87,7 @@ def keep(bench: Bench, handle: str, text: str, verdicts: list[Verdict], *, sourc
                     "provenance": "score_feedback",
                     "source_url": source_url if len(source_url or "") <= LONGEST_URL else None,
                     "content_sha256": digest,
-                    "created_at": made,
+                    "created_at": now,
                     "pending": True,
                 }
                 for verdict in verdicts

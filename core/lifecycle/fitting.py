@@ -1,4 +1,4 @@
-"""Texts as they are scored: long runs of one character shortened, and none larger than this service takes at once."""
+"""Texts as they are scored: long runs of one character are shortened, and texts that are too large are refused."""
 
 from traitbench.errors import BodyTooLarge
 from traitbench.lifecycle.bench import Bench
@@ -19,6 +19,6 @@ def fitted(bench: Bench, encoding: Encoding, content: str) -> str:
 
 
 def ahead(bench: Bench, content: str) -> str:
-    """The same text, to look for its vectors before its turn comes; empty when it has too many words to be scored."""
+    """The text to encode, for looking up its vectors in advance; empty if it has too many words to be scored."""
     text, most_words = shorten(content).text, bench.settings.max_text_words
     return text if size.is_small(text, most_words=most_words) or count_words(text) <= most_words else ""

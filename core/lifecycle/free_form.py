@@ -1,6 +1,6 @@
-"""Bounds of JSON that has no type of its own: a model's sources, a version's metrics, what discovery found.
+"""Limits of free-form JSON: a model's sources, a version's metrics, the record of a discovery.
 
-Such a value is kept as it was sent, so it is refused where a database or a reader could not take it.
+Such a value is stored as it was sent, so it is refused if a database or a reader could not handle it.
 """
 
 import json
@@ -12,17 +12,19 @@ from typing import Any
 
 Path = tuple[str | int, ...]
 Fault = tuple[Path, str, str]
-"""Where, which kind of error, and what is allowed."""
+"""Path, type of the error, and message."""
 
 _FIELD_NAME = re.compile(r"[\w.-]{1,64}")
-_STORABLE = "U+0000, a lone surrogate or a number out of range"
-_LONGEST_INTEGER = 2**63
+_NOT_STORABLE = "U+0000, a lone surrogate or a number out of range"
+_INTEGER_LIMIT = 2**63
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The most that a value may be: bytes as compact JSON, levels of nesting, size of a number, characters of a text
-    and of a key. None leaves it to the bound in bytes."""
+    """Limits of a value: bytes as compact JSON, levels of nesting, size of a number, characters of a text and of a key.
+
+    None means that only the limit in bytes applies.
+    """
 
     size: int
     depth: int
@@ -38,12 +40,12 @@ SNAPSHOT = Bounds(size=64 * 1024 * 1024, depth=16)
 
 
 def faults(value: Any, bounds: Bounds) -> Iterator[Fault]:
-    """What is wrong with a value, each with its path inside it; nothing of its content is repeated."""
-    found = False
-    for fault in _inside(value, bounds, ()):
-        found = True
+    """What is wrong with a value, each problem with its path; no content is repeated."""
+    any_fault = False
+    for fault in _faults_inside(value, bounds, ()):
+        any_fault = True
         yield fault
-    if not found and (size := _size(value)) > bounds.size:
+    if not any_fault and (size := _size(value)) > bounds.size:
         yield (), "too_large", f"it takes {size} bytes as JSON; at most {bounds.size} are allowed"
 
 
@@ -51,37 +53,37 @@ def _size(value: Any) -> int:
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def _inside(value: Any, bounds: Bounds, path: Path) -> Iterator[Fault]:
+def _faults_inside(value: Any, bounds: Bounds, path: Path) -> Iterator[Fault]:
     if len(path) > bounds.depth:
         yield path, "too_deep", f"it is nested deeper than {bounds.depth} levels"
     elif isinstance(value, dict):
         for key, each in value.items():
             place = (*path, shown(key))
-            yield from _of_text(key, bounds.key, place, "a key")
-            yield from _inside(each, bounds, place)
+            yield from _text_faults(key, bounds.key, place, "a key")
+            yield from _faults_inside(each, bounds, place)
     elif isinstance(value, list):
         for index, each in enumerate(value):
-            yield from _inside(each, bounds, (*path, index))
+            yield from _faults_inside(each, bounds, (*path, index))
     elif isinstance(value, str):
-        yield from _of_text(value, bounds.text, path, "a text")
+        yield from _text_faults(value, bounds.text, path, "a text")
     elif isinstance(value, int | float):
-        yield from _of_number(value, bounds, path)
+        yield from _number_faults(value, bounds, path)
 
 
-def _of_text(text: str, most: int | None, path: Path, what: str) -> Iterator[Fault]:
+def _text_faults(text: str, most: int | None, path: Path, what: str) -> Iterator[Fault]:
     if "\x00" in text or (not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)):
-        yield path, "not_storable", _STORABLE
+        yield path, "not_storable", _NOT_STORABLE
     if most is not None and len(text) > most:
         yield path, "too_long", f"{what} has {len(text)} characters; at most {most} are allowed"
 
 
-def _of_number(number: float, bounds: Bounds, path: Path) -> Iterator[Fault]:
-    if not (-_LONGEST_INTEGER <= number < _LONGEST_INTEGER if isinstance(number, int) else math.isfinite(number)):
-        yield path, "not_storable", _STORABLE
+def _number_faults(number: float, bounds: Bounds, path: Path) -> Iterator[Fault]:
+    if not (-_INTEGER_LIMIT <= number < _INTEGER_LIMIT if isinstance(number, int) else math.isfinite(number)):
+        yield path, "not_storable", _NOT_STORABLE
     elif bounds.magnitude is not None and abs(number) > bounds.magnitude:
         yield path, "out_of_range", f"a number from -{bounds.magnitude:g} to {bounds.magnitude:g} is allowed"
 
 
 def shown(key: str) -> str:
-    """A key as an error may name it: a key that is no field's name could be content."""
+    """A key as an error may show it: one that does not look like a field name could be content."""
     return key if _FIELD_NAME.fullmatch(key) else "(key)"

@@ -1,7 +1,7 @@
-"""Whether the service is well, part by part, and cheap to ask: looked at once a second at most.
+"""Health of the service, part by part. The check is cheap: its result is cached for a second.
 
-The look is made in a thread of its own and waited for briefly: a database that does not answer must not keep the
-answer about it. Nothing here names a path, a handle or a model: the route is open.
+The database is checked in a separate thread, with a short timeout: a database that hangs must not block the health
+response. Nothing here names a path, a handle or a model, because the route needs no key.
 """
 
 import logging
@@ -30,20 +30,20 @@ from traitbench.store.trouble import StoreUnavailable
 Part = Literal["database", "worker", "encoder", "disk"]
 
 _log = logging.getLogger("traitbench.service")
-_KEPT_SECONDS = 1.0
+_CACHED_SECONDS = 1.0
 _PATIENCE_SECONDS = 2.0
-_NO_ROOM_BYTES = 1 << 20
+_FULL_BELOW_BYTES = 1 << 20
 
-_SAYS: dict[Part, str] = {
-    "worker": "The worker that executes runs is not up; it is being started again.",
-    "encoder": "The worker cannot load the encoder; it tries again with the next run.",
-    "disk": "The disk of the database is full. Free some space on it.",
+_MESSAGES: dict[Part, str] = {
+    "worker": "The worker that executes runs is not running; it is being restarted.",
+    "encoder": "The worker cannot load the encoder; it will try again with the next run.",
+    "disk": "The disk that holds the database is full. Free some space on it.",
 }
 
 
 @dataclass(frozen=True)
 class State:
-    """What was seen: ages in seconds, None where there is nothing to measure."""
+    """The result of one check. Ages are in seconds; None means that there is nothing to measure."""
 
     worker_heartbeat_age_s: float | None
     encoder: EncoderState
@@ -53,9 +53,9 @@ class State:
 
     @property
     def wrong(self) -> list[Part]:
-        """The parts that keep the service from being well."""
+        """The parts that are unhealthy."""
         silent = self.worker_heartbeat_age_s is None or self.worker_heartbeat_age_s > SILENCE_SECONDS
-        full = self.free_disk_bytes is not None and self.free_disk_bytes < _NO_ROOM_BYTES
+        full = self.free_disk_bytes is not None and self.free_disk_bytes < _FULL_BELOW_BYTES
         bad: dict[Part, bool] = {
             "database": self.database != "ok",
             "worker": silent,
@@ -65,40 +65,43 @@ class State:
         return [part for part, is_bad in bad.items() if is_bad]
 
     def says(self) -> str:
-        """What is wrong, in sentences."""
-        return " ".join(_SAYS.get(part, self.database) for part in self.wrong)
+        """What is wrong, as sentences."""
+        return " ".join(_MESSAGES.get(part, self.database) for part in self.wrong)
 
     def figures(self) -> dict[str, Any]:
-        """What was seen, as it crosses the wire."""
+        """The values as they are sent to clients."""
         return asdict(self) | {"database": "ok" if self.database == "ok" else "unavailable"}
 
 
 class Health:
-    """Looks at store, worker and disk; `folder` is where the database lies."""
+    """Checks database, worker and disk; `folder` is the folder of the database."""
 
     def __init__(self, engine: Engine, runs: RunEngine, folder: Path) -> None:
         self._engine, self._runs, self._folder = engine, runs, folder
         self._lock = Lock()
-        self._kept: tuple[float, State] | None = None
+        self._cached: tuple[float, State] | None = None
         self._was_well = False
-        self._asker = ThreadPoolExecutor(1, thread_name_prefix="health")
-        self._asked: Future[tuple[str, float | None]] | None = None
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="health")
+        self._pending: Future[tuple[str, float | None]] | None = None
 
     def state(self) -> State:
-        """The state now, or of less than a second ago when all was well then and the worker still is."""
+        """The current state. A result under a second old is reused if all was healthy and the worker still is."""
         with self._lock:
-            old = self._kept is None or monotonic() - self._kept[0] > _KEPT_SECONDS
-            if self._kept is None or old or self._kept[1].wrong or not self._runs.healthy():
-                before, self._kept = self._kept, (monotonic(), self._look())
-                self._log_change(before and before[1].wrong, self._kept[1].wrong)
-            return self._kept[1]
+            old = self._cached is None or monotonic() - self._cached[0] > _CACHED_SECONDS
+            if self._cached is None or old or self._cached[1].wrong or not self._runs.healthy():
+                before, self._cached = self._cached, (monotonic(), self._check())
+                self._log_change(before and before[1].wrong, self._cached[1].wrong)
+            return self._cached[1]
 
     def close(self) -> None:
-        """Ask no more."""
-        self._asker.shutdown(wait=False, cancel_futures=True)
+        """Stop checking."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _log_change(self, before: list[Part] | None, now: list[Part]) -> None:
-        """One line when a part fails, and one when all is well again. While the service starts, nothing has failed."""
+        """Log one line when a part fails, and one when all are healthy again.
+
+        Parts that are still starting have not failed.
+        """
         if now:
             if self._was_well and now != before:
                 logs.event(_log, logging.WARNING, "unhealthy", wrong=now)
@@ -107,8 +110,8 @@ class Health:
             logs.event(_log, logging.WARNING, "healthy_again")
         self._was_well = True
 
-    def _look(self) -> State:
-        database, oldest_queued_s = self._ask_database()
+    def _check(self) -> State:
+        database, oldest_queued_s = self._query_database()
         return State(
             worker_heartbeat_age_s=_rounded(self._runs.silent_s()) if self._runs.healthy() else None,
             encoder=self._runs.encoder(),
@@ -117,25 +120,25 @@ class Health:
             database=database,
         )
 
-    def _ask_database(self) -> tuple[str, float | None]:
-        # One question at a time: what hangs is waited for again, not asked again.
-        if self._asked is None:
-            self._asked = self._asker.submit(self._question)
+    def _query_database(self) -> tuple[str, float | None]:
+        # One query at a time: if it hangs, the next call waits for it instead of sending another.
+        if self._pending is None:
+            self._pending = self._executor.submit(self._check_database)
         try:
-            answer = self._asked.result(_PATIENCE_SECONDS)
+            answer = self._pending.result(_PATIENCE_SECONDS)
         except NoAnswer:
             return f"The database has not answered for {_PATIENCE_SECONDS:g} s. Check that it runs.", None
-        self._asked = None
+        self._pending = None
         return answer
 
-    def _question(self) -> tuple[str, float | None]:
+    def _check_database(self) -> tuple[str, float | None]:
         try:
             with reading(self._engine) as connection:
                 oldest = runs.oldest_queued(connection)
         except StoreUnavailable as error:
             return error.message, None
         except SQLAlchemyError as error:
-            return f"The database does not answer as it should ({type(error).__name__}).", None
+            return f"The database reports an unexpected error ({type(error).__name__}).", None
         if not in_place(self._engine):
             return "The database file was removed or replaced while Traitbench was running.", None
         return "ok", None if oldest is None else _rounded((rules.now() - oldest).total_seconds())
@@ -145,8 +148,8 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(max(0.0, seconds), 1)
 
 
-def _or_none(ask: Callable[[], int]) -> int | None:
+def _or_none(read: Callable[[], int]) -> int | None:
     try:
-        return ask()
+        return read()
     except OSError:
         return None

@@ -1,7 +1,7 @@
-"""API keys: issued with a scope and namespaces, shown once, kept as a hash, revocable.
+"""API keys: issued with a scope and namespaces, shown once, stored as a hash, revocable.
 
-A secret is a prefix that says what it is, 256 random bits, and a checksum, so that a mistyped or a leaked one is known
-for what it is without asking the database. Whatever is wrong with a secret, the answer is the same.
+A secret is a prefix that names its scope, 256 random bits and a checksum. So mistyped and leaked keys are recognised
+without a database query. The response is the same whatever is wrong with a secret.
 """
 
 import hashlib
@@ -39,18 +39,18 @@ FIRST_NAMESPACES = ("local", "demo")
 _PREFIXES: dict[Scope, str] = {"scoring": "tbs", "authoring": "tba"}
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET = re.compile(r"(tb[as]_[0-9A-Za-z]{43})([0-9A-Za-z]{6})")
-_SHOWN = 10
-_NOTE_EVERY = timedelta(minutes=1)
-_OF_SESSIONS = "session_"
+_SHOWN_CHARACTERS = 10
+_RECORD_EVERY = timedelta(minutes=1)
+_SESSION_PREFIX = "session_"
 
 
 class KeyNotFound(LookupError):
-    """There is no key of that id."""
+    """No key has this id."""
 
 
 @dataclass(frozen=True)
 class Issued:
-    """A new key and its secret, which nobody can tell again."""
+    """A new key and its secret, which cannot be shown again."""
 
     key: ApiKey
     secret: str
@@ -65,7 +65,7 @@ def create(
     key = ApiKey(
         id=f"{id_prefix}{ULID()}",
         name=name,
-        prefix=secret[:_SHOWN],
+        prefix=secret[:_SHOWN_CHARACTERS],
         scope=scope,
         namespaces=tuple(dict.fromkeys(namespaces)),
         created_at=rules.now(),
@@ -80,58 +80,59 @@ def create(
 def create_for_session(
     engine: Engine, *, scope: Scope, namespaces: Sequence[str], name: str, longest: timedelta
 ) -> Issued:
-    """Issue a key for a person's session, which `remove` ends. Keys of sessions that ended in a crash are deleted when
-    they are older than the `longest` session.
+    """Issue a key for a person's session, which ends with `remove`.
+
+    Keys left behind by a crash are deleted here once they are older than the `longest` session.
     """
     with writing(engine) as connection:
-        keys.remove_older(connection, _OF_SESSIONS, before=rules.now() - longest)
-    return create(engine, scope=scope, namespaces=namespaces, name=name, id_prefix=_OF_SESSIONS)
+        keys.remove_older(connection, _SESSION_PREFIX, before=rules.now() - longest)
+    return create(engine, scope=scope, namespaces=namespaces, name=name, id_prefix=_SESSION_PREFIX)
 
 
 def of_session(key: ApiKey) -> bool:
     """Whether a key belongs to a person's session."""
-    return key.id.startswith(_OF_SESSIONS)
+    return key.id.startswith(_SESSION_PREFIX)
 
 
 def remove(engine: Engine, key_id: str) -> None:
-    """End a key and delete it."""
+    """Delete a key, which revokes it at once."""
     with writing(engine) as connection:
         keys.remove(connection, key_id)
 
 
 def list_keys(engine: Engine) -> list[ApiKey]:
-    """Every key that can be read, oldest first, the revoked ones too."""
+    """All readable keys, oldest first, including revoked ones."""
     with reading(engine) as connection:
         return keys.every(connection).items()
 
 
 def unreadable_keys(engine: Engine) -> list[Unreadable]:
-    """The keys that `list_keys` leaves out. They open nothing, and can be revoked."""
+    """The keys that `list_keys` leaves out. They grant no access and can be revoked."""
     with reading(engine) as connection:
         return keys.every(connection).unreadable()
 
 
 def revoke(engine: Engine, key_id: str) -> None:
-    """End a key at once; raise `KeyNotFound` when there is none of that id."""
+    """Revoke a key at once; raise `KeyNotFound` if no key has this id."""
     with writing(engine) as connection:
         if not keys.revoke(connection, key_id, now=rules.now()):
             raise KeyNotFound(f"There is no key {key_id}.")
 
 
 def caller(bench: Bench | Engine, secret: str | None) -> Caller:
-    """Who holds the secret; raise `Unauthenticated` when nobody does (any more)."""
+    """The caller behind a secret; raise `Unauthenticated` if the key is unknown or revoked."""
     engine = bench if isinstance(bench, Engine) else bench.engine
     key = _key(bench, secret)
     if key is None:
         raise Unauthenticated(
             "This needs a valid API key: Authorization: Bearer <API_KEY>.", headers={"WWW-Authenticate": "Bearer"}
         )
-    _uses.note(engine, key.id)
+    _uses.record(engine, key.id)
     return Caller(key.id, key.scope, frozenset(key.namespaces))
 
 
 def first_key(bench: Bench) -> None:
-    """Issue the workbench's own key into its file, unless a valid one stands there."""
+    """Write a new key for the workbench to its file, unless the file holds a valid one."""
     file = bench.settings.first_key_file
     if file.exists() and _key(bench, file.read_text().strip()) is not None:
         return
@@ -166,12 +167,12 @@ def _stored(engine: Engine, digest: str) -> tuple[ApiKey, str] | None:
 def _check(scope: str, namespaces: Sequence[str]) -> None:
     errors = []
     if scope not in _PREFIXES:
-        errors.append(rules.problem(["scope"], "unknown_scope", "a scope is scoring or authoring"))
+        errors.append(rules.problem(["scope"], "unknown_scope", "the scope must be scoring or authoring"))
     if not namespaces:
-        errors.append(rules.problem(["namespaces"], "too_few", "a key owns at least one namespace"))
+        errors.append(rules.problem(["namespaces"], "too_few", "a key needs at least one namespace"))
     for index, namespace in enumerate(namespaces):
         if not NAMESPACE.fullmatch(namespace):
-            message = "a namespace is 1-64 of a-z 0-9 - _, starting with a letter or digit"
+            message = "a namespace is 1-64 characters of a-z, 0-9, - and _, starting with a letter or digit"
             errors.append(rules.problem(["namespaces", index], "not_a_namespace", message))
     if errors:
         messages = "; ".join(dict.fromkeys(error["msg"] for error in errors))
@@ -200,25 +201,25 @@ def _digest(secret: str) -> str:
 
 
 class _Uses:
-    """Notes when a key was used: at most once a minute, and never while a request waits."""
+    """Records when a key was last used: at most once a minute, and without delaying the request."""
 
     def __init__(self) -> None:
-        self._noted: dict[str, float] = {}
+        self._recorded: dict[str, float] = {}
         self._lock = Lock()
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="key-uses")
 
-    def note(self, engine: Engine, key_id: str) -> None:
+    def record(self, engine: Engine, key_id: str) -> None:
         now = monotonic()
         with self._lock:
-            if now - self._noted.get(key_id, -1e9) < _NOTE_EVERY.total_seconds():
+            if now - self._recorded.get(key_id, -1e9) < _RECORD_EVERY.total_seconds():
                 return
-            self._noted[key_id] = now
+            self._recorded[key_id] = now
         self._writer.submit(self._write, engine, key_id)
 
     def _write(self, engine: Engine, key_id: str) -> None:
-        # A note is not worth a failure: the database may be gone, or closed, by now.
+        # Not worth a failure: by now the database may be gone, or closed.
         with suppress(StoreUnavailable, SQLAlchemyError), writing(engine) as connection:
-            keys.used(connection, key_id, now=rules.now(), every=_NOTE_EVERY)
+            keys.used(connection, key_id, now=rules.now(), every=_RECORD_EVERY)
 
 
 _uses = _Uses()

@@ -1,4 +1,4 @@
-"""How every long operation begins: in one transaction the model is busy, the run is on record, and it is queued."""
+"""Start a long operation: in one transaction the model becomes busy, and the run is recorded and queued."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ def launch(
     run_key: str,
     options: Mapping[str, Any] | None = None,
 ) -> RunStarted:
-    """Begin a run of a model that the connection holds and that is not busy."""
+    """Start a run of a model that the connection has locked and that is not busy."""
     run_id, now = f"run_{ULID()}", rules.now()
     models.move(connection, model, "busy", now=now, run_id=run_id)
     runs.add(

@@ -1,8 +1,8 @@
-"""What a training does, in the worker: a first one, a fresh search, or what feedback has taught since.
+"""The body of a training, in the worker: a first training, a retune, or a retrain from feedback.
 
-A run may be executed more than once and be killed at any moment. What it encodes is kept as it goes; all the rest, the
-version, the active pointer, the state, what goes (old versions, and samples under zero retention) and the end of the
-run, is written in one transaction, which only the run's present owner can commit.
+A run may be executed more than once and be killed at any moment. Vectors are stored as they are made. All the rest is
+written in one transaction that only the run's current owner can commit: the version, the active version, the state, the
+end of the run, and the deletion of old versions and, under zero retention, of samples.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ from traitbench.store.runs import RunRow
 from traitbench.store.traits import Axis, TraitRow
 from traitbench.store.vectors import Vector
 
-# What encoding a text costs against learning one trait: only the bar's evenness hangs on it.
+# Fitting one trait takes as long as encoding this many texts. Only the progress bar depends on it.
 _TEXTS_PER_TRAIT = 50
 
 _TRIGGERS: Mapping[OperationKind, TriggeredBy] = {
@@ -41,7 +41,7 @@ _TRIGGERS: Mapping[OperationKind, TriggeredBy] = {
 
 
 def train(engine: Engine, encoder: Encoder, execution: Execution, *, labels: LabelAxes | None = None) -> None:
-    """Learn from the model's samples, and from what `labels` make of its traits' words, and make the version."""
+    """Train a version from the model's samples and, with `labels`, from the words of its traits."""
     with reading(engine) as connection:
         lesson = _lesson(connection, encoder, execution.run)
     known = encoded(engine, encoder, execution, lesson.labels, share=lesson.share)
@@ -54,8 +54,10 @@ def train(engine: Engine, encoder: Encoder, execution: Execution, *, labels: Lab
 
 @dataclass(frozen=True)
 class _Lesson:
-    """What a training learns from, texts aside. What it is not to see, it does not: feedback that comes meanwhile has
-    higher ids than all labels here, and waits."""
+    """What a training uses, except texts.
+
+    Feedback that arrives later has higher ids than all labels here, and stays pending.
+    """
 
     model: ModelRow
     traits: Sequence[TraitRow]
@@ -65,7 +67,7 @@ class _Lesson:
     use_labels: bool
 
     def share(self, texts: int) -> float:
-        """How much of the whole is encoding, when this many texts are left to encode."""
+        """The fraction of the run that encoding this many texts takes."""
         return texts / (texts + _TEXTS_PER_TRAIT * len(self.traits))
 
 
@@ -101,7 +103,7 @@ def _fit(
     def report(done: int, total: int) -> None:
         execution.report("learning", done, total, fraction=encoded + (0.99 - encoded) * done / total)
 
-    # The axes of the labels may take a while, which is no fault of the samples that were encoded last.
+    # Label axes may take a while; the samples that were encoded last are not to blame for it.
     execution.begin("learning")
     axes = {trait.key: lesson.axes[trait.id].vector for trait in lesson.traits if trait.id in lesson.axes}
     label_axis: Callable[[TraitRow], Vector | None] = _no_axis if labels is None else labels.of
@@ -122,14 +124,14 @@ def _no_axis(_trait: TraitRow) -> None:
 
 
 def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.Label]) -> datetime:
-    """Now; but no version is older than what it has learnt, even if a clock was set back in between."""
+    """Now, but never before the newest training sample: a clock may have been set back in between."""
     newest = samples.newest(connection, model_id, up_to=labels[-1].id) if labels else None
     return max(rules.now(), newest or rules.now())
 
 
 def _finish(connection: Connection, execution: Execution, lesson: _Lesson, trained: Trained) -> ModelRow:
-    """The model as it was found, its flag of zero retention as it is now."""
-    # The model first, then the run: the order in which a deletion takes them too.
+    """Write the version and end the run; return the model, with its current retention flag."""
+    # Lock the model first, then the run: a deletion locks them in the same order.
     model = models.hold_by_id(connection, lesson.model.id)
     execution.succeed(connection, phase="learning", total=len(lesson.traits))
     if model is None or model.state != "busy":

@@ -1,4 +1,4 @@
-"""A thing that takes seconds to make and may fail for a moment: made once, and tried again after a failure."""
+"""Load something that takes seconds and may fail for a moment: once, and again after a failure."""
 
 import logging
 from collections.abc import Callable
@@ -18,17 +18,17 @@ _log = logging.getLogger(__name__)
 
 
 class Loading(Generic[Made]):
-    """What `make` gives; `said` is called with how far it is."""
+    """The result of `make`, made once; `said` is called with its state."""
 
     def __init__(self, make: Callable[[], Made], *, said: Callable[[EncoderState], None]) -> None:
         self._make = make
         self._said = said
         self._made: Made | None = None
-        self._one_at_a_time = Lock()
+        self._lock = Lock()
 
     def get(self) -> Made:
-        """Make it, unless it was made; raise whatever stops it, which the next call tries again."""
-        with self._one_at_a_time:
+        """The result, made by the first call; raise the error if that fails, and the next call tries again."""
+        with self._lock:
             if self._made is None:
                 try:
                     self._made = self._make()
@@ -39,16 +39,17 @@ class Loading(Generic[Made]):
             return self._made
 
     def try_once(self) -> None:
-        """Make it ahead of the first call; a failure is left to that call."""
+        """Load ahead of the first call. A failure is logged, and left to that call to raise."""
         try:
             self.get()
         except Exception as error:
-            _log.warning("the encoder could not be loaded (%s: %s); the next run tries again", _name(error), error)
+            _log.warning("the encoder could not be loaded (%s: %s); the next run will try again", _name(error), error)
 
     def wait(self, *, waiting: Callable[[], None]) -> Made:
-        """Make it, however often that takes; `waiting` is called before each pause and may raise to end the wait.
+        """The result, with as many attempts as it takes.
 
-        Raise `FeatureUnavailable` for an encoder that is not there: waiting does not install it.
+        `waiting` is called before each pause and may raise to end the wait. Raises `FeatureUnavailable` if the encoder
+        is not installed: waiting does not install it.
         """
         pause = _FIRST_PAUSE
         while True:
@@ -58,7 +59,7 @@ class Loading(Generic[Made]):
                 raise FeatureUnavailable(str(error)) from None
             except Exception as error:
                 _log.warning(
-                    "the encoder could not be loaded (%s: %s); the next try is in %.1f s", _name(error), error, pause
+                    "the encoder could not be loaded (%s: %s); trying again in %.1f s", _name(error), error, pause
                 )
             waiting()
             sleep(pause)

@@ -29,7 +29,7 @@ _DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.ite
 
 
 def create(bench: Bench, caller: Caller, body: ModelCreate) -> Model:
-    """Make a draft in a namespace that the caller owns."""
+    """Create a draft in a namespace that the caller owns."""
     name = access.permit(bench, caller, "models.create", body.handle)
     _check_kind(body.kind)
     check_fields(body.scoring_method, body.upstream_sources)
@@ -38,7 +38,8 @@ def create(bench: Bench, caller: Caller, body: ModelCreate) -> Model:
         model_id = models.add(connection, handle=body.handle, namespace=name.namespace, now=rules.now(), **fields)
         if model_id is None:
             raise HandleTaken(
-                f"There is a model {body.handle} already, archived perhaps.", details={"handle": body.handle}
+                f"There is already a model {body.handle}, perhaps an archived one. Choose another handle.",
+                details={"handle": body.handle},
             )
         return models.read(connection, model_id)
 
@@ -53,7 +54,7 @@ def list_models(
     state: str | None = None,
     kind: str | None = None,
 ) -> ModelPage:
-    """One page of the public namespaces or, when one is named, of a namespace that the caller owns."""
+    """One page of the public models or, if `namespace` is given, of a namespace that the caller must own."""
     access.check_scope(caller, "models.list")
     if namespace is not None and namespace not in caller.namespaces:
         raise NamespaceForbidden(
@@ -67,8 +68,8 @@ def list_models(
     listing = f"models {sorted(namespaces)} {state} {kind}"
     after = read_name(listing, cursor)
     with reading(bench.engine) as connection:
-        found = models.page(connection, limit=limit + 1, after=after, namespaces=namespaces, state=state, kind=kind)
-    return ModelPage(**paged(found, listing, limit))
+        rows = models.page(connection, limit=limit + 1, after=after, namespaces=namespaces, state=state, kind=kind)
+    return ModelPage(**paged(rows, listing, limit))
 
 
 def get(bench: Bench, caller: Caller, handle: str) -> Model:
@@ -79,9 +80,10 @@ def get(bench: Bench, caller: Caller, handle: str) -> Model:
 
 
 def update(bench: Bench, caller: Caller, handle: str, body: ModelUpdate) -> Model:
-    """Change what was sent; an explicit null resets a field to its default.
+    """Change the fields that were sent; an explicit null resets a field to its default.
 
-    Versions that a new policy does not keep, and samples when zero retention is asked for, are gone by the answer.
+    When the call returns, versions that a new retention policy does not keep are deleted, and so are the samples if
+    zero retention was switched on.
     """
     name = str(access.permit(bench, caller, "models.update", handle))
     fields = _changes(body)
@@ -108,7 +110,7 @@ def update(bench: Bench, caller: Caller, handle: str, body: ModelUpdate) -> Mode
 
 
 def delete(bench: Bench, caller: Caller, handle: str) -> ModelDeleted:
-    """Archive a model; what it was busy with is cancelled."""
+    """Archive a model and cancel its run, if any."""
     name = str(access.permit(bench, caller, "models.delete", handle))
     with writing(bench.engine) as connection:
         model = access.found(models.hold(connection, name), name)
@@ -137,7 +139,8 @@ def _changes(body: ModelUpdate) -> dict[str, Any]:
 def _check_choice(parameter: str, value: str | None, choices: tuple[str, ...]) -> None:
     if value is not None and value not in choices:
         raise InvalidParameter(
-            f"{parameter} is none of {', '.join(choices)}.", details={"parameter": parameter, "choices": list(choices)}
+            f"{parameter} must be one of {', '.join(choices)}.",
+            details={"parameter": parameter, "choices": list(choices)},
         )
 
 
@@ -147,7 +150,7 @@ def _check_kind(kind: str) -> None:
 
 
 def check_fields(scoring_method: str | None, upstream_sources: list[dict[str, Any]] | None) -> None:
-    """Raise what is wrong with fields that their types cannot check."""
+    """Check the scoring method and the sources for errors that their types do not catch."""
     if scoring_method is not None and scoring_method not in _METHODS:
         raise UnsupportedScoringMethod(
             "The only scoring method is balanced_cosine.",

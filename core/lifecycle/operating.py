@@ -1,7 +1,7 @@
-"""What an operator wants to know: runs, the queue, workers, storage, memory. Numbers, handles and reasons; no texts.
+"""Operational data for the operations page and the metrics: runs, queue, workers, storage, memory.
 
-For the console page and the metrics. The age of a worker is taken by the clock of the database, which all of them
-share. No age is negative, whatever a clock has done since.
+It holds numbers, handles and reasons, never texts. The age of a worker is measured by the database's clock, which all
+workers share. No age is negative, even if a clock was set back.
 """
 
 import os
@@ -39,11 +39,11 @@ class Overview:
 
     @property
     def alive(self) -> list[Seen]:
-        """The workers that were seen lately."""
+        """The workers with a recent heartbeat."""
         return [each for each in self.workers if each.age_s <= ALIVE_SECONDS]
 
     def count(self, *outcomes: str) -> int:
-        """How many runs there are of these outcomes."""
+        """The number of runs with these outcomes."""
         return sum(each.count for each in self.tally if each.outcome in outcomes)
 
 
@@ -52,7 +52,7 @@ class Recent:
     """The runs that an operator looks at, newest first.
 
     `live` have not ended. `failed` are the last operations of their models: nothing has succeeded since. `unreadable`
-    are rows of either that cannot be read.
+    are rows of these lists that cannot be read.
     """
 
     live: Sequence[Listed]
@@ -74,16 +74,16 @@ def overview(engine: Engine) -> Overview:
 
 
 def recent(engine: Engine, *, ended: int = 20, failed: int = 20) -> Recent:
-    """The runs to look at."""
+    """The runs that an operator looks at."""
     with reading(engine) as connection:
         lists = [
             runs.listed(connection, "live", limit=200),
             runs.listed(connection, "unrepaired", limit=failed),
             runs.listed(connection, "ended", limit=ended),
         ]
-    damaged = {row.item: row for found in lists for row in found.unreadable()}
-    live, unrepaired, over = (found.items() for found in lists)
-    return Recent(live, unrepaired, over, list(damaged.values()))
+    damaged = {row.item: row for listing in lists for row in listing.unreadable()}
+    live, unrepaired, ended_runs = (listing.items() for listing in lists)
+    return Recent(live, unrepaired, ended_runs, list(damaged.values()))
 
 
 def rows(engine: Engine) -> dict[str, int]:
@@ -105,7 +105,7 @@ def free_bytes(settings: Settings) -> int | None:
 
 
 def children_memory() -> int | None:
-    """Bytes of resident memory of this process's children; None where the system does not tell."""
+    """Bytes of resident memory of this process's children; None if the system does not report it."""
     try:
         tasks = Path("/proc/self/task").iterdir()
         children = [int(pid) for task in tasks for pid in (task / "children").read_text().split()]

@@ -1,7 +1,4 @@
-"""How a run that did not succeed leaves its model: nothing that was there before is lost.
-
-See core/docs/contract.md, section 5.
-"""
+"""What happens to a model whose run did not succeed (core/docs/contract.md, section 5): it keeps everything it had."""
 
 from typing import Literal
 
@@ -13,7 +10,7 @@ from traitbench.store.models import ModelRow
 
 
 def fail(connection: Connection, run: runs.RunRow, *, code: str, message: str, owner: str | None = None) -> bool:
-    """End a run badly and its model's being busy with it; False when the run has ended already."""
+    """Mark a run as failed and release its model; False if the run has already ended."""
     model = models.hold_by_id(connection, run.model_id)
     if not runs.fail(connection, run.id, code=code, message=message, now=rules.now(), owner=owner):
         return False

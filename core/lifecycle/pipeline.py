@@ -1,7 +1,7 @@
-"""Things made in threads and taken in order: ahead of the taker, but never further than `AHEAD`.
+"""Items made in threads and taken in order, at most `AHEAD` ahead of the consumer.
 
-Whoever takes decides the pace: when nobody does, nothing is made. Threads belong to one pipeline and end with it: at
-its end, when it is closed, or when the process closes all of them.
+The consumer sets the pace: if it stops taking, nothing is made. Threads belong to one pipeline and end with it: when
+everything is made, when it is closed, or when the process closes all pipelines.
 """
 
 from collections import deque
@@ -15,12 +15,12 @@ AHEAD = 256
 
 Make = Callable[[Sequence[int]], Sequence[bytes]]
 
-_MOST_IN_A_HAND = 32
-_PATIENCE_SECONDS = 5.0  # an address that is being fetched may take longer; its thread then ends by itself
+_MAX_AT_ONCE = 32
+_PATIENCE_SECONDS = 5.0  # fetching an address may take longer; its thread then ends by itself
 
 
 class Pipelines:
-    """Those at work; a service that stops closes them."""
+    """The open pipelines, which a service closes when it stops."""
 
     def __init__(self) -> None:
         self._live: set[Pipeline] = set()
@@ -28,7 +28,7 @@ class Pipelines:
         self._lock = Lock()
 
     def enter(self, pipeline: "Pipeline") -> None:
-        """One more; raise `Unavailable` when there are to be no more."""
+        """Add a pipeline; raise `Unavailable` if the service is stopping."""
         with self._lock:
             if self.closed:
                 raise Unavailable("The service is stopping; try again in a moment.")
@@ -36,17 +36,17 @@ class Pipelines:
 
     @property
     def live(self) -> "list[Pipeline]":
-        """Those that have not ended."""
+        """The pipelines that have not ended."""
         with self._lock:
             return list(self._live)
 
     def leave(self, pipeline: "Pipeline") -> None:
-        """One less."""
+        """Remove a pipeline."""
         with self._lock:
             self._live.discard(pipeline)
 
     def close(self) -> None:
-        """End all of them, and wait until they have."""
+        """Close all pipelines and wait until they have ended."""
         with self._lock:
             self.closed = True
         live = self.live
@@ -57,17 +57,17 @@ class Pipelines:
 
 
 class Pipeline:
-    """Places 0.. of an order, each by the number of a thing; equal numbers are one thing, made once.
+    """The items of `order`, by their numbers; an item that occurs several times is made once.
 
-    `hands` are the numbers that so many threads make, rising; each number is in one of them. `weights` say by number
-    how dear a thing is, against others; so many are made at a time that a processor is busy for `handful_s`. `finish`
-    is called once, when no thread makes anything any more.
+    `threads` are pairs of item numbers, ascending, and the number of threads that make them; each item is in one pair.
+    `weights` are the relative costs of the items; a thread makes as many at a time as should take `handful_s` of CPU
+    time. `finish` is called once, when the last thread has ended.
     """
 
     def __init__(
         self,
         order: Sequence[int],
-        hands: Sequence[tuple[Sequence[int], int]],
+        threads: Sequence[tuple[Sequence[int], int]],
         make: Make,
         *,
         weights: Sequence[int],
@@ -85,20 +85,20 @@ class Pipeline:
         self._wake: Callable[[], None] | None = None
         self._threads = [
             Thread(target=self._work, args=(todo,), name="batch", daemon=True)
-            for todo, count in ((deque(numbers), count) for numbers, count in hands)
+            for todo, count in ((deque(numbers), count) for numbers, count in threads)
             for _ in range(min(count, len(todo)))
         ]
-        self._at_work = len(self._threads)
+        self._running = len(self._threads)
 
     def start(self, wake: Callable[[], None]) -> None:
-        """Begin; `wake` is called, from any thread, when there is something to take after there was nothing."""
+        """Start the threads. `wake` is called, from any thread, when the next item becomes available."""
         self._live.enter(self)
         self._wake = wake
         for thread in self._threads:
             thread.start()
 
     def take(self) -> list[tuple[int, bytes]]:
-        """The next places and what was made for them, as far as it goes; none when the next is not made yet."""
+        """The next items that are made, with their positions in the order; none if the next one is not made yet."""
         with self._changed:
             ready = []
             while not self.done and self._order[self._taken] in self._made:
@@ -109,16 +109,16 @@ class Pipeline:
 
     @property
     def done(self) -> bool:
-        """Whether all was taken."""
+        """Whether every item was taken."""
         return self._taken == len(self._order)
 
     @property
     def closed(self) -> bool:
-        """Whether no more is made."""
+        """Whether the pipeline was closed, so that no more is made."""
         return self._stopped
 
     def close(self) -> None:
-        """Make no more: threads end with what they have in hand, and whoever waits is woken."""
+        """Make no more: threads end after the items they are making, and the consumer is woken."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -132,13 +132,13 @@ class Pipeline:
                 thread.join(patience_s)
 
     def __iter__(self) -> Generator[tuple[int, bytes], None, None]:
-        """All of it, in order; closed at the end."""
-        there = Event()
-        self.start(there.set)
+        """All items in order, with their positions; the pipeline is closed at the end."""
+        ready = Event()
+        self.start(ready.set)
         try:
             while not self.done and not self.closed:
-                there.wait()
-                there.clear()
+                ready.wait()
+                ready.clear()
                 yield from self.take()
         finally:
             self.close()
@@ -155,12 +155,12 @@ class Pipeline:
             self._leave()
 
     def _next(self, todo: deque[int], budget: float) -> list[int]:
-        """Numbers to make now, one at least; none when there are no more."""
+        """The numbers of the next items to make, at least one; none if there are no more."""
         with self._changed:
             while todo and not self._stopped and not self._near(todo[0]):
                 self._changed.wait()
             numbers: list[int] = []
-            while todo and not self._stopped and self._near(todo[0]) and len(numbers) < _MOST_IN_A_HAND:
+            while todo and not self._stopped and self._near(todo[0]) and len(numbers) < _MAX_AT_ONCE:
                 budget -= self._weights[todo[0]]
                 if numbers and budget < 0:
                     break
@@ -172,19 +172,19 @@ class Pipeline:
 
     def _deliver(self, numbers: Sequence[int], made: Sequence[bytes]) -> None:
         with self._changed:
-            before = self._awaited()
+            before = self._next_is_made()
             self._made.update(zip(numbers, made, strict=True))
-            wanted = self._awaited() and not before
+            wanted = self._next_is_made() and not before
         if wanted and self._wake is not None:
             self._wake()
 
-    def _awaited(self) -> bool:
+    def _next_is_made(self) -> bool:
         return not self.done and self._order[self._taken] in self._made
 
     def _leave(self) -> None:
         with self._changed:
-            self._at_work -= 1
-            last = self._at_work == 0
+            self._running -= 1
+            last = self._running == 0
         if last:
             try:
                 if not self._live.closed:

@@ -1,15 +1,16 @@
-"""The automatic retrain: feedback that waits is learnt, with the parameters of the version that serves, and no search.
+"""The automatic retrain: a new version from pending feedback, with the active version's parameters and no search.
 
-It is due when enough of it waits or the oldest has waited long enough, and begins in the transaction that brings the
-tenth, or by a sweep in the worker; while the model is busy, it waits. Three things put it off, whatever waits:
+A retrain is due when enough feedback is pending or the oldest has been pending long enough. It starts in the
+transaction that stores the feedback, or from a sweep in the worker. While the model is busy, it waits. Three things
+postpone it, however much is pending:
 
 - zero data retention;
-- a retrain that has just failed: the next is tried when the oldest would have been due again;
-- a pool smaller than what the serving version has learnt from, or without one of the poles: samples were purged, and
-  the model would forget by learning. Who wants that says so with `reoptimize_params`.
+- a retrain that failed recently: the next one waits as long as feedback may be pending;
+- fewer samples than the active version was trained with, or a trait without samples at one pole: samples were purged,
+  and the new version would lose what the active one knows. To train anyway, use `reoptimize_params`.
 
-A time further ahead than the patience comes from a clock that was wrong. It says nothing about how long something has
-waited, so it counts as long enough: feedback must not wait until the clock has caught up.
+A time too far in the future comes from a wrong clock. It says nothing about how long feedback has been pending, so it
+counts as overdue: feedback must not wait until the clock has caught up.
 """
 
 from datetime import datetime, timedelta
@@ -31,7 +32,7 @@ from traitbench.store.models import ModelRow
 
 
 def start_if_due(connection: Connection, queue: Queue, settings: Settings, model: ModelRow) -> bool:
-    """Begin the retrain of a held model, if it is due; whether it was."""
+    """Start the retrain of a locked model if it is due; return whether it was."""
     if not is_due(connection, settings, model):
         return False
     effort = _effort(connection, model)
@@ -47,18 +48,18 @@ def start_if_due(connection: Connection, queue: Queue, settings: Settings, model
 
 
 def is_due(connection: Connection, settings: Settings, model: ModelRow) -> bool:
-    """Whether feedback waits that the model could learn now."""
+    """Whether a retrain of the model should start now."""
     return (
         outcome("retrain", model.state) is Outcome.PROCEED
         and not model.zero_data_retention
         and _waited(connection, settings, model)
-        and not _failed_lately(connection, settings, model)
-        and _would_remember(connection, model)
+        and not _failed_recently(connection, settings, model)
+        and _has_enough_samples(connection, model)
     )
 
 
 def sweep(engine: Engine, queue: Queue, settings: Settings) -> None:
-    """Begin every retrain that is due."""
+    """Start every retrain that is due."""
     enough, since = settings.retrain_after_samples, rules.now() - _patience(settings)
     with reading(engine) as connection:
         ahead = rules.now() + _patience(settings)
@@ -74,7 +75,7 @@ def _is_due(connection: Connection, settings: Settings, model_id: int) -> bool:
 
 def _start(engine: Engine, queue: Queue, settings: Settings, model_id: int) -> bool:
     with writing(engine) as connection:
-        # Asked again, now that nobody else may begin it.
+        # Checked again under the lock: another process may have started it.
         held = models.hold_by_id(connection, model_id)
         return held is not None and start_if_due(connection, queue, settings, held)
 
@@ -86,22 +87,22 @@ def _waited(connection: Connection, settings: Settings, model: ModelRow) -> bool
     return waiting.count >= settings.retrain_after_samples or _is_long_ago(waiting.oldest, settings)
 
 
-def _failed_lately(connection: Connection, settings: Settings, model: ModelRow) -> bool:
+def _failed_recently(connection: Connection, settings: Settings, model: ModelRow) -> bool:
     last = runs.read(connection, model.run_id or "")
     if last is None or (last.kind, last.status) != ("retrain", "failed") or last.finished_at is None:
         return False
     return not _is_long_ago(last.finished_at, settings)
 
 
-def _would_remember(connection: Connection, model: ModelRow) -> bool:
+def _has_enough_samples(connection: Connection, model: ModelRow) -> bool:
     if model.active_version_id is None:
         return False
-    learnt_from = versions.read(connection, model.active_version_id).sample_count
-    return samples.count(connection, model.id) >= learnt_from and not training.lacking(connection, model.id)
+    trained_with = versions.read(connection, model.active_version_id).sample_count
+    return samples.count(connection, model.id) >= trained_with and not training.lacking(connection, model.id)
 
 
 def _effort(connection: Connection, model: ModelRow) -> str:
-    """The effort of the version whose parameters are kept; an imported one may not tell."""
+    """The effort of the active version; the default if an imported version does not state one."""
     if model.active_version_id is None:
         return DEFAULT_EFFORT
     effort = versions.read(connection, model.active_version_id).metrics.effort

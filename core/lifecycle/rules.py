@@ -1,4 +1,4 @@
-"""Rules that several operations share: what a state allows, what a listing accepts, what is not built yet."""
+"""Rules that several operations share: what a state allows, how large a page may be, how errors are worded."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -21,20 +21,20 @@ from traitbench.store import models
 from traitbench.store.models import ModelRow
 
 _MESSAGES: Mapping[type[TraitbenchError], str] = {
-    ModelBusy: "The model {handle} is busy with the run {run_id}; wait until it is done.",
-    ModelNotDraft: "The model {handle} is trained: its traits and samples are frozen into its versions.",
+    ModelBusy: "The model {handle} is busy with the run {run_id}; wait until that has ended.",
+    ModelNotDraft: "The model {handle} is trained, so its traits and samples can no longer be changed.",
     ModelNotTrained: "The model {handle} has no version yet; train it first.",
-    ModelArchived: "The model {handle} was deleted; it can be read, nothing more.",
+    ModelArchived: "The model {handle} was deleted; it can only be read.",
 }
 
 
 def now() -> datetime:
-    """The time, in UTC."""
+    """The current time, in UTC."""
     return datetime.now(UTC)
 
 
 def require(operation: Operation, model: ModelRow) -> Outcome:
-    """What the operation means in the model's state; raise the error that stands in the table."""
+    """The outcome of an operation in the model's state; raise the error that the table of states gives."""
     cell = outcome(operation, model.state)
     if cell is Outcome.IF_VERSION:
         cell = Outcome.PROCEED if model.active_version_id is not None else ModelNotTrained
@@ -44,7 +44,7 @@ def require(operation: Operation, model: ModelRow) -> Outcome:
 
 
 def refusal(error: type[TraitbenchError], model: ModelRow) -> TraitbenchError:
-    """The error, saying which model and, when it is busy, with which run."""
+    """The error with its message: which model and, if it is busy, with which run."""
     busy = error is ModelBusy
     return error(
         _MESSAGES[error].format(handle=model.handle, run_id=model.run_id),
@@ -54,7 +54,7 @@ def refusal(error: type[TraitbenchError], model: ModelRow) -> TraitbenchError:
 
 
 def edited(connection: Connection, model: ModelRow) -> None:
-    """Traits or samples of the model were changed: a failed model is a draft again.
+    """Record that traits or samples of a model were changed: a failed model is a draft again.
 
     See core/docs/contract.md, section 5.
     """
@@ -65,14 +65,14 @@ def check_limit(limit: int, *, most: int) -> None:
     """Raise `InvalidParameter` unless a page may be this large."""
     if not 1 <= limit <= most:
         raise InvalidParameter(
-            f"limit is {limit}; it takes 1 to {most}.", details={"parameter": "limit", "least": 1, "most": most}
+            f"limit is {limit}; use 1 to {most}.", details={"parameter": "limit", "least": 1, "most": most}
         )
 
 
 def check_sample_count(count: int, most: int) -> None:
-    """Raise `ValidationFailed` when a model would have more samples than it may."""
+    """Raise `ValidationFailed` if a model would have too many samples."""
     if count > most:
-        message = f"the model would have {count} samples; it may have {most}"
+        message = f"the model would have {count} samples; at most {most} are allowed"
         raise invalid([problem(["samples"], "too_many", message)], thing="The samples")
 
 
@@ -86,7 +86,7 @@ def invalid(errors: Sequence[Mapping[str, Any]], *, thing: str) -> ValidationFai
 
 
 def problem(loc: Sequence[str | int], kind: str, message: str) -> dict[str, Any]:
-    """One bad field."""
+    """One invalid field, as it stands in `details.errors`."""
     return {"loc": list(loc), "type": kind, "msg": message}
 
 
@@ -96,5 +96,5 @@ def place(loc: Sequence[str | int]) -> str:
 
 
 def unavailable(feature: str) -> FeatureUnavailable:
-    """The error of a field that this service does not offer yet."""
+    """The error for a feature that this service does not offer."""
     return FeatureUnavailable(f"This service does not offer {feature}.", details={"field": feature})

@@ -1,8 +1,8 @@
-"""What makes two runs of a model the same one, written out as a key that is kept with the run.
+"""Run keys: two runs of a model with the same key do the same work. A run is stored with its key.
 
-A training is matched in flight only, where traits and samples stand still, so its key needs neither. Discovery and
-synthesis are matched when they are over too. Samples never change and their ids are never used again: the ids are the
-samples.
+A training is matched only while it is live, when traits and samples cannot change, so its key contains neither.
+Discovery and synthesis are also matched after they have succeeded. Samples never change and ids are never reused, so
+the ids stand for the samples.
 
 See core/docs/contract.md, section 5.
 """
@@ -23,10 +23,10 @@ Digest = Callable[[Connection, int], str]
 def run_key(
     connection: Connection, model_id: int, kind: OperationKind, *, effort: str, options: Mapping[str, Any] | None = None
 ) -> str:
-    """The key of a run of this kind, begun now."""
+    """The key of a run of this kind that starts now."""
     parts = {"effort": effort, **(options or {})}
     parts |= {name: digest(connection, model_id) for name, digest in _DIGESTS.get(kind, {}).items()}
-    return " ".join([kind, *(f"{name}={_written(parts[name])}" for name in sorted(parts))])
+    return " ".join([kind, *(f"{name}={_to_text(parts[name])}" for name in sorted(parts))])
 
 
 def _samples(connection: Connection, model_id: int) -> str:
@@ -41,7 +41,7 @@ def _digest(values: Any) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
-def _written(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 

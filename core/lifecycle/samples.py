@@ -1,4 +1,4 @@
-"""Samples: add, list, delete. A batch goes in whole or not at all, and the refusal names every bad element."""
+"""Samples: add, list, delete. A batch is added as a whole or not at all; the error names every invalid element."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ from traitbench.store.models import ModelRow
 
 
 def add(bench: Bench, caller: Caller, handle: str, body: SamplesCreate) -> SampleIds:
-    """Add labelled texts to a draft; their ids rise in the order sent."""
+    """Add labelled texts to a draft; their ids ascend in the order sent."""
     name = str(access.permit(bench, caller, "samples.add", handle))
     digests = [text_hash(sample.text) for sample in body.samples]
     with writing(bench.engine) as connection:
@@ -30,13 +30,13 @@ def add(bench: Bench, caller: Caller, handle: str, body: SamplesCreate) -> Sampl
 def add_to(
     connection: Connection, model: ModelRow, sent: list[SampleInput], digests: list[str], *, most: int
 ) -> list[int]:
-    """The ids of samples added to a model that the connection holds; `digests` are the texts' SHA-256."""
+    """Add samples to a model that the connection has locked; return their ids. `digests` are the texts' SHA-256."""
     rows = traits.rows(connection, model.id)
     trait_ids = {row.name: row.id for row in rows} | {row.key: row.id for row in rows}
     _check(sent, digests, trait_ids)
     rules.check_sample_count(samples.count(connection, model.id) + len(sent), most)
     rules.require("edit", model)
-    made = rules.now()
+    now = rules.now()
     ids = samples.add(
         connection,
         model.id,
@@ -48,7 +48,7 @@ def add_to(
                 "provenance": "authored",
                 "source_url": sample.source_url,
                 "content_sha256": digest,
-                "created_at": made,
+                "created_at": now,
             }
             for sample, digest in zip(sent, digests, strict=True)
         ],
@@ -60,7 +60,7 @@ def add_to(
 def list_samples(
     bench: Bench, caller: Caller, handle: str, *, trait: str | None = None, limit: int = 100, cursor: str | None = None
 ) -> SamplePage:
-    """One page of a model's samples, of one trait if one is named."""
+    """One page of the samples of a model or, if `trait` is given, of that trait."""
     name = str(access.permit(bench, caller, "samples.list", handle))
     with reading(bench.engine) as connection:
         model = access.found(models.find(connection, name), name)
@@ -68,12 +68,12 @@ def list_samples(
         trait_id = None if trait is None else access.trait_of(connection, model, trait).id
         listing = f"samples {model.id} {trait_id}"
         after = read_number(listing, cursor)
-        found = samples.page(connection, model.id, limit=limit + 1, after=after, trait_id=trait_id)
-    return SamplePage(**paged(found, listing, limit))
+        rows = samples.page(connection, model.id, limit=limit + 1, after=after, trait_id=trait_id)
+    return SamplePage(**paged(rows, listing, limit))
 
 
 def delete(bench: Bench, caller: Caller, handle: str, sample_id: int) -> ModelDeleted:
-    """Remove one sample of a draft."""
+    """Delete one sample of a draft."""
     name = str(access.permit(bench, caller, "samples.delete", handle))
     with writing(bench.engine) as connection:
         model = access.found(models.hold(connection, name), name)
@@ -98,9 +98,9 @@ def _check(sent: list[SampleInput], digests: list[str], trait_ids: Mapping[str, 
 def _errors(index: int, sample: SampleInput, digest: str, trait_ids: Mapping[str, int]) -> list[dict[str, Any]]:
     errors = []
     if sample.trait not in trait_ids:
-        message = "the model has no trait of this key or name"
+        message = "the model has no trait with this key or name"
         errors.append(rules.problem(["samples", index, "trait"], "unknown_trait", message))
     if sample.content_sha256 not in (None, digest):
-        message = "it is not the SHA-256 of the text's UTF-8"
+        message = "it is not the SHA-256 of the text in UTF-8"
         errors.append(rules.problem(["samples", index, "content_sha256"], "sha256_mismatch", message))
     return errors

@@ -1,4 +1,4 @@
-"""Scores: one text, or two compared, against one version: the active one or the one that the handle is pinned to."""
+"""Score one text, or compare two, with the active version or the one that the handle is pinned to."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,8 +15,10 @@ from traitbench.store.engine import reading
 
 
 def score(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, request_id: str) -> Card:
-    """The card of a text. Nothing of the text is kept, unless feedback makes it a sample: the model's own, whichever
-    version the handle is pinned to."""
+    """The card of a text. The text is not stored unless feedback makes it a sample.
+
+    The sample belongs to the model, whichever version the handle is pinned to.
+    """
     operation: access.Operation = "scores.score" if body.feedback is None else "scores.feedback"
     name = str(access.permit(bench, caller, operation, handle))
     served, verdicts = _asked(bench, handle, body)
@@ -32,7 +34,7 @@ def score(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, requ
 
 
 def written(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, request_id: str) -> bytes:
-    """The same card in JSON; it is not built where nothing but numbers was asked for."""
+    """The same card as JSON, built as a `Card` only if an explanation or feedback was requested."""
     if body.explain or body.feedback is not None:
         return score(bench, caller, handle, body, request_id=request_id).model_dump_json().encode()
     access.permit(bench, caller, "scores.score", handle)
@@ -42,7 +44,7 @@ def written(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, re
 
 
 def compare(bench: Bench, caller: Caller, handle: str, body: CompareRequest, *, request_id: str) -> Comparison:
-    """The cards of two texts by one version, and what changes from the first to the second; nothing is kept."""
+    """The cards of two texts with one version, and the changes from the first to the second; nothing is stored."""
     access.permit(bench, caller, "scores.compare", handle)
     served = serving.now(bench, handle, body.traits)
     rules.require("use", served.model)
@@ -68,7 +70,7 @@ def _values(
 
 
 def _asked(bench: Bench, handle: str, body: ScoreRequest) -> tuple[serving.Served, list[feedback.Verdict] | None]:
-    """What scores, and what the feedback says, if there is any."""
+    """The version that scores, and the parsed feedback, if there is any."""
     if body.feedback is None:
         served = serving.now(bench, handle, body.traits)
         rules.require("use", served.model)

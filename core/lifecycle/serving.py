@@ -1,4 +1,4 @@
-"""The version that scores, the active one or the one that a handle is pinned to, and how texts become its vectors."""
+"""The version that scores, either the active one or the one that a handle is pinned to, and its encoding of texts."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,15 +19,15 @@ from traitbench.store.engine import reading
 from traitbench.store.kept_vectors import Shelf
 from traitbench.store.models import ModelRow
 
-_TRAITS_REMEMBERED = 64
+_MAX_CACHED_TRAITS = 64
 
-# What is worked out of a snapshot in a mode serves all batches in that mode.
+# Snapshots in a mode, derived once and shared by all batches in that mode.
 _VIEWS: WeakKeyDictionary[Snapshot, dict[str, Snapshot]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
 class Served:
-    """A version, its model as it was found, and the moment before that, as the vector cache counts it."""
+    """A version and its model as read; `since` is the vector cache's mark from before the read."""
 
     model: ModelRow
     version_no: int
@@ -36,20 +36,23 @@ class Served:
 
 
 def now(bench: Bench, handle: str, traits: list[str] | None) -> Served:
-    """As `find`, in a transaction of its own, or as it was found last, when nothing was written since."""
+    """As `find`, in a transaction of its own; cached until something is written."""
 
     def read() -> Served:
         with reading(bench.engine) as connection:
             return find(bench, connection, handle, traits)
 
-    if traits is not None and len(traits) > _TRAITS_REMEMBERED:
+    if traits is not None and len(traits) > _MAX_CACHED_TRAITS:
         return read()
     return bench.recall(("served", handle, None if traits is None else tuple(traits)), read)
 
 
 def find(bench: Bench, connection: Connection, handle: str, traits: list[str] | None) -> Served:
-    """The version, its traits checked; errors in the contract's order: the model (404), the version (404), the traits
-    (422). The state (409) is the caller's to ask."""
+    """The version that a handle refers to; its traits are checked.
+
+    Errors come in the contract's order: the model (404), the version (404), the traits (422). The caller checks the
+    state (409).
+    """
     name, pinned = parse_pinned_handle(handle).handle, parse_pinned_handle(handle).version
     since = bench.vectors.mark()
     model = access.found(models.find(connection, str(name)), str(name))
@@ -63,34 +66,34 @@ def find(bench: Bench, connection: Connection, handle: str, traits: list[str] | 
 
 
 def metadata(served: Served, request_id: str) -> dict[str, Any]:
-    """What a card says of the call that it answers."""
+    """The metadata of a card."""
     return {"request_id": request_id, "version_id": f"v{served.version_no}", "sample_ids": []}
 
 
 def encoding(bench: Bench, served: Served) -> Encoding:
-    """Texts to vectors, for a call that somebody waits for."""
+    """The encoding of texts for an interactive call."""
     encoder = encoders.of_version(bench, served.snapshot)
     shelf = shelf_of(bench, served, encoder, FULL) if bench.vectors.limit else None
     return Encoding(encoder, bench.vectors, shelf, mode=FULL, since=served.since)
 
 
 def shelf_of(bench: Bench, served: Served, encoder: Encoder, mode: str) -> Shelf | None:
-    """Where vectors may be kept; nowhere under zero retention."""
+    """Where vectors may be cached; None under zero retention."""
     if served.model.zero_data_retention:
-        # Switched on by another service perhaps, which could not tell this one.
+        # Another service may have switched it on, and cannot notify this one.
         bench.vectors.forget(served.model.id)
         return None
     return Shelf(served.model.id, encoder.digest, mode)
 
 
 def in_mode(snapshot: Snapshot, mode: str) -> Snapshot:
-    """The version as it scores in a mode; raise `FeatureUnavailable` when it was not trained for it."""
+    """The version in a mode; raise `FeatureUnavailable` if it was not trained for that mode."""
     if mode == FULL:
         return snapshot
     if mode not in snapshot.modes:
         raise FeatureUnavailable(
-            f"The version cannot score in the mode {mode}: it knows {', '.join((FULL, *snapshot.modes))}. Leave the"
-            " mode out, or train again with an encoder that has it.",
+            f"The version cannot score in the mode {mode}; its modes: {', '.join((FULL, *snapshot.modes))}. Use one of"
+            " these, or train again with an encoder that has the mode.",
             details={"field": "mode", "mode": mode, "modes": [FULL, *snapshot.modes]},
         )
     views = _VIEWS.setdefault(snapshot, {})
@@ -102,9 +105,9 @@ def in_mode(snapshot: Snapshot, mode: str) -> Snapshot:
 def _check_traits(snapshot: Snapshot, names: list[str] | None) -> None:
     known = {name for trait in snapshot.traits for name in (trait.key, trait.name)}
     errors = [
-        rules.problem(["traits", index], "unknown_trait", "the version has no trait of this key or name")
+        rules.problem(["traits", index], "unknown_trait", "the version has no trait with this key or name")
         for index, name in enumerate(names or [])
         if name not in known
     ]
     if errors:
-        raise rules.invalid(errors, thing="The traits asked for")
+        raise rules.invalid(errors, thing="The requested traits")

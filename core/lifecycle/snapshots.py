@@ -1,4 +1,4 @@
-"""Snapshots that were scored with lately. They do not change, but where zero retention takes words out of them."""
+"""A cache of recently used snapshots. A snapshot changes only if zero retention removes words from it."""
 
 from threading import Lock
 
@@ -13,7 +13,7 @@ _KEPT = 64
 
 
 class Snapshots:
-    """A bounded set of snapshots by version id; the ones used longest ago leave first."""
+    """Snapshots by version id; the least recently used are dropped first."""
 
     def __init__(self) -> None:
         self._kept: LRUCache[int, Snapshot] = LRUCache(_KEPT)
@@ -22,12 +22,12 @@ class Snapshots:
         self._lock = Lock()
 
     def clear(self) -> None:
-        """Forget all of them: some were rewritten, for words that must not be kept."""
+        """Drop all snapshots: zero retention has rewritten some of them."""
         with self._lock:
             self._kept.clear()
 
     def get(self, connection: Connection, version_id: int) -> Snapshot:
-        """The snapshot of a version, read at most once while it is kept."""
+        """The snapshot of a version, from the cache or the database."""
         with self._lock:
             if version_id in self._kept:
                 self.hits += 1

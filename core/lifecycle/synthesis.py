@@ -1,4 +1,4 @@
-"""How a synthesis begins. It needs a draft with a trait that somebody defined and, to vary texts, texts."""
+"""Start a synthesis. It needs a draft with an extrinsic trait and, to make variations, samples."""
 
 from collections import Counter
 
@@ -17,7 +17,7 @@ from traitbench.store.models import ModelRow
 
 
 def start(bench: Bench, caller: Caller, handle: str, body: SynthesizeRequest) -> RunStarted:
-    """Queue the writing of samples."""
+    """Queue a synthesis of samples."""
     name = str(access.permit(bench, caller, "samples.synthesize", handle))
     most = bench.settings.max_samples
     with writing(bench.engine) as connection:
@@ -38,7 +38,7 @@ def start(bench: Bench, caller: Caller, handle: str, body: SynthesizeRequest) ->
 def _check_type(synth_type: str) -> None:
     if synth_type not in SYNTH_TYPES:
         raise UnsupportedSynthType(
-            f"The types of synthesis are {' and '.join(SYNTH_TYPES)}.",
+            f"synth_type must be {' or '.join(SYNTH_TYPES)}.",
             details={"field": "synth_type", "choices": list(SYNTH_TYPES)},
         )
 
@@ -46,20 +46,20 @@ def _check_type(synth_type: str) -> None:
 def _check_samples(connection: Connection, model: ModelRow, synth_type: str, most: int) -> None:
     labels = samples.labels(connection, model.id)
     if len(labels) >= most:
-        message = f"the model has {len(labels)} samples; it may have {most}"
+        message = f"the model has {len(labels)} samples already; at most {most} are allowed"
         raise rules.invalid([rules.problem(["samples"], "too_many", message)], thing="The samples")
     keys = {row.id: row.key for row in traits.rows(connection, model.id) if row.kind == "extrinsic"}
     seeds = Counter(keys.get(label.trait_id) for label in labels if is_seed(label))
     counts = {key: seeds[key] for key in keys.values()}
     if not counts or (synth_type == "diversify" and not any(counts.values())):
         raise InsufficientSamples(
-            f"{model.handle} has no trait that somebody defined, to write texts for; add one."
+            f"{model.handle} has no extrinsic trait to write texts for. Add a trait."
             if not counts
-            else f"{model.handle} has no text to vary; add samples, or synthesize from_traits.",
+            else f"{model.handle} has no samples to vary. Add samples, or use the type from_traits.",
             details={"traits": counts},
         )
 
 
 def is_seed(label: samples.Label) -> bool:
-    """Whether a sample may be varied: somebody wrote it, and it lies at a pole."""
+    """Whether a sample may be varied: it was not synthesized, and its quality is not 0.5."""
     return label.provenance != "synthesized" and label.quality != 0.5

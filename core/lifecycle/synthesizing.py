@@ -1,4 +1,4 @@
-"""What a synthesis does, in the worker: has texts generated and attaches them as samples, all of them or none."""
+"""The body of a synthesis, in the worker: generates texts and adds them as samples, all of them or none."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ _SEEDS_PER_POLE = 1_000
 
 
 class NothingSynthesized(TraitbenchError):
-    """Not one new text could be made."""
+    """No new text could be made."""
 
     code = "nothing_synthesized"
 
 
 def synthesize(engine: Engine, encoder: Encoder, vocabulary: Callable[[], Vocabulary], execution: Execution) -> None:
-    """Have texts generated for the model's traits and attach them, in the worker."""
+    """Generate texts for the model's traits and add them as samples, in the worker."""
     with reading(engine) as connection:
         task = _task(connection, execution)
     execution.report("preparing", 0, 1, fraction=0.0)
@@ -41,18 +41,18 @@ def synthesize(engine: Engine, encoder: Encoder, vocabulary: Callable[[], Vocabu
 
 @dataclass(frozen=True)
 class _Task:
-    """What texts are wanted for, and what is there. It does not change meanwhile, for a busy model is not edited."""
+    """The input of a synthesis. It cannot change meanwhile, because a busy model cannot be edited."""
 
     model_id: int
     traits: Sequence[traits.TraitRow]
     descriptions: dict[str, str]
     seed_ids: Sequence[int]
     seeds: Sequence[Seed]
-    there: frozenset[tuple[int, str]]
+    existing: frozenset[tuple[int, str]]
 
     @property
     def trait_ids(self) -> dict[str, int]:
-        """By key."""
+        """Ids by trait key."""
         return {trait.key: trait.id for trait in self.traits}
 
 
@@ -70,12 +70,15 @@ def _task(connection: Connection, execution: Execution) -> _Task:
         descriptions={trait.key: trait.description for trait in traits.read(connection, model.id)},
         seed_ids=[label.id for label in chosen],
         seeds=[Seed(defined[label.trait_id].key, texts[label.id], label.quality) for label in chosen],
-        there=frozenset((label.trait_id, label.content_sha256) for label in labels),
+        existing=frozenset((label.trait_id, label.content_sha256) for label in labels),
     )
 
 
 def _chosen(labels: Sequence[samples.Label], synth_type: str) -> list[samples.Label]:
-    """The texts to vary, of very many at a pole those with the lowest hashes; or those that must not come again."""
+    """The seeds to vary or, for other types, the synthesized samples that must not be generated again.
+
+    Of too many seeds at one pole, those with the lowest hashes are taken.
+    """
     if synth_type != "diversify":
         return [label for label in labels if label.provenance == "synthesized"]
     poles: dict[tuple[int, bool], list[samples.Label]] = {}
@@ -108,7 +111,7 @@ def _poles(trait: traits.TraitRow, description: str) -> TraitPoles:
 
 
 def _finish(connection: Connection, execution: Execution, task: _Task, made: Synthesis) -> None:
-    # The model first, then the run: the order in which a deletion takes them too.
+    # Lock the model first, then the run: a deletion locks them in the same order.
     model = models.hold_by_id(connection, task.model_id)
     fields = _fields(execution, task, made.exemplars)
     _check_count(samples.count(connection, task.model_id), len(fields), execution.run.options["max_samples"])
@@ -120,10 +123,10 @@ def _finish(connection: Connection, execution: Execution, task: _Task, made: Syn
 
 
 def _fields(execution: Execution, task: _Task, exemplars: Sequence[Exemplar]) -> list[dict[str, Any]]:
-    """The new samples; a text that its trait has already is not added again."""
+    """The new samples; a text that its trait already has is not added again."""
     now, trait_ids = rules.now(), task.trait_ids
     varied = execution.run.options["synth_type"] == "diversify"
-    told = [
+    generated = [
         {
             "trait_id": trait_ids[each.trait_key],
             "text": each.text,
@@ -138,16 +141,18 @@ def _fields(execution: Execution, task: _Task, exemplars: Sequence[Exemplar]) ->
         for each in exemplars
         if len(each.text) <= LONGEST_TEXT
     ]
-    new = [each for each in told if (each["trait_id"], each["content_sha256"]) not in task.there]
+    new = [each for each in generated if (each["trait_id"], each["content_sha256"]) not in task.existing]
     if not new:
-        raise NothingSynthesized("Every text that could be made is there already; more effort makes more.")
+        raise NothingSynthesized(
+            "Every text that was generated is in the model already. Choose a higher effort to generate more."
+        )
     return new
 
 
-def _check_count(there: int, made: int, most: int) -> None:
-    if there + made > most:
+def _check_count(existing: int, made: int, most: int) -> None:
+    if existing + made > most:
         raise ValidationFailed(
-            f"{made} texts were made; the model has {there} samples and may have {most}. Nothing was added; less effort"
-            " makes fewer.",
-            details={"samples": there, "made": made, "most": most},
+            f"{made} texts were generated, but the model has {existing} samples and at most {most} are allowed. Nothing"
+            " was added. Choose a lower effort to generate fewer.",
+            details={"samples": existing, "made": made, "most": most},
         )

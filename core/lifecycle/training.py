@@ -1,6 +1,6 @@
-"""How a training begins: what stands in its way, which run it meets, and its place in the queue.
+"""Start a training: check its preconditions, match a run in flight, or queue a new run.
 
-A first training makes a draft ready; on a ready model only a fresh search (`reoptimize_params`) is anything to do.
+A draft is trained for the first time. On a ready model only `reoptimize_params` leaves anything to do.
 """
 
 from typing import Any
@@ -22,7 +22,10 @@ from traitbench.store.models import ModelRow
 
 
 def start(bench: Bench, caller: Caller, handle: str, body: TrainRequest) -> tuple[RunStarted, bool]:
-    """Queue a training, or answer with the same one in flight; False beside it when there was nothing to do."""
+    """Queue a training, or return the identical run in flight.
+
+    The second value is False if there was nothing to do.
+    """
     name = str(access.permit(bench, caller, "models.train", handle))
     with writing(bench.engine) as connection:
         model = access.found(models.hold(connection, name), name)
@@ -30,7 +33,7 @@ def start(bench: Bench, caller: Caller, handle: str, body: TrainRequest) -> tupl
 
 
 def start_in(connection: Connection, queue: Queue, model: ModelRow, body: TrainRequest) -> tuple[RunStarted, bool]:
-    """As `start`, for a model that the connection holds."""
+    """As `start`, for a model that this connection has locked."""
     outcome = rules.require("retune" if body.reoptimize_params else "train", model)
     if outcome is Outcome.NOTHING:
         return RunStarted(state=model.state, run_id=None), False
@@ -44,12 +47,12 @@ def start_in(connection: Connection, queue: Queue, model: ModelRow, body: TrainR
 
 
 def _options(body: TrainRequest) -> dict[str, Any]:
-    """What a training is asked beside its effort; a choice that is the usual one needs no word."""
+    """Options of a training besides its effort; defaults are left out."""
     return {"reoptimize": body.reoptimize_params} | ({} if body.use_labels else {"use_labels": False})
 
 
 def lacking(connection: Connection, model_id: int) -> dict[str, dict[str, int]]:
-    """The samples at either pole of every extrinsic trait that has none at one of them."""
+    """Sample counts by pole, for the extrinsic traits that have no sample at one of their poles."""
     return {key: count for key, count in _poles(connection, model_id).items() if not all(count.values())}
 
 
@@ -64,14 +67,14 @@ def _check_samples(connection: Connection, model: ModelRow) -> None:
     count = samples.count(connection, model.id)
     if model.state == "ready" and not count:
         raise SamplesPurged(
-            f"The samples of {model.handle} were purged: there is nothing to search with. Its versions go on serving.",
+            f"The samples of {model.handle} were purged, so there is nothing to search with. Its versions still score.",
             details={"handle": model.handle},
         )
     missing = lacking(connection, model.id)
     if missing or not count:
         raise InsufficientSamples(
-            f"Every trait of {model.handle} needs a sample on each side of 0.5; "
-            + (f"{len(missing)} lack one." if missing else "the model has none at all."),
+            f"Every trait of {model.handle} needs a sample above 0.5 and one below. "
+            + (f"Add samples to: {', '.join(missing)}." if missing else "The model has no samples. Add some."),
             details={"traits": _poles(connection, model.id), "lacking": list(missing)},
         )
 

@@ -1,4 +1,4 @@
-"""Traits: add, list, get, update, delete. Adding is an upsert by key; a name belongs to one trait of a model only."""
+"""Traits: add, list, get, update, delete. Adding is an upsert by key; names are unique within a model."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ from traitbench.store.models import ModelRow
 
 
 def add(bench: Bench, caller: Caller, handle: str, body: TraitsCreate) -> TraitList:
-    """Add traits to a draft, or change those whose key exists; all of them or none."""
+    """Add traits to a draft, or change those whose key exists. Either all of them are applied or none."""
     name = str(access.permit(bench, caller, "traits.add", handle))
     with writing(bench.engine) as connection:
         model = access.found(models.hold(connection, name), name)
@@ -28,7 +28,7 @@ def add(bench: Bench, caller: Caller, handle: str, body: TraitsCreate) -> TraitL
 
 
 def add_to(connection: Connection, model: ModelRow, sent: list[TraitInput], *, most: int) -> list[str]:
-    """The keys of the traits that were added to, or changed in, a model that the connection holds."""
+    """Add or change traits of a model that the connection has locked; return their keys."""
     keyed = _keyed(sent)
     rows = {row.key: row for row in traits.rows(connection, model.id)}
     _check_names({key: row.name for key, row in rows.items()} | {key: each["name"] for key, each in keyed.items()})
@@ -47,8 +47,8 @@ def list_traits(bench: Bench, caller: Caller, handle: str) -> TraitList:
     name = str(access.permit(bench, caller, "traits.list", handle))
     with reading(bench.engine) as connection:
         model = access.found(models.find(connection, name), name)
-        found = traits.every(connection, model.id)
-    return TraitList(traits=found.items(), unreadable=found.unreadable())
+        listing = traits.every(connection, model.id)
+    return TraitList(traits=listing.items(), unreadable=listing.unreadable())
 
 
 def get(bench: Bench, caller: Caller, handle: str, key: str) -> Trait:
@@ -61,7 +61,7 @@ def get(bench: Bench, caller: Caller, handle: str, key: str) -> Trait:
 
 
 def update(bench: Bench, caller: Caller, handle: str, key: str, body: TraitUpdate) -> TraitList:
-    """Change what was sent and is not null; the key stays."""
+    """Change the fields that were sent and are not null; the key never changes."""
     name = str(access.permit(bench, caller, "traits.update", handle))
     with writing(bench.engine) as connection:
         model = access.found(models.hold(connection, name), name)
@@ -76,7 +76,7 @@ def update(bench: Bench, caller: Caller, handle: str, key: str, body: TraitUpdat
 
 
 def delete(bench: Bench, caller: Caller, handle: str, key: str) -> ModelDeleted:
-    """Remove a trait, and its samples with it."""
+    """Delete a trait and its samples."""
     name = str(access.permit(bench, caller, "traits.delete", handle))
     with writing(bench.engine) as connection:
         model = access.found(models.hold(connection, name), name)
@@ -89,8 +89,8 @@ def delete(bench: Bench, caller: Caller, handle: str, key: str) -> ModelDeleted:
 
 def _keyed(sent: list[TraitInput]) -> dict[str, dict[str, Any]]:
     keys = [each.key or _key(index, each.name) for index, each in enumerate(sent)]
-    if twice := _twice(keys):
-        raise DuplicateTrait("A trait key stands twice in the batch.", details={"keys": twice})
+    if duplicates := _duplicates(keys):
+        raise DuplicateTrait("The batch contains a trait key twice.", details={"keys": duplicates})
     return {key: each.model_dump(exclude={"key"}) for key, each in zip(keys, sent, strict=True)}
 
 
@@ -103,23 +103,23 @@ def _key(index: int, name: str) -> str:
 
 
 def _check_names(names: Mapping[str, str]) -> None:
-    if twice := _twice(names.values()):
+    if duplicates := _duplicates(names.values()):
         raise DuplicateTrait(
-            "A name may belong to one trait of a model only.",
-            details={"names": twice, "keys": [key for key, name in names.items() if name in twice]},
+            "Trait names must be unique within a model.",
+            details={"names": duplicates, "keys": [key for key, name in names.items() if name in duplicates]},
         )
 
 
 def _check_count(count: int, most: int) -> None:
     if count > most:
-        message = f"the model would have {count} traits; it may have {most}"
+        message = f"the model would have {count} traits; at most {most} are allowed"
         raise rules.invalid([rules.problem(["traits"], "too_many", message)], thing="The traits")
 
 
-def _twice(values: Iterable[str]) -> list[str]:
+def _duplicates(values: Iterable[str]) -> list[str]:
     return [value for value, count in Counter(values).items() if count > 1]
 
 
-def _in_order(found: list[Trait], keys: list[str]) -> list[Trait]:
-    by_key = {trait.key: trait for trait in found}
+def _in_order(every_trait: list[Trait], keys: list[str]) -> list[Trait]:
+    by_key = {trait.key: trait for trait in every_trait}
     return [by_key[key] for key in keys]

@@ -1,10 +1,9 @@
-"""Vectors of texts that were scored lately, in memory, so that the same text need not be encoded twice.
+"""A cache of the vectors of recently scored texts, in memory, so that no text need be encoded twice.
 
-A vector is kept under the model that scored it, the hash of the text, the encoder's digest and the mode, for as long as
-there is room; the ones used longest ago leave first. It is the vector that the encoder made, bit by bit: a card never
-tells whether its text was encoded now or before. Nothing of a model under zero retention comes in, and what is there of
-it leaves when retention is switched on (`forget`); who looked at the model before that carries a `mark` of then, and
-what he brings is turned away.
+A vector is found by the model that scored the text, the hash of the text, the encoder's digest and the mode. The least
+recently used leave first. A cached vector is bit for bit the encoder's, so a card does not reveal whether its text was
+encoded before. Nothing of a model under zero retention is cached, and `forget` drops a model's vectors when retention
+is switched on. A caller that read the model before that has an older `mark`, and what it puts is ignored.
 """
 
 import hashlib
@@ -19,7 +18,7 @@ from traitbench.encoders import Encoder, Vectors
 from traitbench.store.kept_vectors import Encoded, Hash, Shelf
 
 MEBIBYTE = 2**20
-_BESIDES = 500  # bytes of an entry that are not its vector
+_BESIDES = 500  # bytes of an entry besides its vector
 
 
 def hash_of(text: str) -> Hash:
@@ -45,7 +44,7 @@ class _Kept(LRUCache[bytes, Encoded]):
 
 
 class VectorCache:
-    """A bounded set of vectors; with room for none it keeps none."""
+    """A bounded set of vectors; with a limit of 0 it stores none."""
 
     def __init__(self, limit_bytes: int) -> None:
         self.limit = limit_bytes
@@ -62,11 +61,11 @@ class VectorCache:
         return int(self._kept.currsize)
 
     def mark(self) -> int:
-        """The moment, to be taken before it is asked whether a model may keep anything."""
+        """The current moment; take it before reading whether a model may store anything."""
         return self._moment
 
     def get(self, shelf: Shelf, hashes: Sequence[Hash]) -> list[Encoded | None]:
-        """The vectors, where they are kept."""
+        """The cached vectors, None for those that are missing."""
         before = _before(shelf)
         keys = [before + digest for digest in hashes]
         with self._lock:
@@ -79,7 +78,7 @@ class VectorCache:
         return found
 
     def put(self, shelf: Shelf, digest: Hash, encoded: Encoded, *, since: int) -> None:
-        """Keep a vector, unless its model was forgotten since the mark."""
+        """Cache a vector, unless its model was forgotten since the mark."""
         key = _before(shelf) + digest
         if _size(encoded) > self.limit:
             return
@@ -89,7 +88,7 @@ class VectorCache:
             self._kept[key] = encoded
 
     def forget(self, model_id: int) -> None:
-        """Let go of all that is a model's, and take nothing that was on its way."""
+        """Drop all vectors of a model, and ignore those that were on their way."""
         with self._lock:
             self._moment += 1
             self._forgotten[model_id] = self._moment
@@ -99,7 +98,7 @@ class VectorCache:
 
 
 class Encoding:
-    """An encoder in one mode, through the cache; without a `shelf` nothing is looked up or kept."""
+    """An encoder in one mode, with the cache in front; without a `shelf` nothing is looked up or cached."""
 
     def __init__(self, encoder: Encoder, cache: VectorCache, shelf: Shelf | None, *, mode: str, since: int) -> None:
         self.shelf = shelf
@@ -112,8 +111,7 @@ class Encoding:
         return stacked(self.encoded(pieces))
 
     def encoded(self, pieces: Sequence[str], *, alone: Collection[str] = ()) -> list[Encoded]:
-        """Each piece with its tokens, as it is kept or will be; those that are made now know whether they are among
-        those `alone`."""
+        """Each piece with its token count, from the cache or new; new ones are marked if they are in `alone`."""
         if self.shelf is None:
             return [Encoded(row, tokens) for row, tokens in zip(*self.fresh(pieces), strict=True)]
         keys = [hash_of(piece) for piece in pieces]
@@ -132,17 +130,17 @@ class Encoding:
         return self._encoder.counted(pieces, mode=self._mode)
 
     def known(self, shelf: Shelf, keys: Sequence[Hash]) -> list[Encoded | None]:
-        """What is kept of pieces."""
+        """The cached vectors of pieces, None for those that are missing."""
         return self._cache.get(shelf, keys)
 
     def keep(self, shelf: Shelf, key: Hash, encoded: Encoded) -> None:
-        """Keep a new one."""
+        """Cache a new vector."""
         self._cache.put(shelf, key, encoded, since=self._since)
 
     def _made(self, shelf: Shelf, new: Mapping[Hash, str], alone: Collection[str]) -> dict[Hash, Encoded]:
         made = {}
         for (key, piece), row, tokens in zip(new.items(), *self.fresh(list(new.values())), strict=True):
-            # A copy, or the row would keep its neighbours; by way of bytes, which holds up no other thread.
+            # A copy, because a row would keep the whole array in memory; through bytes, which blocks no other thread.
             vector = np.frombuffer(row.tobytes(), row.dtype)
             made[key] = Encoded(vector, tokens, piece in alone)
             self.keep(shelf, key, made[key])
@@ -160,7 +158,7 @@ def _size(encoded: Encoded) -> int:
 
 
 def _before(shelf: Shelf) -> bytes:
-    """What the keys of a shelf begin with; the model's id first."""
+    """The prefix of a shelf's keys, which starts with the model's id."""
     return b"%d %s %s " % (shelf.model_id, shelf.encoder_digest.encode(), shelf.mode.encode())
 
 

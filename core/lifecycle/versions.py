@@ -1,4 +1,4 @@
-"""Versions: list, get, tag, untag, activate. A version is named by `vN`, by a tag, or as `active`."""
+"""Versions: list, get, tag, untag, activate. A version is addressed by `vN`, by a tag, or as `active`."""
 
 from sqlalchemy import Connection
 
@@ -25,8 +25,8 @@ def list_versions(
         model = access.found(models.find(connection, name), name)
         rules.check_limit(limit, most=LARGEST_PAGE)
         listing = f"versions {model.id}"
-        found = versions.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
-    return VersionPage(**paged(found, listing, limit))
+        rows = versions.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
+    return VersionPage(**paged(rows, listing, limit))
 
 
 def get(bench: Bench, caller: Caller, handle: str, version: str) -> Version:
@@ -42,7 +42,7 @@ def get(bench: Bench, caller: Caller, handle: str, version: str) -> Version:
 
 
 def tag(bench: Bench, caller: Caller, handle: str, name: str) -> VersionTagged:
-    """Pin a tag to the active version; a tag that exists moves."""
+    """Point a tag at the active version; an existing tag moves."""
     model_name = str(access.permit(bench, caller, "versions.tag", handle))
     with writing(bench.engine) as connection:
         model = access.found(models.hold(connection, model_name), model_name)
@@ -66,7 +66,7 @@ def untag(bench: Bench, caller: Caller, handle: str, name: str) -> VersionUntagg
 
 
 def activate(bench: Bench, caller: Caller, handle: str, body: VersionActivate) -> VersionActivated:
-    """Let another version serve the scores."""
+    """Make another version the active one, which scores."""
     model_name = str(access.permit(bench, caller, "versions.activate", handle))
     with writing(bench.engine) as connection:
         model = access.found(models.hold(connection, model_name), model_name)
@@ -83,7 +83,7 @@ def activate(bench: Bench, caller: Caller, handle: str, body: VersionActivate) -
 
 
 def resolve(connection: Connection, model: ModelRow, version: str) -> VersionRow:
-    """The version that `vN`, a tag or `active` means; raise `VersionNotFound` when it means none."""
+    """The version that `vN`, a tag or `active` refers to; raise `VersionNotFound` if there is none."""
     if version == ACTIVE:
         row = _active(connection, model) if model.active_version_id is not None else None
     elif VERSION.fullmatch(version):
@@ -93,7 +93,7 @@ def resolve(connection: Connection, model: ModelRow, version: str) -> VersionRow
         row = versions.by_tag(connection, model.id, version)
     if row is None:
         raise VersionNotFound(
-            f"The model {model.handle} has no version of this number or tag.", details={"version": version[:64]}
+            f"The model {model.handle} has no version with this number or tag.", details={"version": version[:64]}
         )
     return row
 
@@ -109,7 +109,11 @@ def _check(body: VersionActivate) -> None:
     if body.tag is not None:
         check_tag(body.tag)
     elif not VERSION.fullmatch(body.version or ""):
-        errors = [rules.problem(["version"], "not_a_version", "a version is vN; give a tag as tag")]
+        errors = [
+            rules.problem(
+                ["version"], "not_a_version", "a version number such as v3 is expected; a tag goes into the field tag"
+            )
+        ]
         raise rules.invalid(errors, thing="The version")
 
 

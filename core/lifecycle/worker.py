@@ -1,7 +1,7 @@
 """The process that executes runs: `python -m traitbench.lifecycle.worker`, a child of the service.
 
-It is told what it needs in the first line of its standard input and lives until that input ends, which it does with the
-parent, however that ends. It is niced, so that a training never slows a page or a score.
+It reads its configuration from the first line of standard input, and lives until that input ends, which it does when
+the parent ends for any reason. It has a low priority, so that a training never slows a page or a score.
 """
 
 import ctypes
@@ -50,7 +50,7 @@ def main() -> None:
     """Execute runs until the parent ends."""
     line = sys.stdin.buffer.readline()
     if not line:
-        return  # the parent ended before it had said anything
+        return  # the parent ended before it sent anything
     pulse = Pulse()
     pulse.start()
     try:
@@ -59,7 +59,7 @@ def main() -> None:
         _log.error("the worker cannot go on: %s", error.message)
     except Exception as error:
         _log.error("the worker cannot go on\n%s%s", "".join(traceback.format_tb(error.__traceback__)), _first(error))
-    # Also when it was taken for dead: its parent starts a new one, and the engine's threads must not keep this one.
+    # Also if it was taken for dead: its parent starts a new one, and the engine's threads must not keep this one alive.
     os._exit(1)
 
 
@@ -88,7 +88,7 @@ def _work(told: Mapping[str, Any], pulse: Pulse) -> None:
 
 
 def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
-    """What each kind of run does; the encoder is loaded."""
+    """The body of each kind of run. Loads the encoder."""
     from traitbench.encoders.registry import load_encoder
     from traitbench.encoders.vocabulary import load_vocabulary
     from traitbench.generators.label_axes import LabelAxes
@@ -107,7 +107,7 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
 
 
 def _bodies_in_time(engine: Engine, settings: Settings, pulse: Pulse) -> Mapping[str, Body]:
-    """As `bodies`, which load while the worker is ready already."""
+    """As `bodies`, but loaded in the background, so that the worker is ready at once."""
     loading = Loading(partial(bodies, engine, settings), said=pulse.encoder)
     Thread(target=loading.try_once, name="loading", daemon=True).start()
 
@@ -143,7 +143,7 @@ def _end_with_parent(parent: int, engine: Engine, executor_id: str) -> None:
 
 def _wait_for_the_end(engine: Engine, executor_id: str) -> None:
     sys.stdin.buffer.read()
-    # What runs is left where it is: every run survives being cut off, and the next worker goes on with it.
+    # Runs are left as they are: every run survives an interruption, and the next worker continues it.
     Timer(_FAREWELL_SECONDS, os._exit, [0]).start()
     if executor_id != LOCAL:
         with writing(engine) as connection:
@@ -152,7 +152,7 @@ def _wait_for_the_end(engine: Engine, executor_id: str) -> None:
 
 
 def _lock(settings: Settings, pulse: Pulse) -> int:
-    """Two workers of one name would execute each other's runs: on SQLite, one at a time."""
+    """On SQLite all workers have the same name and would execute each other's runs, so a lock admits one at a time."""
     file = sqlite_file(settings.database_url)
     if file is None:
         return os.open(os.devnull, os.O_RDONLY)
@@ -167,13 +167,13 @@ def _lock(settings: Settings, pulse: Pulse) -> int:
 
 
 def _let_go_first() -> None:
-    """When memory runs out the kernel takes this process, which is started again, and not the service."""
+    """If memory runs out, the kernel should kill this process, which is restarted, and not the service."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_GIVEN_UP_FIRST)
 
 
 def _first(error: Exception) -> str:
-    """What an error is, without the statements that some carry."""
+    """The type and first line of an error; some errors carry SQL statements in the lines below."""
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
 
 

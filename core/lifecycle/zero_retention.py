@@ -1,11 +1,13 @@
-"""Zero data retention: samples, all that holds words of them, and vectors are gone before anybody is told.
+"""Zero data retention: samples, words taken from them and their vectors are gone before the response.
 
-A purge is two acts. `purge` deletes, in the caller's transaction; SQLite overwrites what it deletes (`secure_delete`).
-`settle` then has the database's file written anew, for copies still stand in its gaps, and its log emptied, where the
-old pages do. A log that is being read cannot be emptied, and a full disk has no room for a new file: `check` waits for
-readers and looks at the disk before anything is deleted, so that a refusal changes nothing. If `settle` fails all the
-same, the model is marked until it succeeds, the caller is told so, and the worker tries again (`sweep`).
-On PostgreSQL deleted rows are overwritten in the server's own time, by VACUUM, and its log is its operator's.
+A purge has two steps. `purge` deletes in the caller's transaction, and SQLite overwrites what it deletes
+(`secure_delete`). `settle` then rewrites the database file, because free space in it still holds copies, and truncates
+the log, which holds old pages. A log that is being read cannot be truncated, and a full disk has no room for a new
+file. So `check` waits for readers and looks at the disk before anything is deleted: a refusal changes nothing. If
+`settle` fails all the same, the caller gets an error, and the model stays marked until the worker has succeeded
+(`sweep`).
+
+On PostgreSQL, VACUUM overwrites deleted rows later, and the log is the operator's responsibility.
 
 See core/docs/contract.md, section 9.
 """
@@ -28,8 +30,8 @@ from traitbench.store.trouble import StoreUnavailable, unavailable
 _PATIENCE_SECONDS = 10.0
 _SWEEP_PATIENCE_SECONDS = 1.0
 _REMNANTS = (
-    "Zero data retention is on and the samples are deleted, but the database's files still hold copies, which are"
-    " removed as soon as that is possible."
+    "Zero data retention is on and the samples are deleted, but the database's files still hold copies. These are"
+    " removed as soon as possible."
 )
 _NEUTRAL = {"positive_label": "positive", "negative_label": "negative", "description": ""}
 
@@ -37,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 def cancel(connection: Connection, model: ModelRow) -> str | None:
-    """End what a held model is busy with, before its samples go: it will store nothing. The id of the run, if any."""
+    """Cancel the run of a locked model before its samples are purged; return the id of the run, if any."""
     run = runs.read_to_end(connection, model.run_id) if model.state == "busy" and model.run_id else None
     if run is None:
         return None
@@ -46,28 +48,28 @@ def cancel(connection: Connection, model: ModelRow) -> str | None:
 
 
 def check(engine: Engine, *, patience_s: float = _PATIENCE_SECONDS) -> None:
-    """Wait until a purge can be completed; raise `Unavailable` when others keep reading for all that time."""
+    """Wait until a purge can be completed; raise `Unavailable` if others are still reading after `patience_s`."""
     if not cleanable(engine, patience_s=patience_s):
         raise Unavailable(
-            f"Another process has read the database's log for {patience_s:g} s, so samples could not be removed from"
-            " it. Nothing was changed. Try again when it has ended, a backup perhaps.",
+            f"Another process, perhaps a backup, has been reading the database's log for {patience_s:g} s, so samples"
+            " could not be removed from it. Nothing was changed. Try again when that process has ended.",
             headers={"Retry-After": "10"},
         )
 
 
 def purge(connection: Connection, model_id: int) -> None:
-    """Delete the samples of a held model and all that holds words of them; `settle` has to follow the commit."""
+    """Delete the samples of a locked model and everything with words of them; call `settle` after the commit."""
     samples.purge(connection, model_id)
     kept_vectors.forget(connection, model_id)
-    _forget_words(connection, model_id)
-    # What is in damaged JSON is unknown.
+    _remove_words(connection, model_id)
+    # Damaged JSON may hold words of the samples.
     damage.clear(connection, model_id)
     models.clear_damage(connection, model_id, now=rules.now())
     models.change(connection, model_id, now=rules.now(), unsettled_purge=rules.now())
 
 
 def settle(engine: Engine, model_id: int, *, patience_s: float = _PATIENCE_SECONDS) -> bool:
-    """Clean the database's files of what a purge deleted; False when others did not let it happen in time."""
+    """Remove what a purge deleted from the database's files; False if other processes prevented it for `patience_s`."""
     with reading(engine) as connection:
         since = models.unsettled_purges(connection).get(model_id)
     if since is None:
@@ -75,7 +77,7 @@ def settle(engine: Engine, model_id: int, *, patience_s: float = _PATIENCE_SECON
     if not clean(engine, patience_s=patience_s):
         return False
     with writing(engine) as connection:
-        # One that came later settles itself.
+        # A later purge settles itself.
         models.purge_settled(connection, model_id, since)
     return True
 
@@ -88,66 +90,67 @@ def settle_or_say(engine: Engine, model_id: int, *, patience_s: float = _PATIENC
         raise unavailable(error.reason, nothing=_REMNANTS) from None
     if not settled:
         raise Unavailable(
-            f"Another process reads the database's log. {_REMNANTS} Send this again to learn whether that is done.",
+            f"Another process is reading the database's log. {_REMNANTS} Send the request again to see"
+            " whether that is done.",
             headers={"Retry-After": "10"},
         )
 
 
 def sweep(engine: Engine) -> None:
-    """Settle the purges that were not."""
+    """Settle the purges that are not settled yet."""
     with reading(engine) as connection:
         unsettled = list(models.unsettled_purges(connection))
-    for _ in sweeps.each("purge sweep", unsettled, partial(_is_held_up, engine)):
+    for _ in sweeps.each("purge sweep", unsettled, partial(_is_blocked, engine)):
         return
 
 
-def _is_held_up(engine: Engine, model_id: int) -> bool:
+def _is_blocked(engine: Engine, model_id: int) -> bool:
     try:
         settled = settle(engine, model_id, patience_s=_SWEEP_PATIENCE_SECONDS)
     except StoreUnavailable as error:
-        _log.warning("samples that were purged cannot be removed from the database's files: %s", error.reason)
+        _log.warning("purged samples cannot be removed from the database's files: %s", error.reason)
         return True
     if not settled:
-        _log.warning("another process reads the database's log, which still holds samples that were purged")
+        _log.warning("another process is reading the database's log, which still holds purged samples")
     return not settled
 
 
-def _forget_words(connection: Connection, model_id: int) -> None:
-    """Names that discovery made of words of the samples give way to the traits' keys, in the versions too."""
-    found = traits.discovered(connection, model_id)
-    for trait in found:
+def _remove_words(connection: Connection, model_id: int) -> None:
+    """Replace names that discovery made from words of the samples with neutral ones, in the versions too."""
+    discovered = traits.discovered(connection, model_id)
+    for trait in discovered:
         neutral = {"name": _free_name(connection, model_id, trait), **_NEUTRAL}
-        # Where the note of what discovery found is damaged, every word may be one that it found.
+        # If the record of the discovery is damaged, any word may come from the samples.
         words = trait.given if trait.words is None else trait.words
         fields = {name: neutral[name] for name, word in words.items() if trait.given[name] == word}
         numbers = {name: value for name, value in (trait.discovery or {}).items() if isinstance(value, int | float)}
-        nobody: dict[str, list[int]] = {"positive": [], "negative": []}
-        traits.change(connection, trait.id, {**fields, "discovery": numbers, "anchor_sample_ids": nobody})
-    if found:
-        _forget_in_versions(connection, model_id, {trait.key: trait.words for trait in found})
+        no_anchors: dict[str, list[int]] = {"positive": [], "negative": []}
+        traits.change(connection, trait.id, {**fields, "discovery": numbers, "anchor_sample_ids": no_anchors})
+    if discovered:
+        _remove_from_versions(connection, model_id, {trait.key: trait.words for trait in discovered})
 
 
-def _forget_in_versions(connection: Connection, model_id: int, words: Mapping[str, Mapping[str, str] | None]) -> None:
+def _remove_from_versions(connection: Connection, model_id: int, words: Mapping[str, Mapping[str, str] | None]) -> None:
     for version_id in versions.ids(connection, model_id):
         try:
             snapshot = versions.snapshot(connection, version_id)
-            told = [_without_words(trait, words.get(trait["key"], {})) for trait in snapshot["traits"]]
-            again = param_hash(Snapshot.from_json({**snapshot, "traits": told}))
+            cleaned = [_without_words(trait, words.get(trait["key"], {})) for trait in snapshot["traits"]]
+            new_hash = param_hash(Snapshot.from_json({**snapshot, "traits": cleaned}))
         except (UnreadableRow, SnapshotInvalid, LookupError, TypeError, AttributeError):
-            # It cannot score, and nobody can tell which words are in it: nothing of it stays.
+            # It cannot score, and the words in it are unknown, so it is emptied.
             versions.rewrite(connection, version_id, {}, param_hash="")
             continue
-        if told != snapshot["traits"]:
-            snapshot["traits"] = told
-            versions.rewrite(connection, version_id, snapshot, param_hash=again)
+        if cleaned != snapshot["traits"]:
+            snapshot["traits"] = cleaned
+            versions.rewrite(connection, version_id, snapshot, param_hash=new_hash)
 
 
 def _without_words(trait: Mapping[str, Any], words: Mapping[str, str] | None) -> dict[str, Any]:
     neutral = {"name": trait["key"], **_NEUTRAL}
-    found = (
+    fields = (
         neutral.keys() & trait.keys() if words is None else {name for name in words if trait.get(name) == words[name]}
     )
-    return {**trait, **{name: neutral[name] for name in found}}
+    return {**trait, **{name: neutral[name] for name in fields}}
 
 
 def _free_name(connection: Connection, model_id: int, trait: traits.Discovered) -> str:

@@ -1,9 +1,9 @@
-"""Long operations: the narrow port that the rest of the service sees of the run engine.
+"""Long operations: the narrow interface between the service and the run engine.
 
-Behind it: `queue` (queueing), `supervisor` and `engine` (who keeps the child process that executes), `worker` (that
-child), `pulse` (what the child tells its parent), `execution` (one run being executed), `blame` (a run that brings its
-worker down), `room` (who runs beside whom), `guard` (heartbeat, takeover, reconciling: what the engine lacks),
-`schedules` (what is done beside).
+Behind it: `queue` (queueing), `supervisor` and `engine` (start the worker process and keep it alive), `worker` (that
+process), `pulse` (its messages to the parent), `execution` (one run being executed), `blame` (runs that bring their
+worker down), `room` (which runs may run side by side), `guard` (heartbeat, takeover, reconciliation: what the engine
+lacks), `schedules` (periodic tasks).
 """
 
 from typing import Protocol
@@ -14,32 +14,32 @@ from traitbench.runs.pulse import EncoderState
 
 
 class Queue(Protocol):
-    """Where runs wait for their execution."""
+    """The queue of runs."""
 
     def enqueue(self, connection: Connection, run_id: str, kind: str, model_id: int) -> None:
-        """Queue a run inside the caller's transaction: it exists when that commits, and not otherwise."""
+        """Queue a run inside the caller's transaction: it is queued only if that commits."""
 
     def cancel(self, run_id: str) -> None:
-        """Keep a queued run from starting; one that runs notices at its next sign of progress."""
+        """Keep a queued run from starting; a running one notices at its next report of progress."""
 
 
 class RunEngine(Queue, Protocol):
-    """Executes runs, each at least once, one at a time per model, whatever dies meanwhile."""
+    """Executes runs, each at least once, one at a time per model, whichever process dies meanwhile."""
 
     def start(self) -> None:
-        """Begin to execute runs."""
+        """Start to execute runs."""
 
     def stop(self) -> None:
-        """End within seconds; what was running goes on when somebody starts again."""
+        """Stop within seconds; interrupted runs continue after the next start."""
 
     def close(self) -> None:
-        """Stop, and let go of the database."""
+        """Stop, and close the connection to the database."""
 
     def healthy(self) -> bool:
         """Whether runs are being executed."""
 
     def silent_s(self) -> float | None:
-        """Seconds since the worker last said that it lives; None while there is none."""
+        """Seconds since the worker's last sign of life; None if there is no worker."""
 
     def encoder(self) -> EncoderState:
-        """How far the worker's encoder is."""
+        """Whether the worker's encoder is loading, loaded or has failed to load."""

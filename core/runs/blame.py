@@ -1,9 +1,8 @@
-"""A run that brings its worker down twice at the same place is set aside, so that it does not bring down the next one.
+"""A run that brings its worker down twice at the same place fails, so that it cannot bring down the next one.
 
-Only a worker's own end counts (`supervisor`): a run is never given up for kills from outside, restarts or a machine
-that was switched off, however many there are. After the first such end every run that the worker held is under
-suspicion and is executed alone, its texts one at a time; an innocent one succeeds then. Progress lifts the suspicion:
-a second end at another place counts as the first.
+Only a worker's own crash or hang counts (`supervisor`): no number of kills from outside, restarts or power cuts makes a
+run fail. After the first crash, every run that the worker held is a suspect and is executed alone, one text at a time;
+an innocent run then succeeds. Progress clears a suspect: a second crash at another place counts as the first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from traitbench.store.engine import writing
 
 MOST_STRIKES = 2
 
-_WHAT: Mapping[Cause, str] = {
+_VERBS: Mapping[Cause, str] = {
     "silent": "stopped responding",
     "slow": "took too long",
     "crashed": "crashed",
@@ -27,7 +26,7 @@ _WHAT: Mapping[Cause, str] = {
 
 
 def judge(engine: Engine, deaths: Sequence[Death], fail: Fail) -> None:
-    """Put the ends of earlier workers on the record of the runs that they held, and set aside who must be."""
+    """Record the crashes of earlier workers with the runs that they held, and fail the runs that have too many."""
     for death in deaths:
         for run_id, place in death.places.items():
             _strike(engine, run_id, death.cause, place, fail)
@@ -46,16 +45,16 @@ def _strike(engine: Engine, run_id: str, cause: Cause, place: Place, fail: Fail)
             fail(connection, run, code="interrupted", message=_message(cause, place))
 
 
-def _place(told: Any) -> Place | None:
-    """Where the last strike was; None when there was none, or its place is damaged."""
+def _place(stored: Any) -> Place | None:
+    """The place of the last strike; None if there was none, or if it is damaged."""
     try:
-        return Place.from_json(told)
+        return Place.from_json(stored)
     except (TypeError, KeyError, ValueError):
         return None
 
 
 def _message(cause: Cause, place: Place) -> str:
-    return f"The worker {_WHAT[cause]} twice {_where(place)}, so this run was stopped. {_way_out(cause, place)}"
+    return f"The worker {_VERBS[cause]} twice {_where(place)}, so this run was stopped. {_way_out(cause, place)}"
 
 
 def _where(place: Place) -> str:

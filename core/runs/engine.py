@@ -21,7 +21,7 @@ LOCAL = "local"
 
 
 class Runs(EngineQueue):
-    """The run engine of a service: `module` is what the worker process runs, `greeting` what it is told."""
+    """The run engine of a service: its worker process runs `module` and receives `greeting` as configuration."""
 
     def __init__(
         self, url: str | URL, *, module: str, greeting: Mapping[str, Any], silence_s: float = SILENCE_SECONDS
@@ -29,12 +29,12 @@ class Runs(EngineQueue):
         with translated():
             DBOS.migrate(engine_url(url))
         super().__init__(url)
-        told = {**greeting, "executor_id": _executor_id(url), "parent": os.getpid()}
-        # -P: a folder named traitbench where the service was started must not be taken for ours.
-        self.worker = Supervisor([sys.executable, "-P", "-m", module], told, silence_s=silence_s)
+        configuration = {**greeting, "executor_id": _executor_id(url), "parent": os.getpid()}
+        # -P: a folder named traitbench in the working directory must not be imported in place of the package.
+        self.worker = Supervisor([sys.executable, "-P", "-m", module], configuration, silence_s=silence_s)
 
     def start(self) -> None:
-        """Start the worker, unless it was started."""
+        """Start the worker, unless it is started already."""
         self.worker.start()
 
     def stop(self) -> None:
@@ -42,7 +42,7 @@ class Runs(EngineQueue):
         self.worker.stop()
 
     def close(self) -> None:
-        """End the worker and let go of the database."""
+        """End the worker and close the connection to the database."""
         self.stop()
         super().close()
 
@@ -51,14 +51,14 @@ class Runs(EngineQueue):
         return self.worker.ready()
 
     def silent_s(self) -> float | None:
-        """Seconds since the worker said that it lives; None while there is none."""
+        """Seconds since the worker's last sign of life; None if there is no worker."""
         return self.worker.silent_s()
 
     def encoder(self) -> EncoderState:
-        """How far the worker's encoder is."""
+        """Whether the worker's encoder is loading, loaded or has failed to load."""
         return self.worker.encoder
 
 
 def _executor_id(url: str | URL) -> str:
-    """Who executes: on SQLite there is one worker, kept single by a lock; elsewhere every service has its own."""
+    """The name of the executor. On SQLite a lock admits one worker; elsewhere every service has its own."""
     return LOCAL if sqlite_file(url) else f"{socket.gethostname()}-{ULID()}"

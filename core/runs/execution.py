@@ -1,7 +1,7 @@
-"""One execution of a run: it says how far it is, and learns in doing so whether it still owns the run.
+"""One execution of a run: it reports its progress, and each report checks that it still owns the run.
 
-There may be two executions of one run for a while, when a process that was taken for dead wakes up again. Each has
-drawn a token; only the one that claimed last can write, and the other gets `Fenced` and stops.
+Two executions of one run can exist for a while, if a process that was taken for dead wakes up again. Each has a token;
+only the one that claimed the run last can write, and the other gets `Fenced` and stops.
 """
 
 from collections.abc import Sequence
@@ -24,25 +24,25 @@ class Fenced(Exception):
 
 
 class Fail(Protocol):
-    """Ends a run badly, and its model's being busy with it; False when the run has ended already."""
+    """Marks a run as failed and releases its model; returns False if the run has already ended."""
 
     def __call__(
         self, connection: Connection, run: runs.RunRow, *, code: str, message: str, owner: str | None = None
     ) -> bool:
-        """Do it, if `owner`, when one is named, still owns the run."""
+        """With `owner`, only if that is still the owner of the run."""
         ...
 
 
 class Tell(Protocol):
-    """Tells the worker's parent which piece of a run is begun."""
+    """Tells the worker's parent which piece of a run starts next."""
 
     def __call__(self, run_id: str, place: Place | None, /) -> None:
-        """None: the run is out of the worker's hands."""
+        """`place` is None when the worker no longer holds the run."""
         ...
 
 
 def untold(_run_id: str, _place: Place | None, /) -> None:
-    """For executions without a parent that listens."""
+    """Ignore progress, for executions without a parent that listens."""
 
 
 class Execution:
@@ -53,40 +53,40 @@ class Execution:
         self.owner = owner
         self._engine = engine
         self._tell = tell
-        self._began = monotonic()
-        self._written = -_EVERY_SECONDS
+        self._started = monotonic()
+        self._reported = -_EVERY_SECONDS
         self.fraction = 0.0
 
     @property
     def elapsed_s(self) -> float:
         """Seconds since this execution began."""
-        return monotonic() - self._began
+        return monotonic() - self._started
 
     @property
     def suspected(self) -> bool:
-        """Whether the run may have brought a worker down: then its pieces should be small."""
+        """Whether the run may have brought a worker down; if so, its pieces should be small."""
         return self.run.strikes > 0
 
     def begin(self, phase: str, *, done: int = 0, samples: Sequence[int] = ()) -> None:
-        """Tell the parent which piece comes next: should the worker not survive it, this is what is known of it."""
+        """Tell the parent which piece comes next, in case the worker does not survive it."""
         self._tell(self.run.id, Place(phase, done, tuple(samples)))
 
     def report(self, phase: str, done: int, total: int, *, fraction: float) -> None:
-        """Say how far the run is, twice a second at most; raise `Fenced` when it is not ours any more."""
+        """Report progress, at most twice a second; raise `Fenced` if this execution no longer owns the run."""
         self.begin(phase, done=done)
-        if monotonic() - self._written < _EVERY_SECONDS:
+        if monotonic() - self._reported < _EVERY_SECONDS:
             return
         self.fraction = min(1.0, max(self.fraction, fraction))
         with writing(self._engine) as connection:
             owned = runs.progress(connection, self.run.id, self.owner, self._progress(phase, done, total))
         if not owned:
             raise Fenced(self.run.id)
-        self._written = monotonic()
+        self._reported = monotonic()
 
     def succeed(self, connection: Connection, *, phase: str, total: int, notes: Sequence[str] = ()) -> None:
-        """End the run well, in the caller's transaction; raise `Fenced` when it is not ours any more.
+        """Mark the run as succeeded, in the caller's transaction; raise `Fenced` if this execution no longer owns it.
 
-        `notes` are what a person should know of the outcome.
+        `notes` tell a person about the outcome.
         """
         self.fraction = 1.0
         progress = self._progress(phase, total, total) | ({"notes": list(notes)} if notes else {})

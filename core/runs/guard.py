@@ -1,10 +1,12 @@
-"""What the run engine lacks, written once: heartbeat, takeover of what a dead worker left, reconciling, tidying up.
+"""What the run engine lacks: heartbeat, takeover of a dead worker's runs, reconciliation, cleaning up.
 
-Every worker is seen every few seconds by the database's clock. One that was not seen for long is buried by whichever
-worker comes first, and that one takes its runs back to the queue. A worker that finds itself buried ends; its parent
-starts it anew. Expiry is long on purpose: a slow machine is no dead one, and fencing makes a wrong guess harmless. It
-is longer than a parent waits for a worker that hangs (`supervisor`), with time to start the next one: what brings
-workers down is judged where it happened, and does not travel.
+Every worker sends a heartbeat every few seconds, timed by the database's clock. If a worker has been silent for too
+long, the first other worker to notice removes it and puts its runs back into the queue. A worker that finds itself
+removed exits, and its parent starts a new one.
+
+The expiry is long on purpose: a slow machine is not dead, and fencing makes a wrong guess harmless. It is also longer
+than a parent needs to notice that its worker hangs (`supervisor`) and to start the next one. So a run that brings
+workers down is judged by the parent that saw it, and does not travel to other machines.
 """
 
 import logging
@@ -28,15 +30,18 @@ from traitbench.store.trouble import StoreUnavailable
 
 _ENDED = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
-_FORGOTTEN_AT_ONCE = 500
+_DELETED_AT_ONCE = 500
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds between heartbeats and without one until burial, heartbeats between reconcilings, seconds that the
-    engine's rows of what has ended are kept."""
+    """How often the watch does what.
+
+    `heartbeat_s` is the time between heartbeats, and `expiry_s` the silence after which a worker is removed. Every
+    `reconcile_every` heartbeats the watch reconciles. `keep_s` is how long the engine's rows of ended runs are kept.
+    """
 
     heartbeat_s: float
     expiry_s: float
@@ -49,7 +54,7 @@ PACE = Pace(heartbeat_s=5.0, expiry_s=90.0, reconcile_every=6, keep_s=7 * 86_400
 
 @dataclass(frozen=True)
 class Watched:
-    """What a watch needs: database, queue, who watches, how a run fails, and the runs in this worker's hands."""
+    """What `watch` depends on: database, queue, this worker, how a run fails, and the runs that this worker holds."""
 
     engine: Engine
     queue: EngineQueue
@@ -59,7 +64,7 @@ class Watched:
 
 
 def watch(watched: Watched, pace: Pace) -> None:
-    """Keep watch until this worker finds itself buried."""
+    """Send heartbeats and look after other workers' runs, until this worker finds itself removed."""
     dropped: frozenset[str] = frozenset()
     for beat in count():
         try:
@@ -71,44 +76,44 @@ def watch(watched: Watched, pace: Pace) -> None:
                 dropped = reconcile(watched, dropped=dropped)
                 forget(older_than_s=pace.keep_s)
         except StoreUnavailable:
-            pass  # on record where it was raised; the next beat tries again
+            pass  # logged where it was raised; the next beat tries again
         except SQLAlchemyError as error:
-            _log.warning("the database did not answer the worker's watch: %s", type(error).__name__)
+            _log.warning("the database did not answer the worker's heartbeat: %s", type(error).__name__)
         sleep(pace.heartbeat_s)
 
 
 def take_over(engine: Engine, *, after_seconds: float) -> None:
-    """Bring the runs of workers that died back to the queue."""
+    """Put the runs of dead workers back into the queue."""
     with writing(engine) as connection:
-        buried = workers.bury(connection, after_seconds=after_seconds)
-    for executor_id in buried:
+        removed = workers.bury(connection, after_seconds=after_seconds)
+    for executor_id in removed:
         for workflow in DBOS.list_workflows(
             status="PENDING", executor_id=executor_id, load_input=False, load_output=False
         ):
-            # The queue must be named: the engine's own default queue knows no "one at a time per model".
+            # The queue must be named: the engine's default queue would not run one at a time per model.
             DBOS.resume_workflow(workflow.workflow_id, queue_name=QUEUE)
 
 
 def reconcile(watched: Watched, *, dropped: Collection[str] = ()) -> frozenset[str]:
-    """Settle the runs that we think alive and the engine knows to be over, or in nobody's hands.
+    """Settle the runs that are live in our record but that the engine has ended, lost, or left with a dead worker.
 
-    Gives the runs that the engine thinks this worker executes and that it does not; those that were so the last time
-    too (`dropped`) go back to the queue, because the engine lost them between the two.
+    Returns the runs that the engine thinks this worker executes, although it does not. Those that were returned last
+    time too (`dropped`) go back to the queue, because the engine lost them in between.
     """
     with reading(watched.engine) as connection:
         live = {run.id: run for run in runs.live(connection)}
     if not live:
         return frozenset()
-    found = DBOS.list_workflows(workflow_ids=list(live), load_input=False, load_output=False)
-    workflows = {workflow.workflow_id: workflow for workflow in found}
-    # Asked last: a worker enters before it takes a run, so whoever holds one and is not here was buried.
+    listed = DBOS.list_workflows(workflow_ids=list(live), load_input=False, load_output=False)
+    workflows = {workflow.workflow_id: workflow for workflow in listed}
+    # Read last: a worker registers before it takes a run, so one that holds a run and is not registered was removed.
     with reading(watched.engine) as connection:
         known = workers.known(connection)
     idle = set()
     for run_id, run in live.items():
         workflow = workflows.get(run_id)
         if workflow is None:
-            # The engine lost it, which is no fault of the run: it is queued again.
+            # The engine lost it, which is not the run's fault, so it is queued again.
             with writing(watched.engine) as connection:
                 watched.queue.enqueue(connection, run_id, run.kind, run.model_id)
         elif workflow.status in _ENDED:
@@ -125,22 +130,22 @@ def reconcile(watched: Watched, *, dropped: Collection[str] = ()) -> frozenset[s
 def _settle(watched: Watched, run: runs.RunRow) -> None:
     try:
         with writing(watched.engine) as connection:
-            watched.fail(connection, run, code="interrupted", message="The run was lost; it may be started again.")
+            watched.fail(connection, run, code="interrupted", message="The run was lost. Start it again.")
     except UnreadableRow as error:
         _log.warning("the run %s cannot be settled: %s", run.id, error.message)
 
 
 def _is_idle(workflow: WorkflowStatus, watched: Watched) -> bool:
-    """Whether the engine thinks that this worker executes a run, and it does not."""
+    """Whether the engine thinks that this worker executes a run, although it does not."""
     mine = workflow.status == "PENDING" and workflow.executor_id == watched.executor_id
     return mine and workflow.workflow_id not in watched.held
 
 
 def forget(*, older_than_s: float) -> None:
-    """Delete the engine's rows of what ended long ago; our own record of the run stays."""
+    """Delete the engine's rows of runs that ended long ago; our own record stays."""
     before = datetime.now(UTC) - timedelta(seconds=older_than_s)
     ended = DBOS.list_workflows(
-        completed_before=before.isoformat(), limit=_FORGOTTEN_AT_ONCE, load_input=False, load_output=False
+        completed_before=before.isoformat(), limit=_DELETED_AT_ONCE, load_input=False, load_output=False
     )
     if ended:
         DBOS.delete_workflows([workflow.workflow_id for workflow in ended])

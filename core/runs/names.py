@@ -1,4 +1,4 @@
-"""What both sides of the run engine must call by the same name. A change strands whatever is queued: drain first."""
+"""Names that both sides of the run engine must share. A change strands queued runs: drain the queue first."""
 
 from urllib.parse import quote
 
@@ -8,19 +8,19 @@ from sqlalchemy import URL, make_url
 from traitbench.store.engine import sqlite_file
 
 APPLICATION = "traitbench"
-# A constant: the engine's default is a hash of our source, and after an upgrade it would leave queued runs for ever.
+# A constant: the engine's default is a hash of our source, so an upgrade would leave queued runs waiting for ever.
 APPLICATION_VERSION = "1"
 QUEUE = "runs"
 WORKFLOW = "run"
-# Never the default (pickle): who can write to the database must not run code in the workers.
+# Never the default (pickle): write access to the database must not allow running code in the workers.
 SERIALIZER = DBOSPortableJSONSerializer()
 
 
 def engine_url(url: str | URL) -> str:
-    """Our database's URL as the run engine takes it: it needs its own connections, without our hooks."""
+    """Our database's URL for the run engine, which needs its own connections, without our hooks."""
     url = make_url(url)
     if (file := sqlite_file(url)) is not None:
-        # Never "rwc": a file that was removed must not be made anew, empty, beside those who have it open.
+        # Never "rwc": a file that was removed must not be created again, empty, while others still have it open.
         url = URL.create("sqlite", database=f"file:{quote(str(file))}", query={"mode": "rw", "uri": "true"})
     if url.get_backend_name() == "postgresql":
         url = url.set(drivername="postgresql")

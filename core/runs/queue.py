@@ -1,21 +1,21 @@
-"""Where runs wait: queued in the caller's transaction, by the service and by the sweeps of the worker alike."""
+"""The queue of runs. The service and the worker's sweeps add to it, inside the caller's transaction."""
 
 from dbos import DBOS, DBOSClient, EnqueueOptions
 from sqlalchemy import URL, Connection, text
 
 from traitbench.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
 
-# All that the engine keeps of a run; what else it has refers to the last of these and goes with it.
-_OF_RUNS = ("workflow_input", "workflow_output", "operation_outputs", "workflow_status")
+# The engine's tables about runs. Its other tables reference the last of these and are deleted with it.
+_RUN_TABLES = ("workflow_input", "workflow_output", "operation_outputs", "workflow_status")
 
 
 def make_tables(url: str | URL) -> None:
-    """Make the run engine's tables, or bring them up to date."""
+    """Create the run engine's tables, or upgrade them."""
     DBOS.migrate(engine_url(url))
 
 
 class EngineQueue:
-    """The run engine's queue in a database that has its tables."""
+    """The run engine's queue, in a database that has its tables."""
 
     def __init__(self, url: str | URL) -> None:
         self._client = DBOSClient(
@@ -36,15 +36,15 @@ class EngineQueue:
         self._client.enqueue_in_transaction(connection, options, run_id)
 
     def forget_all(self, connection: Connection) -> None:
-        """Delete every run that the engine knows, inside the caller's transaction."""
+        """Delete all runs from the engine's tables, inside the caller's transaction."""
         schema = "dbos." if connection.dialect.name == "postgresql" else ""
-        for table in _OF_RUNS:
+        for table in _RUN_TABLES:
             connection.execute(text(f"DELETE FROM {schema}{table}"))
 
     def cancel(self, run_id: str) -> None:
-        """Keep a queued run from starting; one that runs finds its record closed."""
+        """Keep a queued run from starting; a running one finds its record closed."""
         self._client.cancel_workflow(run_id)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connection to the database."""
         self._client.destroy()

@@ -1,7 +1,7 @@
-"""What a worker does again and again beside its runs, each in a thread of its own.
+"""Periodic tasks of a worker, each in a thread of its own.
 
-A turn that fails is no reason to stop: the next one may succeed. Where there are several workers, all of them take
-their turns; a task asks under a lock what there is to do.
+A task that fails is tried again at its next turn. If there are several workers, each of them runs the tasks; a task
+checks under a lock what there is to do.
 """
 
 import logging
@@ -26,7 +26,7 @@ class Schedule:
 
 
 def keep(schedules: Sequence[Schedule]) -> None:
-    """Begin them; they end with the process."""
+    """Start the tasks; they end with the process."""
     for schedule in schedules:
         Thread(target=_repeat, args=(schedule,), name=schedule.name, daemon=True).start()
 
@@ -38,12 +38,12 @@ def _repeat(schedule: Schedule) -> None:
 
 
 def turn(schedule: Schedule) -> None:
-    """One turn, whatever becomes of it."""
+    """Run a task once; a failure is logged."""
     try:
         schedule.task()
     except StoreUnavailable:
-        return  # on record where it was raised; the next turn tries again
+        return  # logged where it was raised; the next turn tries again
     except Exception as error:
-        # Not what the error says: it may hold a text.
+        # Without the error's message, which may hold a text.
         frames = "".join(traceback.format_tb(error.__traceback__))
         _log.warning("a turn of %s failed with %s\n%s", schedule.name, type(error).__name__, frames)

@@ -1,12 +1,13 @@
-"""The parent of the worker: starts it, restarts it when it dies or hangs, ends it.
+"""The parent of the worker: starts it, restarts it when it dies or hangs, and stops it.
 
-The child is told what it needs over its standard input, which stays open: when the parent ends, however it ends, the
-child reads the end of it and ends too. It has a session of its own, so that a Ctrl-C is the parent's business alone.
-Over its standard output it says that it lives and what it works on (`pulse`); one that is silent too long is killed.
+The child reads its configuration from standard input, which stays open: when the parent ends for any reason, the child
+reads the end of the input and exits too. It has a session of its own, so that Ctrl-C reaches only the parent. On
+standard output it reports that it is alive and what it works on (`pulse`); a child that is silent for too long is
+killed.
 
-The parent tells bad luck from a worker's own doing. A worker that hangs, crashes, exceeds the time for a piece or is
-killed by the kernel for its memory was brought down by what it held, and the next worker is told so. A worker that was
-killed or stopped from outside, or ended with its parent, was not.
+The parent distinguishes bad luck from a worker's own fault. A worker that hangs, crashes, exceeds the time limit of a
+piece or is killed by the kernel for its memory was brought down by what it held, and the next worker is told so. A
+worker that was killed or stopped from outside, or ended with its parent, was not.
 """
 
 import json
@@ -26,17 +27,17 @@ from traitbench.runs.pulse import SLOW_EXIT, Cause, Death, EncoderState, Listene
 from traitbench.settings import child_environment
 
 SILENCE_SECONDS = 60.0
-"""A worker that has said nothing for so long hangs; a slow machine gets a word in."""
+"""A worker that is silent for this long hangs; even a slow machine sends a heartbeat in that time."""
 
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 30.0
 _PATIENCE = 3.0
-_LOOK_SECONDS = 1.0
+_POLL_SECONDS = 1.0
 _MOST_BYTES = 65_536
 
 _CRASHES = frozenset({-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE})
 
-# Sums that several threads share round by how they share them, and equal inputs must give equal parameters.
+# How a sum is rounded depends on the number of threads, and equal inputs must give equal parameters.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 _log = logging.getLogger(__name__)
@@ -50,47 +51,48 @@ class Supervisor:
     ) -> None:
         self._command = command
         self._greeting = greeting
-        self._silence_s = silence_s
+        self._max_silence_s = silence_s
         self._ready = Event()
         self._stopping = Event()
         self._lock = Lock()
         self._thread: Thread | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._heard: float | None = None
+        self._last_message: float | None = None
         self._listener = Listener()
         self._deaths: list[Death] = []
         self._kernel_kills, self._counted = 0, 0.0
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child, or of the last one until the next one is there."""
+        """The process id of the child, or of the last one until the next one has started."""
         return self._process.pid if self._process else None
 
     @property
     def encoder(self) -> EncoderState:
-        """How far the child's encoder is."""
+        """Whether the child's encoder is loading, loaded or has failed to load."""
         return self._listener.encoder
 
     def ready(self) -> bool:
-        """Whether the child lives and has said that it works."""
+        """Whether the child is alive and has reported that it executes runs."""
         return self._ready.is_set()
 
     def silent_s(self) -> float | None:
-        """Seconds since the child said anything; None while there is none."""
-        heard = self._heard
+        """Seconds since the child's last message; None if there is no child."""
+        heard = self._last_message
         return None if heard is None else monotonic() - heard
 
     def start(self) -> None:
-        """Start the child; once is enough."""
+        """Start the child, unless it is started already."""
         with self._lock:
             if self._thread is None:
                 self._stopping.clear()
-                # The child asks to be killed when the thread that made it ends, so this one lives as long as it must.
+                # The kernel kills the child when the thread that created it ends, so this thread must live as long as
+                # the child.
                 self._thread = Thread(target=self._keep_alive, name="worker-supervisor", daemon=True)
                 self._thread.start()
 
     def stop(self) -> None:
-        """End the child, within seconds."""
+        """End the child within seconds."""
         with self._lock:
             thread, self._thread = self._thread, None
             self._stopping.set()
@@ -106,34 +108,34 @@ class Supervisor:
         while not self._stopping.is_set():
             worked = False
             try:
-                ended = f"ended with {self._one_life()}"
+                ended = f"ended with {self._run_child()}"
                 worked = self._ready.is_set()
             except Exception as error:
-                # No descriptors, no memory, no interpreter for a moment: whatever it is, it may pass.
+                # Out of file descriptors or memory, for example, which may pass.
                 ended = f"could not be started ({type(error).__name__}: {error})"
             self._ready.clear()
-            self._heard = None
+            self._last_message = None
             if self._stopping.is_set():
                 break
-            # It worked; what killed it is no reason to let the runs wait.
+            # It had worked, so the runs should not wait longer for the next one.
             pause = _FIRST_PAUSE if worked else pause
             _log.warning("the worker %s; a new one starts in %.1f s", ended, pause)
             self._stopping.wait(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
         self._process = None
 
-    def _one_life(self) -> int | None:
-        """Start a child, listen to it until it ends, and keep what it died of; its exit code."""
+    def _run_child(self) -> int | None:
+        """Start a child, listen to it until it ends and record why it died; return its exit code."""
         self._listener = Listener()
         process = self._spawn()
         if process is None:
             return None
         try:
-            self._greet(process)
+            self._configure(process)
             silent = self._listen(process)
             code = process.wait()
         finally:
-            # Whatever happened here, no child goes on without a parent that listens.
+            # Whatever happened here, no child may go on without a parent that listens.
             if process.poll() is None:
                 process.kill()
                 process.wait()
@@ -157,7 +159,7 @@ class Supervisor:
             )
             return self._process
 
-    def _greet(self, process: subprocess.Popen[bytes]) -> None:
+    def _configure(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
         deaths = {"deaths": [death.to_json() for death in self._deaths]} if self._deaths else {}
         with suppress(BrokenPipeError, ValueError):
@@ -165,43 +167,43 @@ class Supervisor:
             process.stdin.flush()
 
     def _listen(self, process: subprocess.Popen[bytes]) -> bool:
-        """Take in what the child says until it ends; whether it had to be killed because it hung."""
+        """Read the child's messages until it ends; return whether it had to be killed because it hung."""
         assert process.stdout is not None
         pipe = process.stdout.fileno()
         poll = select.poll()
         poll.register(pipe, select.POLLIN)
-        self._heard, silent_s = monotonic(), 0.0
+        self._last_message, silent_s = monotonic(), 0.0
         while True:
-            look_s = min(_LOOK_SECONDS, self._silence_s)
-            if poll.poll(look_s * 1_000):
+            poll_s = min(_POLL_SECONDS, self._max_silence_s)
+            if poll.poll(poll_s * 1_000):
                 content = os.read(pipe, _MOST_BYTES)
                 if not content:
                     return False
-                self._take_in(content)
+                self._receive(content)
                 silent_s = 0.0
             elif process.poll() is not None:
                 return False
             else:
-                # Counted in looks, not by the clock: while this process was stopped too, nobody was silent.
-                silent_s += look_s
-            if silent_s >= self._silence_s:
+                # Counted in polls, not by the clock: while this process is stopped too, the child is not silent.
+                silent_s += poll_s
+            if silent_s >= self._max_silence_s:
                 stopped = _is_stopped(process.pid)
-                _log.warning("the worker was silent for %.0f s and is killed", silent_s)
+                _log.warning("the worker was silent for %.0f s and will be killed", silent_s)
                 process.kill()
                 return not stopped
 
-    def _take_in(self, content: bytes) -> None:
+    def _receive(self, content: bytes) -> None:
         self._listener.hear(content)
-        self._heard = monotonic()
-        if self._heard - self._counted >= _LOOK_SECONDS:
-            self._kernel_kills, self._counted = _kernel_kills(), self._heard
+        self._last_message = monotonic()
+        if self._last_message - self._counted >= _POLL_SECONDS:
+            self._kernel_kills, self._counted = _kernel_kills(), self._last_message
         if self._listener.judged:
             self._deaths.clear()
         if self._listener.ready:
             self._ready.set()
 
     def _cause(self, code: int, silent: bool) -> Cause | None:
-        """What the child died of, as far as it was its own doing."""
+        """Why the child died, if it was its own fault; None otherwise."""
         if silent:
             return "silent"
         if code == SLOW_EXIT:
@@ -214,7 +216,7 @@ class Supervisor:
 
 
 def _is_stopped(pid: int) -> bool:
-    """Whether somebody stopped a process with a signal; False where that cannot be known."""
+    """Whether a process was stopped by a signal; False if that cannot be known."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "Tt"
     except (OSError, IndexError):
@@ -222,7 +224,7 @@ def _is_stopped(pid: int) -> bool:
 
 
 def _kernel_kills() -> int:
-    """How many processes of this machine the kernel has killed for want of memory; 0 where it does not say."""
+    """How many processes the kernel of this machine has killed for lack of memory; 0 if it does not report that."""
     try:
         lines = Path("/proc/vmstat").read_text().splitlines()
     except OSError:

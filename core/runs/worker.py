@@ -1,7 +1,7 @@
-"""The worker's side of the run engine: executes what is queued, until the process ends.
+"""The worker's side of the run engine: executes queued runs until the process ends.
 
-An execution may be the second one of its run, and may be killed at any moment. Nothing is checkpointed by the engine
-itself: a body keeps what is dear as it goes, and ends in one transaction that only the run's owner can commit.
+A run may be executed a second time, and may be killed at any moment. The engine itself checkpoints nothing: a body
+stores expensive results as it goes, and ends in one transaction that only the run's owner can commit.
 """
 
 import logging
@@ -40,7 +40,7 @@ Body = Callable[[Execution], None]
 
 @dataclass(frozen=True)
 class Worker:
-    """What a worker works with: a body for every kind of run, what to do when one fails, and what to do beside."""
+    """The parts of a worker: a body for every kind of run, how a run fails, and periodic tasks."""
 
     engine: Engine
     url: str | URL
@@ -61,18 +61,18 @@ def serve(
     judged: Callable[[], None] = lambda: None,
     pace: guard.Pace = guard.PACE,
 ) -> None:
-    """Execute runs; `ready` is called once they are, `judged` once the ends of earlier workers are on record.
+    """Execute runs; return only if this worker was taken for dead.
 
-    Comes back only when this worker was taken for dead.
+    `ready` is called once runs are executed, `judged` once the crashes of earlier workers are recorded.
     """
-    _quieten()
+    _configure_engine_log()
     with writing(worker.engine) as connection:
         workers.enter(connection, worker.executor_id)
-    # Before anything is executed: the next victim of a run would be this worker.
+    # Before anything is executed: a run that brings workers down would bring down this one next.
     blame.judge(worker.engine, worker.deaths, worker.fail)
     judged()
     DBOS(config=_config(worker))
-    _quieten()
+    _configure_engine_log()
     DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_workflow(worker))
     DBOS.launch()
     DBOS.register_queue(QUEUE, worker_concurrency=_AT_ONCE, partition_concurrency=1, polling_interval_sec=_POLL_SECONDS)
@@ -110,12 +110,12 @@ def _workflow(worker: Worker) -> Callable[[str], None]:
 
 
 def persist(worker: Worker, run_id: str) -> None:
-    """Execute a run, again whenever the database was away: however long that lasts, the run is not lost."""
+    """Execute a run; while the database is not available, try again, however long that takes."""
     for pause in _pauses():
         try:
             return execute(worker, run_id)
         except Exception as error:
-            if not _is_weather(error):
+            if not _is_database_away(error):
                 raise
             if pause < _LONGEST_PAUSE:
                 reason = error.message if isinstance(error, StoreUnavailable) else type(error).__name__
@@ -132,12 +132,15 @@ def _pauses() -> Iterator[float]:
 
 
 def execute(worker: Worker, run_id: str) -> None:
-    """Execute a run that has not ended; whatever goes wrong in it is its outcome, except that the database is away."""
+    """Execute a run that has not ended; raise only if the database is not available.
+
+    Every other error is the outcome of the run.
+    """
     with reading(worker.engine) as connection:
-        known = runs.read(connection, run_id)
-    if known is None or known.finished_at is not None:
+        run = runs.read(connection, run_id)
+    if run is None or run.finished_at is not None:
         return
-    with worker.room.entered(alone=known.strikes > 0):
+    with worker.room.entered(alone=run.strikes > 0):
         try:
             _execute(worker, run_id)
         finally:
@@ -155,7 +158,7 @@ def _execute(worker: Worker, run_id: str) -> None:
     except Fenced:
         return
     except Exception as error:
-        if _is_weather(error):
+        if _is_database_away(error):
             raise
         code, message = _explain(run, error)
         with writing(worker.engine) as connection:
@@ -163,20 +166,23 @@ def _execute(worker: Worker, run_id: str) -> None:
 
 
 def _explain(run: runs.RunRow, error: Exception) -> tuple[str, str]:
-    """Code and message for the last operation. What an unexpected error says may hold a text: it is not kept."""
+    """Code and message for the last operation.
+
+    The message of an unexpected error may hold a text, so it is not stored.
+    """
     if isinstance(error, TraitbenchError):
         return error.code, error.message
     frames = "".join(traceback.format_tb(error.__traceback__))
     _log.error("run %s (%s) failed with %s\n%s", run.id, run.kind, type(error).__name__, frames)
-    return "internal_error", f"The run failed unexpectedly ({type(error).__name__}); the log has more under {run.id}."
+    return "internal_error", f"The run failed unexpectedly ({type(error).__name__}). See {run.id} in the log."
 
 
-def _is_weather(error: BaseException) -> bool:
-    """Whether the database was away, which passes."""
+def _is_database_away(error: BaseException) -> bool:
+    """Whether the database was not available, which will pass."""
     return isinstance(error, (StoreUnavailable, OperationalError, InterfaceError))
 
 
-def _quieten() -> None:
+def _configure_engine_log() -> None:
     """The engine's log: warnings only, through our handlers, each in one line."""
     logger = logging.getLogger("dbos")
     logger.setLevel(logging.WARNING)
@@ -190,17 +196,20 @@ _logged: dict[str, float] = {}
 
 
 def _in_one_line(record: logging.LogRecord) -> bool:
-    """Leave out tracebacks and statements, what the engine says of a run that we have cancelled ourselves, and for a
-    minute what it has just said: while a database is away it says the same several times a second."""
+    """Reduce a record of the engine to one line without traceback and statement; False to drop it.
+
+    Dropped are messages about runs that we have cancelled, and repetitions within a minute: while a database is away,
+    the engine logs the same several times a second.
+    """
     error = record.exc_info[1] if record.exc_info else None
-    said = record.getMessage()
-    if type(error).__name__ in _CANCELLED or "recorded outcome" in said:
+    message = record.getMessage()
+    if type(error).__name__ in _CANCELLED or "recorded outcome" in message:
         return False
-    kind, now = said.partition(":")[0], monotonic()
+    kind, now = message.partition(":")[0], monotonic()
     if now - _logged.get(kind, -_LOGGED_EVERY_SECONDS) < _LOGGED_EVERY_SECONDS:
         return False
     _logged[kind] = now
-    line = said.partition("\n")[0].removesuffix(": Traceback (most recent call last):")
+    line = message.partition("\n")[0].removesuffix(": Traceback (most recent call last):")
     record.msg, record.args = line + (f" {type(error).__name__}" if error else ""), ()
     record.exc_info = record.exc_text = None
     return True

@@ -48,14 +48,14 @@ FORMAT = 1
 
 _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 2**20
-# What reading a damaged zip ends in: beside its own error, seeks to nowhere, flags of encryption, broken names.
+# Errors from reading a damaged zip: besides its own, those from bad offsets, encryption flags and broken names.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
 _LEFT_OUT = ("tb_schema", "tb_workers", "tb_kept_vectors")
 _AT_ONCE = 500
 _BUFFER = 2**20
 _COMPRESSION = 1  # base64 of vectors shrinks as much at level 1 as at level 9
 
-# In this order: a Boolean is an Integer to some dialects, a JSON a String.
+# The order matters: in some dialects a Boolean is also an Integer, and a JSON also a String.
 _KINDS: Mapping[str, tuple[type[TypeEngine[Any]], TypeEngine[Any]]] = {
     "boolean": (Boolean, Boolean()),
     "json": (JSON, JSON(none_as_null=True)),
@@ -83,7 +83,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup says of itself; `parts` are in an order in which rows can be inserted."""
+    """The description of a backup; rows can be inserted in the order of `parts`."""
 
     schema: str
     program: str
@@ -97,14 +97,14 @@ class Manifest:
 
 
 class Backup:
-    """An open backup, checked as a whole."""
+    """An open backup that was checked in full."""
 
     def __init__(self, archive: zipfile.ZipFile, manifest: Manifest) -> None:
         self._archive = archive
         self.manifest = manifest
 
     def load(self, connection: Connection) -> None:
-        """Put the backup in the place of all our tables, at the newest schema, in the caller's transaction."""
+        """Replace all our tables with the backup, upgraded to the newest schema, in the caller's transaction."""
         _drop(connection)
         migrate.upgrade(connection, self.manifest.schema)
         for part in self.manifest.parts:
@@ -115,9 +115,11 @@ class Backup:
 
     def _insert(self, connection: Connection, part: Part) -> None:
         if part.name not in _names(connection) or set(part.columns) != set(_columns(connection, part.name)):
-            raise BackupRefused(f"Nothing was restored: {part.name} in the backup is not as its schema says.")
+            raise BackupRefused(
+                f"Nothing was restored: the columns of {part.name} in the backup do not match its schema."
+            )
         statement = insert_into(_clause(part.name, part.columns))
-        for rows in _some(self._rows(part), _AT_ONCE):
+        for rows in _chunks(self._rows(part), _AT_ONCE):
             connection.execute(statement, rows)
 
     def _rows(self, part: Part) -> Iterator[dict[str, Any]]:
@@ -132,7 +134,7 @@ class Backup:
 
 
 def write(connection: Connection, file: IO[bytes], *, program: str, now: datetime) -> Manifest:
-    """Write what a reading transaction sees; raise `BackupRefused` if the schema is unknown or there is none."""
+    """Write what a read transaction sees; raise `BackupRefused` if there is no schema or it is unknown."""
     schema = migrate.installed(connection)
     if schema is None:
         raise BackupRefused("There is nothing to back up: the database has no Traitbench tables.")
@@ -164,11 +166,11 @@ def opened(path: Path) -> Iterator[Backup]:
 
 def is_empty(connection: Connection) -> bool:
     """Whether the database holds no model and no key."""
-    there = set(_names(connection))
+    existing = set(_names(connection))
     return not any(
         connection.execute(text(f"SELECT 1 FROM {name} LIMIT 1")).first()
         for name in ("tb_models", "tb_keys")
-        if name in there
+        if name in existing
     )
 
 
@@ -256,7 +258,7 @@ def _check_parts(archive: zipfile.ZipFile, manifest: Manifest) -> None:
 
 
 def _lines(archive: zipfile.ZipFile, part: Part) -> Iterator[bytes]:
-    """The lines of a table; raise `BadZipFile` after the last if they are not those that were written."""
+    """The lines of a table; raise `BadZipFile` after the last one if they are not the lines that were written."""
     digest, rows = hashlib.sha256(), 0
     with archive.open(f"{part.name}.jsonl") as member:
         for line in io.BufferedReader(member, _BUFFER):  # type: ignore[type-var]
@@ -271,7 +273,7 @@ def _lines(archive: zipfile.ZipFile, part: Part) -> Iterator[bytes]:
 
 
 def _names(connection: Connection) -> list[str]:
-    """Our tables, each after those that it refers to."""
+    """Our tables, each after the tables that it references."""
     ordered = (name for name, _ in inspect(connection).get_sorted_table_and_fkc_names())
     return [name for name in ordered if name is not None and name.startswith("tb_")]
 
@@ -281,7 +283,7 @@ def _columns(connection: Connection, name: str) -> list[tuple[str, str]]:
 
 
 def _kind(kind: TypeEngine[Any]) -> str:
-    return next(name for name, (found, _) in _KINDS.items() if isinstance(kind, found))
+    return next(name for name, (matched, _) in _KINDS.items() if isinstance(kind, matched))
 
 
 def _clause(name: str, columns: Sequence[tuple[str, str]]) -> TableClause:
@@ -294,10 +296,10 @@ def _drop(connection: Connection) -> None:
 
 
 def _last_id(connection: Connection, name: str) -> int:
-    """The last id that a table gave out, which a deleted row may have had: ids are never used again."""
+    """The last id that a table gave out, even if that row was deleted: ids are never reused."""
     if connection.dialect.name == "sqlite":
-        found = connection.execute(text("SELECT seq FROM sqlite_sequence WHERE name = :name"), {"name": name})
-        return int(found.scalar_one_or_none() or 0)
+        row = connection.execute(text("SELECT seq FROM sqlite_sequence WHERE name = :name"), {"name": name})
+        return int(row.scalar_one_or_none() or 0)
     sequence = _sequence(connection, name)
     return int(
         connection.execute(text(f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {sequence}")).scalar_one()
@@ -317,15 +319,15 @@ def _sequence(connection: Connection, name: str) -> str:
     return str(connection.execute(text(f"SELECT pg_get_serial_sequence('{name}', 'id')")).scalar_one())
 
 
-def _some(rows: Iterator[dict[str, Any]], many: int) -> Iterator[list[dict[str, Any]]]:
-    some: list[dict[str, Any]] = []
+def _chunks(rows: Iterator[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
+    chunk: list[dict[str, Any]] = []
     for row in rows:
-        some.append(row)
-        if len(some) == many:
-            yield some
-            some = []
-    if some:
-        yield some
+        chunk.append(row)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
 
 
 def _from_bytes(value: Any) -> str:

@@ -1,6 +1,6 @@
-"""A whole model out of the store, and into it, as the parts of a bundle.
+"""Read a whole model from the store, and write one to it, as the parts of a bundle.
 
-Ids stay behind: samples are told by their place in the bundle, which is their order.
+A bundle holds no ids: samples are referenced by their position in it.
 """
 
 import base64
@@ -25,24 +25,24 @@ _AT_ONCE = 1_000
 
 
 def read_model(connection: Connection, model_id: int) -> ModelUpdate:
-    """What can be set of a model."""
+    """The settable fields of a model."""
     shown = models.read(connection, model_id)
     return ModelUpdate.model_validate({name: getattr(shown, name) for name in ModelUpdate.model_fields})
 
 
 def places(connection: Connection, model_id: int) -> Places:
-    """The place of each sample of a model, by its id."""
+    """The position of each sample of a model, by its id."""
     return {sample_id: place for place, sample_id in enumerate(samples.ids(connection, model_id))}
 
 
 def read_traits(connection: Connection, model_id: int, places: Places) -> list[BundledTrait]:
-    """The traits of a model; anchors that are there no more, or are not told, are left out."""
+    """The traits of a model; anchors that no longer exist, or that are not exported, are left out."""
     statement = select(tables.traits).where(_TRAITS.model_id == model_id).order_by(_TRAITS.id)
     return [_trait(row, places) for row in connection.execute(statement)]
 
 
 def read_samples(connection: Connection, model_id: int, places: Places) -> Iterator[BundledSample]:
-    """The samples of a model, in their order, a thousand at a time in memory."""
+    """The samples of a model in order, with at most a thousand in memory at a time."""
     statement = (
         select(tables.samples, _TRAITS.key.label("trait"))
         .join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
@@ -63,7 +63,7 @@ def read_versions(connection: Connection, model_id: int, active_version_id: int 
 
 
 def write(connection: Connection, model_id: int, bundle: Bundle, *, now: datetime) -> int | None:
-    """Give a new model traits, samples and versions of a bundle that was checked; the id of the active version."""
+    """Write traits, samples and versions of a checked bundle to a new model; return the id of the active version."""
     traits.add(connection, model_id, [_trait_fields(trait) for trait in bundle.traits])
     trait_ids = {row.key: row.id for row in traits.rows(connection, model_id)}
     ids = _write_samples(connection, model_id, bundle.samples or [], trait_ids, now)
@@ -123,36 +123,36 @@ def _version(connection: Connection, version_id: int, *, active: bool) -> Bundle
 
 
 def _trait_fields(trait: BundledTrait) -> dict[str, Any]:
-    found = trait.intrinsic
+    intrinsic = trait.intrinsic
     given = trait.model_dump(exclude={"intrinsic"})
     return given | {
-        "kind": "extrinsic" if found is None else "intrinsic",
-        "axis": found and base64.b64decode(found.axis),
-        "axis_encoder_digest": found and found.encoder_digest,
-        "discrimination": found and found.discrimination,
-        "explained_variance": found and found.explained_variance,
-        "discovery": found and found.discovery,
+        "kind": "extrinsic" if intrinsic is None else "intrinsic",
+        "axis": intrinsic and base64.b64decode(intrinsic.axis),
+        "axis_encoder_digest": intrinsic and intrinsic.encoder_digest,
+        "discrimination": intrinsic and intrinsic.discrimination,
+        "explained_variance": intrinsic and intrinsic.explained_variance,
+        "discovery": intrinsic and intrinsic.discovery,
     }
 
 
 def _write_samples(
     connection: Connection,
     model_id: int,
-    told: Sequence[BundledSample],
+    bundled: Sequence[BundledSample],
     trait_ids: Mapping[str, int],
     now: datetime,
 ) -> list[int]:
-    if not told:
+    if not bundled:
         return []
     fields = [
         each.model_dump(exclude={"trait", "seed"})
         | {"trait_id": trait_ids[each.trait], "created_at": now}
         | {"content_sha256": each.content_sha256 or text_hash(each.text)}
-        for each in told
+        for each in bundled
     ]
     ids = samples.add(connection, model_id, fields)
     seeded = [
-        {"own_id": ids[place], "seed_id": ids[each.seed]} for place, each in enumerate(told) if each.seed is not None
+        {"own_id": ids[place], "seed_id": ids[each.seed]} for place, each in enumerate(bundled) if each.seed is not None
     ]
     if seeded:
         statement = update(tables.samples).where(_SAMPLES.id == bindparam("own_id"))
@@ -161,18 +161,18 @@ def _write_samples(
 
 
 def _write_anchors(
-    connection: Connection, told: Sequence[BundledTrait], trait_ids: Mapping[str, int], ids: Sequence[int]
+    connection: Connection, bundled: Sequence[BundledTrait], trait_ids: Mapping[str, int], ids: Sequence[int]
 ) -> None:
-    for trait in told:
+    for trait in bundled:
         if trait.intrinsic and trait.intrinsic.anchors:
             places = trait.intrinsic.anchors.model_dump()
             anchors = {pole: [ids[place] for place in own] for pole, own in places.items()}
             traits.change(connection, trait_ids[str(trait.key)], {"anchor_sample_ids": anchors})
 
 
-def _write_versions(connection: Connection, model_id: int, told: Sequence[BundledVersion]) -> int | None:
+def _write_versions(connection: Connection, model_id: int, bundled: Sequence[BundledVersion]) -> int | None:
     active = None
-    for each in told:
+    for each in bundled:
         fields = each.model_dump(include={"version_no", "param_hash", "sample_count", "created_at", "metrics"})
         version_id = versions.add(
             connection, snapshot=each.snapshot, model_id=model_id, triggered_by="backfill", run_id=None, **fields

@@ -1,7 +1,7 @@
-"""Cursors: opaque places in a listing, each good for the listing and the filters that gave it out, and for no other.
+"""Cursors: opaque positions in a listing, each valid only for the listing and the filters that it was made for.
 
-A cursor is the position behind a digest of listing and position. The digest is no secret: a cursor opens nothing that
-its caller may not read anyway.
+A cursor is a digest of listing and position, followed by the position. The digest is not a secret: a cursor gives
+access to nothing that its caller could not read anyway.
 """
 
 import base64
@@ -19,24 +19,24 @@ Position = str | int
 
 
 def write_cursor(listing: str, position: Position) -> str:
-    """The cursor that goes on behind `position`."""
+    """The cursor of the page after `position`."""
     place = json.dumps(position).encode()
     return base64.urlsafe_b64encode(_digest(listing, place) + place).decode().rstrip("=")
 
 
-def paged(found: Found[Any], listing: str, limit: int) -> dict[str, Any]:
-    """The fields of a page: the first `limit` rows of those found, which are one more when there is a next page."""
-    more = found.next_after(limit)
+def paged(rows: Found[Any], listing: str, limit: int) -> dict[str, Any]:
+    """The fields of a page: the first `limit` rows. One row more than that means that there is a next page."""
+    more = rows.next_after(limit)
     return {
-        "items": found.items(limit),
-        "unreadable": found.unreadable(limit),
+        "items": rows.items(limit),
+        "unreadable": rows.unreadable(limit),
         "limit": limit,
         "next_cursor": None if more is None else write_cursor(listing, more),
     }
 
 
 def read_number(listing: str, cursor: str | None) -> int | None:
-    """The number that a cursor of this listing stands for; raise `InvalidCursor` for any other cursor."""
+    """The number in a cursor of this listing; raise `InvalidCursor` for any other cursor."""
     position = _read(listing, cursor)
     if isinstance(position, str):
         raise _invalid()
@@ -44,7 +44,7 @@ def read_number(listing: str, cursor: str | None) -> int | None:
 
 
 def read_name(listing: str, cursor: str | None) -> str | None:
-    """The name that a cursor of this listing stands for; raise `InvalidCursor` for any other cursor."""
+    """The name in a cursor of this listing; raise `InvalidCursor` for any other cursor."""
     position = _read(listing, cursor)
     if isinstance(position, int):
         raise _invalid()
@@ -73,6 +73,6 @@ def _digest(listing: str, place: bytes) -> bytes:
 
 def _invalid() -> InvalidCursor:
     return InvalidCursor(
-        "The cursor is not one that this listing, with these filters, gave out. Begin again without it.",
+        "The cursor does not belong to this listing with these filters. Start again without a cursor.",
         details={"parameter": "cursor"},
     )

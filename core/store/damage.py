@@ -1,4 +1,4 @@
-"""JSON of a model that cannot be decoded: what was in it is unknown, so zero retention clears it."""
+"""Damaged JSON of a model: nobody can know what it contained, so zero retention clears it."""
 
 from typing import Any
 

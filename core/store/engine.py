@@ -1,12 +1,13 @@
 """The database: one engine, two kinds of transaction, the same code on SQLite and PostgreSQL.
 
 `writing` takes SQLite's write lock at once (BEGIN IMMEDIATE), so that what a transaction has read stays true until it
-commits; on PostgreSQL the rows that a decision rests on are locked instead (`SELECT ... FOR UPDATE`; SQLite drops it).
-`reading` is one consistent snapshot on both, and never waits for a writer. Statements never carry their parameters into
-an error message: they hold texts. Where the database cannot be used, both raise `StoreUnavailable` (`trouble`).
+commits. On PostgreSQL, the rows that a decision depends on are locked instead (`SELECT ... FOR UPDATE`, which has no
+effect on SQLite). `reading` is one consistent snapshot on both, and never waits for a writer. Error messages never
+contain the parameters of a statement, because these hold texts. If the database cannot be used, both raise
+`StoreUnavailable` (`trouble`).
 
-A SQLite file that is removed or replaced while it is open takes writes as before, and loses them. So its identity is
-remembered, no connection ever makes it anew, and no transaction commits to a file that is not at its place any more.
+Writes to a SQLite file that was removed or replaced while it is open succeed, and are lost. So the identity of the file
+is remembered, no connection creates it a second time, and no transaction commits if the file is not in its place.
 """
 
 import json
@@ -37,7 +38,7 @@ from traitbench.store.trouble import reason_of, translated, unavailable
 
 _READ = "traitbench_read"
 _MAYBE_HUGE = re.compile(r"[eE]\+?\d{3}|\d{19}")
-_OF_READERS: Mapping[str, Mapping[str, Any]] = {
+_READ_OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "sqlite": {_READ: True},
     "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
 }
@@ -54,14 +55,14 @@ _PRAGMAS = (
     "busy_timeout=10000",
     "foreign_keys=ON",
     "secure_delete=ON",
-    # Texts that are deleted shall not pass through temporary files either.
+    # Deleted texts must not pass through temporary files either.
     "temp_store=MEMORY",
     "cache_size=-16000",
 )
 
 
 def open_engine(url: str | URL) -> Engine:
-    """The engine of a database; nothing is connected yet. Raise `SettingInvalid` for a URL that cannot be one."""
+    """The engine of a database, not yet connected; raise `SettingInvalid` for an invalid URL."""
     url = _parsed(url)
     if url.get_backend_name() == "sqlite":
         return _sqlite(url)
@@ -79,79 +80,79 @@ def open_engine(url: str | URL) -> Engine:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that may write; committed at the end, rolled back when it raises."""
+    """A transaction that may write; committed at the end, rolled back on an exception."""
     with translated(), engine.begin() as connection:
         yield connection
 
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that sees one moment of the database and changes nothing."""
-    # Options of the connection, not of the engine: that would be a new engine every time.
-    options = _OF_READERS[engine.dialect.name]
+    """A read-only transaction that sees one consistent state of the database."""
+    # Options of the connection: those of an engine would create a new engine every time.
+    options = _READ_OPTIONS[engine.dialect.name]
     with translated(), engine.connect() as connection, connection.execution_options(**options).begin():
         yield connection
 
 
 def clean(engine: Engine, *, patience_s: float) -> bool:
-    """Leave nothing of what was deleted in SQLite's file and log; False when that could not be done in time. No more
-    to do on another database.
+    """Remove what was deleted from SQLite's file and log; False if that was not possible within `patience_s`.
 
-    `secure_delete` overwrites a row where it stands, and not where it stood before its page became too full or too
-    empty: the file is written anew. Then the log, which holds the old pages, is moved into it and cut off.
+    `secure_delete` overwrites a row where it is, but not the copies left behind when its page was split or merged, so
+    the file is rewritten. Then the log, which holds the old pages, is written back and truncated. Other databases need
+    nothing.
     """
     if engine.dialect.name != "sqlite":
         return True
     end = monotonic() + patience_s
     with translated(), closing(engine.raw_connection()) as connection:
-        return _insist(partial(_write_anew, connection), end) and _insist(partial(_cut_off_log, connection), end)
+        return _retry(partial(_rewrite, connection), end) and _retry(partial(_truncate_log, connection), end)
 
 
 def cleanable(engine: Engine, *, patience_s: float) -> bool:
-    """Whether `clean` can do its work now: False while others read in SQLite's log for all that time.
+    """Whether `clean` can do its work now; False if others are still reading SQLite's log after `patience_s`.
 
-    Raise `StoreUnavailable` when the disk has no room for the file to be written anew.
+    Raises `StoreUnavailable` if the disk has no room to rewrite the file.
     """
     file = sqlite_file(engine.url)
     if engine.dialect.name != "sqlite" or file is None:
         return True
     end = monotonic() + patience_s
     with translated(), closing(engine.raw_connection()) as connection:
-        if not _insist(partial(_cut_off_log, connection), end):
+        if not _retry(partial(_truncate_log, connection), end):
             return False
-    # It is written once into the log, and from there into its place.
+    # The whole file is written to the log first, and from there to its place.
     if shutil.disk_usage(file.parent).free < file.stat().st_size + _SPARE_BYTES:
         raise unavailable("full")
     return True
 
 
 def check_file(engine: Engine, *, within_s: float) -> None:
-    """Raise `StoreUnavailable` when SQLite finds its file damaged within so many seconds; the rest is not looked at."""
+    """Raise `StoreUnavailable` if SQLite finds its file damaged; the check stops after `within_s` seconds."""
     if engine.dialect.name != "sqlite":
         return
     end = monotonic() + within_s
     with translated(), closing(engine.raw_connection()) as connection:
         connection.set_progress_handler(lambda: monotonic() > end, _STEPS_BETWEEN_LOOKS)
         try:
-            found = connection.execute("PRAGMA quick_check(1)").fetchall()
+            rows = connection.execute("PRAGMA quick_check(1)").fetchall()
         except OperationalError as error:
             if error.sqlite_errorname != "SQLITE_INTERRUPT":
                 raise
-            found = [("ok",)]
+            rows = [("ok",)]
         finally:
             connection.set_progress_handler(None, 0)
-    if found != [("ok",)]:
+    if rows != [("ok",)]:
         raise unavailable("damaged")
 
 
 def in_place(engine: Engine) -> bool:
-    """Whether the file that SQLite has open is still the one at its path; True for another database."""
+    """Whether the file that SQLite has open is still the one at its path; True for other databases."""
     file = _files.get(engine)
     return file is None or file.in_place()
 
 
 def sqlite_file(url: str | URL) -> Path | None:
-    """The file behind a SQLite URL; None for another database."""
+    """The file behind a SQLite URL; None for other databases."""
     url = _parsed(url)
     if url.get_backend_name() != "sqlite" or not url.database:
         return None
@@ -159,7 +160,7 @@ def sqlite_file(url: str | URL) -> Path | None:
 
 
 def insert(connection: Connection, table: Table) -> Any:
-    """The dialect's INSERT, the one that knows ON CONFLICT."""
+    """The dialect's INSERT, which supports ON CONFLICT."""
     return (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(table)
 
 
@@ -174,24 +175,24 @@ def _parsed(url: str | URL) -> URL:
     try:
         return make_url(url)
     except (ArgumentError, ValueError):
-        # What it says may hold the password.
+        # The original message may contain the password.
         raise SettingInvalid(
             "TRAITBENCH_DATABASE_URL cannot be read. Use sqlite:////path/to/file.db or"
             " postgresql://user:password@host:5432/name, and write special characters in it as %XX."
         ) from None
 
 
-def _insist(attempt: Callable[[], bool], end: float) -> bool:
+def _retry(attempt: Callable[[], bool], end: float) -> bool:
     while not (done := attempt()) and monotonic() < end:
         sleep(_PAUSE_SECONDS)
     return done
 
 
-def _write_anew(connection: Any) -> bool:
-    """Every row into a new page; False while somebody else writes."""
+def _rewrite(connection: Any) -> bool:
+    """Write every row to a new page (VACUUM); False while another connection writes."""
     cursor = connection.cursor()
     try:
-        # What is still there may be more than memory holds. What was deleted does not pass through.
+        # The rows that remain may not fit into memory. Deleted rows do not pass through the temporary file.
         cursor.execute("PRAGMA temp_store=FILE")
         cursor.execute("VACUUM")
         return True
@@ -204,12 +205,12 @@ def _write_anew(connection: Any) -> bool:
         cursor.close()
 
 
-def _cut_off_log(connection: Any) -> bool:
-    """False while somebody reads in it."""
+def _truncate_log(connection: Any) -> bool:
+    """Write the log back and truncate it; False while another connection reads it."""
     cursor = connection.cursor()
     try:
-        # SQLite waits for those who read already, and lets new ones read past the log meanwhile. Without that wait it
-        # would have to meet a moment in which nobody reads, and on a busy service there is none. Writers wait too.
+        # SQLite waits for current readers, and new ones read past the log meanwhile. Without this wait, it would need a
+        # moment without any reader, which a busy service never has. Writers wait too.
         cursor.execute(f"PRAGMA busy_timeout={_WAIT_FOR_READERS_MS}")
         [(busy, _, _)] = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return not busy
@@ -219,37 +220,37 @@ def _cut_off_log(connection: Any) -> bool:
 
 
 class _File:
-    """A SQLite file, and which one it is: another one at its path is another database."""
+    """A SQLite file and its identity: another file at the same path is another database."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._identity: tuple[int, int] | None = None
 
     def connect(self) -> sqlite3.Connection:
-        """A connection. Only the first one may make the file."""
+        """A new connection. Only the first one may create the file."""
         if self._identity is not None:
             self.check()
         mode = "rwc" if self._identity is None else "rw"
         connection = sqlite3.connect(f"file:{quote(str(self._path))}?mode={mode}", uri=True, check_same_thread=False)
         if self._identity is None:
-            self._identity = self._look()
+            self._identity = self._read_identity()
         return connection
 
     def in_place(self) -> bool:
-        """Whether the file is still there, or was never opened."""
-        return self._identity is None or self._look() == self._identity
+        """Whether the file is still in its place, or was never opened."""
+        return self._identity is None or self._read_identity() == self._identity
 
     def check(self, *_: object) -> None:
-        """Raise `StoreUnavailable` when the file is not there any more."""
+        """Raise `StoreUnavailable` if the file is no longer in its place."""
         if not self.in_place():
             raise unavailable("gone")
 
-    def _look(self) -> tuple[int, int] | None:
+    def _read_identity(self) -> tuple[int, int] | None:
         try:
-            found = os.stat(self._path)
+            status = os.stat(self._path)
         except OSError:
             return None
-        return found.st_dev, found.st_ino
+        return status.st_dev, status.st_ino
 
 
 _files: WeakKeyDictionary[Engine, _File] = WeakKeyDictionary()
@@ -260,7 +261,7 @@ def _sqlite(url: URL) -> Engine:
     if path is None:
         raise SettingInvalid("TRAITBENCH_DATABASE_URL names no file. Use sqlite:////path/to/file.db.")
     file = _File(path)
-    # Threads wait for SQLite's lock, not for a place in the pool.
+    # Threads should wait for SQLite's lock, not for a connection of the pool.
     json_as_ours: Mapping[str, Any] = {"json_serializer": _to_json, "json_deserializer": _from_json}
     engine = create_engine(
         url, creator=file.connect, hide_parameters=True, pool_size=8, max_overflow=56, **json_as_ours
@@ -288,9 +289,9 @@ _to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False)
 
 
 def _from_json(stored: str | bytes) -> Any:
-    """What JSON in a column stands for; raise `UnreadableRow` when no answer could carry it.
+    """Decode the JSON of a column; raise `UnreadableRow` if it is damaged or no JSON response can hold a number in it.
 
-    SQLite gives text, and psycopg gives bytes. SQLAlchemy takes a bare number as it is on a `TypeError`.
+    SQLite returns text, and psycopg returns bytes. On a `TypeError` SQLAlchemy falls back to the bare number.
     """
     try:
         text = stored.decode() if isinstance(stored, bytes) else stored

@@ -1,8 +1,8 @@
-"""The vectors of texts that batches have scored, and that are samples of nothing: so that the next batch is quick.
+"""Stored vectors of texts that batches have scored and that are not samples: they make the next batch faster.
 
-They are as the encoder made them, and found by the hash of the text. A hash tells nobody the text, but tells who has
-the text already that it was scored here; so they go with their model, and when zero retention comes. There is a bound
-to all of them together: those used longest ago leave first.
+A vector is stored as the encoder made it and found by the hash of its text. The hash does not reveal the text, but
+anyone who has the text could tell that it was scored here. So vectors are deleted with their model, and when zero
+retention is switched on. Their total size is limited; the least recently used are deleted first.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from traitbench.store.engine import insert
 _KEPT = tables.kept_vectors.c
 _STORED = np.dtype("<f4")
 _AT_ONCE = 500
-_BESIDES = 250  # bytes of a row, and of its places in the indexes, that are not its vector
-_NOTED_EVERY = timedelta(hours=1)
-_ROOM = 0.9  # how full it is once something had to leave
+_OVERHEAD = 250  # bytes of a row and its index entries, besides its vector
+_RECORD_EVERY = timedelta(hours=1)
+_FILL = 0.9  # fraction of the limit to keep when vectors are deleted
 
 Vector = NDArray[np.float32]
 Hash = bytes
@@ -30,7 +30,7 @@ Hash = bytes
 
 @dataclass(frozen=True)
 class Shelf:
-    """Whose vectors, and which: a model, an encoder's digest, a mode."""
+    """What vectors belong to: a model, an encoder's digest and a mode."""
 
     model_id: int
     encoder_digest: str
@@ -39,43 +39,45 @@ class Shelf:
 
 @dataclass(frozen=True)
 class Encoded:
-    """A piece as scoring needs it; `tokens` is None where nobody has counted them. `alone` says that it is a whole text
-    which is encoded in one piece, as far as that is known."""
+    """An encoded piece of text; `tokens` is None if they were not counted.
+
+    `alone` is True if the piece is known to be a whole text that is encoded as one segment.
+    """
 
     vector: Vector
     tokens: int | None
     alone: bool = False
 
 
-_OF_SHELF = (
+_BY_SHELF = (
     _KEPT.model_id == bindparam("model_id"),
     _KEPT.encoder_digest == bindparam("encoder_digest"),
     _KEPT.mode == bindparam("mode"),
 )
-# By place alone: of two indexes SQLite might take the one over models, and read all that a model has.
-_SOME = select(_KEPT.text_hash, _KEPT.tokens, _KEPT.alone, _KEPT.vector).where(
+# By place only: with more conditions, SQLite might use the index on models and read all rows of a model.
+_BY_PLACES = select(_KEPT.text_hash, _KEPT.tokens, _KEPT.alone, _KEPT.vector).where(
     _KEPT.place.in_(bindparam("places", expanding=True))
 )
-_ANY = select(_KEPT.id).where(*_OF_SHELF).limit(1)
+_ANY = select(_KEPT.id).where(*_BY_SHELF).limit(1)
 
 
 def some(connection: Connection, shelf: Shelf) -> bool:
-    """Whether anything is kept there."""
+    """Whether any vector is stored for this model, encoder and mode."""
     return connection.execute(_ANY, vars(shelf)).first() is not None
 
 
 def read(connection: Connection, shelf: Shelf, hashes: Sequence[Hash]) -> dict[Hash, Encoded]:
-    """Those of the vectors that are kept, by hash."""
-    found = {}
+    """The stored vectors by text hash; missing ones are left out."""
+    encoded = {}
     for first in range(0, len(hashes), _AT_ONCE):
         places = [_place(shelf, digest) for digest in hashes[first : first + _AT_ONCE]]
-        for digest, tokens, alone, vector in connection.execute(_SOME, {"places": places}):
-            found[bytes(digest)] = Encoded(np.frombuffer(vector, _STORED), tokens, alone)
-    return found
+        for digest, tokens, alone, vector in connection.execute(_BY_PLACES, {"places": places}):
+            encoded[bytes(digest)] = Encoded(np.frombuffer(vector, _STORED), tokens, alone)
+    return encoded
 
 
 def keep(connection: Connection, shelf: Shelf, encoded: Mapping[Hash, Encoded], *, now: datetime) -> None:
-    """Keep vectors; what is there already stays as it is."""
+    """Store vectors; existing ones are not changed."""
     rows = [
         {
             **vars(shelf),
@@ -83,7 +85,7 @@ def keep(connection: Connection, shelf: Shelf, encoded: Mapping[Hash, Encoded], 
             "text_hash": digest,
             "tokens": each.tokens,
             "alone": each.alone,
-            "size": each.vector.nbytes + _BESIDES,
+            "size": each.vector.nbytes + _OVERHEAD,
             "used_at": now,
             "vector": each.vector.astype(_STORED).tobytes(),
         }
@@ -93,19 +95,19 @@ def keep(connection: Connection, shelf: Shelf, encoded: Mapping[Hash, Encoded], 
 
 
 def used(connection: Connection, shelf: Shelf, hashes: Iterable[Hash], *, now: datetime) -> None:
-    """Vectors were of use, if it was not noted lately: others leave before them."""
-    places, since = [_place(shelf, digest) for digest in hashes], now - _NOTED_EVERY
+    """Record that vectors were used, unless that was recorded recently; the least recently used are deleted first."""
+    places, since = [_place(shelf, digest) for digest in hashes], now - _RECORD_EVERY
     for first in range(0, len(places), _AT_ONCE):
         these = (_KEPT.place.in_(places[first : first + _AT_ONCE]), _KEPT.used_at < since)
         connection.execute(update(tables.kept_vectors).where(*these).values(used_at=now))
 
 
 def trim(connection: Connection, limit_bytes: int) -> None:
-    """Let go of those used longest ago, when all together are more than this."""
+    """If all vectors together exceed the limit, delete the least recently used ones."""
     total = connection.execute(select(func.sum(_KEPT.size))).scalar_one() or 0
     if total <= limit_bytes:
         return
-    leaving, excess = [], total - _ROOM * limit_bytes
+    leaving, excess = [], total - _FILL * limit_bytes
     for row_id, size in connection.execute(select(_KEPT.id, _KEPT.size).order_by(_KEPT.used_at, _KEPT.id)):
         if excess <= 0:
             break
@@ -116,11 +118,11 @@ def trim(connection: Connection, limit_bytes: int) -> None:
 
 
 def forget(connection: Connection, model_id: int) -> None:
-    """Delete all that is a model's."""
+    """Delete all vectors of a model."""
     connection.execute(delete(tables.kept_vectors).where(_KEPT.model_id == model_id))
 
 
 def _place(shelf: Shelf, digest: Hash) -> int:
-    """Where the vector of a text stands: 64 bits of a hash over shelf and text."""
+    """The place of a text's vector: 64 bits of a hash of model, encoder, mode and text."""
     whole = hashlib.sha256(f"{shelf.model_id} {shelf.encoder_digest} {shelf.mode} ".encode() + digest).digest()
     return int.from_bytes(whole[:8], signed=True)

@@ -1,4 +1,4 @@
-"""Questions about API keys, of which only a hash is kept."""
+"""Queries on API keys, of which only a hash is stored."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,25 +29,25 @@ class ApiKey:
     revoked_at: datetime | None
 
 
-# Built once, see `store.models`: every call asks who makes it.
+# Built once, see `store.models`: every request looks up its key.
 _ROWS = select(*(tables.keys.c[name] for name in ApiKey.__dataclass_fields__))
 _BY_DIGEST = _ROWS.add_columns(_KEYS.hash).where(_KEYS.hash == bindparam("digest"))
 
 
 def add(connection: Connection, key: ApiKey, *, digest: str) -> None:
-    """A new key."""
+    """Insert a key."""
     values = {name: getattr(key, name) for name in ApiKey.__dataclass_fields__}
     connection.execute(insert_into(tables.keys).values(hash=digest, **values | {"namespaces": list(key.namespaces)}))
 
 
 def by_digest(connection: Connection, digest: str) -> tuple[ApiKey, str] | None:
-    """The key of a secret's hash, and the hash that is stored."""
+    """The key with this hash, and the stored hash; None if there is none."""
     row = connection.execute(_BY_DIGEST, {"digest": digest}).one_or_none()
     return None if row is None else (_key(row), row.hash)
 
 
 def every(connection: Connection) -> Found[ApiKey]:
-    """All keys, oldest first, the revoked ones too."""
+    """All keys, oldest first, including revoked ones."""
     statement = _ROWS.order_by(_KEYS.created_at, _KEYS.id)
     return found(
         connection,
@@ -61,14 +61,14 @@ def every(connection: Connection) -> Found[ApiKey]:
 
 
 def revoke(connection: Connection, key_id: str, *, now: datetime) -> bool:
-    """End a key, the first time counts; False when there is none of that id."""
+    """Revoke a key, unless it already is; False if no key has this id."""
     first = func.coalesce(_KEYS.revoked_at, literal(now, tables.Moment))
     revoked: int = connection.execute(update(tables.keys).where(_KEYS.id == key_id).values(revoked_at=first)).rowcount
     return revoked == 1
 
 
 def remove(connection: Connection, key_id: str) -> None:
-    """Delete a key; nothing happens when there is none of that id."""
+    """Delete a key; nothing happens if no key has this id."""
     connection.execute(delete(tables.keys).where(_KEYS.id == key_id))
 
 
@@ -80,7 +80,10 @@ def remove_older(connection: Connection, prefix: str, *, before: datetime) -> No
 
 
 def used(connection: Connection, key_id: str, *, now: datetime, every: timedelta) -> None:
-    """Note the use of a key, unless one was noted lately; one noted in the future was noted by a wrong clock."""
+    """Record the use of a key, unless that was done recently.
+
+    A recorded time in the future comes from a wrong clock and is replaced.
+    """
     last = _KEYS.last_used_at
     stale = or_(last.is_(None), last < now - every, last > now + every)
     connection.execute(update(tables.keys).where(_KEYS.id == key_id, stale).values(last_used_at=now))

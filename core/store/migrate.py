@@ -1,4 +1,4 @@
-"""The schema is brought up to date at every start, by one process at a time; rows are kept."""
+"""Migrations of the schema: applied at every start, by one process at a time, without losing rows."""
 
 from pathlib import Path
 
@@ -15,36 +15,36 @@ _LOCK = 7_261_105
 
 
 def migrate(engine: Engine, revision: str = "head") -> None:
-    """Run what the database lacks, up to a revision; all of it or nothing."""
+    """Apply the missing migrations up to a revision, in one transaction."""
     with writing(engine) as connection:
         hold(connection)
-        found = installed(connection)
-        if found is not None and not is_known(found):
+        current = installed(connection)
+        if current is not None and not is_known(current):
             raise unavailable("newer", nothing="Nothing was changed.")
         upgrade(connection, revision)
 
 
 def hold(connection: Connection) -> None:
-    """Keep other processes from migrating until the transaction ends: a service that starts meanwhile waits."""
+    """Keep other processes from migrating until the transaction ends; a service that starts meanwhile waits."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
-    """Run what the database lacks, up to a revision, in the caller's transaction."""
+    """Apply the missing migrations up to a revision, in the caller's transaction."""
     command.upgrade(_config(connection), revision)
 
 
 def installed(connection: Connection) -> str | None:
-    """The revision of the schema in the database; None when there is none yet."""
+    """The revision of the schema in the database; None if there is no schema."""
     if not inspect(connection).has_table("tb_schema"):
         return None
-    found: str | None = connection.execute(text("SELECT version_num FROM tb_schema")).scalar_one_or_none()
-    return found
+    revision: str | None = connection.execute(text("SELECT version_num FROM tb_schema")).scalar_one_or_none()
+    return revision
 
 
 def is_known(revision: str) -> bool:
-    """Whether this program has the migrations from a revision to its own; it does not if the revision is newer."""
+    """Whether this program has the migration of a revision; it does not if a newer program made the schema."""
     script = ScriptDirectory(str(_MIGRATIONS))
     return revision in {each.revision for each in script.walk_revisions()}
 

@@ -1,4 +1,4 @@
-"""Questions about models. A page costs four queries, however many models stand on it."""
+"""Queries on models. A page takes four queries, however many models it shows."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -27,7 +27,7 @@ _LAST_RUN = (
     _RUNS.error_code.label("run_error_code"),
     _RUNS.error_message.label("run_error_message"),
 )
-# Nothing else is read for an answer: damage elsewhere in the row is no reason to hide the model.
+# A response reads nothing else: damage elsewhere in the row must not hide the model.
 _SHOWN = (
     *("id", "handle", "scoring_method", "description", "state", "kind", "active_version_id", "zero_data_retention"),
     *("max_depth", "additional_terms", "upstream_sources", "readme_markdown", "version_retention_policy"),
@@ -40,7 +40,7 @@ _CHECKS: Mapping[str, TypeAdapter[Any]] = {
 
 @dataclass(frozen=True)
 class ModelRow:
-    """What a rule needs to know of a model."""
+    """The fields of a model that rules need."""
 
     id: int
     handle: str
@@ -52,7 +52,7 @@ class ModelRow:
     zero_data_retention: bool
 
 
-# Built once: to build a statement costs three times what it costs to ask it, and every score asks.
+# Built once: building a statement takes three times as long as executing it, and every score executes one.
 _ROWS = select(*(tables.models.c[name] for name in ModelRow.__dataclass_fields__))
 _BY_HANDLE = _ROWS.where(_MODELS.handle == bindparam("handle"))
 _BY_ID = _ROWS.where(_MODELS.id == bindparam("id"))
@@ -61,17 +61,17 @@ _HELD_BY_ID = _BY_ID.with_for_update()
 
 
 def find(connection: Connection, handle: str) -> ModelRow | None:
-    """The model of a handle."""
+    """The model with this handle."""
     return _row(connection, _BY_HANDLE, handle=handle)
 
 
 def find_by_id(connection: Connection, model_id: int) -> ModelRow | None:
-    """The model of an id."""
+    """The model with this id."""
     return _row(connection, _BY_ID, id=model_id)
 
 
 def hold(connection: Connection, handle: str) -> ModelRow | None:
-    """The model of a handle, which no other transaction changes until this one ends."""
+    """The model with this handle, locked until the transaction ends."""
     return _row(connection, _HELD_BY_HANDLE, handle=handle)
 
 
@@ -81,7 +81,7 @@ def hold_by_id(connection: Connection, model_id: int) -> ModelRow | None:
 
 
 def add(connection: Connection, *, handle: str, namespace: str, now: datetime, **fields: Any) -> int | None:
-    """The id of a new draft; None when the handle is taken."""
+    """Insert a draft; return its id, or None if the handle is taken."""
     statement = insert(connection, tables.models).values(
         handle=handle, namespace=namespace, state="draft", created_at=now, updated_at=now, **fields
     )
@@ -96,42 +96,45 @@ def change(connection: Connection, model_id: int, *, now: datetime, **fields: An
 
 
 def move(connection: Connection, model: ModelRow, state: State, *, now: datetime, **fields: Any) -> bool:
-    """Bring a model from the state it was seen in to another; False when it is no longer in it."""
+    """Move a model to another state; False if it is no longer in the state in which it was read."""
     statement = update(tables.models).where(_MODELS.id == model.id, _MODELS.state == model.state)
     moved: int = connection.execute(statement.values(state=state, updated_at=now, **fields)).rowcount
     return moved == 1
 
 
 def unsettled_purges(connection: Connection) -> dict[int, Any]:
-    """The models whose purged samples may still stand in the database's log, and since when, as it is stored: whatever
-    that is, the purge has to be settled."""
+    """The models with a purge that is not settled, and the time of that purge as it is stored.
+
+    Their purged samples may still be in the database's files. The time may be damaged; the purge has to be settled all
+    the same.
+    """
     since = type_coerce(_MODELS.unsettled_purge, NullType())
     statement = select(_MODELS.id, since.label("since")).where(_MODELS.unsettled_purge.is_not(None))
     return {row.id: row.since for row in connection.execute(statement)}
 
 
 def purge_settled(connection: Connection, model_id: int, since: Any) -> None:
-    """The purge of then stands in the log no more; a later one may."""
+    """Mark a purge as settled, unless there was a later one."""
     then = (_MODELS.id == model_id, type_coerce(_MODELS.unsettled_purge, NullType()) == since)
     connection.execute(update(tables.models).where(*then).values(unsettled_purge=None))
 
 
 def next_version_no(connection: Connection, model_id: int) -> int:
-    """Count one version more and say which it is."""
+    """Reserve the next version number and return it."""
     statement = update(tables.models).where(_MODELS.id == model_id).values(versions_made=_MODELS.versions_made + 1)
     number: int = connection.execute(statement.returning(_MODELS.versions_made)).scalar_one()
     return number
 
 
 def version_retention_policy(connection: Connection, model_id: int) -> Mapping[str, Any] | None:
-    """The policy that the model was given, if any; raise `UnreadableRow` when it is damaged."""
+    """The policy that the model was given, if any; raise `UnreadableRow` if it is damaged."""
     statement = select(_MODELS.version_retention_policy).where(_MODELS.id == model_id)
     policy: Mapping[str, Any] | None = connection.execute(statement).scalar_one()
     return policy
 
 
 def clear_damage(connection: Connection, model_id: int, *, now: datetime) -> None:
-    """Clear the sources, the policy and the last run of a model, each where it is damaged: an answer needs them."""
+    """Clear the sources, the policy and the last run of a model where they are damaged: a response needs them."""
     reads = {name: partial(_checked, connection, model_id, name) for name in _CHECKS}
     reads["run_id"] = partial(_last_operation_of, connection, model_id)
     if damaged := [name for name, read in reads.items() if readable(read) is None]:
@@ -164,7 +167,7 @@ def page(
     state: str | None,
     kind: str | None,
 ) -> Found[Model]:
-    """The models behind a handle, by handle; archived ones only when they are asked for."""
+    """The models after a handle, by handle; archived ones only if they are asked for."""
     statement = _shown().where(_MODELS.namespace.in_(namespaces)).order_by(_MODELS.handle).limit(limit)
     statement = statement.where(_MODELS.state == state if state else _MODELS.state != "archived")
     if kind:

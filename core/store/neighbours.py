@@ -1,4 +1,4 @@
-"""Questions about the samples that a version learnt from, and their vectors: as many as there are, some at a time."""
+"""Queries on the samples that a version was trained with, and their vectors. Results are streamed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Lesson:
-    """The first `count` samples of a model that were there `until` then."""
+    """The samples of a training: the first `count` samples of the model that were created by `until`."""
 
     count: int
     until: datetime
@@ -38,8 +38,11 @@ class Taught:
 
 
 def lesson(connection: Connection, model_id: int, version_no: int) -> Lesson | None:
-    """Which samples a version learnt from: once there is a version, samples are only added, or all purged. Those of a
-    model that was imported came with it, whenever its versions were made. None when the version is gone."""
+    """Which samples a version was trained with; None if the version is gone.
+
+    Once a model has a version, samples are only added, or all are purged. The samples of an imported model came with
+    it, whenever its versions were made.
+    """
     statement = (
         select(_VERSIONS.sample_count, _VERSIONS.created_at, tables.models.c.created_at)
         .join(tables.models, tables.models.c.id == _VERSIONS.model_id)
@@ -50,7 +53,7 @@ def lesson(connection: Connection, model_id: int, version_no: int) -> Lesson | N
 
 
 def taught(connection: Connection, model_id: int, lesson: Lesson) -> Iterator[Taught]:
-    """The samples of a lesson, by id."""
+    """The samples of a training, by id."""
     statement = (
         select(_SAMPLES.id, _SAMPLES.trait_id, _SAMPLES.quality, _SAMPLES.content_sha256)
         .where(_SAMPLES.model_id == model_id, _SAMPLES.created_at <= lesson.until)
@@ -62,7 +65,7 @@ def taught(connection: Connection, model_id: int, lesson: Lesson) -> Iterator[Ta
 
 
 def vectors(connection: Connection, model_id: int, encoder_digest: str) -> Iterator[tuple[Sequence[str], Vectors]]:
-    """The vectors of a model's texts, each text once: hashes of some texts, and their (n_texts, d)."""
+    """The vectors of a model's texts, a chunk at a time: hashes of texts and their vectors (n_texts, d)."""
     statement = (
         select(_SAMPLES.content_sha256, _VECTORS.vector)
         .join(tables.samples, _SAMPLES.id == _VECTORS.sample_id)
@@ -70,5 +73,5 @@ def vectors(connection: Connection, model_id: int, encoder_digest: str) -> Itera
         .execution_options(yield_per=_AT_ONCE)
     )
     for rows in connection.execute(statement).partitions():
-        found = [np.frombuffer(row.vector, dtype=_STORED) for row in rows]
-        yield [row.content_sha256 for row in rows], np.array(found, np.float32)
+        arrays = [np.frombuffer(row.vector, dtype=_STORED) for row in rows]
+        yield [row.content_sha256 for row in rows], np.array(arrays, np.float32)

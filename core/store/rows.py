@@ -1,7 +1,7 @@
-"""Rows as values. A row that cannot be read hides no other: a listing names it, and says why.
+"""Read rows as values. An unreadable row hides no other row: a listing names it and gives the reason.
 
-A row may be unreadable because an older release accepted more, or because somebody wrote into the database by hand. A
-listing reads its rows together; only when that fails, it reads them one by one.
+A row may be unreadable because an older release accepted more, or because the database was edited by hand. A listing
+reads its rows together, and one by one only if that fails.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from traitbench.errors import UnreadableRow
 Item = TypeVar("Item")
 Position = str | int
 
-_FAULTS = (
+_ROW_ERRORS = (
     ValueError,
     TypeError,
     AttributeError,
@@ -28,13 +28,15 @@ _FAULTS = (
     UnreadableRow,
     DBAPIError,
 )
-_MOST_REASONS = 3
+_MAX_REASONS = 3
 
 
 @dataclass(frozen=True)
 class Found(Generic[Item]):
-    """Rows in the order of a listing: the position of each (None when that is unreadable too), and its value or why it
-    has none."""
+    """The rows of a listing, in order: the position of each, and its value or the reason why it has none.
+
+    The position is None if that is unreadable too.
+    """
 
     rows: Sequence[tuple[Position | None, Item | Unreadable]]
 
@@ -47,7 +49,7 @@ class Found(Generic[Item]):
         return [value for _, value in self.rows[:most] if isinstance(value, Unreadable)]
 
     def next_after(self, most: int) -> Position | None:
-        """The position that the next page begins behind; None when these rows are the last."""
+        """The position after which the next page begins; None if these rows are the last."""
         known = [position for position, _ in self.rows[:most] if position is not None]
         return known[-1] if known and len(self.rows) > most else None
 
@@ -63,48 +65,48 @@ def found(
     place: Callable[[Item], Position],
     called: Callable[[Position], str] = str,
 ) -> Found[Item]:
-    """What a listing finds.
+    """The rows of a listing.
 
-    `chosen` selects its rows in order, whatever their columns; `key` and `position` are the columns of their id and of
-    their place in the listing. `all_at_once` reads all of them and `one` the one of an id; `place` is the position of a
-    value, and `called` the name of a row at a position.
+    `chosen` selects the rows in order, with any columns; `key` and `position` are the columns of their id and of their
+    position in the listing. `all_at_once` reads all rows and `one` reads the row with an id. `place` returns the
+    position of a value, and `called` the name of the row at a position.
     """
     try:
         return Found([(place(item), item) for item in all_at_once()])
-    except _FAULTS as error:
-        reason_of(error)  # raises what is no fault of a row
+    except _ROW_ERRORS as error:
+        reason_of(error)  # raises errors that are not a row's
     ids = connection.execute(chosen.with_only_columns(key, maintain_column_froms=True)).scalars().all()
-    return Found([_alone(connection, row_id, key, position, one, called) for row_id in ids])
+    return Found([_read_one(connection, row_id, key, position, one, called) for row_id in ids])
 
 
 def one_of(read: Callable[[], Item], thing: str) -> Item:
-    """What `read` gives; raise `UnreadableRow` when the row it reads is unreadable."""
+    """The result of `read`; raise `UnreadableRow` if the row that it reads is unreadable."""
     try:
         return read()
-    except _FAULTS as error:
+    except _ROW_ERRORS as error:
         raise UnreadableRow(reason_of(error), thing=thing) from None
 
 
 def readable(read: Callable[[], Item]) -> Item | None:
-    """What `read` gives; None when the row it reads is unreadable."""
+    """The result of `read`; None if the row that it reads is unreadable."""
     try:
         return read()
-    except _FAULTS as error:
+    except _ROW_ERRORS as error:
         reason_of(error)
         return None
 
 
 def reason_of(error: Exception) -> str:
-    """Why a row is unreadable, without a word of its content; raise the error when the database did not answer."""
+    """Why a row is unreadable, without any of its content; raise the error again if it is the database's."""
     if isinstance(error, UnreadableRow):
         return error.reason
     if isinstance(error, ValidationError):
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
-        return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong[:_MOST_REASONS])
+        return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong[:_MAX_REASONS])
     if isinstance(error, UnicodeError):
         return "a text is not UTF-8"
     if isinstance(error, DBAPIError):
-        # SQLite's words for it; the statement may have failed for any other reason.
+        # The text of SQLite's error; the statement may have failed for any other reason.
         if "Could not decode to UTF-8" in str(error.orig):
             return "a text is not UTF-8"
         raise error
@@ -113,7 +115,7 @@ def reason_of(error: Exception) -> str:
     )
 
 
-def _alone(
+def _read_one(
     connection: Connection,
     row_id: str | int,
     key: Column[Any],
@@ -124,7 +126,7 @@ def _alone(
     where = _position(connection, row_id, key, position)
     try:
         return where, one(row_id)
-    except _FAULTS as error:
+    except _ROW_ERRORS as error:
         name = f"row {row_id}" if where is None else called(where)
         return where, Unreadable(item=name, reason=reason_of(error))
 
@@ -132,7 +134,7 @@ def _alone(
 def _position(connection: Connection, row_id: str | int, key: Column[Any], position: Column[Any]) -> Position | None:
     try:
         where = connection.execute(select(position).where(key == row_id)).scalar_one()
-    except _FAULTS as error:
+    except _ROW_ERRORS as error:
         reason_of(error)
         return None
     return where if isinstance(where, position.type.python_type) else None

@@ -1,7 +1,7 @@
-"""Questions about runs: our own record of every long operation, and the only one that a request ever reads.
+"""Queries on runs: our own record of every long operation, and the only one that requests read.
 
-Every write of an execution names the owner it was given when it began (a fencing token). An execution that was
-displaced, or whose run was cancelled, finds no row to write to, and that is how it learns so.
+Every write of an execution names its owner, a fencing token that it was given when it claimed the run. If the run was
+cancelled, or claimed by another execution, the write matches no row, which is how the execution finds out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ Which = Literal["live", "unrepaired", "ended"]
 
 @dataclass(frozen=True)
 class RunRow:
-    """What a rule, or an execution, needs to know of a run."""
+    """The fields of a run that rules and executions need."""
 
     id: str
     model_id: int
@@ -49,7 +49,7 @@ class RunRow:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many runs of a kind there are of an outcome, and how long they took together, from request to end."""
+    """Runs of one kind with one outcome: their number, and their total time from request to end in seconds."""
 
     kind: OperationKind
     outcome: Outcome
@@ -86,7 +86,10 @@ def add(
     run_key: str = "",
     options: Mapping[str, Any] | None = None,
 ) -> None:
-    """A new run, queued; `run_key` tells which others are the same, `options` what it was asked beside its effort."""
+    """Insert a queued run.
+
+    Runs with equal `run_key` do the same work; `options` are its parameters besides the effort.
+    """
     asked = {"kind": kind, "effort": effort, "run_key": run_key, "options": dict(options or {})}
     connection.execute(
         insert_into(tables.runs).values(id=run_id, model_id=model_id, status="queued", created_at=now, **asked)
@@ -94,13 +97,13 @@ def add(
 
 
 def read(connection: Connection, run_id: str) -> RunRow | None:
-    """The run of an id."""
+    """The run with this id."""
     row = connection.execute(_rows().where(_RUNS.id == run_id)).one_or_none()
     return None if row is None else RunRow(*row)
 
 
 def same(connection: Connection, model_id: int, run_key: str) -> RunRow | None:
-    """The newest run of this key that is in flight or has succeeded: a failed one may be repeated.
+    """The newest run with this key that is live or has succeeded: a failed one may be repeated.
 
     See core/docs/contract.md, section 5.
     """
@@ -110,30 +113,33 @@ def same(connection: Connection, model_id: int, run_key: str) -> RunRow | None:
 
 
 def live(connection: Connection) -> list[RunRow]:
-    """The runs that have not ended. One with unreadable options is here without them: it has to be settled too."""
+    """The runs that have not ended.
+
+    If options cannot be read they are left out, because such a run has to be settled too.
+    """
     alive = _rows().where(_RUNS.status.in_(_LIVE))
     if (rows := readable(lambda: [RunRow(*row) for row in connection.execute(alive)])) is not None:
         return rows
-    return [_certain(row) for row in connection.execute(alive.with_only_columns(*_CERTAIN))]
+    return [_safe_row(row) for row in connection.execute(alive.with_only_columns(*_SAFE_COLUMNS))]
 
 
 def read_to_end(connection: Connection, run_id: str) -> RunRow | None:
-    """The run of an id, if it has not ended; without its options and strikes, which may be damaged."""
-    statement = select(*_CERTAIN).where(_RUNS.id == run_id, _RUNS.status.in_(_LIVE))
+    """The run with this id, if it has not ended; without its options and strikes, which may be damaged."""
+    statement = select(*_SAFE_COLUMNS).where(_RUNS.id == run_id, _RUNS.status.in_(_LIVE))
     row = connection.execute(statement).one_or_none()
-    return None if row is None else _certain(row)
+    return None if row is None else _safe_row(row)
 
 
-_UNCERTAIN: Mapping[str, Any] = {"options": {}, "struck_at": None, "finished_at": None}
-_CERTAIN = [_RUNS[name] for name in RunRow.__dataclass_fields__ if name not in _UNCERTAIN]
+_DAMAGEABLE: Mapping[str, Any] = {"options": {}, "struck_at": None, "finished_at": None}
+_SAFE_COLUMNS = [_RUNS[name] for name in RunRow.__dataclass_fields__ if name not in _DAMAGEABLE]
 
 
-def _certain(row: Row[Any]) -> RunRow:
-    return RunRow(**row._mapping, **_UNCERTAIN)
+def _safe_row(row: Row[Any]) -> RunRow:
+    return RunRow(**row._mapping, **_DAMAGEABLE)
 
 
 _OUTCOME = case((_RUNS.error_code == "cancelled", "cancelled"), else_=_RUNS.status)
-# A clock that was set back between the two makes a run no shorter than nothing.
+# If a clock was set back between the two, the run took 0 seconds.
 _TOOK = case((_RUNS.finished_at > _RUNS.created_at, _us(_RUNS.finished_at) - _us(_RUNS.created_at)), else_=0)
 _TALLY = select(_RUNS.kind, _OUTCOME, func.count(), func.sum(_TOOK)).group_by(_RUNS.kind, _OUTCOME)
 
@@ -146,8 +152,8 @@ def tally(connection: Connection) -> list[Tally]:
 def listed(connection: Connection, which: Which, *, limit: int) -> Found[Listed]:
     """Runs with the handles of their models, newest first.
 
-    `unrepaired` are the failed ones that are still the last operation of a model that is not archived; a run that was
-    cancelled has not failed.
+    `unrepaired` are failed runs that are still the last operation of a model that is not archived; a cancelled run has
+    not failed.
     """
     columns = [_RUNS[name] for name in Listed.__dataclass_fields__ if name != "handle"]
     statement = select(_MODELS.handle, *columns).join(tables.models, _MODELS.id == _RUNS.model_id)
@@ -174,7 +180,7 @@ def _listed(row: Row[Any]) -> Listed:
 
 
 def claim(connection: Connection, run_id: str, owner: str) -> RunRow | None:
-    """Make `owner` the execution of a run; None when the run has ended."""
+    """Make `owner` the owner of a run; None if the run has ended."""
     statement = update(tables.runs).where(_RUNS.id == run_id, _RUNS.status.in_(_LIVE))
     connection.execute(statement.values(owner=owner, status="running", attempts=_RUNS.attempts + 1))
     run = read(connection, run_id)
@@ -182,46 +188,45 @@ def claim(connection: Connection, run_id: str, owner: str) -> RunRow | None:
 
 
 def strike(connection: Connection, run_id: str, *, strikes: int, place: Mapping[str, Any]) -> None:
-    """Note how often a run has brought its worker down at a place."""
+    """Record how often a run has brought its worker down at a place."""
     statement = update(tables.runs).where(_RUNS.id == run_id, _RUNS.status.in_(_LIVE))
     connection.execute(statement.values(strikes=strikes, struck_at=dict(place)))
 
 
 def struck_at(connection: Connection, run_id: str) -> Any:
-    """Where the run was when it last brought its worker down, as `strike` wrote it; None when it has not, or when that
-    is damaged."""
+    """The place of a run's last strike, as `strike` wrote it; None if there is none or it is damaged."""
     return readable(lambda: connection.execute(select(_RUNS.struck_at).where(_RUNS.id == run_id)).scalar_one())
 
 
 def begin_again(connection: Connection, run_id: str) -> None:
-    """Set a run that has not ended back to where it was queued."""
+    """Reset a run that has not ended to queued."""
     statement = update(tables.runs).where(_RUNS.id == run_id, _RUNS.status.in_(_LIVE))
     fresh = {"status": "queued", "owner": None, "attempts": 0, "strikes": 0, "struck_at": None, "progress": None}
     connection.execute(statement.values(fresh))
 
 
 def oldest_queued(connection: Connection) -> datetime | None:
-    """When the run was queued that has waited longest; None when that time is damaged, or none is queued."""
-    # As the index over live runs says it, so that those that ended are not read.
+    """When the run that has waited longest was queued; None if no run is queued, or that time is damaged."""
+    # In the words of the index on live runs, so that runs that have ended are not read.
     live = text("status IN ('queued', 'running')")
     statement = select(func.min(_RUNS.created_at)).where(live, _RUNS.status == "queued")
     return readable(lambda: connection.execute(statement).scalar_one())
 
 
 def progress(connection: Connection, run_id: str, owner: str, progress: Mapping[str, Any]) -> bool:
-    """Say how far a run is; False when the owner has lost it."""
+    """Record the progress of a run; False if the owner has lost it."""
     return _write(connection, run_id, owner, progress=dict(progress))
 
 
 def succeed(connection: Connection, run_id: str, owner: str, *, progress: Mapping[str, Any], now: datetime) -> bool:
-    """End a run well; False when the owner has lost it."""
+    """Mark a run as succeeded; False if the owner has lost it."""
     return _write(connection, run_id, owner, status="succeeded", progress=dict(progress), finished_at=now)
 
 
 def fail(
     connection: Connection, run_id: str, *, code: str, message: str, now: datetime, owner: str | None = None
 ) -> bool:
-    """End a run badly; False when it has ended already, or when the owner, if one is named, has lost it."""
+    """Mark a run as failed; False if it has already ended, or if `owner` is given and has lost it."""
     return _write(connection, run_id, owner, status="failed", error_code=code, error_message=message, finished_at=now)
 
 

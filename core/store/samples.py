@@ -1,4 +1,4 @@
-"""Questions about the samples of a model: labelled texts, by id."""
+"""Queries on samples, the labelled texts of a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Waiting:
-    """How much feedback waits, and since when."""
+    """How much feedback is pending, and the time of the oldest."""
 
     count: int
     oldest: datetime | None
@@ -45,49 +45,49 @@ def count(connection: Connection, model_id: int) -> int:
 
 
 def ids(connection: Connection, model_id: int) -> list[int]:
-    """The ids of all samples of a model, rising."""
+    """The ids of all samples of a model, ascending."""
     return list(
         connection.execute(select(_SAMPLES.id).where(_SAMPLES.model_id == model_id).order_by(_SAMPLES.id)).scalars()
     )
 
 
 def add(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The ids of new samples, which rise in the order given."""
+    """Insert samples; return their ids, which ascend in the order given."""
     statement = insert_into(tables.samples).returning(_SAMPLES.id, sort_by_parameter_order=True)
     return list(connection.execute(statement, [{"model_id": model_id, **each} for each in fields]).scalars())
 
 
 def learnt(connection: Connection, model_id: int, *, up_to: int) -> None:
-    """Feedback up to this id waits no more: a version has learnt from it."""
+    """Mark feedback up to this id as no longer pending: a version was trained with it."""
     waiting = (_SAMPLES.model_id == model_id, _SAMPLES.pending, _SAMPLES.id <= up_to)
     connection.execute(update(tables.samples).where(*waiting).values(pending=False))
 
 
 def waiting(connection: Connection, model_id: int) -> Waiting:
-    """The feedback of a model that no version has learnt from."""
+    """The pending feedback of a model."""
     statement = select(func.count(), func.min(_SAMPLES.created_at)).where(_SAMPLES.model_id == model_id)
     return Waiting(*connection.execute(statement.where(_SAMPLES.pending)).one())
 
 
 def newest(connection: Connection, model_id: int, *, up_to: int) -> datetime | None:
-    """The latest date of the samples up to this id."""
+    """The time of the newest sample up to this id."""
     mine = (_SAMPLES.model_id == model_id, _SAMPLES.id <= up_to)
-    found: datetime | None = connection.execute(select(func.max(_SAMPLES.created_at)).where(*mine)).scalar_one()
-    return found
+    latest: datetime | None = connection.execute(select(func.max(_SAMPLES.created_at)).where(*mine)).scalar_one()
+    return latest
 
 
 def ready_to_learn(
     connection: Connection, *, at_least: int, since: datetime, ahead: datetime | None = None
 ) -> list[int]:
-    """The models for which this much feedback waits, or some since then, and that are ready and may keep texts.
+    """The ready models that may store texts and have `at_least` pending samples, or one from before `since`.
 
-    Feedback dated later than `ahead` counts as waiting long enough: the clock was wrong.
+    Feedback dated later than `ahead` counts as old enough: the clock was wrong.
     """
     columns = tables.models.c
-    may = (_SAMPLES.pending, columns.state == "ready", ~columns.zero_data_retention)
+    eligible = (_SAMPLES.pending, columns.state == "ready", ~columns.zero_data_retention)
     oldest = func.min(_SAMPLES.created_at)
     enough = or_(func.count() >= at_least, oldest <= since, *((oldest >= ahead,) if ahead else ()))
-    waiting = select(columns.id).join(tables.samples, _SAMPLES.model_id == columns.id).where(*may)
+    waiting = select(columns.id).join(tables.samples, _SAMPLES.model_id == columns.id).where(*eligible)
     return list(connection.execute(waiting.group_by(columns.id).having(enough)).scalars())
 
 
@@ -112,7 +112,7 @@ def exists(connection: Connection, model_id: int, sample_id: int) -> bool:
 def page(
     connection: Connection, model_id: int, *, limit: int, after: int | None, trait_id: int | None
 ) -> Found[Sample]:
-    """The samples behind an id, of one trait if one is named."""
+    """The samples after an id, of one trait if `trait_id` is given."""
     owner = _SAMPLES.model_id == model_id if trait_id is None else _SAMPLES.trait_id == trait_id
     shown = select(tables.samples, _TRAITS.key.label("trait")).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
     statement = shown.where(owner).order_by(_SAMPLES.id).limit(limit)

@@ -1,11 +1,11 @@
-"""Questions about the database as a whole: how large it is, and how much is in it."""
+"""Queries on the database as a whole: its size, and its number of rows."""
 
 from sqlalchemy import Connection, func, select, text
 
 from traitbench.store import tables
 
 _SIZE = {
-    # Pages of the file and of the log that is not yet in it count once: what the file will hold.
+    # A page that is both in the file and in the log counts once: this is the file's size once the log is written back.
     "sqlite": text("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"),
     "postgresql": text("SELECT pg_database_size(current_database())"),
 }

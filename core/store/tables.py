@@ -1,7 +1,8 @@
-"""The tables, as data. Their names begin with `tb_`, because the run engine keeps its own beside them.
+"""The tables. Their names begin with `tb_`, because the run engine has its own tables in the same database.
 
-Ids are never reused (SQLite would reuse the last one); times are microseconds since 1970, aware on the way in and out;
-sets of JSON are small; wide columns (vectors, snapshots) live in tables of their own, so that lists never touch them.
+Ids are never reused (SQLite would reuse the last one). Times are stored as microseconds since 1970, and are aware in
+Python. JSON values are small. Wide columns (vectors, snapshots) have tables of their own, so that listings never read
+them.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -37,7 +38,7 @@ _LAST = 253_370_764_800_000_000  # the year 9999: a time zone may still move a t
 
 
 class Moment(TypeDecorator[datetime]):
-    """An aware time, stored as whole microseconds: neither database can lose its zone."""
+    """An aware time, stored as whole microseconds, so that no database can lose its zone."""
 
     impl = BigInteger
     cache_ok = True
@@ -47,16 +48,16 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
-        """The time in UTC; raise `UnreadableRow` when it is none from 1970 to 9998."""
+        """The time in UTC; raise `UnreadableRow` if it is not between 1970 and 9998."""
         if value is None:
             return None
         if type(value) is not int or not 0 <= value < _LAST:
-            raise UnreadableRow("a time is not one from 1970 to 9998")
+            raise UnreadableRow("a time is not between 1970 and 9998")
         return _EPOCH + timedelta(microseconds=value)
 
 
 _Id = BigInteger().with_variant(Integer, "sqlite")
-# Both databases shall sort names by their bytes.
+# Both databases must sort names by their bytes.
 _Name = String().with_variant(String(collation="C"), "postgresql")
 _Json = JSON(none_as_null=True)
 
@@ -75,7 +76,7 @@ def _identity() -> Column[int]:
     return Column("id", _Id, Identity(), primary_key=True)
 
 
-def _of_model(*, index: bool = False) -> Column[int]:
+def _model_id(*, index: bool = False) -> Column[int]:
     return Column("model_id", _Id, ForeignKey("tb_models.id"), nullable=False, index=index)
 
 
@@ -97,7 +98,7 @@ models = Table(
     Column("active_version_id", _Id),
     Column("run_id", String),
     Column("zero_data_retention", Boolean, nullable=False, server_default=false()),
-    # Since when what a purge deleted may still stand in the database's log (`lifecycle.zero_retention`).
+    # The time of a purge whose samples may still be in the database's files (`lifecycle.zero_retention`).
     Column("unsettled_purge", Moment),
     Column("version_retention_policy", _Json),
     Column("created_at", Moment, nullable=False),
@@ -117,7 +118,7 @@ traits = Table(
     "tb_traits",
     metadata,
     _identity(),
-    _of_model(),
+    _model_id(),
     Column("key", _Name, nullable=False),
     Column("name", Text, nullable=False),
     Column("description", Text, nullable=False),
@@ -125,7 +126,7 @@ traits = Table(
     Column("negative_label", Text, nullable=False),
     Column("aggregation", String, nullable=False),
     Column("kind", String, nullable=False),
-    # The rest is an intrinsic trait's alone: its axis among the vectors of one encoder, and what discovery found of it.
+    # The rest is for intrinsic traits only: the axis for one encoder, and the record of the discovery.
     Column("axis", LargeBinary),
     Column("axis_encoder_digest", String),
     Column("discrimination", Float),
@@ -141,7 +142,7 @@ samples = Table(
     "tb_samples",
     metadata,
     _identity(),
-    _of_model(),
+    _model_id(),
     Column("trait_id", _Id, ForeignKey("tb_traits.id", ondelete="CASCADE"), nullable=False),
     Column("text", Text, nullable=False),
     Column("quality", Float, nullable=False),
@@ -149,7 +150,7 @@ samples = Table(
     Column("source_url", Text),
     Column("content_sha256", String, nullable=False),
     Column("created_at", Moment, nullable=False),
-    # Feedback that no version has learnt from yet.
+    # Feedback that no version was trained with yet.
     Column("pending", Boolean, nullable=False, server_default=false()),
     # Of a synthesized sample: the sample it varies (which may be gone), the generator and the run that made it.
     Column("seed_sample_id", _Id),
@@ -175,13 +176,14 @@ vectors = Table(
     Column("vector", LargeBinary, nullable=False),
 )
 
-# Of texts that batches have scored, which are kept nowhere: bounded, the ones used longest ago leave first. A place is
-# a hash of all that a vector is found by: an index over such small numbers is quick to write, one over the hash is not.
+# Vectors of texts that batches have scored; the texts are not stored. The size is limited; the least recently used
+# leave first. A place is a hash of everything that a vector is found by: an index on such small numbers is fast to
+# write, an index on the text hash is not.
 kept_vectors = Table(
     "tb_kept_vectors",
     metadata,
     _identity(),
-    _of_model(),
+    _model_id(),
     Column("encoder_digest", String, nullable=False),
     Column("mode", String, nullable=False),
     Column("place", BigInteger, nullable=False, unique=True),
@@ -200,7 +202,7 @@ versions = Table(
     "tb_versions",
     metadata,
     _identity(),
-    _of_model(),
+    _model_id(),
     Column("version_no", _Id, nullable=False),
     Column("triggered_by", String, nullable=False),
     Column("param_hash", String, nullable=False),
@@ -231,10 +233,10 @@ runs = Table(
     "tb_runs",
     metadata,
     Column("id", String, primary_key=True),
-    _of_model(),
+    _model_id(),
     Column("kind", String, nullable=False),
     Column("effort", String, nullable=False),
-    # Which other runs are the same (`lifecycle.run_keys`), and what the run was asked beside its effort.
+    # Runs with equal keys do the same work (`lifecycle.run_keys`); options are parameters besides the effort.
     Column("run_key", String, nullable=False, server_default=""),
     Column("options", _Json, nullable=False, server_default="{}"),
     Column("status", String, nullable=False),
@@ -243,13 +245,13 @@ runs = Table(
     Column("error_message", Text),
     Column("owner", String),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
-    # How often the run has brought its worker down without getting on, and where it was then (`traitbench.runs.blame`).
+    # How often the run has brought its worker down without progress in between, and where (`traitbench.runs.blame`).
     Column("strikes", Integer, nullable=False, server_default=text("0")),
     Column("struck_at", _Json),
     Column("created_at", Moment, nullable=False),
     Column("finished_at", Moment),
     CheckConstraint("status IN ('queued', 'running', 'succeeded', 'failed')", name="status"),
-    # One operation at a time per model (core/docs/contract.md, section 5), kept by the database itself.
+    # One operation at a time per model (core/docs/contract.md, section 5), enforced by the database.
     Index(
         "uq_tb_runs_live",
         "model_id",

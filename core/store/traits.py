@@ -1,4 +1,4 @@
-"""Questions about the traits of a model, which keep the order they were added in."""
+"""Queries on the traits of a model, which keep the order in which they were added."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _WORDS = ("name", "positive_label", "negative_label", "description")
 
 @dataclass(frozen=True)
 class TraitRow:
-    """What a rule needs to know of a trait."""
+    """The fields of a trait that rules need."""
 
     id: int
     key: str
@@ -35,7 +35,7 @@ class TraitRow:
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """What discovery fixed of an intrinsic trait: a direction among the vectors of one encoder."""
+    """The axis of an intrinsic trait: a direction in the vector space of one encoder."""
 
     encoder_digest: str
     vector: NDArray[np.float32]
@@ -43,7 +43,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Discovered:
-    """An intrinsic trait: what it is called now, and what discovery noted of it, None when the note is damaged."""
+    """An intrinsic trait: its current words, and the record of its discovery, None if that is damaged."""
 
     id: int
     key: str
@@ -52,7 +52,7 @@ class Discovered:
 
     @property
     def words(self) -> Mapping[str, str] | None:
-        """What discovery called it, by field; None when the note is damaged."""
+        """The words that discovery gave the trait, by field; None if the record is damaged."""
         if self.discovery is None:
             return None
         return {name: self.discovery[name] for name in self.given if name in self.discovery}
@@ -89,12 +89,12 @@ def discovered(connection: Connection, model_id: int) -> list[Discovered]:
 
 def _discovery(connection: Connection, trait_id: int) -> Mapping[str, Any] | None:
     statement = select(_TRAITS.discovery).where(_TRAITS.id == trait_id)
-    note = readable(lambda: connection.execute(statement).scalar_one())
-    return note if isinstance(note, dict) else None
+    record = readable(lambda: connection.execute(statement).scalar_one())
+    return record if isinstance(record, dict) else None
 
 
 def add(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any]]) -> None:
-    """New traits, in this order."""
+    """Insert traits, in this order."""
     if fields:
         connection.execute(insert_into(tables.traits), [{"model_id": model_id, **each} for each in fields])
 
@@ -106,23 +106,23 @@ def change(connection: Connection, trait_id: int, fields: Mapping[str, Any]) -> 
 
 
 def remove(connection: Connection, trait_id: int) -> None:
-    """Delete a trait, and its samples with it."""
+    """Delete a trait and its samples."""
     connection.execute(delete(tables.traits).where(_TRAITS.id == trait_id))
 
 
 def read(connection: Connection, model_id: int) -> list[Trait]:
-    """The traits of a model as the API shows them, counted; raise `UnreadableRow` when one cannot be read."""
+    """The traits of a model as the API shows them, with sample counts; raise `UnreadableRow` if one cannot be read."""
     return one_of(lambda: [_trait(row) for row in connection.execute(_shown(model_id))], "A trait of the model")
 
 
 def of_id(connection: Connection, model_id: int, trait_id: int) -> Trait:
-    """One trait as the API shows it; raise `UnreadableRow` when it cannot be read."""
+    """One trait as the API shows it; raise `UnreadableRow` if it cannot be read."""
     statement = _shown(model_id).where(_TRAITS.id == trait_id)
     return one_of(lambda: _trait(connection.execute(statement).one()), "The trait")
 
 
 def every(connection: Connection, model_id: int) -> Found[Trait]:
-    """As `read`, with those apart that cannot be read."""
+    """As `read`, but traits that cannot be read are listed separately."""
     statement = _shown(model_id)
     return found(
         connection,

@@ -1,8 +1,8 @@
-"""Trouble with the database, as one sentence each: what happened, why, what to do now.
+"""Errors of the database as one message each: what happened, why, what to do now.
 
-The one place where errors of SQLite, PostgreSQL and the file system become something a person can act on. All of them
-are `StoreUnavailable`, a 503 with `Retry-After`; service, command line and pages show its message as it is. An error
-that speaks of a mistake of ours (a constraint, a statement) is left alone.
+This is the one place where errors of SQLite, PostgreSQL and the file system become messages that a person can act on.
+All of them are `StoreUnavailable`, a 503 with `Retry-After`; service, command line and pages show the message
+unchanged. Errors that point to a bug (a constraint, a statement) are not translated.
 """
 
 import errno
@@ -20,7 +20,7 @@ from traitbench.errors import Unavailable
 _LOGGED_EVERY_SECONDS = 60.0
 
 _log = logging.getLogger(__name__)
-# A command says the sentence itself; where a process has set up logging, it gets the record all the same.
+# A command prints the message itself; a process that has set up logging also gets the record.
 _log.addHandler(logging.NullHandler())
 _logged: dict[str, float] = {}
 
@@ -35,19 +35,19 @@ class StoreUnavailable(Unavailable):
 
 _NOTHING = "Nothing was stored."
 
-# Reason by what happened: the sentence, and the seconds after which trying again makes sense.
+# By reason: the message, and the seconds after which a retry makes sense.
 _SENTENCES: Mapping[str, tuple[str, int]] = {
     "busy": ("The database is locked by another process. {nothing} Try again in a moment.", 2),
     "away": (
-        "The database does not answer. {nothing} Check that it runs and that TRAITBENCH_DATABASE_URL is right, then try"
-        " again.",
+        "The database does not answer. {nothing} Check that it is running and that TRAITBENCH_DATABASE_URL is right,"
+        " then try again.",
         5,
     ),
     "refused": (
         "The database refuses the sign-in. {nothing} Check user, password and name in TRAITBENCH_DATABASE_URL.",
         30,
     ),
-    "crowded": ("The database takes no more connections. {nothing} Try again in a moment.", 5),
+    "crowded": ("The database accepts no more connections. {nothing} Try again in a moment.", 5),
     "full": ("The disk of the database is full. {nothing} Free some space on it, then try again.", 30),
     "read_only": (
         "The database is read-only. {nothing} Make its file and folder writable for this user, then try again.",
@@ -64,17 +64,17 @@ _SENTENCES: Mapping[str, tuple[str, int]] = {
         30,
     ),
     "damaged": (
-        "The database file is damaged. {nothing} Restore it from a backup, or move it away to begin with an empty one.",
+        "The database file is damaged. {nothing} Restore it from a backup, or move it away to start with an empty one.",
         60,
     ),
     "not_ours": (
-        "The database is not one of Traitbench's, or a part of it is missing. {nothing} Restore it from a backup, or"
-        " let TRAITBENCH_HOME or TRAITBENCH_DATABASE_URL name another one.",
+        "The database is not a Traitbench database, or tables are missing. {nothing} Restore it from a backup, or set"
+        " TRAITBENCH_HOME or TRAITBENCH_DATABASE_URL to another one.",
         60,
     ),
     "newer": (
-        "The database was written by a newer Traitbench. {nothing} Install that version or a later one, or let"
-        " TRAITBENCH_HOME name another folder.",
+        "The database was written by a newer Traitbench. {nothing} Install that version or a later one, or set"
+        " TRAITBENCH_HOME to another folder.",
         60,
     ),
     "disk": ("The disk of the database reports an error. {nothing} Check the disk, then try again.", 30),
@@ -86,7 +86,7 @@ _SENTENCES: Mapping[str, tuple[str, int]] = {
     "no_memory": ("There is not enough memory for the database. {nothing} Free memory, then try again.", 10),
 }
 
-_OF_SQLITE: Mapping[str, str] = {
+_SQLITE_REASONS: Mapping[str, str] = {
     "SQLITE_BUSY": "busy",
     "SQLITE_LOCKED": "busy",
     "SQLITE_PROTOCOL": "busy",
@@ -99,10 +99,10 @@ _OF_SQLITE: Mapping[str, str] = {
     "SQLITE_IOERR": "disk",
     "SQLITE_NOMEM": "no_memory",
 }
-_LOST_TABLE = "no such table"  # SQLite has no code of its own for it
+_MISSING_TABLE = "no such table"  # SQLite has no error code for it
 
-# By SQLSTATE, whole or its class. Without one, no server has answered.
-_OF_POSTGRESQL: Mapping[str, str] = {
+# By SQLSTATE, in full or by class. An error without one means that no server answered.
+_POSTGRESQL_REASONS: Mapping[str, str] = {
     "53100": "full",
     "53200": "no_memory",
     "53300": "crowded",
@@ -118,7 +118,7 @@ _OF_POSTGRESQL: Mapping[str, str] = {
     "XX": "damaged",
 }
 
-_OF_FILES: Mapping[int, str] = {
+_FILE_REASONS: Mapping[int, str] = {
     errno.ENOSPC: "full",
     errno.EDQUOT: "full",
     errno.EROFS: "read_only",
@@ -132,13 +132,13 @@ _OF_FILES: Mapping[int, str] = {
 
 
 def unavailable(reason: str, *, nothing: str = _NOTHING) -> StoreUnavailable:
-    """The error of a reason; `nothing` says what became of what was asked."""
+    """The error for a reason; `nothing` is the sentence about what was or was not done."""
     sentence, retry_after_s = _SENTENCES[reason]
     return StoreUnavailable(sentence.format(nothing=nothing), reason=reason, retry_after_s=retry_after_s)
 
 
 def reason_of(error: BaseException) -> str | None:
-    """Why the database cannot be used; None for an error that says nothing of the kind."""
+    """Why the database cannot be used; None if the error does not say that it cannot."""
     if isinstance(error, PoolTimeout):
         return "crowded"
     if isinstance(error, DisconnectionError):
@@ -148,63 +148,65 @@ def reason_of(error: BaseException) -> str | None:
     if isinstance(error, DBAPIError):
         return None if error.orig is None else reason_of(error.orig)
     if isinstance(error, SqliteError):
-        return _of_sqlite(error)
+        return _sqlite_reason(error)
     if isinstance(error, OSError):
-        return _OF_FILES.get(error.errno or 0, "no_file")
-    return _of_postgresql(error)
+        return _FILE_REASONS.get(error.errno or 0, "no_file")
+    return _postgresql_reason(error)
 
 
 @contextmanager
 def translated(*, nothing: str = _NOTHING) -> Iterator[None]:
-    """Raise `StoreUnavailable` for what goes wrong with the database in the block."""
+    """Raise `StoreUnavailable` for errors in the block that mean that the database cannot be used."""
     try:
         yield
     except StoreUnavailable as error:
-        _note(error.reason, error)
+        _log_reason(error.reason, error)
         raise
     except (SQLAlchemyError, SqliteError) as error:
         reason = reason_of(error)
         if reason is None:
             raise
-        _note(reason, error)
+        _log_reason(reason, error)
         raise unavailable(reason, nothing=nothing) from None
 
 
-def _note(reason: str, error: BaseException) -> None:
-    """Log it, once a minute; the type alone, for what the error says may hold a statement."""
+def _log_reason(reason: str, error: BaseException) -> None:
+    """Log the reason, at most once a minute; of the error only the type, because its message may hold a statement."""
     now = monotonic()
     if now - _logged.get(reason, -_LOGGED_EVERY_SECONDS) >= _LOGGED_EVERY_SECONDS:
         _logged[reason] = now
         _log.warning("the database cannot be used: %s (%s)", reason, _name(error))
 
 
-def _of_sqlite(error: SqliteError) -> str | None:
+def _sqlite_reason(error: SqliteError) -> str | None:
     name = getattr(error, "sqlite_errorname", None) or ""
-    if name == "SQLITE_ERROR" and _LOST_TABLE in str(error):
+    if name == "SQLITE_ERROR" and _MISSING_TABLE in str(error):
         return "not_ours"
     if name == "SQLITE_READONLY_DBMOVED":
         return "gone"
-    return _OF_SQLITE.get("_".join(name.split("_")[:2]))
+    return _SQLITE_REASONS.get("_".join(name.split("_")[:2]))
 
 
-def _of_postgresql(error: BaseException) -> str | None:
-    # The driver is imported only where there is one; its errors are told by their shape.
+def _postgresql_reason(error: BaseException) -> str | None:
+    # The driver is imported only if it is used, so its errors are recognised by the names of their classes.
     names = {each.__name__ for each in type(error).__mro__}
     if "DatabaseError" not in names and "InterfaceError" not in names:
         return None
     state = str(getattr(error, "sqlstate", None) or "")
     if not state:
-        return _of_connecting(str(error)) if names & {"OperationalError", "InterfaceError"} else None
-    return _OF_POSTGRESQL.get(state) or _OF_POSTGRESQL.get(state[:2])
+        return _connection_reason(str(error)) if names & {"OperationalError", "InterfaceError"} else None
+    return _POSTGRESQL_REASONS.get(state) or _POSTGRESQL_REASONS.get(state[:2])
 
 
-def _of_connecting(said: str) -> str:
-    """A server that refuses a connection gives its reason in words alone."""
+def _connection_reason(message: str) -> str:
+    """The reason in the message of a server that refuses a connection: such an error has no code."""
     words = {"password authentication": "refused", "does not exist": "refused", "pg_hba": "refused"}
     words |= {"too many clients": "crowded", "too many connections": "crowded", "remaining connection": "crowded"}
-    return next((reason for part, reason in words.items() if part in said), "away")
+    return next((reason for part, reason in words.items() if part in message), "away")
 
 
 def _name(error: BaseException) -> str:
-    of = getattr(error, "orig", None) or error
-    return str(getattr(of, "sqlite_errorname", None) or getattr(of, "sqlstate", None) or type(of).__name__)
+    original = getattr(error, "orig", None) or error
+    return str(
+        getattr(original, "sqlite_errorname", None) or getattr(original, "sqlstate", None) or type(original).__name__
+    )

@@ -1,8 +1,8 @@
-"""What was read, for as long as nobody has written anything: a score asks the same of the same rows again and again.
+"""A cache of results that is valid until anything is written: every score reads the same rows again.
 
-SQLite says with one look whether any connection has committed since (`data_version`), this process's own or another's;
-the look costs a hundredth of the questions it saves, and what was remembered is never older than the look. PostgreSQL
-has no such thing: there nothing is remembered, and everything is asked anew.
+SQLite tells with one cheap check whether any connection has committed since (`data_version`), in this process or
+another. The check costs a hundredth of the queries that it saves, and a result is never older than the check.
+PostgreSQL has no such check, so nothing is cached there.
 """
 
 import sqlite3
@@ -21,58 +21,58 @@ _MOST = 1_000
 
 
 class Unchanged:
-    """Answers by what was asked. It must not be told anything that a clock or another state decides."""
+    """Results by what was asked. Do not cache what depends on a clock or on any other state."""
 
     def __init__(self, engine: Engine) -> None:
         self._file = sqlite_file(engine.url)
-        self._looking: sqlite3.Connection | None = None
+        self._connection: sqlite3.Connection | None = None
         self._lock = Lock()
         self._version: int | None = None
-        self._known: dict[Hashable, Any] = {}
+        self._results: dict[Hashable, Any] = {}
 
     def get(self, asked: Hashable, read: Callable[[], Value]) -> Value:
-        """The answer remembered or, when there is none or something was written, the one that `read` gives."""
+        """The cached result or, if there is none or something was written, the result of `read`."""
         with self._lock:
-            now = self._look()
-            if now is not None and asked in self._known:
-                known: Value = self._known[asked]
-                return known
-        # What is written from here on changes the version: the answer may be newer than it, never older.
-        answer = read()
+            now = self._check_version()
+            if now is not None and asked in self._results:
+                result: Value = self._results[asked]
+                return result
+        # A write from here on changes the version: the result may be newer than its version, never older.
+        fresh = read()
         with self._lock:
-            if now is not None and now == self._version and len(self._known) < _MOST:
-                self._known[asked] = answer
-        return answer
+            if now is not None and now == self._version and len(self._results) < _MOST:
+                self._results[asked] = fresh
+        return fresh
 
     def forget(self) -> None:
-        """Let go of all."""
+        """Drop all results."""
         with self._lock:
-            self._known.clear()
+            self._results.clear()
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Drop all results and close the connection."""
         with self._lock:
             self._file = None
-            self._known.clear()
-            if self._looking is not None:
-                self._looking.close()
-                self._looking = None
+            self._results.clear()
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
-    def _look(self) -> int | None:
-        """The database's version; None when it cannot be had. What is known is of that version."""
+    def _check_version(self) -> int | None:
+        """The database's version, None if it is not available. Drops the results of an older version."""
         if self._file is None:
             return None
         try:
-            if self._looking is None:
-                # Never "rwc": a file that is not there any more must not be made.
+            if self._connection is None:
+                # Never "rwc": a file that was removed must not be created again.
                 place = f"file:{quote(str(self._file))}?mode=rw"
-                self._looking = sqlite3.connect(
+                self._connection = sqlite3.connect(
                     place, uri=True, timeout=0, isolation_level=None, check_same_thread=False
                 )
-            found: int = self._looking.execute("PRAGMA data_version").fetchone()[0]
+            version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
         except sqlite3.Error:
-            found = -1
-        if found != self._version or found < 0 or len(self._known) >= _MOST:
-            self._known.clear()
-        self._version = found
-        return None if found < 0 else found
+            version = -1
+        if version != self._version or version < 0 or len(self._results) >= _MOST:
+            self._results.clear()
+        self._version = version
+        return None if version < 0 else version

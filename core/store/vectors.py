@@ -1,6 +1,7 @@
-"""The vectors of samples, kept per encoder: a text is encoded once, and gone when its sample is.
+"""The vectors of samples, stored by encoder: a text is encoded once, and its vector is deleted with the sample.
 
-They are stored as the encoder made them (float32): a training learns the same from kept vectors as from new ones.
+They are stored as the encoder made them (float32), so a training has the same result with stored vectors as with new
+ones.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ Vector = NDArray[np.float32]
 
 
 def read(connection: Connection, model_id: int, encoder_digest: str) -> dict[int, Vector]:
-    """The vectors of a model's samples, by the sample's id; those that were never encoded are missing."""
+    """The vectors of a model's samples, by the sample's id; samples that were never encoded are missing."""
     statement = (
         select(_VECTORS.sample_id, _VECTORS.vector)
         .join(tables.samples, tables.samples.c.id == _VECTORS.sample_id)
@@ -41,5 +42,5 @@ def keep(connection: Connection, encoder_digest: str, vectors: Mapping[int, Vect
 
 
 def _existing(connection: Connection, sample_ids: Sequence[int]) -> set[int]:
-    found = connection.execute(select(tables.samples.c.id).where(tables.samples.c.id.in_(sample_ids)).with_for_update())
-    return set(found.scalars())
+    rows = connection.execute(select(tables.samples.c.id).where(tables.samples.c.id.in_(sample_ids)).with_for_update())
+    return set(rows.scalars())

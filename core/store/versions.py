@@ -1,4 +1,4 @@
-"""Questions about versions, their snapshots and their tags. A snapshot never changes, so it may be kept for ever."""
+"""Queries on versions, their snapshots and their tags. Only zero retention changes a snapshot (`rewrite`)."""
 
 import json
 from collections import defaultdict
@@ -23,7 +23,7 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True)
 class VersionRow:
-    """Which version it is."""
+    """The id and number of a version."""
 
     id: int
     version_no: int
@@ -31,7 +31,7 @@ class VersionRow:
 
 @dataclass(frozen=True)
 class VersionAge:
-    """What decides whether a version is kept."""
+    """What decides whether a version is kept when old ones are deleted."""
 
     id: int
     version_no: int
@@ -49,7 +49,7 @@ _BY_TAG = _ROWS.join(tables.tags, _TAGS.version_id == _VERSIONS.id).where(
 
 
 def by_id(connection: Connection, version_id: int) -> VersionRow | None:
-    """The version of an id."""
+    """The version with this id."""
     return _row(connection, _BY_ID, id=version_id)
 
 
@@ -64,7 +64,7 @@ def by_tag(connection: Connection, model_id: int, tag: str) -> VersionRow | None
 
 
 def add(connection: Connection, *, snapshot: Mapping[str, Any], **fields: Any) -> int:
-    """The id of a new version."""
+    """Insert a version with its snapshot; return its id."""
     version_id: int = connection.execute(
         insert_into(tables.versions).values(**fields).returning(_VERSIONS.id)
     ).scalar_one()
@@ -73,7 +73,7 @@ def add(connection: Connection, *, snapshot: Mapping[str, Any], **fields: Any) -
 
 
 def rewrite(connection: Connection, version_id: int, snapshot: Mapping[str, Any], *, param_hash: str) -> None:
-    """Put another snapshot in a version's place: for words that must not be kept, and for nothing else."""
+    """Replace the snapshot of a version, only to remove words that must not be kept."""
     connection.execute(update(tables.versions).where(_VERSIONS.id == version_id).values(param_hash=param_hash))
     place = tables.snapshots.c.version_id == version_id
     connection.execute(update(tables.snapshots).where(place).values(snapshot=_packed(snapshot)))
@@ -128,7 +128,7 @@ def ids(connection: Connection, model_id: int) -> list[int]:
 
 
 def ages(connection: Connection, model_id: int) -> list[VersionAge]:
-    """All versions of a model, oldest first, but for those whose age is unreadable."""
+    """All versions of a model, oldest first, except those whose age is unreadable."""
     tagged = select(_TAGS.version_id).where(_TAGS.version_id == _VERSIONS.id).exists()
     statement = select(_VERSIONS.id, _VERSIONS.version_no, _VERSIONS.created_at, tagged.label("tagged"))
     mine = statement.where(_VERSIONS.model_id == model_id).order_by(_VERSIONS.version_no)

@@ -47,7 +47,7 @@ def test_a_list_names_what_it_left_out(
                 "models", "list", "--namespace", namespace, *form
             ),
             f"sample {first} cannot be read: quality": ask("samples", "list", handle, *form),
-            "version v1 cannot be read: a time is not one from 1970 to 9998.": ask("versions", "list", handle, *form),
+            "version v1 cannot be read: a time is not between 1970 and 9998.": ask("versions", "list", handle, *form),
             "trait warmth cannot be read: kind": ask("traits", "list", handle, *form),
         }
     finally:

@@ -149,9 +149,9 @@ def test_a_value_beyond_its_bounds_is_refused_at_its_place(door: Door, place: st
     [
         ("quartiles", {"positive": [90, 50, 60], "negative": [1, 2, 3]}, "quartiles have to rise"),
         ("breaks", {"developing": 60, "solid": 40, "strong": 50}, "breaks have to rise"),
-        ("name", "a" * 201, "name: 1 to 200"),
-        ("offset", 1e30, "no number may be beyond"),
-        ("modes", {"other": None}, "no mode of a name"),
+        ("name", "a" * 201, "name: use 1 to 200"),
+        ("offset", 1e30, "vector and offset: numbers from -1,000,000"),
+        ("modes", {"other": None}, "a mode that the encoder does not have"),
         ("modes", {"layer4": "AAAAAA=="}, "vectors of 1 numbers"),
     ],
 )

@@ -1,7 +1,7 @@
-"""Clients that live with a service that dies: they teach, train, score, tag and edit, and log every call.
+"""Clients of a service that keeps dying: they add samples, train, score, tag and edit, and log every call.
 
-Each owns its models, so what it sees next follows from what it did before. A call that gets no answer is `unknown`; it
-is not repeated unless it may be. Nothing here judges: `history.judge` does.
+Each client owns its models, so what it sees next follows from what it did before. A call without an answer is
+`unknown`; it is repeated only if it is safe to repeat. Nothing is judged here: `history.judge` does that.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ class Gone(Exception):
 
 
 class Log:
-    """The events of all clients, and how long their calls took."""
+    """The events of all clients, and the durations of their calls."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -40,24 +40,24 @@ class Log:
         self._lock = threading.Lock()
 
     def add(self, event: Event) -> None:
-        """One more."""
+        """Add an event."""
         with self._lock:
             self.events.append(event)
             if event.how == "ok":
                 self.seconds.setdefault(event.op, []).append((event.began, event.ended - event.began))
 
     def fault(self, what: str) -> None:
-        """An answer of 500, which is never right."""
+        """Record a response of 500, which is never right."""
         with self._lock:
             self.faults.append(what)
 
     def count(self, op: str, how: How = "ok") -> int:
-        """How many calls of an operation ended so."""
+        """How many calls of an operation had this outcome."""
         return sum(1 for event in [*self.events] if (event.op, event.how) == (op, how))
 
 
 class Client:
-    """One client, a thread's own."""
+    """One client, used by one thread."""
 
     def __init__(self, base_url: str, secret: str, log: Log, *, seed: int, stop: threading.Event) -> None:
         self.log = log
@@ -82,7 +82,7 @@ class Client:
         asked: Json | None = None,
         read: Callable[[Json], Json] = lambda answer: answer,
     ) -> Event:
-        """One call, logged; `read` makes of an answer what is kept of it."""
+        """Make one call and log it; `read` extracts from the response what is logged."""
         began, how, answer = time.monotonic(), "unknown", {}
         status = 0
         with suppress(httpx.TransportError):
@@ -99,7 +99,7 @@ class Client:
         return event
 
     def insist(self, *arguments: Any, **named: Any) -> Event:
-        """A call that may be repeated, until it is answered."""
+        """Make a call that is safe to repeat, until it is answered."""
         end = time.monotonic() + _PATIENCE
         while (event := self.call(*arguments, **named)).how == "unknown":
             assert time.monotonic() < end, f"no answer to {arguments[:4]}"
@@ -109,7 +109,7 @@ class Client:
     # ---- what they do ------------------------------------------------------------------------------------------------
 
     def live(self) -> None:
-        """One model after another; raise `Gone` when told to stop."""
+        """Work on one model after another; raise `Gone` when told to stop."""
         while True:
             self.check_stop()
             handle = self.teach()
@@ -121,11 +121,11 @@ class Client:
                 self.train(handle, again=True)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._http.close()
 
     def teach(self) -> str:
-        """A new draft with two poles; the handle."""
+        """Create a draft with samples at both poles; return its handle."""
         while True:
             self._number += 1
             handle = f"local.{self._name}-{self._number}"
@@ -143,7 +143,7 @@ class Client:
         return handle
 
     def add(self, handle: str, samples: list[tuple[str, float]]) -> list[int]:
-        """Add samples, once; the ids if there was an answer."""
+        """Add samples once; return their ids if there was an answer."""
         body = {"samples": [{"trait": "warmth", "text": text, "quality": quality} for text, quality in samples]}
         texts = [text for text, _ in samples]
         event = self.call("add samples", handle, "POST", f"/{handle}/samples", body, asked={"texts": texts})
@@ -157,7 +157,7 @@ class Client:
             self.settle(handle)
 
     def settle(self, handle: str) -> Event:
-        """Look until the model is busy no more."""
+        """Wait until the model is no longer busy."""
         end = time.monotonic() + _PATIENCE
         while (event := self.get(handle)).answer.get("state") == "busy":
             assert time.monotonic() < end, f"{handle} stays busy: {event.answer}"
@@ -165,30 +165,30 @@ class Client:
         return event
 
     def use(self, handle: str) -> None:
-        """Something that one does with a trained model."""
+        """Do something that a trained model allows."""
         self.random.choice(
             (self.score, self.score, self.tag, self.describe, self.feedback, self.batch, self.get, self.versions)
         )(handle)
 
     def score(self, handle: str) -> None:
-        """Score one of a few texts, by the version that serves."""
+        """Score one of a few texts with the active version."""
         text = self.random.choice((*WARM, *COLD))
         self.call("score", handle, "POST", f"/{handle}/score", {"content": text}, asked={"text": text}, read=_card)
 
     def batch(self, handle: str) -> None:
-        """Score several at once; each line is a score."""
+        """Score several texts in one call; every line is logged as a score."""
         texts = self.random.sample((*WARM, *COLD), 5)
         self.call("batch", handle, "POST", f"/{handle}/score/batch", {"contents": texts})
 
     def tag(self, handle: str) -> None:
-        """Let a tag point at the version that serves, or take it off, and look."""
+        """Point a tag at the active version or remove it, then read it."""
         if self.random.random() < 0.4:
             asked = {"name": "tag best", "value": None}
             self.call("set", handle, "DELETE", f"/{handle}/versions/best", asked=asked)
         else:
             tagged = self.call("tag", handle, "POST", f"/{handle}/versions/best")
             number = tagged.answer.get("version_no")
-            # Without an answer nobody knows which version served: it may have been any.
+            # Without an answer the version that scored is unknown: it may have been any.
             possible = [number] if tagged.how == "ok" else range(1, 30) if tagged.how == "unknown" else []
             for each in possible:
                 asked = {"name": "tag best", "value": f"v{each}"}
@@ -196,7 +196,7 @@ class Client:
         self.read_tag(handle)
 
     def read_tag(self, handle: str) -> None:
-        """Which version bears the tag."""
+        """Read which version has the tag."""
 
         def tagged(answer: Json) -> Json:
             bearers = [f"v{item['version_no']}" for item in answer["items"] if "best" in item["tags"]]
@@ -205,13 +205,13 @@ class Client:
         self.call("read", handle, "GET", f"/{handle}/versions?limit=250", asked={"name": "tag best"}, read=tagged)
 
     def describe(self, handle: str) -> None:
-        """Change the description, and look."""
+        """Change the description, then read it."""
         asked = {"name": "description", "value": f"said {self.random.random()}"}
         self.call("set", handle, "PATCH", f"/{handle}", {"description": asked["value"]}, asked=asked)
         self.read_description(handle)
 
     def read_description(self, handle: str) -> None:
-        """What the description is."""
+        """Read the description."""
         self.call(
             "read",
             handle,
@@ -222,7 +222,7 @@ class Client:
         )
 
     def feedback(self, handle: str) -> None:
-        """Say what a text is worth."""
+        """Give feedback on a text."""
         text = self.text()
         self.call(
             "feedback",
@@ -242,14 +242,14 @@ class Client:
         return bundle
 
     def get(self, handle: str) -> Event:
-        """The model; that there is none is an answer too."""
+        """Read the model; that it does not exist is an answer too."""
         event = self.insist("get", handle, "GET", f"/{handle}", read=_model)
         if event.how == "refused" and event.answer["code"] == "model_not_found":
             return Event("get", handle, event.began, event.ended, "ok", {}, {"missing": True})
         return event
 
     def versions(self, handle: str) -> Event:
-        """All versions, by number."""
+        """Read all versions, by number."""
         wanted = ("version_no", "param_hash", "run_id")
 
         def numbered(answer: Json) -> Json:
@@ -258,7 +258,7 @@ class Client:
         return self.insist("versions", handle, "GET", f"/{handle}/versions?limit=250", read=numbered)
 
     def look_at_all(self, handle: str) -> None:
-        """The last look at a model: everything that was acknowledged must be there."""
+        """Read everything about a model for the last time: all that was acknowledged must exist."""
         found = self.settle(handle)
         if found.answer.get("missing"):
             self.log.add(found)
@@ -283,7 +283,7 @@ class Client:
         return f"{self.random.choice((*WARM, *COLD))} {word}"
 
     def check_stop(self) -> None:
-        """Raise `Gone` when it is time to."""
+        """Raise `Gone` if it is time to stop."""
         if self._stop.is_set():
             raise Gone
 
@@ -296,7 +296,7 @@ class Client:
 
 
 class Keyring:
-    """An operator who issues and revokes keys straight on the database, and sees whether they open anything."""
+    """An operator who issues and revokes keys directly in the database, and checks whether they work."""
 
     def __init__(self, engine: Engine, base_url: str, log: Log) -> None:
         self._engine, self._log = engine, log
@@ -304,7 +304,7 @@ class Keyring:
         self._secrets: dict[str, str] = {}
 
     def turn(self, *, revoke: bool) -> None:
-        """Issue one, revoke one perhaps, and use them all."""
+        """Issue a key, perhaps revoke one, and use them all."""
         began = time.monotonic()
         issued = keys.create(self._engine, scope="scoring", namespaces=["local"])
         self._secrets[issued.key.id] = issued.secret
@@ -316,7 +316,7 @@ class Keyring:
         self.use()
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._http.close()
 
     def use(self) -> None:
@@ -334,7 +334,7 @@ class Keyring:
 def at_work(
     clients: list[Client], stop: threading.Event, do: Sequence[Callable[[Client], None]] = (Client.live,)
 ) -> Iterator[None]:
-    """Let clients work in threads of their own, each at its job; raise what ended one of them."""
+    """Run clients in threads, each with its job; raise the error that ended one of them."""
     failures: list[BaseException] = []
 
     def work(client: Client, job: Callable[[Client], None]) -> None:

@@ -32,7 +32,7 @@ NEVER = float("inf")
 
 @dataclass(frozen=True)
 class Event:
-    """One call. `op` is what was asked of `handle`; `asked` and `answer` are JSON."""
+    """One call. `op` is the operation on `handle`; `asked` and `answer` are JSON."""
 
     op: str
     handle: str
@@ -44,7 +44,7 @@ class Event:
 
     @property
     def done_by(self) -> float:
-        """When its effect was there for certain; an unanswered call may take effect whenever."""
+        """When the effect of a call was certain; a call without an answer may take effect at any time."""
         return self.ended if self.how == "ok" else NEVER
 
 
@@ -58,12 +58,12 @@ class Violation:
 
 
 def write(events: Iterable[Event], file: Path) -> None:
-    """Keep a history, a line of JSON per event."""
+    """Write a history, one line of JSON per event."""
     file.write_text("".join(f"{json.dumps(asdict(event))}\n" for event in events), "utf-8")
 
 
 def judge(events: Sequence[Event]) -> list[Violation]:
-    """All that cannot have happened, by the clock of the clients."""
+    """Everything that cannot have happened, by the clients' clock."""
     by_handle: dict[str, list[Event]] = defaultdict(list)
     for event in sorted(events, key=lambda each: each.began):
         by_handle[event.handle].append(event)
@@ -141,7 +141,7 @@ def _versions(events: Sequence[Event]) -> Findings:
 
 
 def _seen_runs(events: Sequence[Event]) -> list[tuple[Event, dict[str, Any]]]:
-    """What was seen of runs, in the order in which it was asked for."""
+    """The states of runs that clients saw, in the order of their requests."""
     return [
         (event, event.answer["last_operation"])
         for event in _named(events, "get")
@@ -155,13 +155,13 @@ def _runs(events: Sequence[Event]) -> Findings:
     for event, run in seen:
         of_run[run["run_id"]].append((event, run))
     for run_id, own in of_run.items():
-        # Answers to calls that overlapped may have come in either order: only calls that follow each other tell.
+        # Responses to overlapping calls may arrive in either order: only calls that follow each other prove anything.
         over = min((event.ended for event, run in own if run["status"] not in LIVE), default=NEVER)
         how = {run["status"] for _, run in own if run["status"] not in LIVE}
         later = {run["status"] for event, run in own if event.began > over}
         if later & LIVE or len(how) > 1:
             yield "reopened", f"{run_id} had ended and was {', '.join(sorted(later | how))}"
-        # Whoever is the last operation has followed the others, which were over by then.
+        # The last operation has followed the others, which had ended by then.
         first, last = min(event.ended for event, _ in own), max(event.began for event, _ in own)
         between = {run["run_id"] for event, run in seen if event.began > first and event.ended < last} - {run_id}
         yield from (("overlap", f"{run_id} was there before and after {other}") for other in between)
@@ -170,7 +170,7 @@ def _runs(events: Sequence[Event]) -> Findings:
 
 
 def _acknowledged_runs(events: Sequence[Event]) -> Findings:
-    """A run that was acknowledged became a version, failed for a reason, or goes on."""
+    """Every acknowledged run became a version, failed for a reason, or is still live."""
     seen = _seen_runs(events)
     versions = [event for event in _named(events, "versions") if event.how == "ok"]
     if not seen or not versions:
@@ -213,7 +213,7 @@ def _scores(events: Sequence[Event]) -> Findings:
 
 
 def _registers(events: Sequence[Event]) -> Findings:
-    """Tags and descriptions: a read answers what a write has set, and nothing that was overwritten before it."""
+    """Tags and descriptions: a read returns what a write has set, and nothing that was overwritten before the read."""
     writes: dict[str, list[Event]] = defaultdict(list)
     for event in _named(events, "set"):
         if event.how != "refused":
@@ -224,7 +224,7 @@ def _registers(events: Sequence[Event]) -> Findings:
         value, own = read.answer["value"], writes[read.asked["name"]]
         set_by = [write for write in own if write.asked["value"] == value and write.began < read.ended]
         if value is None or value == "":
-            # Nobody has to have set it: it is so at the beginning.
+            # Nobody needs to have set it: this is the initial value.
             set_by.append(Event("set", read.handle, -1.0, -1.0, "ok"))
         if not set_by:
             yield "register", f"{read.asked['name']} is {value!r}, which nobody has set"
@@ -233,7 +233,7 @@ def _registers(events: Sequence[Event]) -> Findings:
 
 
 def _meaning(events: Sequence[Event]) -> Iterator[Violation]:
-    """A run id belongs to one operation of one model for ever."""
+    """A run id belongs to one operation of one model for good."""
     meant: dict[str, tuple[str, str]] = {}
     for event in events:
         run = event.answer.get("last_operation") if event.op == "get" else None

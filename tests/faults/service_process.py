@@ -1,7 +1,7 @@
-"""A service in a process of its own, to be killed: opens a bench, starts the trainings it is told, waits.
+"""A service in its own process, to be killed: it opens everything, starts the trainings it is given, and waits.
 
-`python -m tests.faults.service_process HOME DATABASE_URL HANDLE...` prints the worker's process id, once a run is under
-way.
+`python -m tests.faults.service_process HOME DATABASE_URL HANDLE...` prints the worker's process id once a run has
+started.
 """
 
 import sys

@@ -1,8 +1,8 @@
-"""`make soak`: many kills, then a mixed load while a training always runs. It stops by itself and prints a table.
+"""`make soak`: many kills, then a mixed load with a training always running. It stops by itself and prints a table.
 
-`python -m tests.faults.soak --kills 500 --minutes 10 [--out report.md]` ends with 1 when a promise was broken, when the
-p99 of scores in the last third of the load is above 1.5 times that of the first third, or when the memory of service or
-worker grows by more than 64 MB from the second third to the last.
+`python -m tests.faults.soak --kills 500 --minutes 10 [--out report.md]` exits with 1 if a promise was broken, if the
+p99 of scores in the last third of the load is more than 1.5 times that of the first third, or if the memory of service
+or worker grows by more than 64 MB from the second third to the last.
 """
 
 import argparse
@@ -32,26 +32,26 @@ MIB = 2**20
 
 @dataclass
 class Report:
-    """Rows of the table, and what was broken."""
+    """The rows of the table, and the promises that were broken."""
 
     rows: list[tuple[str, str]]
     broken: list[str]
 
     def say(self, what: str, value: str) -> None:
-        """A row more, shown at once."""
+        """Add a row and print it at once."""
         self.rows.append((what, value))
         sys.stdout.write(f"{what}: {value}\n")
         sys.stdout.flush()
 
     def check(self, good: bool, what: str) -> None:
-        """Note what is broken."""
+        """Record a broken promise."""
         if not good:
             self.broken.append(what)
             self.say("BROKEN", what)
 
 
 def kills(count: int, report: Report) -> None:
-    """So many kills in batches, each on a service of its own with its own histories; bounded in time."""
+    """Run this many kills in batches, each with its own service and histories, until the time is up."""
     end, done, calls, unknown, service = time.monotonic() + count * SECONDS_A_KILL, 0, 0, 0, 0
     while done < count and time.monotonic() < end:
         with tempfile.TemporaryDirectory(prefix="traitbench-soak-") as folder, fresh_settings(Path(folder)) as settings:
@@ -70,7 +70,7 @@ def kills(count: int, report: Report) -> None:
 
 
 def load(minutes: float, report: Report) -> None:
-    """Mixed load; a training always runs beside it."""
+    """Run a mixed load, with a training always running."""
     stop, log = threading.Event(), Log()
     memory: dict[str, list[tuple[float, int]]] = {"service": [], "worker": []}
     with tempfile.TemporaryDirectory(prefix="traitbench-soak-") as folder, fresh_settings(Path(folder)) as settings:
@@ -150,7 +150,7 @@ def _resident(pid: int) -> int:
 
 
 def _trains(client: Client) -> None:
-    """One search after another, so that a training always runs; a new model before versions are pruned."""
+    """One training after another, so that one is always running; a new model before versions are pruned."""
     while True:
         handle = client.teach()
         client.add(handle, [(f"{text} {client.text()}", quality) for text, quality in _SAMPLES])
@@ -170,7 +170,7 @@ def _scores(client: Client) -> None:
 
 
 def _brings_in(client: Client) -> None:
-    """Exports, imports and deletes."""
+    """Exports, imports and deletes models."""
     handle = client.teach()
     client.train(handle)
     number = 0
@@ -194,7 +194,7 @@ _JOBS: Sequence[Callable[[Client], None]] = (_trains, _scores, _scores, _lives, 
 
 
 def main() -> int:
-    """Kill, load, report; 1 when something is broken."""
+    """Kill, load, report; return 1 if a promise was broken."""
     parser = argparse.ArgumentParser(description="Kills and load, bounded in time.")
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--minutes", type=float, default=10.0)

@@ -1,6 +1,6 @@
-"""Backups of a service that is being written to, each restored elsewhere: nothing acknowledged before it is missing.
+"""Backups of a service under writes, each restored elsewhere: everything acknowledged before the backup is in it.
 
-`TRAITBENCH_TEST_BACKUPS=20` makes as many of each database.
+`TRAITBENCH_TEST_BACKUPS=20` makes 20 backups of each database.
 """
 
 import os
@@ -30,13 +30,13 @@ TEXT = "how kind of you"
 
 @dataclass
 class Acknowledged:
-    """What the service has said yes to: texts by model, and versions with the score of a text."""
+    """What the service has acknowledged: texts by model, and versions with the score of a text."""
 
     texts: dict[str, list[str]] = field(default_factory=dict)
     versions: dict[str, tuple[str, object]] = field(default_factory=dict)
 
     def copy(self) -> "Acknowledged":
-        """As it is now."""
+        """A copy of the current state."""
         return Acknowledged({name: list(texts) for name, texts in self.texts.items()}, dict(self.versions))
 
 
@@ -101,7 +101,7 @@ def _check(bench: Bench, before: Acknowledged, after: Acknowledged) -> None:
     with served(create_app(bench)) as base_url, Traitbench(base_url, secret) as client:
         for handle, texts in before.texts.items():
             kept = [sample.text for sample in client.samples.list(handle)]
-            # One client adds them one after another: what came later is there without a gap.
+            # One client adds them one after another, so later ones must form a sequence without a gap.
             assert kept[: len(texts)] == texts
             assert kept == [f"text {number} of {handle}" for number in range(len(kept))]
             assert len(kept) <= len(after.texts[handle]) + 1
@@ -109,7 +109,7 @@ def _check(bench: Bench, before: Acknowledged, after: Acknowledged) -> None:
             assert client.versions.get(handle, "v1").param_hash == param_hash
             assert client.scores.score(handle, TEXT).scores == scored
         for model in client.models.list(namespace="local"):
-            # What was being trained is trained, with the same outcome as there.
+            # A model that was being trained gets its version, with the same result as in the source.
             if model.state == "busy":
                 assert client.models.wait(model.handle).state == "ready"
                 assert client.versions.get(model.handle, "v1").param_hash == after.versions[model.handle][0]

@@ -1,7 +1,7 @@
-"""The clock of a running service jumps by hours, back and forth: runs end, feedback is learnt, nothing is negative.
+"""The clock of a running service jumps by hours in both directions: runs end, feedback is used, nothing is negative.
 
-libfaketime gives the service and its worker a clock of their own, which a file sets; what measures spans (the monotonic
-clock) goes on as it does when a real clock is set. SQLite's clock, by which workers are seen, jumps with them.
+libfaketime gives the service and its worker their own clock, which a file controls. The monotonic clock, which measures
+durations, goes on as it does when a real clock is set. SQLite's clock, which times heartbeats, jumps too.
 """
 
 import threading
@@ -18,10 +18,10 @@ from traitbench.lifecycle import keys, operating
 from traitbench.settings import Settings
 from traitbench.store.engine import open_engine
 
-pytestmark = ON_SQLITE  # the clock of a PostgreSQL server is not ours to set
+pytestmark = ON_SQLITE  # we cannot set the clock of a PostgreSQL server
 
 HOURS = 3
-# This libfaketime refuses the absolute times that Python sleeps until; a wait of another kind it leaves alone.
+# This libfaketime does not support the absolute times of Python's sleep; it leaves another kind of wait alone.
 SITE = """\
 import select, time
 
@@ -33,7 +33,7 @@ time.sleep = sleep
 
 
 class Clocked:
-    """A service with a clock of its own."""
+    """A service with its own clock."""
 
     def __init__(self, settings: Settings, library: Path) -> None:
         self._clock = settings.home / "clock"
@@ -58,7 +58,7 @@ class Clocked:
         self.client = Client(self.victim.base_url, secret, self.log, seed=1, stop=threading.Event())
 
     def jump(self, hours: float) -> None:
-        """Set the service's clock so many hours ahead of the true one."""
+        """Set the service's clock this many hours ahead of the true one."""
         new = self._clock.with_suffix(".new")
         new.write_text(f"{'+' if hours >= 0 else '-'}{abs(hours) * 3_600:.0f}\n")
         new.replace(self._clock)
@@ -108,7 +108,7 @@ def test_jumps_by_hours_in_the_middle_of_runs_break_nothing(clocked: Clocked, se
             assert progress["elapsed_s"] >= 0
             assert (progress["eta_s"] or 0) >= 0
 
-    # What comes while the clock is ahead is learnt when it is right again, long before it catches up.
+    # Feedback that arrives while the clock is ahead is used once the clock is right again, long before it catches up.
     clocked.jump(HOURS)
     client.feedback(handle)
     clocked.jump(0)

@@ -1,4 +1,4 @@
-"""Discovery and synthesis under kills and races: done once, with the outcome of an undisturbed run."""
+"""Discovery and synthesis under kills and races: done once, with the result of an undisturbed run."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def _runs(bench: Bench, *statuses: str) -> int:
 
 
 def _outcome(bench: Bench, handle: str) -> tuple[list[str], list[str]]:
-    """The names of the traits and the texts of the samples, in their order."""
+    """The names of the traits and the texts of the samples, in order."""
     named = [trait.name for trait in traits.list_traits(bench, AUTHOR, handle).traits]
     return named, [sample.text for sample in samples.list_samples(bench, AUTHOR, handle, limit=500).items]
 

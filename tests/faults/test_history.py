@@ -1,4 +1,4 @@
-"""The judge of histories, judged: each kind of broken promise is found, and what may happen is not."""
+"""The judge of histories is tested: it reports each kind of broken promise, and nothing that may happen."""
 
 from typing import Any
 

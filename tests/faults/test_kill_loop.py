@@ -1,4 +1,4 @@
-"""Service and worker killed at random moments, while clients work: their histories are judged (`history.judge`)."""
+"""Service and worker are killed at random moments while clients work; `history.judge` judges their histories."""
 
 import os
 import random
@@ -18,15 +18,15 @@ from traitbench.store.engine import open_engine
 KILLS = int(os.environ.get("TRAITBENCH_TEST_KILLS", "25"))
 KILLS_ON_POSTGRESQL = 6
 CLIENTS = 3
-# Every fourth kill takes the service: it takes longer to come back than its worker. On PostgreSQL none does: a service
-# that comes back has another name there, and waits 90 s before it takes over.
+# Every fourth kill hits the service, which takes longer to return than its worker. On PostgreSQL none does: a service
+# that returns has another name there, and waits 90 s before it takes over.
 SERVICE_EVERY = 4
-# What the clients must have got done, or the history proves nothing.
+# How much the clients must have done; with less, the history proves nothing.
 NEEDED = ("create", "add samples", "train", "score", "set", "read", "versions", "use key")
 
 
 def killed_at_work(settings: Settings, kills: int, *, clients: int = CLIENTS, seed: int = 1) -> tuple[Log, Victim]:
-    """The history of clients whose service was killed so often, and the service, stopped."""
+    """The history of clients whose service was killed this often, and the stopped service."""
     rng, log, stop = random.Random(seed), Log(), threading.Event()
     with opened(settings, runs=False) as bench:
         secret = keys.create(bench.engine, scope="authoring", namespaces=["local"]).secret

@@ -1,6 +1,6 @@
-"""Processes killed in mid-training: nothing is lost, nothing is done twice, no model stays busy.
+"""Processes are killed during a training: nothing is lost, nothing is done twice, no model stays busy.
 
-Many kills, of service and worker, with clients at work: `test_kill_loop`.
+Many kills of service and worker, with clients at work, are in `test_kill_loop`.
 """
 
 import os
@@ -40,7 +40,7 @@ def _assert_trained_exactly_once(bench: Bench, handles: list[str]) -> None:
         assert model.current_version_id == version.version_id
 
 
-# On PostgreSQL a service that comes back has another name and takes over after 90 s: `runs/test_engine` has that.
+# On PostgreSQL a service that returns has another name and takes over after 90 s: see `runs/test_engine`.
 @ON_SQLITE
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_a_service_that_ends_in_mid_training_takes_its_worker_along_and_comes_back_to_its_runs(
@@ -90,5 +90,5 @@ def _alive(process_id: int) -> bool:
         os.kill(process_id, 0)
     except ProcessLookupError:
         return False
-    # Killed and not yet collected by whoever adopted it.
+    # Killed, but not yet reaped by its new parent.
     return "\nState:\tZ" not in Path(f"/proc/{process_id}/status").read_text()

@@ -1,4 +1,4 @@
-"""Processes killed in mid-search and in mid-retrain, and a retrain that a worker begins by itself."""
+"""Processes are killed during a retune and a retrain, and a worker starts a retrain by itself."""
 
 import os
 import random
@@ -55,7 +55,7 @@ def _kill_worker(bench: Bench) -> None:
     dead = worker.pid
     assert dead is not None
     os.kill(dead, signal.SIGKILL)
-    # Another one is started as soon as this one is gone, and needs a moment before it can work.
+    # Another worker starts as soon as this one is gone, but needs a moment until it is ready.
     until(lambda: worker.pid != dead, what="a new worker")
 
 

@@ -1,4 +1,4 @@
-"""Many callers at the same moment: one of them does it, all of them get the same answer."""
+"""Many callers at the same moment: the operation runs once, and all of them get the same answer."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def test_twenty_threads_that_train_one_model_start_one_run(settings: Settings) -
         for handle in handles:
             answers = _at_once(lambda _, h=handle: training.start(bench, AUTHOR, h, TrainRequest(effort="low"))[0])
             met = {answer.run_id for answer in answers if not isinstance(answer, type)}
-            # Who comes when it is trained already is told that there is nothing to do.
+            # A caller that arrives after the training is told that there is nothing to do.
             assert len(met - {None}) == 1
         for handle in handles:
             assert settled(bench, handle).state == "ready"

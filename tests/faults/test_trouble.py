@@ -1,4 +1,4 @@
-"""A running service whose disk fills up, whose worker hangs and whose home is deleted, on a file system of its own."""
+"""A running service whose disk is full, whose worker hangs and whose home is deleted, on its own file system."""
 
 import os
 import shutil
@@ -15,14 +15,14 @@ from tests.app.processes import Started, eventually, running
 from tests.benches import ON_SQLITE
 from tests.conftest import make_draft
 
-pytestmark = ON_SQLITE  # it is the file, the disk and the worker that are in trouble
+pytestmark = ON_SQLITE  # this is about the file, the disk and the worker
 
 LONG = "How kind of you to write. " * 1_900  # nearly as long as a sample may be
 
 
 @pytest.fixture(scope="module")
 def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A small disk; only root may mount one."""
+    """A small disk; only root can mount one."""
     folder = tmp_path_factory.mktemp("disk")
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", folder], capture_output=True).returncode != 0:
         pytest.skip("only root may mount a disk of its own")
@@ -83,7 +83,7 @@ def test_on_a_full_disk_nothing_is_acknowledged_that_is_not_stored_and_runs_wait
             purge = _ask(started, "PATCH", "/models/local.purged", zero_data_retention=True)
             assert "Nothing was stored." in _error(purge)
             assert eventually(lambda: _health(started) == (503, ["disk"]))
-            # Small writes find room in the log that is there; what is acknowledged stays.
+            # Small writes still fit into the existing log; what is acknowledged stays.
             trained = _ask(started, "POST", "/models/local.full/train", effort="low")
         assert client.samples.list("local.full", limit=250).items == before
         assert not client.models.get("local.purged").zero_data_retention
@@ -127,7 +127,7 @@ def test_a_run_that_is_cancelled_leaves_no_traceback(started: Started) -> None:
         make_draft(client, "local.after")
         client.models.train("local.after", effort="low")
         assert client.models.wait("local.after").state == "ready"
-    # What the processes have written is read when they have ended, by the last test.
+    # The output of the processes is read by the last test, when they have ended.
 
 
 def test_a_home_that_is_deleted_takes_no_more_writes(started: Started) -> None:

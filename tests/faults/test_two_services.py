@@ -1,4 +1,4 @@
-"""Two services on one database: both are up, each run is executed once, and one goes on when the other ends."""
+"""Two services on one database: both are up, each run is executed once, and one continues when the other ends."""
 
 from tests.benches import AUTHOR, draft, opened, settled, until
 from traitbench.contract.models import TrainRequest

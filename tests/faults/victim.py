@@ -1,4 +1,4 @@
-"""A real `traitbench serve` to be killed and started again, on the same home, port and database."""
+"""A real `traitbench serve` that is killed and restarted, with the same home, port and database."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ class Victim:
         self._http = httpx.Client(base_url=self.base_url, timeout=5, trust_env=False)
 
     def start(self, *, wait: bool = True) -> None:
-        """Start it; with `wait`, until it answers."""
+        """Start the service; with `wait`, return once it answers."""
         given = {
             **{name: value for name, value in os.environ.items() if not name.startswith("TRAITBENCH_")},
             "TRAITBENCH_HOME": str(self.settings.home),
@@ -50,14 +50,14 @@ class Victim:
             time.sleep(0.05)
 
     def answers(self) -> bool:
-        """Whether it is healthy."""
+        """Whether the service is healthy."""
         try:
             return self._http.get("/v1/health").status_code == 200
         except httpx.TransportError:
             return False
 
     def kill_service(self) -> None:
-        """kill -9 the service; its worker ends with it. Then start it again."""
+        """kill -9 the service, which ends its worker too, then start it again."""
         process, workers = self._running(), self.workers()
         process.kill()
         process.wait()
@@ -69,7 +69,7 @@ class Victim:
         self.start()
 
     def kill_worker(self) -> bool:
-        """kill -9 the worker; False when there is none just now."""
+        """kill -9 the worker; False if there is none at the moment."""
         for pid in self.workers():
             os.kill(pid, signal.SIGKILL)
             self.kills["worker"] += 1
@@ -90,11 +90,11 @@ class Victim:
         return self._running().pid
 
     def log(self) -> str:
-        """What it has written so far."""
+        """The log so far."""
         return (self.settings.home / "victim.log").read_text("utf-8", "replace")
 
     def stop(self) -> None:
-        """End it, however it is."""
+        """End the service, whatever state it is in."""
         self._http.close()
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()

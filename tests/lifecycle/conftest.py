@@ -14,14 +14,14 @@ from traitbench.lifecycle.callers import Caller
 
 @pytest.fixture(scope="package")
 def bench(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Bench]:
-    """Runs are queued here, and executed by nobody: a model that is busy stays so."""
+    """A context without a worker: runs are queued and never executed, so a busy model stays busy."""
     with fresh_settings(tmp_path_factory.mktemp("queueing")) as settings, opened(settings, runs=False) as bench:
         yield bench
 
 
 @pytest.fixture(scope="package")
 def working(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Bench]:
-    """A bench with a worker beside it."""
+    """A context with a worker."""
     with fresh_settings(tmp_path_factory.mktemp("working")) as settings, opened(settings, runs=True) as bench:
         yield bench
 

@@ -1,4 +1,4 @@
-"""Who may do what, row by row, and the order in which it is found out.
+"""Access rules, row by row, and the order in which they are checked.
 
 See core/docs/contract.md, section 3, and core/docs/contract.md, section 1.
 """
@@ -31,8 +31,8 @@ WRITES = (
 )
 WITHOUT_A_MODEL = ("models.create", "models.list", "models.import", "extract", "metrics")
 
-# Per kind of operation: an authoring key that owns the namespace, a scoring key that owns it, an authoring key that
-# does not; and the latter, and the scoring key, on a public namespace that neither owns.
+# Columns: an authoring key that owns the namespace, a scoring key that owns it, an authoring key that does not own it;
+# then the last authoring key, and a scoring key, on a public namespace that neither owns.
 TABLE = {
     READS: (None, None, ModelNotFound, None, None),
     ("samples.list", "models.export"): (None, InsufficientScope, ModelNotFound, NamespaceForbidden, InsufficientScope),

@@ -1,4 +1,4 @@
-"""Backups: what was there is there again, on either database; what cannot be restored changes nothing."""
+"""Backups restore everything, on either database; a backup that cannot be restored changes nothing."""
 
 import json
 import signal
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Bench]:
-    """A service with a trained model, a queued run, a deleted sample and a key; runs are executed by nobody."""
+    """A service with a trained model, a queued run, a deleted sample and a key; it has no worker."""
     with fresh_settings(tmp_path_factory.mktemp("source")) as settings, opened(settings, runs=False) as bench:
         keys.create(bench.engine, scope="scoring", namespaces=("local",), name="CI")
         trained_here(bench)
@@ -49,7 +49,7 @@ def file(source: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def target(tmp_path: Path) -> Iterator[Settings]:
-    """An empty home, and an empty database."""
+    """An empty home with an empty database."""
     with fresh_settings(tmp_path / "target", blank=True) as settings:
         yield settings
 
@@ -98,7 +98,7 @@ def test_a_run_that_had_not_ended_is_executed_once_after_the_restore(file: Path,
 
 
 def test_a_run_that_ended_after_the_backup_is_executed_again(source: Bench, target: Settings, tmp_path: Path) -> None:
-    """The run engine still knows it as done; with the database set back it has to run once more."""
+    """The run engine still has it as done; after the restore it has to run once more."""
     with opened(target, runs=True) as bench:
         handle = draft(bench, warm=2, cold=2)
         run_id = training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id
@@ -118,7 +118,7 @@ def test_ids_that_were_given_out_are_not_given_again(source: Bench, file: Path, 
         [new] = samples.list_samples(bench, AUTHOR, handle).items
     with reading(source.engine) as connection:
         newest = connection.execute(text("SELECT max(id) FROM tb_samples")).scalar_one()
-    # The last one in the source was deleted: its number stays taken.
+    # The last sample of the source was deleted: its id is not reused.
     assert new.id == newest + 2
 
 
@@ -142,7 +142,7 @@ def test_an_existing_file_is_kept_unless_told_otherwise(source: Bench, tmp_path:
 @ON_SQLITE
 @pytest.mark.parametrize("mask", [0x01, 0xFF])
 def test_no_changed_byte_changes_what_is_restored(file: Path, target: Settings, tmp_path: Path, mask: int) -> None:
-    """Every hundredth one, and all of the end, where the zip says what it holds."""
+    """Changes every hundredth byte, and every byte at the end, which holds the zip's directory."""
     with opened_backup(file) as found:
         good = found.manifest
     raw, damaged, refused = file.read_bytes(), tmp_path / "damaged", 0
@@ -150,7 +150,7 @@ def test_no_changed_byte_changes_what_is_restored(file: Path, target: Settings, 
         damaged.write_bytes(raw[:place] + bytes([raw[place] ^ mask]) + raw[place + 1 :])
         try:
             with opened_backup(damaged) as found:
-                # Not every byte of a zip says something: times and sizes that are said twice.
+                # Not every byte of a zip matters: times and sizes are stored twice.
                 assert found.manifest == good
         except BackupRefused:
             refused += 1
@@ -171,7 +171,7 @@ def test_a_file_that_was_cut_off_is_refused(file: Path, target: Settings, tmp_pa
 
 
 def _rewritten(file: Path, to: Path, change: Callable[[dict[str, object]], None]) -> Path:
-    """The same backup with another manifest, whose own hash is right."""
+    """The same backup with another manifest, and the right hash for it."""
     with zipfile.ZipFile(file) as old, zipfile.ZipFile(to, "w") as new:
         for name in old.namelist():
             raw = old.read(name)
@@ -228,7 +228,7 @@ def test_what_is_there_is_replaced_only_when_told_so(file: Path, target: Setting
 
 def test_a_service_that_runs_is_not_pulled_from_under(file: Path, target: Settings) -> None:
     with opened(target, runs=True) as bench:
-        # On SQLite the worker holds a lock; on PostgreSQL its connections are seen.
+        # On SQLite the worker holds a lock; on PostgreSQL its connections are visible.
         until(bench.healthy, what="the worker to be up")
         with pytest.raises(BackupRefused, match="stop"):
             restore(target, file, replace=True)

@@ -1,4 +1,4 @@
-"""Batches: what they begin under holds to their end, what they may keep is asked anew, and a second one is quick."""
+"""Batches: they keep version and mode to the end, check retention at every write, and are fast the second time."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ ROOM = 64 * 2**20
 
 
 class Counting:
-    """An encoder that remembers what it was asked."""
+    """An encoder that records which texts it encodes."""
 
     def __init__(self, encoder: Encoder) -> None:
         self.id, self.dimension, self.digest, self.modes = encoder.id, encoder.dimension, encoder.digest, encoder.modes
@@ -52,7 +52,7 @@ class Counting:
 
 
 class Gate:
-    """Addresses behind which texts stand once it is open."""
+    """Addresses whose texts become available once the gate is open."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -77,7 +77,7 @@ def handle(quiet: Bench) -> str:
 
 @pytest.fixture
 def counting(quiet: Bench) -> tuple[Bench, Counting]:
-    """A bench of its own memory whose encoder counts."""
+    """A context with a cache of its own, whose encoder counts."""
     encoder = Counting(quiet.encoder)
     return replace(quiet, encoder=encoder, vectors=VectorCache(ROOM)), encoder
 
@@ -91,7 +91,7 @@ def lines(bench: Bench, handle: str, texts: Sequence[str], **fields: Any) -> lis
 
 
 def cards(bench: Bench, handle: str, texts: Sequence[str]) -> list[bytes]:
-    """What single scores say, as lines; and what they say is what the scoring core says of the text."""
+    """The cards of single scores, as lines; they are checked against the scoring core."""
     alone = replace(bench, vectors=VectorCache(0))
     told = [scores.score(alone, SCORER, handle, ScoreRequest(content=text), request_id="req_1") for text in texts]
     version = versions.get(bench, AUTHOR, handle, told[0].metadata.version_id)
@@ -105,7 +105,7 @@ def cards(bench: Bench, handle: str, texts: Sequence[str]) -> list[bytes]:
 
 
 def kept(bench: Bench, handle: str) -> int:
-    """How many vectors the store has of a model."""
+    """How many vectors of a model are stored."""
     columns = tables.kept_vectors.c
     of_model = columns.model_id == select(tables.models.c.id).where(tables.models.c.handle == handle).scalar_subquery()
     with reading(bench.engine) as connection:
@@ -196,7 +196,7 @@ def test_what_was_lost_on_the_way_is_all_that_is_encoded_again(counting: tuple[B
 
 
 def begin(bench: Bench, handle: str, gate: Gate) -> tuple[Iterator[tuple[int, bytes]], Bench]:
-    """A batch whose first line is taken, while the second waits for the gate."""
+    """A batch whose first line has been taken, while the second one waits for the gate."""
     gated = replace(bench, extract=gate)
     body = BatchRequest(contents=["thank you", "https://held.example/", *TEXTS])
     taking = iter(batches.open_batch(gated, SCORER, handle, body, request_id="req_1"))

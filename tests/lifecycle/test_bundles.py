@@ -1,4 +1,4 @@
-"""A model as one document: what goes out comes in again the same, and nothing else comes in."""
+"""A model as one document: an import restores exactly what was exported, and anything else is refused."""
 
 import base64
 import copy
@@ -28,7 +28,7 @@ Json = dict[str, Any]
 
 
 def _told(bundle: Bundle) -> Json:
-    """A bundle but for what must differ in a copy."""
+    """A bundle without the fields that must differ in a copy."""
     told = bundle.model_dump(mode="json", exclude={"handle", "sha256"})
     for version in told["versions"]:
         del version["triggered_by"]
@@ -36,7 +36,7 @@ def _told(bundle: Bundle) -> Json:
 
 
 def _signed(told: Json) -> Bundle:
-    """A bundle of somebody who can count hashes."""
+    """A bundle with the right hash, as a forger could make it."""
     bundle = Bundle.model_validate_json(_json({**told, "sha256": ""}))
     return bundle.model_copy(update={"sha256": digest(bundle)})
 
@@ -130,7 +130,7 @@ def test_one_byte_that_was_changed_is_found(working: Bench, exported: Bundle, da
         changed = Bundle.model_validate_json(bytes(content))
     except ValueError:
         return
-    # What says the same in other bytes (1e-5 and 1E-5) was not changed.
+    # The same values in other bytes (1e-5 and 1E-5) are not a change.
     if changed != exported:
         with pytest.raises(ValidationFailed):
             bundles.import_(working, AUTHOR, changed, new_handle())
@@ -235,7 +235,7 @@ def test_more_than_the_operator_allows_is_refused(working: Bench, exported: Bund
 
 @st.composite
 def _bundles(draw: st.DrawFn, encoder: EncoderIdentity) -> Bundle:
-    """Any bundle that an export could give."""
+    """Any bundle that an export could produce."""
     keys = [f"k{i}" for i in range(draw(st.integers(0, 3)))]
     intrinsic = {key: draw(st.booleans()) for key in keys}
     texts = draw(st.lists(_TEXT, max_size=6)) if keys else []

@@ -43,7 +43,7 @@ def test_a_card_says_everything_in_the_contracts_order(working: Bench, toned: st
         f"# {toned}",
         "How a message sounds.",
         "**State:** ready",
-        "**Version:** v1, tagged first, of ",
+        "**Version:** v1, tagged first, created ",
         "## Traits",
         "## Metrics",
         "## Sources",
@@ -73,7 +73,7 @@ def test_every_figure_stands_with_what_it_was_measured_on(working: Bench, toned:
 def test_a_draft_has_a_card_too(bench: Bench) -> None:
     card = cards.card(bench, SCORER, _draft(bench))
     assert "**State:** draft" in card
-    assert "no trait yet" in card
+    assert "no traits yet" in card
     assert "no version yet" in card
     assert "Version:**" not in card
 

@@ -1,4 +1,4 @@
-"""Two texts beside each other, by one version."""
+"""Two texts compared with one version."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Every column with JSON, a time or a number, damaged in turn: lists, zero retention and the deletion of a model work.
+"""Every column with JSON, a time or a number is damaged in turn: lists, zero retention and deletion still work.
 
-The columns come from the tables themselves, so a new one is tested with the others. They are damaged in the SQLite
-file, past everything that would refuse the values.
+The columns are taken from the tables, so new ones are tested too. They are damaged directly in the SQLite file, which
+bypasses every check of the values.
 """
 
 import json
@@ -51,7 +51,7 @@ COLUMNS = [
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    """A bench of this module alone, with a key and a worker that are damaged with the rest."""
+    """A context for this module only, with a key and a worker that are damaged too."""
     with fresh_settings(tmp_path_factory.mktemp("damaged")) as settings, opened(settings, runs=False) as bench:
         yield bench
 
@@ -125,7 +125,7 @@ def _lists(bench: Bench, handle: str, *, state: str) -> None:
 
 
 def _holding(bench: Bench, handle: str) -> set[str]:
-    """The tables whose rows of the model hold the word."""
+    """The tables with rows of the model that contain the word."""
     mine = "(SELECT id FROM tb_models WHERE handle = :handle)"
     of = {
         "tb_models": f"id = {mine}",
@@ -142,7 +142,7 @@ def _holding(bench: Bench, handle: str) -> set[str]:
 
 @pytest.fixture(autouse=True)
 def undone(own: Bench) -> Iterator[None]:
-    """What belongs to no model is mended behind a test, and runs are forgotten."""
+    """After a test, repair what belongs to no model, and delete runs."""
     yield
     for statement in ("DELETE FROM tb_keys", "DELETE FROM tb_workers", "UPDATE tb_models SET run_id = NULL"):
         _in_file(own, statement)

@@ -1,4 +1,4 @@
-"""Traits that nobody defined: from the click to the traits, and what is answered before a search begins."""
+"""Discovered traits: from the request to the traits, and the answers that start no search."""
 
 import re
 from dataclasses import replace
@@ -28,7 +28,7 @@ HEADLINES = next(model for model in demo_models() if model.handle == "demo.headl
 
 
 def _headlines(bench: Bench, *, count: int = 120) -> str:
-    """A draft of two traits whose texts are about many things."""
+    """A draft with two traits and texts on many subjects."""
     handle = new_handle()
     models.create(bench, AUTHOR, ModelCreate(handle=handle))
     traits.add(bench, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Clickbait"), TraitInput(name="Mood")]))
@@ -210,7 +210,7 @@ def test_a_model_gets_no_more_traits_than_the_operator_allows(working: Bench) ->
     assert done is not None
     assert done.progress is not None
     assert done.progress.notes is not None
-    assert "may not have more traits" in done.progress.notes[0]
+    assert "has reached its limit of traits" in done.progress.notes[0]
 
 
 def test_under_zero_retention_nothing_is_named_after_words_of_the_texts(working: Bench) -> None:

@@ -1,4 +1,4 @@
-"""An encoder in a folder serves like any other, and only with the files that a version was trained with."""
+"""An encoder in a folder works like any other, but only with the files that a version was trained with."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -60,7 +60,7 @@ def test_a_folder_that_has_changed_since_the_training_is_refused(start: Start, t
     with start(folder) as bench:
         handle = trained_here(bench)
     changed = onnx_folder(Path(shutil.copytree(folder, tmp_path / "changed")), model=graph(seed=7))
-    with start(changed) as bench, pytest.raises(FeatureUnavailable, match="with the files as they were"):
+    with start(changed) as bench, pytest.raises(FeatureUnavailable, match="with unchanged files"):
         _score(bench, handle)
 
 

@@ -1,4 +1,4 @@
-"""Reasons of a score: what they add up to, which samples are shown, and who reads what."""
+"""Explanations of a score: what the parts add up to, which samples are shown, and who may read them."""
 
 import math
 from collections.abc import Iterator
@@ -122,7 +122,7 @@ def test_of_a_public_model_only_its_owner_reads_samples(bench: Bench, caller: Ca
 def test_under_zero_retention_no_sample_is_near(bench: Bench) -> None:
     handle = trained_here(bench)
     assert explained(bench, handle)["warmth"].nearest is not None
-    for on, word in ((True, "zero data retention"), (False, "not here any more")):
+    for on, word in ((True, "zero data retention"), (False, "no longer exist")):
         models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=on))
         reasons = explained(bench, handle)["warmth"]
         assert (reasons.nearest, len(reasons.parts)) == (None, 2)

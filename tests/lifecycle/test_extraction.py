@@ -1,4 +1,4 @@
-"""The text behind an address: on its own, and where a content is one."""
+"""The text behind an address: on its own, and as the content of a score."""
 
 import hashlib
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ HTML = f"<html><head><title>A letter</title></head><body><article><p>{SENTENCE}<
 
 @pytest.fixture(scope="module")
 def fetching(working: Bench) -> Bench:
-    """A bench that may fetch from this machine, and from nowhere else."""
+    """A context that may fetch from this machine, and from nowhere else."""
     return replace(working, extract=partial(extract, limits=ANY_PORT, permits=this_machine))
 
 

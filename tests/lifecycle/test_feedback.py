@@ -1,4 +1,4 @@
-"""Feedback on a score: what it may say, what becomes of it, and who may give it."""
+"""Feedback on a score: what is accepted, what is stored, and who may give it."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""What health writes into the log: one line when a part fails, and one when all is well again."""
+"""What the health check logs: one line when a part fails, and one when all parts are healthy again."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""What a trait's words add to a training, and how one does without them."""
+"""What a trait's words add to a training, and how to train without them."""
 
 import pytest
 

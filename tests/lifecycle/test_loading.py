@@ -16,7 +16,7 @@ NEVER: list[str] = []
 
 
 def _failing(*errors: Exception) -> tuple[Loading[str], list[str]]:
-    """A load that fails with each error in turn and then succeeds; what it said."""
+    """A load that fails with each error in turn and then succeeds, and the states that it reported."""
     left, said = list(errors), list[str]()
 
     def make() -> str:

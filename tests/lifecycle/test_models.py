@@ -149,7 +149,7 @@ def test_a_missing_model_is_named_in_the_refusal(bench: Bench) -> None:
 
 @pytest.fixture(scope="module")
 def shelf(bench: Bench) -> Caller:
-    """A caller with a namespace of seven models, one of them archived."""
+    """A caller whose namespace has seven models, one of them archived."""
     caller = Caller("key_shelf", "authoring", frozenset({"shelf"}))
     for number in range(7):
         models.create(bench, caller, ModelCreate(handle=f"shelf.m{number}"))

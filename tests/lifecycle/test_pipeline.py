@@ -1,4 +1,4 @@
-"""Made in threads, taken in order, never far ahead; and nothing is left when it is over."""
+"""Pipelines: made in threads, taken in order, never far ahead, and nothing left running at the end."""
 
 from collections.abc import Callable, Iterator, Sequence
 from threading import Event, Lock
@@ -18,7 +18,7 @@ def brief() -> float:
 
 
 class Made:
-    """Makes bytes of numbers, and remembers which; a gate can hold some up."""
+    """Makes bytes of numbers and records them; a gate can hold some of them back."""
 
     def __init__(self, *held: int) -> None:
         self.numbers: list[int] = []

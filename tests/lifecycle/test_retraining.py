@@ -1,4 +1,4 @@
-"""The automatic retrain: when it begins, what it learns, and what keeps it from beginning."""
+"""The automatic retrain: when it starts, what it is trained with, and what prevents it."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ TEN = 10
 
 
 def _say(bench: Bench, handle: str, *, times: int = 1, first: int = 0) -> list[int]:
-    """Feedback on texts that differ, for either pole in turn."""
+    """Give feedback on different texts, for each pole in turn."""
     return [
         scores.score(
             bench,
@@ -56,7 +56,7 @@ def _waiting(bench: Bench, handle: str) -> int:
 
 
 def _fail(bench: Bench, handle: str) -> str:
-    """End the model's run badly, and answer its id."""
+    """Make the model's run fail, and return its id."""
     with writing(bench.engine) as connection:
         run = runs.read(connection, str(_row(bench, handle).run_id))
         assert run is not None
@@ -75,7 +75,7 @@ def _sweep(bench: Bench) -> None:
 
 
 def _let_wait(bench: Bench, handle: str, seconds: float) -> None:
-    """Feedback that waits came so much earlier."""
+    """Make pending feedback older by this much."""
     with writing(bench.engine) as connection:
         mine = (tables.samples.c.model_id == _row(bench, handle).id, tables.samples.c.pending)
         then = rules.now() - timedelta(seconds=seconds)
@@ -109,7 +109,7 @@ def test_a_retrain_searches_nothing_and_keeps_the_parameters(bench: Bench) -> No
 
 
 class Meanwhile:
-    """The encoder, which lets something happen before it encodes the first time."""
+    """The encoder, with a callback that is called before the first text is encoded."""
 
     def __init__(self, encoder: Encoder, happens: Callable[[], object]) -> None:
         self.id, self.dimension, self.digest = encoder.id, encoder.dimension, encoder.digest
@@ -260,7 +260,7 @@ def test_feedback_dated_in_the_future_is_learnt(bench: Bench) -> None:
     with reading(bench.engine) as connection:
         lesson = neighbours.lesson(connection, row.id, 2)
         assert lesson is not None
-        # What it has learnt is what it explains scores with.
+        # Scores are explained with the samples that it was trained with.
         assert len(list(neighbours.taught(connection, row.id, lesson))) == 6
 
 

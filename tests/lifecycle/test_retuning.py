@@ -1,4 +1,4 @@
-"""A fresh search on a model that is trained: a new version takes over, and until then the old one serves."""
+"""A retune of a trained model: the new version takes over, and the old one scores until then."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which runs are the same one (core/docs/contract.md, section 5): the table of what their keys are made of."""
+"""Which runs are the same (core/docs/contract.md, section 5): a table of what their keys consist of."""
 
 from collections.abc import Callable
 

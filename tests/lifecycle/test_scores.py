@@ -87,7 +87,7 @@ CONTENTS = (TEXT, "...", " é\u2028\U0001f600 ", f"{TEXT}. That was cold.\n\nWas
 def test_a_card_is_written_as_the_scoring_core_would_have_it(
     working: Bench, handle: str, content: str, names: list[str] | None
 ) -> None:
-    """Byte by byte what the core's own card gives, without the service's writer."""
+    """The same bytes as the core's own card, made without the service's writer."""
     request = ScoreRequest(content=content, traits=names)
     told = scores.written(working, SCORER, handle, request, request_id="req_1")
     assert told.decode() == _built(working, handle, content, names).model_dump_json()
@@ -155,7 +155,7 @@ def test_a_model_without_a_version_cannot_score(bench: Bench) -> None:
 
 
 class Newer:
-    """An encoder that came after a version was trained."""
+    """An encoder that was installed after a version was trained."""
 
     id, dimension, digest, modes = "newer-1", 4, "0" * 64, MappingProxyType[str, slice]({})
 

@@ -1,7 +1,4 @@
-"""The table of states, asked of the operations themselves: a row here is a row there.
-
-See core/docs/contract.md, section 5.
-"""
+"""The table of states (core/docs/contract.md, section 5), checked through the operations themselves, row by row."""
 
 from collections.abc import Callable
 from typing import Any
@@ -72,7 +69,7 @@ TABLE: dict[str, tuple[Cell, ...]] = {
 
 @pytest.fixture(scope="module")
 def made(bench: Bench, working: Bench) -> dict[State, Callable[[], tuple[Bench, str]]]:
-    """How to come by a model in each state."""
+    """How to get a model into each state."""
 
     def busy() -> tuple[Bench, str]:
         handle = draft(bench, warm=2, cold=2)
@@ -113,7 +110,7 @@ def made(bench: Bench, working: Bench) -> dict[State, Callable[[], tuple[Bench, 
 def test_an_operation_means_in_a_state_what_the_contract_says(
     made: dict[State, Callable[[], tuple[Bench, str]]], state: State
 ) -> None:
-    """One test a state: a ready model takes a training, and most operations leave it as it is."""
+    """One test for each state: a ready model takes a training, and most operations do not change its state."""
     column = STATES.index(state)
     found, bench, handle = {}, *made[state]()
     for name in TABLE:

@@ -1,4 +1,4 @@
-"""Samples that nobody wrote: from the click to the samples, and what is answered before any is made."""
+"""Synthesized samples: from the request to the samples, and the answers that start no synthesis."""
 
 import hashlib
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A training from its click to its version, and what is answered before one begins."""
+"""A training from the request to the version, and the answers that start no training."""
 
 import json
 

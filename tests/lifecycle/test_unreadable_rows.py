@@ -1,6 +1,6 @@
-"""One row that cannot be read hides no other: in every list, in the worker's sweeps, and it is named with the reason.
+"""One unreadable row hides no other, in every list and in the worker's sweeps, and it is named with the reason.
 
-Rows are spoilt in the SQLite file itself, past everything that would refuse them.
+Rows are damaged directly in the SQLite file, which bypasses every check of the values.
 """
 
 import sqlite3
@@ -35,14 +35,14 @@ from traitbench.lifecycle.bench import Bench
 from traitbench.store import runs as run_rows
 from traitbench.store.engine import sqlite_file, writing
 
-pytestmark = ON_SQLITE  # rows are spoilt in its file
+pytestmark = ON_SQLITE  # rows are damaged in its file
 
 LATE = 253_402_350_000_000_000 + 10**15
 
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    """A bench of this module alone: what is spoilt here stays here."""
+    """A context for this module only, whose rows are damaged."""
     with fresh_settings(tmp_path_factory.mktemp("spoilt")) as settings, opened(settings, runs=False) as bench:
         yield bench
 
@@ -54,7 +54,7 @@ def exported(own: Bench) -> Bundle:
 
 @pytest.fixture
 def made(own: Bench, exported: Bundle) -> str:
-    """A trained model of a test's own, in a moment."""
+    """A trained model for one test, made quickly."""
     handle = new_handle()
     bundles.import_(own, AUTHOR, exported, handle)
     return handle
@@ -65,7 +65,7 @@ Spoil = Callable[[str, str, Any], None]
 
 @pytest.fixture
 def spoil(own: Bench) -> Iterator[Spoil]:
-    """Write a value into a column of a model's rows; what stood there comes back behind the test."""
+    """Write a value into a column of a model's rows; the old values are restored after the test."""
     undo: list[tuple[str, tuple[Any, ...]]] = []
 
     def write(handle: str, column: str, value: Any) -> None:
@@ -247,7 +247,7 @@ def test_text_that_is_not_utf_8_is_named_without_its_content(own: Bench, made: s
 
 
 def _with_two_versions(bench: Bench, exported: Bundle) -> str:
-    """A model whose first version may be spoilt, and whose second one scores."""
+    """A model whose first version may be damaged, and whose second one scores."""
     handle, [first] = new_handle(), exported.versions
     second = first.model_copy(update={"version_no": 2, "tags": []})
     both = [first.model_copy(update={"active": False}), second]
@@ -267,7 +267,7 @@ def test_feedback_of_other_models_is_learnt_when_one_cannot_be_read(own: Bench, 
     spoil(handles[1], "tb_versions.metrics", "{")
     retraining.sweep(own.engine, own.runs, eager.settings)
     states = "SELECT state FROM tb_models WHERE handle IN (?, ?, ?) ORDER BY id"
-    # A damaged policy keeps every version, and is no reason not to learn.
+    # A damaged policy keeps every version and does not prevent a training.
     assert _in_file(own, states, *handles) == [("busy",), ("ready",), ("busy",)]
 
 

@@ -1,4 +1,4 @@
-"""Vectors in memory: as they were, no more than there is room for, and gone when they have to be."""
+"""The vector cache: vectors come back unchanged, never exceed the limit, and are dropped when they must be."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -16,7 +16,7 @@ ROOM_FOR_TEN = 10 * (400 + 500)
 
 
 class Counting:
-    """An encoder that remembers what it was asked; a vector follows from the text alone."""
+    """An encoder that records which texts it encodes; a vector depends only on its text."""
 
     id, dimension, digest, modes = "counting-1", 3, "c" * 64, MappingProxyType({"static": slice(0, 2)})
 

@@ -84,7 +84,7 @@ def test_a_name_that_is_taken_is_said_below_the_field_and_can_be_changed(
 ) -> None:
     client.models.create(f"{namespace}.tone")
     at = create(own_workbench.open("catalog"), "tone", "What I typed.")
-    assert "archived perhaps" in words(at)
+    assert "perhaps an archived one" in words(at)
     at.text_input(key="catalog.new_model:0.name").set_value("tone-2")
     at.button(key="catalog.create").click().run()
     assert client.models.get(f"{namespace}.tone-2").description == "What I typed."
@@ -248,7 +248,7 @@ def test_a_name_that_is_taken_by_an_import_is_said_below_the_field(
 ) -> None:
     client.models.create(f"{namespace}.tone")
     at = bring_in(workbench.open("catalog"), exported(trained), namespace=namespace, name="tone")
-    assert "archived perhaps" in words(at)
+    assert "perhaps an archived one" in words(at)
     at.text_input(key=next(str(box.key) for box in at.text_input if str(box.key).endswith(".name"))).set_value("tone-2")
     at.button(key="catalog.import_send").click().run()
     assert client.models.get(f"{namespace}.tone-2").state == "ready"

@@ -109,7 +109,7 @@ def test_a_name_that_another_trait_has_is_said_below_the_field(
     at = workbench.open("traits", model=handle)
     at.button(key="traits.edit.clarity").click().run()
     fill(at, f"traits.form.{handle}.clarity:0", name="Warmth")
-    assert "one trait of a model only" in words(at)
+    assert "unique within a model" in words(at)
     assert [trait.name for trait in client.traits.list(handle)] == ["Warmth", "Clarity"]
 
 

@@ -9,6 +9,6 @@ from traitbench.lifecycle.bench import Bench
 
 @pytest.fixture(scope="package")
 def bench(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Bench]:
-    """Runs are queued here, and executed by nobody: a model that is busy stays so."""
+    """A context without a worker: runs are queued and never executed, so a busy model stays busy."""
     with fresh_settings(tmp_path_factory.mktemp("retention")) as settings, opened(settings, runs=False) as bench:
         yield bench

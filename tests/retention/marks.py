@@ -1,6 +1,6 @@
-"""Words that are nowhere else, in all forms in which they might be left behind, and the search for them in raw bytes.
+"""Unique words, every form in which they might be left behind, and the search for them in raw bytes.
 
-All marks begin alike: where the beginning is not found, no mark is.
+All marks begin alike: if that beginning is not in the bytes, no mark is.
 """
 
 import base64
@@ -20,12 +20,12 @@ _CASES: tuple[Callable[[str], str], ...] = (str, str.lower, str.upper)
 
 
 def mark(name: str) -> str:
-    """A word for a way in: one that is read as a word, with a capital and a letter beyond ASCII."""
+    """A unique word for one way in: it is tokenised as a word, and has a capital and a letter beyond ASCII."""
     return f"{STEM}{name}"
 
 
 def forms(marked: str) -> Iterator[bytes]:
-    """A text as it may stand in a file: plain, in JSON, in JSON within JSON, in an address, in base64."""
+    """The forms in which a text may appear in a file: plain, in JSON, in JSON within JSON, in an address, in base64."""
     for case in _CASES:
         text = case(marked)
         escaped = json.dumps(text)[1:-1]
@@ -35,19 +35,19 @@ def forms(marked: str) -> Iterator[bytes]:
 
 
 def found(texts: Mapping[str, bytes], marks: Iterable[str]) -> list[str]:
-    """Which marks stand where, of bytes by what they are called."""
+    """Which marks occur in which bytes, by the names of the bytes."""
     marked = {name: raw for name, raw in texts.items() if _holds(raw, STEM)}
     return [f"{each} in {name}" for each in marks for name, raw in marked.items() if _holds(raw, each)]
 
 
 def files(*folders: Path, besides: str | None = None) -> dict[str, bytes]:
-    """All files below some folders, `besides` those in folders of that name."""
+    """All files below some folders, except in folders named `besides`."""
     paths = (path for folder in folders for path in _below(folder))
     return {str(path): path.read_bytes() for path in paths if besides not in path.parts}
 
 
 def rows(engine: Engine) -> dict[str, bytes]:
-    """All live rows of a database, the run engine's own included, by table."""
+    """All live rows of a database by table, including those of the run engine."""
     inspector = inspect(engine)
     schemas = set(inspector.get_schema_names()) - {"information_schema", "pg_catalog"}
     places = [f'"{schema}"."{table}"' for schema in schemas for table in inspector.get_table_names(schema)]
@@ -65,7 +65,7 @@ def _raw(value: object) -> bytes:
 
 
 def _in_base64(raw: bytes) -> Iterator[bytes]:
-    """Wherever it begins in what is encoded: without the characters that its neighbours have a part in."""
+    """The base64 of a text at every offset, without the characters that depend on its neighbours."""
     for before, shared in enumerate((0, 2, 3)):
         encoded = base64.b64encode(b"\0" * before + raw).rstrip(b"=")
         yield encoded[shared : len(encoded) - (1 if (before + len(raw)) % 3 else 0)]

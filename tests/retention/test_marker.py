@@ -1,12 +1,14 @@
-"""Zero data retention proved: words that are nowhere else go in by every way there is, retention is switched off, and
-the words are looked for in the raw bytes of every file of the home folder, in all that was printed or logged, and in
-every row. Before, they are found, so that the search can fail.
+"""Proof of zero data retention with unique words, which are searched for in every file, log and row.
 
-One test drives a real `traitbench serve`, one a service in this process, which may fetch from this machine and whose
-log is read at its most talkative. On PostgreSQL the second looks into the rows of all
-tables, the run engine's included, and that is its limit: dead rows stay in the server's files until VACUUM has been
-there, and its write-ahead log, replicas and backups are its operator's. So are, on every database, blocks of the disk
-that the file system has freed, and snapshots of it.
+The words enter in every possible way, then retention is switched on. After that they are searched for in the raw bytes
+of every file of the home folder, in everything that was printed or logged, and in every row. Before, they are there,
+which shows that the search works.
+
+One test drives a real `traitbench serve`; the other runs a service in this process, which may fetch from this machine
+and logs at the most verbose level. On PostgreSQL the second one searches the rows of all tables, including the run
+engine's, and nothing else: dead rows stay in the server's files until VACUUM, and the write-ahead log, replicas and
+backups are the operator's responsibility. So are, on every database, disk blocks that the file system has freed, and
+snapshots of it.
 """
 
 import json
@@ -38,7 +40,7 @@ from traitbench.service.app import create_app
 SAMPLE, NAME, FEEDBACK, DRAFT, FLIGHT = (mark(name) for name in ("sample", "name", "feedback", "draft", "flight"))
 KEPT = (SAMPLE, NAME, FEEDBACK, DRAFT, FLIGHT)
 BORN = mark("born")
-INNOCENT = "Vlümbertok"  # a word of a model that goes on keeping what it is told
+INNOCENT = "Vlümbertok"  # a word of a model without zero retention
 
 COOKING = (
     "the soup simmers with carrots and thyme",
@@ -61,8 +63,10 @@ POLES = ((1.0, "Thank you so much, dear friend: {}."), (0.0, "Your request is de
 
 @dataclass
 class Passing:
-    """Calls whose texts nobody keeps, before as after: each has a word of its own, which no answer repeats unless it
-    stood where names stand."""
+    """Calls whose texts are never stored.
+
+    Each has its own word, and no response repeats it except where names belong.
+    """
 
     http: httpx.Client
     words: list[str] = field(default_factory=list)
@@ -123,7 +127,7 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    # At DEBUG it tells every row that it has read.
+    # At DEBUG it logs every row that it reads.
     caplog.set_level(logging.INFO, "sqlalchemy")
     told, address, passing = mark("told"), mark("address"), [mark("fetched"), mark("compared"), mark("extracted")]
     with (
@@ -167,8 +171,10 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
 
 
 def _keep(client: Traitbench) -> None:
-    """By every way that keeps a text: samples, what discovery and synthesis make of them, feedback and what was learnt
-    of it, a bundle, drafts. Between them a model that nothing is asked of."""
+    """Store texts in every way there is: samples, discovery, synthesis, feedback, a bundle, drafts.
+
+    What a training makes of feedback is included; in between, one model is never used.
+    """
     _make(client, "local.innocent", INNOCENT)
     _make(client, "local.kept", SAMPLE, times=2)
     client.traits.discover("local.kept", effort="low")
@@ -193,8 +199,7 @@ def _keep(client: Traitbench) -> None:
 
 
 def _score_and_err(passing: Passing, handle: str) -> None:
-    """By every way that keeps none: scores and comparisons in all their forms, and what is refused, for whatever
-    reason, with a text where it belongs or where it does not."""
+    """Send texts in every way that does not store them: scores, comparisons, and refused calls of all kinds."""
     word, send = passing.word, passing.send
     model, draft = f"/models/{handle}", "/models/local.draft"
     text, chart = {"Content-Type": "text/plain"}, {"Accept": "text/plain"}
@@ -261,7 +266,7 @@ def _refuse_feedback(passing: Passing) -> None:
 
 
 def _be_born(client: Traitbench) -> None:
-    """A model that never may keep anything: its samples go with its training."""
+    """A model that may never store anything: its samples are purged after the training."""
     client.models.create("local.born", zero_data_retention=True)
     _tell(client, "local.born", BORN)
     client.models.train("local.born", effort="low")
@@ -270,7 +275,7 @@ def _be_born(client: Traitbench) -> None:
 
 
 def _is_forgotten(client: Traitbench) -> None:
-    """What a model shows that has kept nothing."""
+    """What a model shows when nothing of its texts is left."""
     states = {"local.kept": "ready", "local.copied": "ready", "local.draft": "draft", "local.flight": "failed"}
     for handle, state in states.items():
         assert client.models.get(handle).state == state
@@ -292,7 +297,7 @@ def _is_forgotten(client: Traitbench) -> None:
 
 @contextmanager
 def _serving(home: Path, temporary: Path, printed: dict[str, bytes], name: str) -> Iterator[Started]:
-    """A real process; what it has printed is kept under the name."""
+    """A real process; its output is kept under the name."""
     environment = {
         "TRAITBENCH_PUBLIC_NAMESPACES": "",
         "TRAITBENCH_RETRAIN_AFTER_SAMPLES": "2",
@@ -328,7 +333,7 @@ def _train(client: Traitbench, handle: str, word: str) -> None:
 
 
 def _add(client: Traitbench, handle: str, word: str, *, times: int = 1) -> None:
-    """Texts of two poles about two things, one of which a word of its own belongs to."""
+    """Add texts for two poles on two subjects, one of them with a unique word."""
     things = [(COOKING, f"{NAME} " if word == SAMPLE else ""), (ENGINES, "")]
     client.samples.add(
         handle,
@@ -348,7 +353,7 @@ def _is_running(client: Traitbench, handle: str) -> bool:
 
 
 def _derived(home: Path) -> list[bytes]:
-    """What was made of the texts, hashes and vectors; and what stands in the log is made to stand in the file too."""
+    """What was made of the texts: hashes and vectors. The log is also written back to the file."""
     with closing(sqlite3.connect(home / "traitbench.db", timeout=60)) as connection:
         connection.execute("PRAGMA wal_checkpoint(FULL)").close()
         query = "SELECT content_sha256, vector FROM tb_samples JOIN tb_vectors ON sample_id = id WHERE text LIKE ?"
@@ -368,7 +373,7 @@ def _tampered(passing: Passing, handle: str) -> Any:
 
 
 def _letter(request: bytes, words: list[str]) -> bytes:
-    """A page with the word that it is asked for."""
+    """A page with the requested word."""
     asked = request.split(b" ")[1].decode()
     [word] = [word for word in words if word.encode("ascii", "ignore").decode()[-5:] == asked[-5:]]
     return page(

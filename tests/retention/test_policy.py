@@ -1,4 +1,4 @@
-"""Old versions: which ones the policy of a model keeps, through the operations and the store."""
+"""Old versions: which ones a model's policy keeps, through the operations and the store."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ def test_a_test_is_on_the_database_it_names(bench: Bench, database: str) -> None
 
 
 def _add_version(bench: Bench, handle: str, created_at: datetime) -> int:
-    """A version made then, as the end of a training makes it; its number."""
+    """Add a version created at this time, like the end of a training; return its number."""
     with writing(bench.engine) as connection:
         model = stored.hold(connection, handle)
         assert model is not None
@@ -127,7 +127,7 @@ def test_the_policy_of_a_draft_is_there_for_its_first_version(bench: Bench) -> N
 
 @dataclass
 class History:
-    """What should be there, by the rule in other words."""
+    """The versions that should exist, by an independent implementation of the rule."""
 
     created: dict[int, datetime] = field(default_factory=dict)
     tags: dict[str, int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a database file keeps of what was deleted: nothing of a purged model, whatever its pages have been through."""
+"""Remnants in a database file: nothing of a purged model is left, whatever happened to its pages."""
 
 import random
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ HISTORIES = 40
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    """On SQLite, whichever database the others are on."""
+    """A context on SQLite, whichever database the other tests use."""
     with (
         fresh_settings(tmp_path / "home") as settings,
         opened(replace(settings, database_url=f"sqlite:///{tmp_path / 'home' / 'traitbench.db'}"), runs=False) as bench,
@@ -30,8 +30,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def test_no_page_of_the_file_holds_a_purged_text_however_samples_came_and_went(bench: Bench) -> None:
-    """Rows that move to another page, when their neighbours come and go, leave a copy in the space between, which
-    `secure_delete` never looks at again."""
+    """Rows that move to another page leave a copy in free space, which `secure_delete` does not overwrite."""
     home = bench.settings.home
     for seed in range(HISTORIES):
         word, rng = mark(f"gap{seed:03}"), random.Random(seed)

@@ -1,4 +1,4 @@
-"""Zero data retention: what is gone by the answer, what may stay, and what a run in flight leaves behind."""
+"""Zero data retention: what is deleted by the time of the response, what may stay, and what a live run leaves."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -45,7 +45,7 @@ TRAIN, RETUNE = TrainRequest(effort="low"), TrainRequest(effort="low", reoptimiz
 
 
 def _tell(bench: Bench, handle: str, *, mark: str = MARK) -> None:
-    """Samples with a word that is nowhere else."""
+    """Samples with a unique word."""
     told = [(text, 1.0) for text in WARM] + [(text, 0.0) for text in COLD]
     inputs = [SampleInput(trait="warmth", text=f"{mark} {text}", quality=quality) for text, quality in told]
     samples.add(bench, AUTHOR, handle, SamplesCreate(samples=inputs))
@@ -60,7 +60,7 @@ def _marked(bench: Bench, *, trained: bool = False) -> str:
 
 
 def _files(bench: Bench, mark: str = MARK) -> list[str]:
-    """The files of the database that hold the mark; on a server there are none to look into."""
+    """The database files that contain the mark; a database server has none that we can search."""
     file = sqlite_file(bench.settings.database_url)
     if file is None:
         return []
@@ -189,7 +189,7 @@ def test_feedback_that_waits_is_purged_and_never_learnt(bench: Bench) -> None:
 
 
 class Meanwhile:
-    """The encoder, which lets something happen before it encodes the first time."""
+    """The encoder, with a callback that is called before the first text is encoded."""
 
     def __init__(self, encoder: Encoder, happens: Callable[[], object]) -> None:
         self.id, self.dimension, self.digest = encoder.id, encoder.dimension, encoder.digest
@@ -268,7 +268,7 @@ def test_a_log_that_somebody_reads_is_said_to_hold_the_texts_still(bench: Bench)
             assert "Retry-After" in caught.value.headers
             assert _unsettled(bench, handle)
             assert _files(bench) == ["traitbench.db-wal"]
-    # Asked again when the reader has gone; a server's log is its operator's, and there is nothing to wait for.
+    # Sent again when the reader has gone. The log of a database server is the operator's: there is nothing to wait for.
     zero.settle_or_say(bench.engine, model.id, patience_s=0.1)
     assert not _unsettled(bench, handle)
     assert _files(bench) == []

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Yard:
-    """A database with the run engine's tables, the service's side of the engine, and a log that workers write."""
+    """A database with the run engine's tables, the service's side of the engine, and a log that workers write to."""
 
     settings: Settings
     engine: Engine
@@ -52,7 +52,7 @@ class Yard:
         return model_id
 
     def record(self, model_id: int) -> str:
-        """Our record of a new run, not queued."""
+        """A new run in our record, not queued."""
         run_id = f"run_{ULID()}"
         with writing(self.engine) as connection:
             runs.add(connection, run_id, model_id=model_id, kind="train", effort="low", now=datetime.now(UTC))
@@ -68,7 +68,7 @@ class Yard:
         return run_id
 
     def run(self, run_id: str) -> runs.RunRow:
-        """Our record of a run."""
+        """A run from our record."""
         with reading(self.engine) as connection:
             found = runs.read(connection, run_id)
         assert found is not None
@@ -82,11 +82,11 @@ class Yard:
         return found.state
 
     def wait(self, run_id: str, status: str = "succeeded") -> None:
-        """Until a run has a status."""
+        """Wait until a run has a status."""
         until(lambda: self.run(run_id).status == status, what=f"{run_id} to be {status}")
 
     def said(self, *words: str) -> list[str]:
-        """The lines of the log that hold all these words."""
+        """The lines of the log that contain all these words."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         return [line for line in lines if set(words) <= set(line.split())]
 
@@ -106,7 +106,7 @@ def yard(tmp_path: Path) -> Iterator[Yard]:
 
 @pytest.fixture
 def start_worker(yard: Yard) -> Iterator[StartWorker]:
-    """Starts worker processes, and ends those that are left."""
+    """Starts worker processes; those that are left are ended after the test."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start(

@@ -1,6 +1,6 @@
 """A worker for the tests: real trainings, with an encoder that does not survive one text.
 
-`python -m tests.runs.pills`, greeted by a supervisor as the real worker is.
+`python -m tests.runs.pills`, configured by a supervisor like the real worker.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ from traitbench.store.engine import open_engine
 
 
 class Brittle:
-    """An encoder that reads where no memory is when the text comes."""
+    """An encoder that reads invalid memory when the text comes."""
 
     def __init__(self, encoder: Encoder, pill: str) -> None:
         self._encoder, self._pill = encoder, pill
@@ -45,7 +45,7 @@ class Brittle:
 
 
 class HangingLabels:
-    """Axes of labels that hang in native code, which holds no lock of the interpreter, for the trait `hang`."""
+    """Label axes that hang for the trait `hang`, in native code that does not hold the interpreter's lock."""
 
     def of(self, trait: TraitPoles) -> None:
         if trait.name == "hang":

@@ -1,6 +1,6 @@
-"""A worker for the tests: the real engine around a body that only counts, and writes down what it does.
+"""A worker for the tests: the real engine with a body that only counts, and logs what it does.
 
-`python -m tests.runs.process`, told by one line of JSON on standard input; it ends when that input does.
+`python -m tests.runs.process` reads one line of JSON from standard input, and ends when that input ends.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A run that brings its worker down is set aside, and it alone; one that only meets bad luck is not."""
+"""A run that brings its worker down fails, and no other run with it; one that only has bad luck does not fail."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,8 +20,9 @@ PILL = "This one brings the worker down."
 
 @pytest.fixture
 def pills(yard: Yard, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Yard]:
-    """A yard whose service runs real trainings, with an encoder that one text brings down, or `hangs` in its place."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the tests are not installed, and a worker does not look where it is
+    """A yard whose service runs real trainings, with an encoder that crashes, or `hangs`, on one text."""
+    # The tests are not installed, and a worker does not import from its working directory.
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     told = {"url": yard.settings.database_url, "cache": str(yard.settings.cache), "pill": PILL}
     told |= {"hangs": getattr(request, "param", "")}
     service = Runs(yard.settings.database_url, module="tests.runs.pills", greeting=told)
@@ -31,7 +32,7 @@ def pills(yard: Yard, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRe
 
 
 def _trainable(yard: Yard, *, pill: str = "", name: str = "Warmth") -> tuple[int, str, int]:
-    """A model with forty samples and a queued training; the id of the pill among them."""
+    """A model with forty samples and a queued training, and the id of the sample that crashes the encoder."""
     model_id = yard.model()
     texts = [f"Thank you, dear friend number {number}." for number in range(40)]
     texts[20] = pill or texts[20]
@@ -62,7 +63,7 @@ def _operation(yard: Yard, model_id: int) -> LastOperation:
 
 
 def _blamed(yard: Yard, model_id: int, run_id: str, cause: Cause, *places: Place) -> str:
-    """What a run is after its worker ended at these places."""
+    """The state of a run after its worker ended at these places."""
     with writing(yard.engine) as connection:
         models.change(connection, model_id, now=rules.now(), run_id=run_id)
     for place in places:

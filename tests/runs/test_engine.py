@@ -1,4 +1,4 @@
-"""What we rely on the run engine for; a new release of it must pass here before it is taken."""
+"""What we rely on the run engine for; a new release of the engine must pass before we use it."""
 
 import signal
 import sqlite3
@@ -27,7 +27,7 @@ def _queued(yard: Yard) -> dict[str, str | None]:
 
 
 def _pause(process: "subprocess.Popen[bytes]", yard: Yard) -> None:
-    """Stop a process, but not while it holds the one write lock of SQLite: that would stop everybody."""
+    """Stop a process, but not while it holds SQLite's only write lock, which would stop everybody."""
     file = sqlite_file(yard.settings.database_url)
     while True:
         process.send_signal(signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""What a worker and its parent say to each other, and who runs beside whom."""
+"""The messages between a worker and its parent, and which runs may run side by side."""
 
 import os
 import time
@@ -54,7 +54,7 @@ def test_a_parent_that_does_not_read_holds_nobody_up() -> None:
     for number in range(10_000):
         pulse.at("run_1", Place("encoding", samples=(number,)))
     os.close(near)
-    pulse.ready()  # nor does one that has ended
+    pulse.ready()  # the same for a parent that has ended
     os.close(far)
 
 

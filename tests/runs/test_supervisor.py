@@ -1,4 +1,4 @@
-"""The parent of a worker: it starts one, starts another when that dies, and leaves none behind."""
+"""The parent of a worker: it starts one, replaces it when it dies, and leaves none behind."""
 
 import json
 import logging
@@ -22,7 +22,7 @@ TELLS = "import sys; open(sys.argv[1], 'w').write(sys.stdin.readline()); print('
 DEAF = "import sys, time; sys.stdin.readline(); print('ready', flush=True); time.sleep(600)"
 
 
-# Children with a pulse and a piece of a run in their hands; the second line that they are told ends them.
+# Children that send heartbeats and hold a piece of a run; the second line of input ends them.
 HOLDS = """
 import os, sys, threading, time
 from traitbench.runs.pulse import Place, Pulse
@@ -35,7 +35,7 @@ pulse.ready()
 if "deaths" in told:
     pulse.judged()
 elif does == "freeze":
-    # One C function that never lets go of the interpreter's lock.
+    # One C function that never releases the interpreter's lock.
     sys.set_int_max_str_digits(0)
     int("9" * 30_000_000)
 elif does == "crash":

@@ -1,4 +1,4 @@
-"""A service on which one can stand still: nobody executes its runs, so a model that is busy stays so."""
+"""A service without a worker: runs are never executed, so a busy model stays busy."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ RETRAIN_AFTER = 3
 
 @dataclass(frozen=True)
 class Ground:
-    """Where a walk goes; `bench` is the one to execute runs on, None where a worker does."""
+    """The service of a walk; `bench` executes runs, None if a worker does."""
 
     base_url: str
     issue: Callable[[str], str]
@@ -27,7 +27,7 @@ class Ground:
 
 @pytest.fixture(scope="package")
 def still(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Ground]:
-    """Runs wait until somebody executes them; three pieces of feedback make a model learn."""
+    """Runs wait until the test executes them; three pieces of feedback start a retrain."""
     with (
         fresh_settings(tmp_path_factory.mktemp("still")) as made,
         opened(replace(made, retrain_after_samples=RETRAIN_AFTER), runs=False) as bench,

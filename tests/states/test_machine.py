@@ -1,11 +1,14 @@
-"""Walks through the life of a model: Hypothesis calls the real service as it likes, and after every step all that can
-be read of the model is what `told.Told`, the contract in plain Python, says.
+"""Random walks through the life of a model, compared with a reference model after every step.
 
-Twice: over the session's service, whose worker executes what is begun at once, and over one without a worker, where a
-run waits until the walk does it, breaks it or cuts it off, so that every operation also meets a model that is busy.
+Hypothesis calls the real service in any order. After every step, everything that can be read of the model must be what
+`told.Told`, the contract in plain Python, predicts.
 
-A few walks, always the same ones, told step by step when one goes wrong. More of them, at random, and made as short as
-possible when one goes wrong, which takes minutes:
+This is done twice: on the session's service, whose worker executes runs at once, and on a service without a worker,
+where a run waits until the walk executes it, fails it or interrupts it, so that every operation also meets a busy
+model.
+
+By default there are a few walks, always the same, and a failure prints its steps. More of them, random and shrunk on
+failure, take minutes:
 
     TRAITBENCH_TEST_WALKS=500 pytest tests/states/test_machine.py
 """
@@ -42,7 +45,7 @@ TAGS = st.sampled_from(("good", "better"))
 
 
 class Walk(Walker):
-    """All that may be done with a model."""
+    """Everything that can be done with a model."""
 
     # ---- to begin with -----------------------------------------------------------------------------------------------
 
@@ -50,7 +53,7 @@ class Walk(Walker):
         zero=st.sampled_from((False, False, False, False, True)), stage=st.sampled_from((0, 1, 1, 2, 2, 2, 3, 4))
     )
     def begin(self, zero: bool, stage: int) -> None:
-        """Nothing yet, a draft to train, one to discover in, a version, two of them."""
+        """Start with nothing, a draft to train, a draft for a discovery, one version or two versions."""
         self._create(zero=zero)
         if stage > 0:
             self.go_on(steps=1)
@@ -61,8 +64,8 @@ class Walk(Walker):
 
     @step()
     def read(self) -> None:
-        """What is not read after every step."""
-        card = self.client.models.card(self.told.handle).replace("\\", "")  # what escapes marks
+        """Read what is not read after every step."""
+        card = self.client.models.card(self.told.handle).replace("\\", "")  # Markdown escapes
         assert all(each in card for each in (self.told.handle, *(trait.name for trait in self.told.traits.values())))
         answer = self._ask(lambda: self.client.versions.get(self.told.handle))
         self._expect(answer, "version_not_found" if self.told.active is None else GOES)
@@ -77,7 +80,7 @@ class Walk(Walker):
 
     @step("46140", steps=st.integers(1, 2))
     def go_on(self, steps: int) -> None:
-        """The next things on the way to a version, or to another."""
+        """Do what comes next on the way to a version."""
         for _ in range(steps):
             if self.told.state == "busy" and self.ground.bench:
                 self.work()
@@ -196,7 +199,7 @@ class Walk(Walker):
 
     @step("08000")
     def work(self) -> None:
-        """What a worker would do."""
+        """Do what a worker would do."""
         if self.ground.bench is None or self.told.state != "busy" or self.told.run is None:
             return
         done_here(self.ground.bench, self.told.run.id)
@@ -216,7 +219,7 @@ class Walk(Walker):
 
     @step("11111", which=NUMBERS)
     def work_on_what_is_over(self, which: int) -> None:
-        """A worker that was thought dead comes back to a run that has ended: it finds nothing to do."""
+        """A worker that was taken for dead returns to a run that has ended: it has nothing to do."""
         if self.ground.bench is not None and self.over:
             done_here(self.ground.bench, self._pick(self.over, which))
 
@@ -288,7 +291,7 @@ class Walk(Walker):
 
     @step("01211")
     def sweep(self) -> None:
-        """What a worker does every other second."""
+        """Do what a worker does every other second."""
         if (bench := self.ground.bench) is not None:
             retraining.sweep(bench.engine, bench.runs, bench.settings)
             self._retrained_if_due()
@@ -300,7 +303,7 @@ class Walk(Walker):
             self._same_card(answer.value, number)
 
     def _same_card(self, card: Any, number: int | None) -> None:
-        """The same text and version: the same card, whoever asks, whenever, and wherever the version went."""
+        """The same text and version give the same card for every caller, at any time, after an import too."""
         assert card.metadata.version_id == f"v{number}"
         assert list(card.scores) == list(self.told.traits)
         told = card.model_dump(exclude={"metadata"})
@@ -329,7 +332,7 @@ class Walk(Walker):
 
     @step("11211")
     def carry_over(self) -> None:
-        """What was exported comes in under another handle, and the walk goes on with that."""
+        """Import an export under another handle and continue the walk with that model."""
         if not self.told.samples and not self.told.versions:
             return
         self.left.append(self.told)
@@ -372,7 +375,7 @@ def test_a_model_that_may_be_busy_for_long_is_at_every_step_what_the_contract_sa
     run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=14, steps=26))
 
 
-@ON_SQLITE  # as the service of the session is
+@ON_SQLITE  # like the service of the session
 def test_a_model_whose_runs_are_executed_is_at_every_step_what_the_contract_says(service: Service) -> None:
     ground = Ground(
         service.base_url,

@@ -1,7 +1,7 @@
-"""Twenty callers at the same moment, through the socket: one run, one id, and everybody told the same about it.
+"""Twenty callers at the same moment, over the socket: one run, one id, and the same answer for everybody.
 
-Without a worker, where what was begun stays in flight, the answers are exact; with one, whatever is faster must not
-matter. Trainings that race each other, and a training that samples race, stand in `tests/faults/test_races.py`.
+Without a worker, runs stay live and the answers are exact; with one, its speed must not matter. Trainings that race
+each other or new samples are in `tests/faults/test_races.py`.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class Told:
-    """What a caller was told: a code (empty: done) and a run."""
+    """A caller's answer: a code (empty if it succeeded) and a run."""
 
     code: str
     run_id: str | None = None
@@ -55,7 +55,7 @@ def standing(still: Ground, namespace: str) -> Iterator[Still]:
 
 
 def _at_once(*calls: Callable[[int], Any], threads: int = THREADS) -> list[Told]:
-    """What each of many threads is told; the calls are given out in turn."""
+    """The answers to many threads; the calls are distributed among them in turn."""
     barrier = Barrier(threads)
 
     def one(number: int) -> Told:
@@ -71,7 +71,7 @@ def _at_once(*calls: Callable[[int], Any], threads: int = THREADS) -> list[Told]
 
 
 def _drafts(client: Traitbench, namespace: str) -> Iterator[str]:
-    """Fresh models that can be trained, discovered in and synthesized for."""
+    """New models that can be trained, discovered in and synthesized for."""
     for number in range(ROUNDS):
         handle = f"{namespace}.m{number}"
         make_draft(client, handle)
@@ -104,7 +104,7 @@ def test_of_twenty_that_synthesize_one_begins_and_the_others_are_told_its_run(st
         assert _codes(told) == {"": 1, "duplicate_run": THREADS - 1}
         [first] = {each.run_id for each in told}
         standing.do(first)
-        # The samples are others now, and so is the run.
+        # The samples have changed, so this is another run.
         again = _at_once(lambda _, h=handle: standing.client.samples.synthesize(h, effort="low"))
         assert _codes(again) == {"": 1, "duplicate_run": THREADS - 1}
         [second] = {each.run_id for each in again}
@@ -285,5 +285,5 @@ def test_a_tag_that_races_pruning_is_of_a_version_that_stays(client: Traitbench,
 
 
 def _waiting(client: Traitbench, handle: str) -> int:
-    """How much feedback no version has learnt from."""
+    """How much feedback is pending."""
     return sum(sample.pending for sample in client.models.export(handle).samples or [])

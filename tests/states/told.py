@@ -1,8 +1,8 @@
-"""A model as the contract tells it, in plain Python: what an operation does to it, or the code that refuses it.
+"""A model as the contract defines it, in plain Python: what an operation changes, or the code that refuses it.
 
-It knows no database, no wire, and none of the service's own rules: `TABLE` is core/docs/contract.md, section 5 written
-out by hand, and every method is one operation. A method that answers `GOES` has changed the model; any other answer has
-changed nothing.
+It knows nothing of the database, the wire or the service's own rules: `TABLE` is core/docs/contract.md, section 5
+written out by hand, and every method is one operation. A method that returns `GOES` has changed the model; any other
+result means that nothing has changed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Trait:
-    """`found` are the words that discovery called it by; None on a trait that somebody gave, or once they are gone."""
+    """A trait; `found` are the words that discovery gave it, None for an extrinsic trait or once they are removed."""
 
     name: str
     positive_label: str = "positive"
@@ -43,7 +43,7 @@ class Trait:
 
 @dataclass(frozen=True)
 class Sample:
-    """`waits` for the next version to learn from it: only feedback does."""
+    """A sample; `waits` means that it is pending, which only feedback is."""
 
     trait: str
     text: str
@@ -54,7 +54,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Version:
-    """A version; `month` is the one it was made in."""
+    """A version; `month` is the month in which it was created."""
 
     triggered_by: str
     sample_count: int
@@ -64,7 +64,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Run:
-    """The last operation; `key` tells which others are the same."""
+    """The last operation; runs with equal `key` are the same."""
 
     id: str
     kind: str
@@ -75,8 +75,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Start:
-    """How a call that wants a run is answered: refused by a code, perhaps with the id of a run; with the id of one that
-    is there already (None: nothing to do); or, when `kind` is given, with a new one."""
+    """The answer to a call that wants a run.
+
+    A refusal has a code and perhaps the id of a run. An existing run has an id, None if there is nothing to do. A new
+    run has a `kind`.
+    """
 
     code: str = GOES
     run_id: str | None = None
@@ -85,7 +88,7 @@ class Start:
 
 @dataclass
 class Told:
-    """One model; `retrain_after` is how much feedback makes it learn again."""
+    """One model; `retrain_after` is how much feedback starts a retrain."""
 
     handle: str
     zero: bool = False
@@ -105,7 +108,7 @@ class Told:
     # ---- the table ---------------------------------------------------------------------------------------------------
 
     def refusal(self, row: str) -> str:
-        """The code that stands in the table."""
+        """The code from the table."""
         cell = TABLE[row][_STATES.index(self.state)]
         if cell == _BY_VERSION:
             return GOES if self.active is not None else "model_not_trained"
@@ -114,7 +117,7 @@ class Told:
     # ---- traits and samples ------------------------------------------------------------------------------------------
 
     def add_traits(self, sent: Mapping[str, Trait], *, twice: bool) -> str:
-        """Traits by key; `twice` says that a key stood twice in the batch."""
+        """Add traits by key; `twice` means that the batch contains a key twice."""
         names = {key: trait.name for key, trait in self.traits.items()} | {k: t.name for k, t in sent.items()}
         if code := ("duplicate_trait" if twice or not _all_differ(names.values()) else self.refusal("edit")):
             return code
@@ -124,7 +127,7 @@ class Told:
         return self._edited()
 
     def update_trait(self, key: str, fields: Mapping[str, str]) -> str:
-        """Fields of the trait of a key."""
+        """Change fields of a trait."""
         if key not in self.traits:
             return "trait_not_found"
         changed = replace(self.traits[key], **fields)
@@ -135,7 +138,7 @@ class Told:
         return self._edited()
 
     def delete_trait(self, key: str) -> str:
-        """The trait and its samples."""
+        """Delete a trait and its samples."""
         if code := ("trait_not_found" if key not in self.traits else self.refusal("edit")):
             return code
         del self.traits[key]
@@ -143,17 +146,17 @@ class Told:
         return self._edited()
 
     def refuses_samples(self, sent: Sequence[Sample]) -> str:
-        """What is said to samples; `take_samples` has to follow when they go."""
+        """The answer to new samples; if they are accepted, call `take_samples`."""
         unknown = any(sample.trait not in self.traits for sample in sent)
         return "validation_failed" if unknown else self.refusal("edit")
 
     def take_samples(self, ids: Sequence[int], sent: Sequence[Sample]) -> str:
-        """Samples that went in, with the ids that they were given."""
+        """Add samples with the ids that the service gave them."""
         self.samples |= dict(zip(ids, sent, strict=True))
         return self._edited()
 
     def delete_sample(self, number: int) -> str:
-        """One sample."""
+        """Delete one sample."""
         if code := ("sample_not_found" if number not in self.samples else self.refusal("edit")):
             return code
         del self.samples[number]
@@ -166,7 +169,7 @@ class Told:
     # ---- runs --------------------------------------------------------------------------------------------------------
 
     def train(self, effort: str, *, anew: bool) -> Start:
-        """A training, `anew` with `reoptimize_params`."""
+        """A training; `anew` means `reoptimize_params`."""
         code = self.refusal("retune" if anew else "train")
         key = ("train", effort, anew)
         if code == "model_busy" and self.run and self.run.key == key:
@@ -187,28 +190,28 @@ class Told:
         return self._derive("discover", key, enough=enough)
 
     def synthesize(self, key: tuple[Any, ...], synth_type: str) -> Start:
-        """A synthesis: it needs a trait that somebody gave and, to vary texts, a text of such a trait."""
+        """A synthesis: it needs an extrinsic trait and, for variations, a text of such a trait."""
         given = [key for key, trait in self.traits.items() if trait.kind == "extrinsic"]
         seeds = [s for s in self.samples.values() if s.trait in given and s.provenance != "synthesized"]
         varied = any(sample.quality != 0.5 for sample in seeds)
         return self._derive("synthesize", key, enough=bool(given) and (varied or synth_type == "from_traits"))
 
     def key_of_discovery(self, effort: str) -> tuple[Any, ...]:
-        """Which discoveries are the same: samples and effort."""
+        """The key of a discovery: samples and effort."""
         return ("discover", effort, tuple(self.samples))
 
     def key_of_synthesis(self, synth_type: str, effort: str) -> tuple[Any, ...]:
-        """Which syntheses are the same: samples, traits, type and effort."""
+        """The key of a synthesis: samples, traits, type and effort."""
         traits = tuple((key, *(getattr(trait, name) for name in _WORDS)) for key, trait in self.traits.items())
         aggregations = tuple(trait.aggregation for trait in self.traits.values())
         return ("synthesize", synth_type, effort, tuple(self.samples), traits, aggregations)
 
     def begin(self, run: Run) -> None:
-        """The run that was started."""
+        """Record the run that was started."""
         self.state, self.run = "busy", run
 
     def trained(self, month: str) -> None:
-        """A training, a fresh search or a retrain has come to its end."""
+        """A training, retune or retrain has succeeded."""
         triggers = {"train": "train", "retune": "retune", "retrain": "retrain_buffered"}
         run = self._succeeded()
         self.made += 1
@@ -219,23 +222,23 @@ class Told:
         self.prune()
 
     def discovered(self, traits: Mapping[str, Trait]) -> None:
-        """A discovery has left these traits."""
+        """A discovery has added these traits."""
         self._derived()
         self.traits = dict(traits)
 
     def synthesized(self, samples: Mapping[int, Sample]) -> None:
-        """A synthesis has brought these samples."""
+        """A synthesis has added these samples."""
         self._derived()
         self.samples |= samples
 
     def untouched(self, trait: str) -> bool:
-        """Whether a trait may give way to another discovery: nobody has taken it up."""
+        """Whether another discovery may replace a trait: nobody has edited it or added samples to it."""
         own = self.traits[trait]
         told = any(sample.trait == trait for sample in self.samples.values())
         return own.kind == "intrinsic" and own.found == _words(own) and own.aggregation == "mean" and not told
 
     def fail(self, code: str) -> None:
-        """What runs has come to nothing: all is as before, but for a first training.
+        """The run has failed: the model is as before, except after a first training.
 
         See core/docs/contract.md, section 5.
         """
@@ -245,7 +248,7 @@ class Told:
         self.run = replace(self.run, status="failed", error=code)
 
     def lacking(self) -> list[str]:
-        """The traits that somebody gave and that lack a pole."""
+        """The extrinsic traits without samples at one pole."""
         given = [key for key, trait in self.traits.items() if trait.kind == "extrinsic"]
         return [key for key in given if not all(self.poles(key))]
 
@@ -282,12 +285,15 @@ class Told:
     # ---- feedback ----------------------------------------------------------------------------------------------------
 
     def refuses_feedback(self) -> str:
-        """What is said to feedback that is well formed."""
+        """The answer to well-formed feedback."""
         return self.refusal("use") or ("feature_unavailable" if self.zero else GOES)
 
     def is_due(self) -> bool:
-        """Whether the automatic retrain has to begin: enough feedback waits, and the pool is no smaller than what the
-        version that serves has learnt from. One that has failed is not tried again at once."""
+        """Whether the automatic retrain has to start.
+
+        Enough feedback must be pending, and there must be no fewer samples than the active version was trained with. A
+        failed retrain is not repeated at once.
+        """
         waiting = sum(sample.waits for sample in self.samples.values())
         failed_last = self.run is not None and (self.run.kind, self.run.status) == ("retrain", "failed")
         if self.state != "ready" or self.zero or waiting < self.retrain_after or failed_last or self.active is None:
@@ -297,13 +303,13 @@ class Told:
     # ---- versions ----------------------------------------------------------------------------------------------------
 
     def resolve(self, name: str) -> int | None:
-        """The number that `vN`, a tag or `active` means."""
+        """The number of the version that `vN`, a tag or `active` refers to."""
         if name == "active":
             return self.active
         return self.tags.get(name) or next((number for number in self.versions if name == f"v{number}"), None)
 
     def tag(self, name: str) -> str:
-        """A tag on the active version."""
+        """Point a tag at the active version."""
         if code := self.refusal("use"):
             return code
         assert self.active is not None
@@ -311,14 +317,14 @@ class Told:
         return GOES
 
     def untag(self, name: str) -> str:
-        """A tag no more."""
+        """Remove a tag."""
         if code := self.refusal("use") or (GOES if name in self.tags else "tag_not_found"):
             return code
         del self.tags[name]
         return GOES
 
     def activate(self, *, version: str | None, tag: str | None) -> str:
-        """Another version serves."""
+        """Make another version the active one."""
         if code := self.refusal("use"):
             return code
         number = self.resolve(version) if version is not None else self.tags.get(str(tag))
@@ -328,7 +334,7 @@ class Told:
         return GOES
 
     def prune(self) -> None:
-        """Tagged and active versions stay, the newest without a tag, and the first of a month.
+        """Keep tagged and active versions, the newest ones without a tag, and the first of each month.
 
         See core/docs/contract.md, section 7.
         """
@@ -343,7 +349,7 @@ class Told:
     # ---- the model ---------------------------------------------------------------------------------------------------
 
     def update(self, fields: Mapping[str, Any]) -> str:
-        """A PATCH, of fields as they are called on the wire."""
+        """A PATCH, with fields as they are named on the wire."""
         if code := self.refusal("update"):
             return code
         self.description = fields.get("description", self.description) or ""
@@ -359,13 +365,13 @@ class Told:
         return GOES
 
     def delete(self) -> None:
-        """Archived; what it was busy with is cancelled."""
+        """Archive the model and cancel its run."""
         if self.state == "busy":
             self.fail("cancelled")
         self.state = "archived"
 
     def copy(self, handle: str, ids: Sequence[int]) -> "Told":
-        """What an export of it becomes under another handle; `ids` are those that the samples were given there."""
+        """The model after an export and an import under another handle; `ids` are the new ids of the samples."""
         samples = {} if self.zero else dict(zip(ids, self.samples.values(), strict=True))
         versions = {n: replace(v, triggered_by="backfill", run_id=None) for n, v in self.versions.items()}
         return replace(
@@ -382,7 +388,7 @@ class Told:
         )
 
     def _forget_words(self) -> None:
-        """Words that discovery took from texts give way to the key."""
+        """Replace words that discovery took from texts with the key."""
         for key, trait in self.traits.items():
             if trait.found is not None:
                 words = _words(trait)
@@ -392,7 +398,7 @@ class Told:
     # ---- what can be seen --------------------------------------------------------------------------------------------
 
     def shown(self) -> dict[str, Any]:
-        """The model as the reads of the API have to show it."""
+        """The model as the API has to show it."""
         run = self.run
         return {
             "state": self.state,

@@ -1,6 +1,6 @@
-"""What a walk is made of: how it chooses its next step, follows what a run has done, and looks after every step.
+"""The machinery of a walk: it chooses the next step, follows runs to their end, and checks the model after every step.
 
-The steps themselves stand in `test_machine.py`.
+The steps themselves are in `test_machine.py`.
 """
 
 import time
@@ -33,9 +33,9 @@ _namespaces = (f"walk-{number}" for number in count(1))
 
 
 def step(weights: str = "11111", **arguments: st.SearchStrategy[Any]) -> Callable[[Step], Step]:
-    """A method that a walk may take as its next step; `weights` say how readily in each of the five states.
+    """Mark a method as a step that a walk may take next; `weights` say how likely it is in each of the five states.
 
-    Rules of Hypothesis's own would all be equal, and some of them left out of most walks.
+    Rules of Hypothesis would all be equally likely, and most walks would leave some of them out.
     """
 
     def register(method: Step) -> Step:
@@ -47,7 +47,7 @@ def step(weights: str = "11111", **arguments: st.SearchStrategy[Any]) -> Callabl
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call came to."""
+    """The outcome of a call."""
 
     value: Any = None
     error: TraitbenchError | None = None
@@ -58,7 +58,7 @@ class Answer:
 
 
 class Walker(RuleBasedStateMachine):
-    """One walk: at any time there is one model that is walked with, and those that were left behind."""
+    """One walk: it always has one current model, and those that it left behind."""
 
     def __init__(self, ground: Ground) -> None:
         super().__init__()
@@ -98,12 +98,12 @@ class Walker(RuleBasedStateMachine):
             self._ended()
 
     def _ended(self) -> None:
-        """The model follows what a run has done, as far as it may choose; all else is told beforehand."""
+        """Update the reference model with the outcome of a run, where that is open; all else is predicted before."""
         assert self.told.run is not None
         operation = self.client.models.get(self.told.handle).last_operation
         assert operation is not None
         if operation.error is not None:
-            # A synthesis may find nothing new to say; nothing else has a reason to fail.
+            # A synthesis may make nothing new; nothing else has a reason to fail.
             assert (self.told.run.kind, operation.error.code) == ("synthesize", "nothing_synthesized")
             self.told.fail("nothing_synthesized")
         elif self.told.run.kind == "discover":
@@ -146,14 +146,14 @@ class Walker(RuleBasedStateMachine):
             self._begun(Run(str(operation.run_id), "retrain", ()))
 
     def _settle(self) -> None:
-        """What a worker begins of itself is waited for."""
+        """Wait for what a worker starts by itself."""
         if self.ground.bench is None and self.told.is_due():
             before = self.told.run and self.told.run.id
             self._awaited(lambda: self._last_run() != before)
             self._retrained_if_due()
 
     def _cutting_off(self, change: Callable[[], Any]) -> Any:
-        """A change that may cancel what runs."""
+        """A change that may cancel a run."""
         was = self.told.state
         changed = change()
         if was == "busy" and self.told.state != "busy" and self.told.run is not None:

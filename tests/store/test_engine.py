@@ -1,4 +1,4 @@
-"""Transactions on both databases: nothing is lost when many write, and a reader sees one moment."""
+"""Transactions on both databases: nothing is lost under many writers, and a reader sees one consistent state."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Vectors that batches leave in the store: bit by bit, bounded, and tidy."""
+"""Stored vectors of batches: bit for bit, limited in size, and deleted with their model."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The schema at the start of a service: made, brought up to date, left alone."""
+"""The schema when a service starts: created, migrated, or left alone."""
 
 import hashlib
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ def _differences(engine: Engine) -> list[object]:
         return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
 
 
-# What the release before had written of a model that is being trained: columns and values as they were then.
+# What the previous release wrote about a model in training, with the columns and values of that time.
 _BEFORE = {
     "tb_models": {
         **{"id": 7, "handle": "local.before", "namespace": "local", "description": "", "state": "busy"},
@@ -53,7 +53,7 @@ _BEFORE = {
 
 
 def _revision_before() -> str:
-    """The schema of the release before this one."""
+    """The schema revision of the previous release."""
     script = ScriptDirectory(str(Path(migrations.__file__).parent))
     return str(script.get_revision("head").down_revision)
 
@@ -62,14 +62,14 @@ _KEY = "train effort=low reoptimize=false"
 
 
 def _of_before(settings: Settings, revision: str) -> None:
-    """A database as a release of that schema left it, with a training in its queue."""
+    """A database as a release with that schema left it, with a training in its queue."""
     engine, url = open_engine(settings.database_url), settings.database_url
     migrate(engine, revision)
     DBOS.migrate(engine_url(url))
     queue = EngineQueue(url)
     with writing(engine) as connection:
         for table, row in _BEFORE.items():
-            # The first release had no keys of runs.
+            # The first release had no run keys.
             keyed = table == "tb_runs" and revision != "0001"
             _insert(connection, table, row | ({"run_key": _KEY} if keyed else {}))
         for number, (told, quality) in enumerate((("how kind", 1.0), ("be gone", 0.0))):
@@ -145,7 +145,7 @@ def test_the_run_engines_tables_lie_beside_ours(tmp_path: Path) -> None:
     with fresh_settings(tmp_path, blank=True) as settings:
         engine = open_engine(settings.database_url)
         with reading(engine):
-            pass  # the engine finds the file, it does not make it
+            pass  # the engine finds the file and does not create it
         DBOS.migrate(engine_url(settings.database_url))
         migrate(engine)
         assert _differences(engine) == []

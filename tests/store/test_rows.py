@@ -1,4 +1,4 @@
-"""What only the store can promise: ids that are never used twice, vectors that come back as they were, tidy deletes."""
+"""What only the store can promise: ids are never reused, vectors come back unchanged, deletes leave nothing behind."""
 
 from datetime import UTC, datetime
 

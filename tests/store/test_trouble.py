@@ -1,4 +1,4 @@
-"""Real faults of a real SQLite file: each is one sentence, nothing is acknowledged that is not stored."""
+"""Real faults of a real SQLite file: each has one message, and nothing is acknowledged that is not stored."""
 
 import os
 import shutil
@@ -80,7 +80,7 @@ def _count(engine: Engine) -> int:
 
 @contextmanager
 def _unwritable(*paths: Path) -> Iterator[None]:
-    """Files and folders that this user may not write; whoever is root needs a stronger word."""
+    """Make files and folders read-only for this user; for root that takes a stronger attribute."""
     if os.geteuid() != 0:
         modes = [(path, path.stat().st_mode) for path in paths]
         for path in paths:
@@ -138,7 +138,7 @@ def test_a_file_that_is_removed_takes_no_more_writes_and_is_not_made_anew(
     assert not in_place(opened)
     _refused(lambda: _add(opened), "gone")
     _refused(lambda: _count(opened), "gone")
-    opened.dispose()  # nor may a new connection make it
+    opened.dispose()  # a new connection may not create it either
     _refused(lambda: _add(opened), "gone")
     assert file.parent.exists() == (then != "nothing")
     if then == "another database":

@@ -1,4 +1,4 @@
-"""What was read is remembered until anybody writes, and not a moment longer."""
+"""Cached results are valid until anybody writes, and no longer."""
 
 from collections.abc import Hashable, Iterator
 from contextlib import suppress
@@ -17,7 +17,7 @@ from traitbench.store.unchanged import Unchanged
 
 @pytest.fixture
 def file(tmp_path: Path) -> Iterator[Engine]:
-    """On SQLite, whichever database the others are on."""
+    """A SQLite file, whichever database the other tests use."""
     engine = open_engine(f"sqlite:///{tmp_path / 'traitbench.db'}")
     migrate(engine)
     yield engine

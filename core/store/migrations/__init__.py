@@ -1,1 +1,1 @@
-"""Alembic's folder: one file a change of the schema, oldest first."""
+"""Alembic's folder: one file for each change of the schema, oldest first."""

@@ -1,4 +1,4 @@
-"""Alembic runs this file: it uses the connection, and the transaction, that `traitbench.store.migrate` holds."""
+"""Run by Alembic, on the connection and in the transaction that `traitbench.store.migrate` holds."""
 
 from alembic import context
 from sqlalchemy.schema import SchemaItem
@@ -7,7 +7,7 @@ from traitbench.store.tables import metadata
 
 
 def ours(_item: SchemaItem, name: str | None, kind: str, _reflected: bool, _other: SchemaItem | None) -> bool:
-    """The run engine's tables lie beside ours and are none of our business."""
+    """Whether Alembic handles an object: the run engine's tables in the same database are left alone."""
     return kind != "table" or (name or "").startswith("tb_")
 
 

@@ -1,6 +1,6 @@
 """The first tables.
 
-Written out, not taken from `traitbench.store.tables`: a migration says what was, also when the tables have moved on.
+Written out, not imported from `traitbench.store.tables`: a migration describes the past, even if the tables change.
 """
 
 import sqlalchemy as sa
@@ -17,7 +17,7 @@ LIVE = sa.text("status IN ('queued', 'running')")
 
 
 def upgrade() -> None:
-    """Make them."""
+    """Create the tables."""
     op.create_table(
         "tb_models",
         sa.Column("id", ID, sa.Identity(), nullable=False),

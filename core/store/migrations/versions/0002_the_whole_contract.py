@@ -1,4 +1,4 @@
-"""The whole contract: zero retention, retention policies, feedback that waits, intrinsic traits, run keys."""
+"""The whole contract: zero retention, retention policies, pending feedback, intrinsic traits, run keys."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -14,7 +14,7 @@ UNSETTLED = sa.text("unsettled_purge IS NOT NULL")
 
 
 def upgrade() -> None:
-    """Add what step one had no room for; its rows mean the same as before."""
+    """Add columns and a table; existing rows keep their meaning."""
     op.add_column("tb_models", _flag("zero_data_retention"))
     op.add_column("tb_models", sa.Column("unsettled_purge", sa.BigInteger()))
     op.add_column("tb_models", sa.Column("version_retention_policy", sa.JSON()))
@@ -56,7 +56,7 @@ def _of_intrinsic_traits() -> list[sa.Column[object]]:
 def _runs() -> None:
     op.add_column("tb_runs", sa.Column("run_key", sa.String(), nullable=False, server_default=""))
     op.add_column("tb_runs", sa.Column("options", sa.JSON(), nullable=False, server_default="{}"))
-    # Until now every run was a training without a fresh search, told from another by its effort.
+    # Until now every run was a training without a search, and runs differed only in their effort.
     op.execute("UPDATE tb_runs SET run_key = 'train effort=' || effort || ' reoptimize=false'")
     op.drop_index("ix_tb_runs_model_id", "tb_runs")
     op.create_index("ix_tb_runs_model_id_run_key", "tb_runs", ["model_id", "run_key"])

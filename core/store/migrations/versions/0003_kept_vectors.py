@@ -12,7 +12,7 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Add a table."""
+    """Create the table."""
     op.create_table(
         "tb_kept_vectors",
         sa.Column("id", ID, sa.Identity(), nullable=False),

@@ -1,6 +1,6 @@
-"""The vectors of texts that batches have scored, found by a small number; those that were kept before are let go of.
+"""The vectors of texts that batches have scored, found by a small number; existing vectors are deleted.
 
-They can be made again. The table is made anew whatever it looks like: for a while 0003 made it as it is here.
+They can be computed again. The table is always replaced: for a while, 0003 created it in the form of this revision.
 """
 
 import sqlalchemy as sa
@@ -15,7 +15,7 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Make the table anew."""
+    """Replace the table."""
     op.drop_table("tb_kept_vectors")
     op.create_table(
         "tb_kept_vectors",

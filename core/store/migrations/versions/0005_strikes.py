@@ -10,6 +10,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add both; no earlier run has brought anything down."""
+    """Add both columns; no earlier run has a strike."""
     op.add_column("tb_runs", sa.Column("strikes", sa.Integer(), nullable=False, server_default=sa.text("0")))
     op.add_column("tb_runs", sa.Column("struck_at", sa.JSON()))
