@@ -1,10 +1,10 @@
-"""The one process: Streamlit's app at `/`, the API at `/v1`, the runs beside it, and one lifespan around all of it.
+"""The ASGI applications: Streamlit's pages at `/`, the API at `/v1`, and the lifespan that also runs the worker.
 
-`workbench` makes all of that (without the service when the environment names a remote one), `api` the service alone.
-Both are factories: `uvicorn --factory traitbench.app.asgi:workbench`.
+`workbench` builds all of that, or only the pages if the environment names a remote service. `api` builds the service
+alone. Both are factories: `uvicorn --factory traitbench.app.asgi:workbench`.
 
-A start is quick because the worker process is started first, and the rest is imported while it comes up. That is why
-the service is imported where it is opened, and not above.
+To start quickly, the worker process is started first and the rest is imported meanwhile. That is why the service is
+imported where it is opened, not at the top.
 """
 
 import asyncio
@@ -41,9 +41,9 @@ _log = logging.getLogger(__name__)
 
 
 def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
-    """Pages at `/`, and the API at `/v1` unless the environment names a remote service.
+    """Build the pages at `/`, and the API at `/v1` unless the environment names a remote service.
 
-    With a sign-in, `secret` is that of the operator's link; without one, people sign in with API keys only.
+    `secret` is the secret of the operator's sign-in link. Without it, people can sign in only with API keys.
     """
     import streamlit as st
 
@@ -68,7 +68,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
 
 
 def _openid(settings: Settings) -> "OpenId | None":
-    """The sign-in through an OpenID provider, where one is set; raise `SettingInvalid` when it cannot be used."""
+    """Return the OpenID sign-in if it is configured, else None; raise `SettingInvalid` if it cannot be used."""
     if settings.sign_in != "oidc":
         return None
     from traitbench.app.oidc import OpenId
@@ -77,7 +77,7 @@ def _openid(settings: Settings) -> "OpenId | None":
 
 
 def _guarded(pages: ASGIApp, settings: Settings, secret: str, openid: "OpenId | None" = None) -> ASGIApp:
-    """The pages behind the guard and, where one is set, the sign-in."""
+    """Wrap the pages with the guard and, if configured, the sign-in."""
     from traitbench.app import exposed
     from traitbench.app.sign_in import SignIn
 
@@ -88,7 +88,7 @@ def _guarded(pages: ASGIApp, settings: Settings, secret: str, openid: "OpenId | 
 
 
 def api(settings: Settings | None = None) -> ASGIApp:
-    """The service alone."""
+    """Build the service without the workbench."""
     settings = settings or read_settings()
     service = Embedded(settings)
     first = Middleware(_ServiceFirst, service=service, below="/")
@@ -102,7 +102,7 @@ def _crashed(error: Exception) -> bool:
 
 
 class Embedded:
-    """The service inside this process: opened before anything listens, closed in reverse."""
+    """The service inside this process: opened before the server listens, closed in reverse order."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -110,13 +110,13 @@ class Embedded:
         self.bench: Bench | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        assert self._api is not None, "nothing listens before the lifespan has begun"
+        """Handle a request."""
+        assert self._api is not None, "a request arrived before the lifespan started"
         await self._api(scope, receive, send)
 
     @asynccontextmanager
     async def lifespan(self, _app: object) -> AsyncIterator[None]:
-        """Open, serve, close: in threads, for the run engine refuses to start on an event loop."""
+        """Open, serve, close. This uses threads, because the run engine refuses to start on an event loop."""
         try:
             await asyncio.to_thread(self.open)
             yield
@@ -124,7 +124,7 @@ class Embedded:
             await asyncio.to_thread(self.close)
 
     def open(self) -> None:
-        """Store, worker process and encoder; then the workbench's own key, the API, and behind it the demo models."""
+        """Open the store, the worker process and the encoder, then build the API; add demo models in the background."""
         from traitbench.lifecycle.bench import open_bench
 
         self.bench = open_bench(self._settings)
@@ -137,14 +137,14 @@ class Embedded:
         threading.Thread(target=demo.ensure_demo_models, args=(self.bench,), name="demo models", daemon=True).start()
 
     def close(self) -> None:
-        """Stop what `open` started; requests that come late are told that the service is stopping."""
+        """Stop what `open` started. Late requests get a 503 that says that the service is stopping."""
         bench, self.bench = self.bench, None
         if bench is not None:
             bench.close()
 
 
 class _ServiceFirst:
-    """Gives what is below a path to the service as it came, before Streamlit's own middleware has seen it."""
+    """Routes requests below a path to the service, before Streamlit's own middleware can change them."""
 
     def __init__(self, app: ASGIApp, *, service: ASGIApp, below: str) -> None:
         self._app = app
@@ -158,7 +158,7 @@ class _ServiceFirst:
 
 @asynccontextmanager
 async def _warmed(_app: object) -> AsyncIterator[None]:
-    """What the first visitor would wait for is imported in the background, while the service already answers."""
+    """Import what the first page needs in the background, while the service already answers."""
     warming = asyncio.create_task(asyncio.to_thread(_warm))
     yield
     await warming
@@ -166,15 +166,15 @@ async def _warmed(_app: object) -> AsyncIterator[None]:
 
 def _warm() -> None:
     try:
-        modules = (found.name for found in pkgutil.walk_packages(app.__path__, "traitbench.app."))
+        modules = (module.name for module in pkgutil.walk_packages(app.__path__, "traitbench.app."))
         for name in (*_HEAVY, *(name for name in modules if name not in _NOT_PAGES)):
             importlib.import_module(name)
     except ImportError as error:
-        _log.warning("the pages were not warmed: %s", error)
-    # Streamlit gives every module of its own a logger that writes past ours.
+        _log.warning("the modules of the pages could not be imported in advance: %s", error)
+    # Each of Streamlit's modules has a logger with its own handler, which bypasses ours.
     logs.adopt()
-    # Streamlit collects all garbage after every run of a page: what is imported by now is put out of its reach.
+    # Streamlit collects garbage after every run of a page. Exempt everything that is imported by now.
     gc.collect()
     gc.freeze()
-    # A page does not wait long for a thread that computes.
+    # Keeps pages responsive while another thread computes.
     sys.setswitchinterval(_SWITCH_SECONDS)

@@ -1,4 +1,4 @@
-"""The results of a batch as a table: in an order, of a kind, on screen and as a file. Pure; figures by trait key."""
+"""The results of a batch as a table: filtered, sorted, on screen and as a file. No input or output."""
 
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -18,27 +18,27 @@ LINE, TEXT, COMPOSITE, CONFIDENCE, ERROR = "line", "text", "composite", "confide
 
 
 def score_of(key: str) -> str:
-    """The column of a trait's scores; no trait key has a blank."""
+    """Name the column of a trait's scores. Trait keys have no spaces, so this is unambiguous."""
     return f"score of {key}"
 
 
 def tier_of(key: str) -> str:
-    """The column of its tiers."""
+    """Name the column of a trait's tiers."""
     return f"tier of {key}"
 
 
 def sure_of(key: str) -> str:
-    """The column of its confidences."""
+    """Name the column of a trait's confidences."""
     return f"confidence of {key}"
 
 
 def other(column: str) -> str:
-    """A column that came in."""
+    """Name the column for a column of the input."""
     return f"in {column}"
 
 
 def frame_of(job: Job) -> pd.DataFrame:
-    """What is known of a batch, one row a line, in the order of the file."""
+    """Return the results so far, one row per line of the file, in its order."""
     done = job.done
     columns: dict[str, object] = {LINE: job.lines[:done], TEXT: pd.Series(job.texts[:done], dtype="str")}
     columns[COMPOSITE] = _figures(job.composites[:done])
@@ -55,48 +55,48 @@ def frame_of(job: Job) -> pd.DataFrame:
 
 
 def arranged(frame: pd.DataFrame, *, show: Show, order: Order, by: str) -> pd.DataFrame:
-    """The rows of a kind, in an order; what has no figure comes last."""
+    """Filter and sort the rows; rows without a score come last."""
     kinds: Mapping[Show, Callable[[], pd.Series]] = {
         "All": lambda: pd.Series(True, frame.index),
         "Low confidence": lambda: frame[CONFIDENCE] == "low",
         "Not scored": lambda: frame[COMPOSITE].isna(),
     }
-    found = frame[kinds[show]()]
+    rows = frame[kinds[show]()]
     if order == "As in the file":
-        return found
-    return found.sort_values(by, ascending=order == "Lowest first", kind="stable", na_position="last")
+        return rows
+    return rows.sort_values(by, ascending=order == "Lowest first", kind="stable", na_position="last")
 
 
 def histograms(frame: pd.DataFrame, job: Job, names: Mapping[str, str]) -> dict[str, Histogram]:
-    """How the scores lie: the composite under an empty key, then each trait by its key."""
-    found = {"": binned("Composite", _scores(frame, COMPOSITE), None, None)}
+    """Return the histograms of the scores: the composite under the key "", then each trait under its key."""
+    result = {"": binned("Composite", _scores(frame, COMPOSITE), None, None)}
     for key, trait in job.traits.items():
         tiers = frame[tier_of(key)].dropna()
-        told = trait.breaks
-        breaks = None if told is None else (told.developing, told.solid, told.strong)
-        found[key] = binned(names.get(key, key), _scores(frame, score_of(key)), list(tiers), breaks)
-    return found
+        starts = trait.breaks
+        breaks = None if starts is None else (starts.developing, starts.solid, starts.strong)
+        result[key] = binned(names.get(key, key), _scores(frame, score_of(key)), list(tiers), breaks)
+    return result
 
 
 def as_csv(frame: pd.DataFrame, job: Job) -> bytes:
-    """These rows for a spreadsheet."""
+    """Return the rows as a CSV file for spreadsheets."""
     return csv_file(_names(job), _rows(frame, job))
 
 
 def as_jsonl(frame: pd.DataFrame, job: Job) -> bytes:
-    """These rows, one object a line."""
+    """Return the rows as a JSONL file."""
     return jsonl_file(_names(job), _rows(frame, job))
 
 
 def as_parquet(frame: pd.DataFrame, job: Job) -> bytes:
-    """These rows with their types."""
+    """Return the rows as a Parquet file with typed columns."""
     place = io.BytesIO()
     parquet_file(place, _columns(frame, job).set_axis(_names(job), axis=1))
     return place.getvalue()
 
 
 def _names(job: Job) -> list[str]:
-    """As the command line names them, with tier and confidence behind each trait."""
+    """Return the column names of the command line's output, plus tier and confidence after each trait."""
     keys = [name for key in job.traits for name in (key, f"{key} tier", f"{key} confidence")]
     return columns_out(Shape(job.columns, keys))
 

@@ -1,8 +1,8 @@
-"""Batches that this process scores for its pages: each in a thread of its own, held in memory, a few at a time.
+"""Batches that the workbench scores for its pages, a few at a time, each in a thread and in memory.
 
-A session is a browser tab and a batch outlives both: it goes on when the page is left, and who knows its id, which is
-in the address of the tab, finds it again. Nothing is written to disk. What nobody has looked at for some hours is
-forgotten, under zero data retention after minutes. Threads never draw; pages look at `Job.done` and read up to there.
+A batch outlives the page and the browser tab: its id is in the address, and its owner can open it again. Nothing is
+written to disk. A batch that is not viewed is discarded after some hours, under zero data retention after minutes.
+Threads never draw. Pages read the rows up to `Job.done`.
 """
 
 import logging
@@ -35,20 +35,20 @@ MOST_RUNNING = 3
 TIERS: tuple[Tier | None, ...] = (None, "Weak", "Developing", "Solid", "Strong")
 CONFIDENCES: tuple[Confidence, ...] = ("low", "moderate", "high")
 NONE = -1
-"""What stands for a figure of a row that has none."""
+"""The placeholder in a row without a score."""
 
 FORGOTTEN_AFTER, PURGED_AFTER = 6 * 3_600.0, 15 * 60.0
-"""Seconds after which a batch is forgotten that nobody has looked at; the second is for zero data retention."""
+"""Seconds after which a batch that is not viewed is discarded; the second applies to zero data retention."""
 
 _DESERTED_AFTER = 15 * 60.0
 
 
 class Full(Exception):
-    """So many batches are running already."""
+    """Too many batches are already running."""
 
 
 class TraitColumn:
-    """The figures of one trait, a small number a row."""
+    """The scores of one trait, stored compactly: one byte per row and column."""
 
     def __init__(self) -> None:
         self.scores, self.tiers, self.confidences = array("b"), array("b"), array("b")
@@ -56,7 +56,7 @@ class TraitColumn:
 
 
 class Job:
-    """A batch and what is known of it so far."""
+    """A batch and its results so far."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Job:
         self.others: list[tuple[str, ...]] = []
         self.errors: dict[int, str] = {}
         self.traits: Mapping[str, TraitColumn] = {key: TraitColumn() for key in keys}
-        self.computed: Any = None  # what a page has made of it; gone with the batch, whatever becomes of the page
+        self.computed: Any = None  # results that a page computed; discarded together with the batch
         self._client, self._source = client, source
         self._stop = threading.Event()
         self._seconds, self._since = 0.0, time.monotonic()
@@ -96,27 +96,27 @@ class Job:
 
     @property
     def version(self) -> str:
-        """The version that scores all of it."""
+        """The version that scores all rows."""
         return unpin(self.asked.handle)[1]
 
     @property
     def other_columns(self) -> list[str]:
-        """The columns beside that of the texts."""
+        """All columns except the one with the texts."""
         return [column for column in self.columns if column != self.column]
 
     @property
     def seconds(self) -> float:
-        """How long it has been running, pauses aside."""
+        """Seconds that the batch has been running, without pauses."""
         return self._seconds + (time.monotonic() - self._since if self.state == "running" else 0.0)
 
     @property
     def rate(self) -> float:
-        """Rows a second since it was last set going; 0 as long as that cannot be said."""
+        """Rows per second since the last start; 0 if it is not running."""
         seconds = time.monotonic() - self._since
         return (self.done - self._before) / seconds if self.state == "running" and seconds > 0 else 0.0
 
     def start(self) -> None:
-        """Set it going, or going again from where it ended."""
+        """Start the batch, or continue it from where it stopped."""
         if self._thread is not None and self._thread.is_alive():
             return
         self.state, self.error = "running", None
@@ -126,7 +126,7 @@ class Job:
         self._thread.start()
 
     def stop(self) -> None:
-        """Let it end; what is done is kept."""
+        """Stop the batch and keep its results."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout=2.0)
@@ -141,7 +141,9 @@ class Job:
             self.error = InternalError(str(error))
         except Exception as error:
             logging.getLogger(__name__).exception("a batch ended with %s", type(error).__name__)
-            self.error = InternalError("The workbench has made a mistake in this batch; its log has the details.")
+            self.error = InternalError(
+                "An error in the workbench stopped this batch. Continue it, or see the log for details."
+            )
         finally:
             self._seconds += time.monotonic() - self._since
             self.state = ended
@@ -156,7 +158,7 @@ class Job:
         return "done"
 
     def _add(self, outcome: Outcome) -> None:
-        """Everything of a row, and only then the count of rows."""
+        """Add everything of a row, and only then increase `done`, because pages read up to it."""
         cells = outcome.row.cells if outcome.row else {}
         self.lines.append(outcome.line)
         self.texts.append(_drawable(cells.get(self.column, "")))
@@ -171,16 +173,16 @@ class Job:
         self.composites.append(NONE if card is None else card.composite)
         self.confidences.append(NONE if card is None else CONFIDENCES.index(card.confidence))
         for key, column in self.traits.items():
-            told = None if card is None else card.detail.get(key)
-            column.scores.append(NONE if told is None else told.score)
-            column.tiers.append(NONE if told is None else TIERS.index(told.label))
-            column.confidences.append(NONE if told is None else CONFIDENCES.index(told.confidence))
-            if told is not None and column.breaks is None:
-                column.breaks = told.breaks
+            trait = None if card is None else card.detail.get(key)
+            column.scores.append(NONE if trait is None else trait.score)
+            column.tiers.append(NONE if trait is None else TIERS.index(trait.label))
+            column.confidences.append(NONE if trait is None else CONFIDENCES.index(trait.confidence))
+            if trait is not None and column.breaks is None:
+                column.breaks = trait.breaks
 
 
 def _drawable(text: str) -> str:
-    """A text as a grid and a file can hold it: half of a surrogate pair is told as JSON escapes it."""
+    """Return a text that tables and files can hold: a lone surrogate is escaped as in JSON."""
     return encoded(text).decode()
 
 
@@ -192,7 +194,10 @@ _LOCK = threading.Lock()
 
 
 def start(job: Job, *, forget_after: float = FORGOTTEN_AFTER) -> None:
-    """Hold a new batch, until nobody has looked for so many seconds, and set it going. Raise `Full` if too many run."""
+    """Start a new batch; discard it when it was not viewed for `forget_after` seconds.
+
+    Raise `Full` if too many batches are running.
+    """
     with _LOCK:
         _make_room()
         _JOBS[job.id] = job
@@ -201,12 +206,12 @@ def start(job: Job, *, forget_after: float = FORGOTTEN_AFTER) -> None:
 
 
 def held() -> tuple[str, ...]:
-    """The ids of all that are held."""
+    """Return the ids of all batches in memory."""
     return tuple(_JOBS)
 
 
 def find(job_id: str | None, *, owner: str = OPERATOR.id) -> Job | None:
-    """A batch of this owner by its id, if it is still held."""
+    """Return a batch of this owner by its id, or None if it is gone."""
     job = _JOBS.get(job_id or "")
     if job is None or job.owner != owner:
         return None
@@ -215,7 +220,7 @@ def find(job_id: str | None, *, owner: str = OPERATOR.id) -> Job | None:
 
 
 def discard(job_id: str) -> None:
-    """Stop a batch and forget it with all its texts."""
+    """Stop a batch and discard it with all its texts."""
     with _LOCK:
         job, timer = _JOBS.pop(job_id, None), _TIMERS.pop(job_id, None)
     if timer is not None:
@@ -225,25 +230,29 @@ def discard(job_id: str) -> None:
 
 
 def discard_of(handle: str) -> None:
-    """The same with all batches of a model."""
+    """Discard all batches of a model."""
     for job in list(_JOBS.values()):
         if job.handle == handle:
             discard(job.id)
 
 
 def pinned(asked: Asked, card: ScoredLine) -> Asked:
-    """What is asked, of the one version that answered."""
+    """Return `asked` with its handle pinned to the version of `card`."""
     return asked.of_version(card.metadata.version_id)
 
 
 def _make_room() -> None:
-    """Forget the longest unseen of those that are done, stop what was deserted; under the lock."""
+    """Make room for a new batch; the caller holds the lock.
+
+    Stop running batches that were not viewed for a while, and discard the finished ones that were seen longest
+    ago. Raise `Full` if too many still run.
+    """
     now = time.monotonic()
     for job in list(_JOBS.values()):
         if job.state == "running" and _running() >= MOST_RUNNING and now - job.seen > _DESERTED_AFTER:
             job.stop()
     if _running() >= MOST_RUNNING:
-        raise Full(f"{MOST_RUNNING} batches are running in this workbench. Wait for the end of one, or stop one.")
+        raise Full(f"{MOST_RUNNING} batches are already running in this workbench. Wait for one to end, or stop one.")
     ended = sorted((job for job in _JOBS.values() if job.state != "running"), key=lambda job: job.seen)
     for job in ended[: max(len(_JOBS) - MOST_JOBS + 1, 0)]:
         del _JOBS[job.id]
@@ -255,7 +264,7 @@ def _running() -> int:
 
 
 def _forget_later(job_id: str, seconds: float) -> None:
-    """Forget a batch that nobody has looked at for so long."""
+    """Discard a batch when it was not viewed for `seconds`."""
 
     def look() -> None:
         job = _JOBS.get(job_id)

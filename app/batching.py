@@ -1,10 +1,9 @@
-"""A table scored row by row, and the forms in which it comes out.
+"""Score a table row by row, and format the results.
 
-Whoever runs a batch, a command or a page, has rows on one side and a sink on the other; here is what lies in between.
-Rows that are none are not sent, and have their place among the outcomes.
+Commands and pages provide the rows and a sink for the outcomes. Invalid rows are not sent; their outcome is an error.
 
-CSV out has the columns that came in, then ours; JSONL out has `{"line", "row", "card"}` or `{"line", "row", "error"}`;
-Parquet out has the columns of the CSV, with types.
+CSV output has the columns of the input, then ours; JSONL output has `{"line", "row", "card"}` or `{"line", "row",
+"error"}`; Parquet output has the columns of the CSV, with types.
 """
 
 import csv
@@ -29,7 +28,7 @@ _AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a line: its row if it was one, and its card or why there is none."""
+    """The result of a line: its row if it is valid, and its card or the reason why there is none."""
 
     line: int
     row: Row | None
@@ -42,15 +41,15 @@ Outcomes = Generator[Outcome, None, None]
 
 
 def probe(client: Traitbench, asked: Asked) -> ScoredLine:
-    """The card of a text of no meaning: which version answers, and on which traits. Refuses what would befall all."""
+    """Score a dummy text to learn the version and its traits; raise the errors that would affect all rows."""
     [line] = client.scores.batch(asked.handle, [_PROBE], traits=asked.traits, mode=asked.mode)
     if isinstance(line, ScoredLine):
         return line
-    raise InternalError(f"The service scores no text at all: {line.error.message}")
+    raise InternalError(f"The service cannot score any text: {line.error.message}")
 
 
 def outcomes(client: Traitbench, asked: Asked, lines: Iterable[Line], column: str) -> Outcomes:
-    """The outcome of every line, in order, as the answers come."""
+    """Yield the outcome of each line, in order, as the answers arrive."""
     waiting: deque[Line] = deque()
 
     def texts() -> Iterator[str]:
@@ -65,7 +64,7 @@ def outcomes(client: Traitbench, asked: Asked, lines: Iterable[Line], column: st
             yield _refused(line)
             line = waiting.popleft()
         yield _answered(line, answer)
-    # What is left are the rows behind the last text.
+    # These are the invalid rows after the last text.
     yield from (_refused(line) for line in waiting if isinstance(line, Problem))
 
 
@@ -84,7 +83,7 @@ def _answered(row: Row, answer: BatchLine) -> Outcome:
 
 @dataclass(frozen=True)
 class Shape:
-    """The columns that came in, and the traits that are scored."""
+    """The columns of the input, and the traits that are scored."""
 
     columns: Sequence[str]
     keys: Sequence[str]
@@ -92,14 +91,14 @@ class Shape:
 
 @dataclass(frozen=True)
 class TextForm:
-    """A form that is written line by line."""
+    """A format that is written line by line."""
 
     head: Callable[[Shape], str]
     line: Callable[[Shape, Outcome], str]
 
 
 def columns_out(shape: Shape) -> list[str]:
-    """The columns of a CSV or Parquet file: those that came in, then ours, unlike them."""
+    """Return the columns of a CSV or Parquet file: those of the input, then ours under unused names."""
     names = list(shape.columns)
     for name in ("line", *shape.keys, "composite", "confidence", "version", "error"):
         names.append(_unlike(names, name))
@@ -107,12 +106,12 @@ def columns_out(shape: Shape) -> list[str]:
 
 
 def encoded(text: str) -> bytes:
-    """UTF-8; half of a surrogate pair is written as JSON escapes it."""
+    """Encode text as UTF-8; a lone surrogate is escaped as in JSON."""
     return text.encode("utf-8", "backslashreplace")
 
 
 def figures(shape: Shape, outcome: Outcome) -> list[Any]:
-    """The line, then what the columns of ours hold; None where there is no card."""
+    """Return the values of our columns, beginning with the line; None for scores if there is no card."""
     card = outcome.card
     if card is None:
         return [outcome.line, *[None] * (len(shape.keys) + 3), outcome.reason]
@@ -121,7 +120,7 @@ def figures(shape: Shape, outcome: Outcome) -> list[Any]:
 
 
 def _unlike(columns: Sequence[str], name: str) -> str:
-    """The name, or one made from it that the file has no column of."""
+    """Return the name, or a variant that is not yet a column."""
     return name if name not in columns else _unlike(columns, f"{name} (new)")
 
 
@@ -158,19 +157,19 @@ def _figures_line(shape: Shape, outcome: Outcome) -> str:
 CSV = TextForm(_csv_head, _csv_line)
 JSONL = TextForm(lambda _shape: "", _json_line)
 FIGURES = TextForm(lambda _shape: "", _figures_line)
-"""Our columns alone: what is kept of a batch until it is complete and can be written as Parquet."""
+"""Our columns only: stored while a batch runs, and written as Parquet when it is complete."""
 
 
 # ---- Parquet -------------------------------------------------------------------------------------------------------
 
 
-def write_parquet(out: IO[bytes], source: Source, shape: Shape, found: Iterable[bytes]) -> None:
-    """The columns of the source with their types, and beside each row what was found: lines of `FIGURES`, in order."""
+def write_parquet(out: IO[bytes], source: Source, shape: Shape, figures_lines: Iterable[bytes]) -> None:
+    """Write the typed columns of the source and our columns, which come from lines of `FIGURES` in the same order."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
     ours = _our_types(shape, pa)
-    coming = iter(found)
+    coming = iter(figures_lines)
     writer: ParquetWriter | None = None
     try:
         for table in _tables_of(source, shape, pa):
@@ -191,7 +190,7 @@ def _our_types(shape: Shape, pa: Any) -> list[tuple[str, Any]]:
 
 
 def _tables_of(source: Source, shape: Shape, pa: Any) -> Iterator[Any]:
-    """The rows of a source, some thousands at a time; one that could not be read is empty."""
+    """Yield the rows of a source in tables of up to 10,000; a row that could not be read is empty."""
     if source.kind == "parquet":
         from pyarrow.parquet import ParquetFile
 
@@ -216,5 +215,5 @@ def _column(name: str, types: frozenset[str], lines: Sequence[Line], pa: Any) ->
     if read is None:
         cells = [line.cells.get(name) if isinstance(line, Row) else None for line in lines]
         return pa.array([None if cell is None else encoded(cell).decode() for cell in cells], kind)
-    found = [(line.record or {}).get(name) if isinstance(line, Row) else None for line in lines]
-    return pa.array([None if value is None else read(value) for value in found], kind)
+    values = [(line.record or {}).get(name) if isinstance(line, Row) else None for line in lines]
+    return pa.array([None if value is None else read(value) for value in values], kind)

@@ -1,8 +1,7 @@
-"""The command line: the processes, the keys, and the API's verbs (`traitbench.app.commands`) for shells
-and scripts.
+"""The command line: processes, keys, backups, and the operations of the API (`traitbench.app.commands`).
 
-Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 refused or failed (of a batch, a row was enough),
-2 asked wrongly (a command, a setting) or nobody there to ask.
+Results go to stdout, everything else to stderr. Exit codes: 0 success; 1 refused or failed, in a batch even for a
+single row; 2 wrong command or setting, or no service answers.
 
 See core/docs/contract.md, section 11.
 """
@@ -30,7 +29,7 @@ Scope = Literal["scoring", "authoring"]
 
 
 class _Commands(click.Group):
-    """The commands, with every expected failure told in a sentence."""
+    """The commands. Each expected failure is reported as a sentence instead of a traceback."""
 
     def invoke(self, context: click.Context) -> Any:
         try:
@@ -47,8 +46,8 @@ class _Commands(click.Group):
             raise Misasked(sentence) from error
         except _database_errors() as error:
             raise Refused(
-                f"The database does not work as it should ({type(error).__name__}). Check TRAITBENCH_DATABASE_URL and"
-                " that it names a database of Traitbench."
+                f"The database failed ({type(error).__name__}). Check that TRAITBENCH_DATABASE_URL names a Traitbench"
+                " database, and that its server works."
             ) from error
 
 
@@ -57,9 +56,9 @@ class _Commands(click.Group):
 @click.option("--open", "open_to_all", is_flag=True, help="Serve the workbench beyond this machine without a sign-in.")
 @click.pass_context
 def main(context: click.Context, open_to_all: bool) -> None:
-    """Traitbench: numbers for texts, and the reasons for them.
+    """Traitbench scores texts and explains the scores.
 
-    Without a command: the workbench, the API and the runs, in one process on one port.
+    Without a command, start the workbench, the API and a worker on one port.
     """
     if context.invoked_subcommand is None:
         _run_workbench(read_settings(), open_to_all=open_to_all)
@@ -70,7 +69,7 @@ def main(context: click.Context, open_to_all: bool) -> None:
 
 @main.command("serve")
 def serve_api() -> None:
-    """The API and the runs, without the workbench."""
+    """Start the API and a worker, without the workbench."""
     from traitbench.app import asgi
 
     settings = read_settings()
@@ -79,12 +78,12 @@ def serve_api() -> None:
 
 @main.command()
 def worker() -> None:
-    """Runs only, beside any number of others, on PostgreSQL."""
+    """Start a worker. Needs PostgreSQL; any number of workers can share one database."""
     settings = read_settings()
     if settings.database_url.startswith("sqlite"):
         raise Misasked(
-            "A worker of its own needs PostgreSQL: set TRAITBENCH_DATABASE_URL to postgresql://... "
-            "On SQLite `traitbench` and `traitbench serve` execute the runs themselves."
+            "A separate worker needs PostgreSQL: set TRAITBENCH_DATABASE_URL to postgresql://... "
+            "On SQLite, `traitbench` and `traitbench serve` start a worker themselves."
         )
     from traitbench.app.serve import until_told
     from traitbench.lifecycle.bench import open_store
@@ -100,7 +99,7 @@ def worker() -> None:
 
 
 def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
-    require("streamlit")  # asked first, so that the advice names the extra that brings everything else too
+    require("streamlit")  # checked first, because its extra installs everything else too
     from traitbench.app import asgi
 
     signed_in = settings.sign_in != "none"
@@ -108,10 +107,12 @@ def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
         if not open_to_all:
             raise Misasked(
                 f"The workbench does not start on {settings.host} without a sign-in: set TRAITBENCH_SIGN_IN=token "
-                "or oidc, or set TRAITBENCH_HOST=127.0.0.1 to serve this machine only, or start it with --open if "
-                "everybody who reaches it may use it, API keys included."
+                "or oidc, or set TRAITBENCH_HOST=127.0.0.1 to serve this machine only, or start it with --open to let "
+                "everyone on the network use it, including its API keys."
             )
-        click.echo(f"Everybody who reaches port {settings.port} may use the workbench, API keys included.", err=True)
+        click.echo(
+            f"Everyone who can reach port {settings.port} can use the workbench, including its API keys.", err=True
+        )
     secret = secrets.token_urlsafe(32) if signed_in else ""
     page = "/sign-in" if signed_in else "/"
     _serve(
@@ -124,7 +125,7 @@ def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
 
 
 def _sign_in_line(settings: Settings, secret: str) -> Sequence[str]:
-    """The operator's link, where there is a sign-in, and where other people are listed."""
+    """Return the operator's sign-in link and, with OpenID, the file that lists other people; empty without sign-in."""
     from traitbench.app import sign_in
 
     people = [f"People who may sign in: {settings.people_file}"] if settings.sign_in == "oidc" else []
@@ -137,8 +138,8 @@ def _serve(make: Any, settings: Settings, **how: Any) -> None:
 
     if settings.near_host != settings.host and not settings.allowed_hosts:
         click.echo(
-            "Only requests to localhost are answered. Set TRAITBENCH_ALLOWED_HOSTS to the name or address of this "
-            "machine that people and programs use.",
+            "Only requests to localhost are accepted. Set TRAITBENCH_ALLOWED_HOSTS to the name or address "
+            "that people and programs use for this machine.",
             err=True,
         )
     try:
@@ -147,7 +148,7 @@ def _serve(make: Any, settings: Settings, **how: Any) -> None:
         raise Refused(str(error)) from error
     except (OSError, MemoryError) as error:
         why = getattr(error, "strerror", None) or type(error).__name__
-        raise Refused(f"Traitbench could not start: {why}. Free what is missing, then start it again.") from error
+        raise Refused(f"Traitbench could not start: {why}. Fix this, then start it again.") from error
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------
@@ -155,18 +156,20 @@ def _serve(make: Any, settings: Settings, **how: Any) -> None:
 
 @main.group()
 def key() -> None:
-    """API keys.
+    """Manage API keys.
 
-    Straight on the database, whether the service runs or not.
+    These commands use the database directly. The service need not run.
     """
 
 
 @key.command("create")
-@click.option("--scope", type=click.Choice(get_args(Scope)), required=True, help="What it may do.")
-@click.option("--namespace", "namespaces", multiple=True, required=True, help="A namespace it owns; may be repeated.")
-@click.option("--name", default="", help="To know it again by.")
+@click.option("--scope", type=click.Choice(get_args(Scope)), required=True, help="What the key may do.")
+@click.option(
+    "--namespace", "namespaces", multiple=True, required=True, help="A namespace that the key owns; can be repeated."
+)
+@click.option("--name", default="", help="A name to recognise the key by.")
 def create_key(scope: Scope, namespaces: tuple[str, ...], name: str) -> None:
-    """Issue a key and print its secret, alone and this once."""
+    """Issue a key and print its secret, which is shown only once."""
     from traitbench.app import console
 
     click.echo(console.issue(scope=scope, namespaces=namespaces, name=name).secret)
@@ -175,10 +178,10 @@ def create_key(scope: Scope, namespaces: tuple[str, ...], name: str) -> None:
 @key.command("list")
 @as_json
 def list_keys(as_json: bool) -> None:
-    """List all keys, the revoked ones too."""
+    """List all keys, including revoked ones."""
     from traitbench.app import console
 
-    say_unreadable(console.unreadable_keys(), "key", way_out="It opens nothing: issue another one in its place.")
+    say_unreadable(console.unreadable_keys(), "key", way_out="It no longer works. Issue a new key.")
     if as_json:
         for each in console.list_keys():
             click.echo(json.dumps(asdict(each), default=lambda time: time.isoformat()))
@@ -201,7 +204,7 @@ def list_keys(as_json: bool) -> None:
 @key.command("revoke")
 @click.argument("key_id", metavar="ID")
 def revoke_key(key_id: str) -> None:
-    """End a key at once."""
+    """Revoke a key, with immediate effect."""
     from traitbench.app import console
 
     try:
@@ -218,10 +221,10 @@ def revoke_key(key_id: str) -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
 def backup(file: Path, overwrite: bool) -> None:
-    """Write everything into one file, while the service runs.
+    """Write a backup of everything into one file. The service may run.
 
-    Models, samples, versions, runs and keys (as hashes), of one moment. The file holds texts: keep it as safe as the
-    database. It can be restored to SQLite and to PostgreSQL alike.
+    The file is a consistent snapshot of models, samples, versions, runs and keys (as hashes). It holds texts: protect
+    it like the database. It can be restored to SQLite and to PostgreSQL.
     """
     from traitbench.lifecycle import backups
 
@@ -234,9 +237,9 @@ def backup(file: Path, overwrite: bool) -> None:
 
 @main.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--replace", is_flag=True, help="Replace everything in the database by the backup.")
+@click.option("--replace", is_flag=True, help="Replace everything in the database with the backup.")
 def restore(file: Path, replace: bool) -> None:
-    """Restore a backup into an empty database, while no service uses it.
+    """Restore a backup into an empty database. Stop the service first.
 
     The file is checked as a whole before anything changes. Unfinished runs continue when the service starts.
     """
@@ -268,12 +271,12 @@ for verb in VERBS:
 
 
 def _database_errors() -> tuple[type[Exception], ...]:
-    """The errors that no sentence of their own is known for. Nothing has raised one before the library is imported."""
+    """Return the database errors that have no message of their own; none before SQLAlchemy is imported."""
     library = sys.modules.get("sqlalchemy.exc")
     return (library.SQLAlchemyError,) if library else ()
 
 
 def _particulars(error: TraitbenchError) -> list[str]:
-    """What was wrong in which field, as far as the error says it."""
+    """Return a line for each invalid field that the error names."""
     places = [each for each in error.details.get("errors", ()) if isinstance(each, dict)]
     return [f"  {'.'.join(str(part) for part in each.get('loc', ()))}: {each.get('msg', '')}" for each in places]

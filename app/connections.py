@@ -1,11 +1,11 @@
-"""What a connection may cost before the application sees a request, and while it waits for the other side.
+"""Limits for connections, which uvicorn does not have: sizes, times and numbers.
 
-Uvicorn's parser takes a request line and a header of any length and waits for the rest without end. Here both have a
-bound, a header and a body have a time in which to arrive, an answer a time in which to be read, and connections a
-number. Beyond that number the connections that have waited longest without a request are closed to make room; only
-when every connection is at work is a new one refused. Refusals have the error envelope of the API.
+Uvicorn accepts request lines and headers of any length and waits for the rest forever. Here both have a maximum size,
+and there are time limits for a header and a body to arrive and for a response to be read. The number of connections is
+limited too. Beyond it, the connections that have been idle longest are closed; a new one is refused only if all are
+active. Refusals have the error envelope of the API.
 
-One sweep a second looks at the clocks of all connections, so a request costs no timer of its own.
+One sweep per second checks the deadlines of all connections, so that no request needs a timer.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from ulid import ULID
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 MOST_FILES = 65_536
-FILES_BESIDE = 512  # of the database, the worker, fetched addresses, and connections about to be refused
+FILES_BESIDE = 512  # for the database, the worker, fetched pages, and connections that are being refused
 
 LONGEST_URL = 16 * 1024  # bytes
 LARGEST_HEAD = 64 * 1024  # bytes, all header fields together
@@ -28,12 +28,12 @@ MOST_FIELDS = 100
 MOST_PIPELINED = 16
 
 _SWEEP_SECONDS = 1.0
-_LINGER_SECONDS = 2.0  # in which a refused client may read why
+_LINGER_SECONDS = 2.0  # time for a refused client to read the reason
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The bounds that depend on the machine, and the clocks, in seconds; `body_rate` is in bytes a second."""
+    """The limits that depend on the machine, and the time limits in seconds; `body_rate` is in bytes per second."""
 
     connections: int
     head_seconds: float = 10.0
@@ -43,13 +43,13 @@ class Limits:
 
     @property
     def websockets(self) -> int:
-        """How many of the connections may be open pages of the workbench."""
+        """How many of the connections may be WebSockets of workbench pages."""
         return max(1, self.connections // 4)
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a connection is closed, as its client reads it."""
+    """The response that tells a client why its connection is closed."""
 
     status: int
     code: str
@@ -64,15 +64,15 @@ LARGE_HEAD = Refusal(
     "headers_too_large",
     f"The header has more than {MOST_FIELDS} fields or {LARGEST_HEAD} bytes. Send fewer or shorter ones.",
 )
-FULL = Refusal(503, "unavailable", "The service has as many connections as it can serve. Try again in a moment.")
+FULL = Refusal(503, "unavailable", "The service has too many connections. Try again in a moment.")
 
 
 class _Refused(Exception):
-    """Stops the parser; the reason is the connection's `refusal`."""
+    """Stops the parser; the connection's `refusal` has the reason."""
 
 
 def raise_file_limit() -> int:
-    """Raise the number of files this process may open as far as it is allowed, and return it."""
+    """Raise the limit of open files as far as allowed, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     if soft != resource.RLIM_INFINITY and soft < most:
@@ -82,7 +82,7 @@ def raise_file_limit() -> int:
 
 
 def limits_for(files: int) -> Limits:
-    """The bounds of a process that may open so many files."""
+    """Return the limits for a process that may open so many files."""
     return Limits(connections=max(64, min(1_024, files - FILES_BESIDE)))
 
 
@@ -97,21 +97,21 @@ class Guard:
     _unread: dict[Any, tuple[int, float]] = field(default_factory=dict)
 
     def watch(self, loop: asyncio.AbstractEventLoop, connections: set[Any]) -> None:
-        """Sweep from now on, for as long as there are connections."""
+        """Start sweeping; continue while there are connections."""
         if self._sweeping is None:
             self._sweeping = loop.call_later(_SWEEP_SECONDS, self._sweep, loop, connections)
 
     def make_room(self, connections: set[Any]) -> bool:
-        """Close the connections that have waited longest without a request; False when there is none."""
+        """Close the connections that have been idle longest; return False if all are active."""
         waiting = sorted((each for each in _bounded(connections) if each.is_waiting), key=lambda each: each.since)
-        # Several at a time: looking for them again with every new connection would be what an attacker wants.
+        # Close several at once. A search at every new connection would help an attacker.
         for each in waiting[: max(1, self.limits.connections // 16)]:
             each.transport.close()
             self.evicted += 1
         return bool(waiting)
 
     def has_websocket_left(self, connections: set[Any]) -> bool:
-        """Whether one more page may be open."""
+        """Whether one more WebSocket may be opened."""
         pages = sum(not isinstance(each, BoundedProtocol) for each in connections)
         return pages < self.limits.websockets
 
@@ -125,7 +125,7 @@ class Guard:
             self.watch(loop, connections)
 
     def _end_unread(self, connections: set[Any], now: float) -> None:
-        """Break off the answers that nobody has read for long: they would stay in memory."""
+        """Abort connections whose client does not read the response, because it would stay in memory."""
         unread = {}
         for each in connections:
             if size := each.transport.get_write_buffer_size():
@@ -137,7 +137,7 @@ class Guard:
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """Uvicorn's HTTP, within bounds. `guard` is set on the subclass that `protocol` makes."""
+    """Uvicorn's HTTP protocol with limits. `protocol` makes a subclass and sets `guard` on it."""
 
     guard: Guard
 
@@ -153,22 +153,22 @@ class BoundedProtocol(HttpToolsProtocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether no whole request has come that is not answered yet."""
+        """Whether the connection is idle: every complete request is answered."""
         answered = self.cycle is None or self.cycle.response_complete
         return answered and not self.pipeline and not self.transport.is_closing()
 
     def look_at_clock(self, now: float) -> None:
-        """Close the connection when what it has to send is overdue."""
+        """Close the connection if the data that it must send is overdue."""
         if self._due is None or self.transport.is_closing():
             return
         if self.refusal is not None:
             if now >= self._due:
                 self.transport.close()
         elif self.flow.read_paused:
-            self._due = now + self.guard.limits.body_seconds  # the service is what takes its time
+            self._due = now + self.guard.limits.body_seconds  # the delay is ours, not the client's
         elif now >= self._due:
             self._count(LATE)
-            # A body that nobody reads any more, for the request is answered, is not worth another answer.
+            # If the request is already answered, its late body needs no second response.
             if self._in_head or not self.is_waiting:
                 self._refuse(LATE)
             else:
@@ -177,7 +177,7 @@ class BoundedProtocol(HttpToolsProtocol):
     # ---- what uvicorn and the parser call ----
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Count the connection, and refuse it when there is no room."""
+        """Count the connection, and refuse it if there are too many."""
         super().connection_made(transport)
         limits = self.guard.limits
         self.since = self.loop.time()
@@ -188,7 +188,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(FULL)
 
     def data_received(self, data: bytes) -> None:
-        """Parse, and stop at what is not HTTP or is too much of it."""
+        """Parse the data; refuse the connection if it is not HTTP or exceeds a limit."""
         if self.refusal is not None:
             return
         self._unset_keepalive_if_required()
@@ -211,19 +211,19 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._refuse(LARGE_HEAD)
 
     def on_message_begin(self) -> None:
-        """Start the clock of the header."""
+        """Set the deadline of the header."""
         super().on_message_begin()
         self._in_head, self._head_before = True, 0
         self._due = self.loop.time() + self.guard.limits.head_seconds
 
     def on_url(self, url: bytes) -> None:
-        """Take some of the address."""
+        """Check the length of the address."""
         if len(self.url) + len(url) > LONGEST_URL:
             self._stop(LONG_URL)
         super().on_url(url)
 
     def on_headers_complete(self) -> None:
-        """Start the application, and the clock of the body."""
+        """Check the header, start the application, and set the deadline of the body."""
         if len(self.headers) > MOST_FIELDS or (
             self._head_before + self._chunk > LARGEST_HEAD
             and sum(len(name) + len(value) for name, value in self.headers) > LARGEST_HEAD
@@ -236,7 +236,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Take some of the body: every byte gives the next ones a little time."""
+        """Move the deadline of the body: every byte adds a little time for the next ones."""
         if self._due is not None:
             limits = self.guard.limits
             most = self.loop.time() + limits.body_seconds
@@ -244,17 +244,17 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """The other side has done its part."""
+        """Remove the deadline, because the request is complete."""
         self._due = None
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """From here on the connection waits for its next request."""
+        """Record the time from which the connection is idle."""
         self.since = self.loop.time()
         super().on_response_complete()
 
     def handle_websocket_upgrade(self) -> None:
-        """Open a page's connection, if there may be one more."""
+        """Open a WebSocket, or refuse it if there are too many."""
         if not self.guard.has_websocket_left(self.connections):
             self._count(FULL)
             self._refuse(FULL)
@@ -275,12 +275,12 @@ class BoundedProtocol(HttpToolsProtocol):
         self.guard.refused[reason.code] = self.guard.refused.get(reason.code, 0) + 1
 
     def _refuse(self, reason: Refusal) -> None:
-        """Say why, read no more, and close soon; at once where an answer to an earlier request is on its way."""
+        """Send the reason and close soon; close at once if a response to an earlier request is in progress."""
         if self.transport.is_closing():
             return
         if not self.is_waiting:
             if self._running is not None:
-                # The application is to notice before it writes to a connection that is gone.
+                # Tell the application before it writes to a closed connection.
                 self._running.disconnected = True
                 self._running.message_event.set()
             self.pipeline.clear()
@@ -289,13 +289,13 @@ class BoundedProtocol(HttpToolsProtocol):
         self.refusal = reason
         self._due = self.loop.time() + _LINGER_SECONDS
         self.transport.write(_answer(reason))
-        # What was sent meanwhile is read and dropped, or the client would meet a reset instead of the answer.
+        # Keep reading and drop the data; otherwise the client would get a reset instead of the response.
         if self.transport.can_write_eof():
             self.transport.write_eof()
 
 
 def protocol(limits: Limits) -> type[BoundedProtocol]:
-    """The protocol of one server, for `uvicorn.Config(http=...)`; its `guard` has the counts."""
+    """Return the protocol class for one server, for `uvicorn.Config(http=...)`; its `guard` has the counts."""
     return type("GuardedProtocol", (BoundedProtocol,), {"guard": Guard(limits)})
 
 

@@ -1,6 +1,6 @@
-"""API keys and the state of the service, for the operator: straight on the database, server running or not.
+"""API keys and the state of the service, for the operator. It reads the database directly, even if no service runs.
 
-With a remote service (`TRAITBENCH_API_URL`) there is no database here, and the pages say so instead.
+With a remote service (`TRAITBENCH_API_URL`) there is no local database, and the pages say so.
 """
 
 import threading
@@ -45,38 +45,38 @@ _LOCK = threading.Lock()
 
 
 def available() -> bool:
-    """Whether the keys are this machine's to manage."""
+    """Whether the database with the keys is on this machine."""
     return read_settings().api_url is None
 
 
 def issue(*, scope: Scope, namespaces: Sequence[str], name: str = "") -> Issued:
-    """A new key and its secret, which is shown this once."""
+    """Create a key and return it with its secret, which is shown only once."""
     return keys.create(_engine(read_settings()), scope=scope, namespaces=namespaces, name=name)
 
 
 def issue_for_session(*, scope: Scope, namespaces: Sequence[str], name: str, longest: timedelta) -> Issued:
-    """A new key for a person's session of the workbench; `longest` is how long a session can last."""
+    """Create a key for a person's session in the workbench; `longest` is the maximum length of a session."""
     engine = _engine(read_settings())
     return keys.create_for_session(engine, scope=scope, namespaces=namespaces, name=name, longest=longest)
 
 
 def remove(key_id: str) -> None:
-    """End the key of a session and delete it; nothing happens when it is gone."""
+    """Revoke and delete the key of a session; do nothing if it does not exist."""
     keys.remove(_engine(read_settings()), key_id)
 
 
 def list_keys() -> list[ApiKey]:
-    """Every key, oldest first, the revoked ones too."""
+    """Return all keys, oldest first, including revoked ones."""
     return keys.list_keys(_engine(read_settings()))
 
 
 def unreadable_keys() -> list[Unreadable]:
-    """The keys that `list_keys` leaves out, because their rows are damaged."""
+    """Return the keys that `list_keys` leaves out because their rows are damaged."""
     return keys.unreadable_keys(_engine(read_settings()))
 
 
 def revoke(key_id: str) -> None:
-    """End a key; whoever uses it is refused from now on. Raise `KeyNotFound` when there is none of that id."""
+    """Revoke a key at once; raise `KeyNotFound` if there is none with this id."""
     keys.revoke(_engine(read_settings()), key_id)
 
 
@@ -86,17 +86,17 @@ def overview() -> Overview:
 
 
 def recent() -> Recent:
-    """The runs that go on, those that failed and were not repeated, and those that ended last."""
+    """Return the active runs, the failed ones that were not retried, and the ones that ended last."""
     return operating.recent(_engine(read_settings()))
 
 
 def rows() -> dict[str, int]:
-    """How many models, versions and samples there are."""
+    """Return the numbers of models, versions and samples."""
     return operating.rows(_engine(read_settings()))
 
 
 def free_bytes() -> int | None:
-    """Free space for the home folder; None when it is gone."""
+    """Return the free bytes on the disk of the home folder, or None if the folder is gone."""
     return operating.free_bytes(read_settings())
 
 

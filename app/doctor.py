@@ -1,7 +1,7 @@
-"""The sample doctor on this side: which samples it looks at, how their texts become vectors, and what a fix changes.
+"""The workbench's side of the sample check: it selects samples, encodes their texts, and turns fixes into changes.
 
-What is wrong with samples is found by `traitbench.scoring.doctor`, from numbers. Here they are brought to it: the texts
-are read by the local encoder, each once, in turns that let scoring calls go first.
+`traitbench.scoring.doctor` finds the problems, from vectors. The local encoder encodes each text once, in small batches
+so that scores are not delayed.
 """
 
 import hashlib
@@ -22,22 +22,22 @@ _AT_ONCE, _CHARACTERS_AT_ONCE = 1_000, 400_000
 _LONGEST = 16
 
 MOST = 20_000
-"""Samples that are looked at together, the newest: as many as there is room for in memory."""
+"""The number of samples that fit into memory at once; the newest are checked."""
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 Progress = Callable[[int, int], object]
 
 _ONE_BY_ONE: Mapping[Kind, str] = {
-    "suspect": "Learnt from all others, the trait puts it far towards the other end.",
-    "outlier": "It is unlike every other text of the model, so what it teaches helps few others.",
+    "suspect": "A fit on all other samples puts it far towards the other pole.",
+    "outlier": "It is unlike all other texts of the model, so it hardly helps to score others.",
 }
-"""What is decided text by text, and what is said of each."""
+"""The kinds of findings that are decided text by text, and the sentence for each."""
 
 
 @dataclass(frozen=True)
 class Examination:
-    """What was found, the worst first, in how many samples, and those that were too many to look at."""
+    """The findings, worst first; the number of samples that were checked, and of those left out."""
 
     findings: tuple[Finding, ...]
     samples: int
@@ -45,35 +45,35 @@ class Examination:
 
     @property
     def errors(self) -> int:
-        """Findings that a training suffers from."""
+        """The number of findings that harm a training."""
         return sum(finding.severity == "error" for finding in self.findings)
 
 
 def considered(traits: Sequence[Trait], samples: Sequence[Sample]) -> list[Sample]:
-    """The samples that are looked at: of traits that a person gave, the newest."""
+    """Return the samples to check: the newest of extrinsic traits."""
     given = {trait.key for trait in traits if trait.kind == "extrinsic"}
     return [sample for sample in samples if sample.trait in given][-MOST:]
 
 
 def to_read(traits: Sequence[Trait], samples: Sequence[Sample]) -> int:
-    """Texts that have to be read first and are too many for that to happen unasked; 0 when they are few."""
+    """Return how many texts must be encoded first, or 0 if they are so few that no confirmation is needed."""
     texts = preview.unread(considered(traits, samples))
     few = len(texts) <= _AT_ONCE and sum(map(len, texts.values())) <= _CHARACTERS_AT_ONCE
     return 0 if few else len(texts)
 
 
 def examine(traits: Sequence[Trait], samples: Sequence[Sample], *, progress: Progress) -> Examination:
-    """Look at the samples; those of which nothing has changed since the last time cost nothing."""
+    """Check the samples. The result is cached until they change."""
     looked_at = considered(traits, samples)
     preview.read(preview.unread(looked_at), progress)
-    found = _found(preview.identity(traits, looked_at), traits, looked_at)
+    results = _findings(preview.identity(traits, looked_at), traits, looked_at)
     by_id = {sample.id: sample for sample in looked_at}
-    findings = tuple(one for finding in found for one in _one_by_one(finding, by_id))
+    findings = tuple(one for finding in results for one in _one_by_one(finding, by_id))
     return Examination(findings, len(looked_at), len(samples) - len(looked_at))
 
 
 def identity(finding: Finding) -> str:
-    """What stays the same of a finding as long as its samples, or what is said of the trait, do."""
+    """Return a stable id of a finding; it changes only with its samples or, without samples, its sentence."""
     ids = ",".join(map(str, sorted(finding.sample_ids)))
     if not 0 < len(ids) <= _LONGEST:
         ids = hashlib.sha256((ids or finding.says).encode()).hexdigest()[:_LONGEST]
@@ -81,9 +81,9 @@ def identity(finding: Finding) -> str:
 
 
 def changes_of(findings: Iterable[Finding], by_id: Mapping[int, Sample]) -> Changes:
-    """What the fixes of these findings change together; of two that want the same sample the first has it.
+    """Combine the fixes of findings; if two concern the same sample, the first wins.
 
-    A new quality for a text that nobody wrote deletes it: it would come back as if somebody had.
+    A synthesized text is deleted instead of relabelled, because a new sample would count as written by a person.
     """
     edits: dict[int, SampleInput] = {}
     deletions: set[int] = set()
@@ -107,7 +107,7 @@ def _relabelled(sample: Sample, quality: float) -> SampleInput:
 
 
 def _one_by_one(finding: Finding, by_id: Mapping[int, Sample]) -> list[Finding]:
-    """The finding, or one for each of its texts where one may be wrong and the next one right."""
+    """Return the finding, or one per text if each text must be decided separately."""
     says = _ONE_BY_ONE.get(finding.kind)
     if says is None:
         return [finding]
@@ -122,12 +122,13 @@ def _fix_of_one(finding: Finding, sample: Sample) -> Fix:
     if finding.kind == "suspect":
         quality = finding.fix.relabel.get(sample.id) if finding.fix else None
         return Fix(
-            "If the label is wrong, turn it.", relabel={sample.id: 1 - sample.quality if quality is None else quality}
+            "If the label is wrong, change it to the other pole.",
+            relabel={sample.id: 1 - sample.quality if quality is None else quality},
         )
-    return Fix("If it does not belong here, delete it; if it does, add more of its kind.", delete=(sample.id,))
+    return Fix("If it does not belong here, delete it. If it does, add more like it.", delete=(sample.id,))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _found(identity: str, _traits: Sequence[Trait], _samples: Sequence[Sample]) -> tuple[Finding, ...]:
+def _findings(identity: str, _traits: Sequence[Trait], _samples: Sequence[Sample]) -> tuple[Finding, ...]:
     given = [trait for trait in _traits if trait.kind == "extrinsic"]
     return doctor.examine(given, _samples, preview.vectors(_samples))

@@ -1,4 +1,4 @@
-"""Texts to try on a model: the demo models bring some that they were not taught with, others have their samples."""
+"""Texts to try on a model: demo models have unseen examples, other models have their samples."""
 
 from functools import cache
 from itertools import islice
@@ -10,12 +10,12 @@ _LOOKED_AT = 200
 
 
 def examples(handle: str) -> list[str]:
-    """Texts that the model has not learnt from; empty unless it is a demo model."""
+    """Return texts that are not among the model's samples; empty unless it is a demo model."""
     return list(_of_demos().get(handle, ()))
 
 
 def sample_texts(handle: str) -> list[str]:
-    """Texts that the model was taught with, spread over its first samples; raises what the service refuses with."""
+    """Return the texts of the model's first samples, without duplicates; raise the service's errors."""
     samples = islice(client().samples.list(handle, limit=_LOOKED_AT), _LOOKED_AT)
     return list(dict.fromkeys(sample.text for sample in samples))
 

@@ -1,8 +1,8 @@
-"""Samples on their way out: what is on screen as a file.
+"""Downloads: the rows on screen as a file.
 
-The CSV is for spreadsheets: UTF-8 with a mark that Excel knows, and an apostrophe before whatever a spreadsheet would
-run as a formula, in cells and in the header. Reading the file again takes exactly these apostrophes away
-(`as_written`). The JSONL is exact and can be imported again as it is; so is the Parquet, with its types.
+The CSV is for spreadsheets: UTF-8 with a byte order mark for Excel, and an apostrophe before anything that a
+spreadsheet would run as a formula, in cells and headers. Reading the file again removes exactly these apostrophes
+(`as_written`). The JSONL and Parquet files are exact and can be imported again unchanged.
 """
 
 import csv
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _SIGNS = "=+\\-@＝＋－＠"
-# A formula begins with a sign, full-width ones included. It may begin a cell; and where a spreadsheet separates by
-# semicolons or tabs, or takes quotation marks for text, it may begin behind a separator or a line break inside of one.
+# A formula begins with a sign, which may be full-width. It can begin a cell. If a spreadsheet separates by semicolons
+# or tabs, or treats quotation marks as text, it can also begin after a separator or line break inside a cell.
 _AT_BEGIN, _INSIDE = rf"(?='*[{_SIGNS}\t\r\n])", rf"(?='*[{_SIGNS}])"
 _BEGINS = re.compile(rf"\A{_AT_BEGIN}|(?<=[;\t\r\n]){_INSIDE}")
 _GUARDED = re.compile(rf"\A'{_AT_BEGIN}|(?<=[;\t\r\n])'{_INSIDE}")
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?")
 
 
 def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    """A CSV with a header."""
+    """Return a CSV file with a header."""
     place = io.StringIO(newline="")
     writer = csv.writer(place, lineterminator="\r\n")
     writer.writerow(map(harmless, columns))
@@ -34,23 +34,23 @@ def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 
 
 def jsonl_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    """One JSON object a line."""
+    """Return a file with one JSON object per line."""
     lines = (json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) for row in rows)
     return "".join(f"{line}\n" for line in lines).encode("utf-8")
 
 
 def parquet_file(out: IO[bytes], table: "DataFrame") -> None:
-    """A Parquet file of a table, without an index."""
+    """Write a table as a Parquet file without its index."""
     table.to_parquet(out, engine="pyarrow", compression="zstd", index=False)
 
 
 def harmless(cell: object) -> object:
-    """The cell as no spreadsheet runs it. Numbers stay numbers, those below zero too."""
+    """Return a cell that no spreadsheet runs as a formula. Numbers, including negative ones, stay as they are."""
     if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
         return cell
     return _BEGINS.sub("'", cell)
 
 
 def as_written(cell: str) -> str:
-    """The cell before `harmless`."""
+    """Undo `harmless`."""
     return _GUARDED.sub("", cell)

@@ -1,4 +1,4 @@
-"""What a browser may reach and load of the workbench: the paths of Streamlit that its pages need, and the policy."""
+"""What browsers can reach: the Streamlit paths that the pages need, and the Content-Security-Policy."""
 
 import base64
 import hashlib
@@ -15,9 +15,10 @@ _SIGN_IN = re.compile(r"/(?:auth|oauth2callback)(?:/|$)")
 
 
 def closed(path: str) -> bool:
-    """Whether a path is not served: Streamlit's metrics, its interface for agents, what it may add with a new release.
+    """Whether a path is not served, such as Streamlit's metrics.
 
-    Wherever in a path Streamlit's own part begins, only the paths in the tables above are open.
+    Of the paths that contain `_stcore`, only those in the tables above are open, so that new ones of a later Streamlit
+    release stay closed.
     """
     if _PROGRAM.search(path):
         return path not in _NEEDED and (not path.startswith(_NEEDED_BELOW) or ".." in path)
@@ -25,9 +26,9 @@ def closed(path: str) -> bool:
 
 
 def policy() -> str:
-    """The Content-Security-Policy of the pages: everything comes from this process, nothing may frame it.
+    """Return the Content-Security-Policy of the pages: load everything from this process, and allow no framing.
 
-    Streamlit writes its styles into the page and starts the code of components from `blob:` addresses.
+    Streamlit needs inline styles, and starts the code of components from `blob:` addresses.
     """
     return "; ".join(
         (
@@ -48,7 +49,7 @@ def policy() -> str:
 
 
 def _inline_scripts() -> str:
-    """The scripts within Streamlit's page, by their hashes."""
+    """Return the hashes of the inline scripts in Streamlit's page."""
     page = Path(streamlit.__file__).with_name("static") / "index.html"
     scripts = _INLINE.findall(page.read_text("utf-8"))
     return " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'" for each in scripts)

@@ -1,4 +1,4 @@
-"""A version's metrics as people read them: figures per trait, each with what it was measured on, and the parameters."""
+"""A version's metrics for people: figures per trait with what they were measured on, and the parameters."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -21,11 +21,11 @@ TRIGGERS = {
     "retrain_buffered": "Feedback",
     "backfill": "Import",
 }
-"""What brought a version about, by its `triggered_by`."""
+"""What started the training of a version, by `triggered_by`."""
 
 
 def names_of(traits: Sequence[Trait]) -> Names:
-    """The names by key; those of traits that discovery found bear its sign."""
+    """Return the names by key; names of intrinsic traits have the sign of discovery."""
     return {trait.key: (f"{FOUND_SIGN} " if trait.kind == "intrinsic" else "") + trait.name for trait in traits}
 
 
@@ -35,25 +35,25 @@ def label(version: Version) -> str:
 
 
 def series(version: Version, names: Names) -> Series:
-    """The AUROC of each trait, for the chart of intervals."""
+    """Return the AUROC of each trait for the chart of intervals."""
     traits = version.metrics.traits
     return Series(label(version), [_measured(names.get(key, key), each) for key, each in traits.items()])
 
 
 def auroc(version: Version) -> float | None:
-    """The mean over the traits; None when no trait could be measured."""
+    """Return the mean AUROC over the traits, or None if no trait was measured."""
     return version.metrics.auroc
 
 
 def mean_of(version: Version, figure: Literal["brier", "calibration_error"]) -> float | None:
-    """The mean of a figure over the traits that have it, each counting the same."""
+    """Return the unweighted mean of a figure over the traits that have it, or None."""
     traits = version.metrics.traits.values()
-    found = [value for each in traits if (value := getattr(each, figure)) is not None]
-    return sum(found) / len(found) if found else None
+    values = [value for each in traits if (value := getattr(each, figure)) is not None]
+    return sum(values) / len(values) if values else None
 
 
 def figures_table(version: Version, names: Names) -> pd.DataFrame:
-    """Every figure of every trait and what it was measured on."""
+    """Return all figures of all traits and what they were measured on, one row per trait."""
     return pd.DataFrame(
         [
             {
@@ -73,7 +73,7 @@ def figures_table(version: Version, names: Names) -> pd.DataFrame:
 
 
 def measured_on(figures: Series) -> str:
-    """What the figures were measured on, in markdown; traits of which the same is true share a sentence."""
+    """Say in Markdown what the figures were measured on; traits with the same answer share a sentence."""
     traits: dict[str, list[str]] = {}
     for each in figures.figures:
         if each.value is not None:
@@ -83,15 +83,15 @@ def measured_on(figures: Series) -> str:
 
 
 def outcome(before: Version, after: Version, names: Names) -> str:
-    """What a version gave against the one before it, in markdown: honest about what may be chance."""
+    """Compare a version with the previous one, in Markdown, and say which differences may be chance."""
     a, b = label(before), label(after)
     if before.param_hash == after.param_hash:
-        return f"{b} came to the same parameters as {a}, so it scores every text as {a} does."
+        return f"{b} has the same parameters as {a}, so both give every text the same score."
     parts = [_means(before, after), _by_trait(before, after, names)]
     if before.sample_count != after.sample_count:
         more = after.sample_count - before.sample_count
         few = f"{count(abs(more), 'sample')} {'more' if more > 0 else 'fewer'}"
-        parts.append(f"{b} was measured on {few}, so part of the difference may be in the samples.")
+        parts.append(f"{b} was measured on {few}, so part of the difference may come from the samples.")
     return " ".join(part for part in parts if part)
 
 
@@ -101,11 +101,11 @@ def _means(before: Version, after: Version) -> str:
         return ""
     change = round(new - old, 2)
     verdict = "as well as before" if not change else "better" if change > 0 else "worse"
-    return f"Mean AUROC **{old:.2f} → {new:.2f}**: it tells the poles apart {verdict}."
+    return f"Mean AUROC **{old:.2f} → {new:.2f}**: it separates the poles {verdict}."
 
 
 def _by_trait(before: Version, after: Version, names: Names) -> str:
-    """Which traits moved farther than chance explains: those whose intervals do not meet."""
+    """Name the traits that changed by more than chance: those whose intervals do not overlap."""
     old = {measured.name: measured.interval for measured in series(before, names).figures}
     spans = [(each.name, old.get(each.name), each.interval) for each in series(after, names).figures]
     both = [(name, a, b) for name, a, b in spans if a and b]
@@ -113,24 +113,26 @@ def _by_trait(before: Version, after: Version, names: Names) -> str:
     worse = [plain(name) for name, a, b in both if b[1] < a[0]]
     if both and not better and not worse:
         return "The 95 % intervals overlap for every trait: the difference may be chance."
-    sides = [f"clearly {word}: {', '.join(found)}" for word, found in (("better", better), ("worse", worse)) if found]
-    return f"Beyond chance {'; '.join(sides)}." if sides else ""
+    sides = [
+        f"clearly {word}: {', '.join(traits)}" for word, traits in (("better", better), ("worse", worse)) if traits
+    ]
+    return f"More than chance: {'; '.join(sides)}." if sides else ""
 
 
 def search_of(version: Version) -> str:
-    """How the parameters were searched."""
-    return version.metrics.search or "not said"
+    """Return the description of the parameter search."""
+    return version.metrics.search or "unknown"
 
 
 def parameters_table(version: Version, names: Names) -> pd.DataFrame:
-    """What the search chose, one row a trait."""
+    """Return the parameters that the search chose, one row per trait."""
     return pd.DataFrame(
         [{"Trait": names.get(key, key), **each.parameters} for key, each in version.metrics.traits.items()]
     )
 
 
 def made_how(version: Version) -> str:
-    """`First training 5 min ago: 248 samples, effort high, ...`, in markdown."""
+    """`First training 5 min ago: 248 samples, effort high, ...`, in Markdown."""
     return f"{TRIGGERS[version.triggered_by]} {ago(version.created_at)}: {plain(made_of(version))}."
 
 
@@ -147,4 +149,4 @@ def made_of(version: Version) -> str:
 
 
 def _measured(name: str, figures: TraitMetrics) -> Measured:
-    return Measured(name, figures.auroc, figures.auroc_interval, figures.measured_on or "not said")
+    return Measured(name, figures.auroc, figures.auroc_interval, figures.measured_on or "unknown")

@@ -1,9 +1,9 @@
-"""Markdown that somebody else wrote, made fit to be shown on a page: it loads nothing, and its signs are its own.
+"""Make Markdown from other people safe to show on a page.
 
-A browser fetches an image as soon as it is drawn, and whoever serves it learns who is looking; so images become links.
-A link leads to the web, to a mail address or to a place near this page: one with another scheme (`javascript:`,
-`data:`) is shown as it was typed. So is, outside of code, what only Streamlit takes for colours, icons or formulas.
-HTML is no concern: Streamlit shows it as text.
+A browser fetches an image when it draws it, which tells the server of the image who is looking; so images become links.
+Links may lead to the web, to a mail address or to a relative address. A link with another scheme (`javascript:`,
+`data:`) is shown as it was typed. So is Streamlit's own syntax for colours, icons and formulas, except in code. HTML is
+harmless, because Streamlit shows it as text.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 
 _JOINER = "\u2060"
-"""A character of no width: what it stands between looks the same and means nothing any more."""
+"""A zero-width character: syntax that contains it looks the same but has no effect."""
 
 _IMAGE = re.compile(r"!(?=\[)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -22,16 +22,16 @@ _LEADS_AWAY = re.compile(
     r"""|<(?=[A-Za-z][\w+.-]*:)(?!https?://|mailto:)""",
     re.IGNORECASE,
 )
-"""Where a link begins, in line or in angle brackets, unless it leads where links may lead."""
+"""The start of a link, inline or in angle brackets, with an address that is not allowed."""
 
 _DEFINITION = re.compile(r"^( {0,3}(?:>\s?)*)\[(?=[^\]]*\]:(?!\s*<?(?:https?://|mailto:|#)))", re.IGNORECASE)
-"""Where the address of a link is defined on a line of its own, unless it leads there."""
+"""The start of a link definition with an address that is not allowed."""
 
 _HEADING = re.compile(r"^( {0,3}#{1,5})(?=[ \t])")
 
 
 def shown(markdown: str) -> str:
-    """The same, to be drawn with `st.markdown` below a page's title; its headings are a step smaller."""
+    """Return safe Markdown for `st.markdown` below a page's title; headings become one level smaller."""
     return _IMAGE.sub(f"!{_JOINER}", "\n".join(_lines(markdown.split("\n"))))
 
 
@@ -59,7 +59,7 @@ def _outside_code(line: str) -> str:
 
 
 def _codes(line: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each stretch of code: from a run of backticks to the next run of as many."""
+    """Yield the start and end of each code span: from a run of backticks to the next run of equal length."""
     runs = [run.span() for run in _BACKTICKS.finditer(line)]
     of_length = defaultdict[int, deque[int]](deque)
     for start, end in runs:

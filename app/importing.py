@@ -1,7 +1,7 @@
-"""A file of samples on its way in: bytes, then a table, then samples or, row by row, the reasons why not.
+"""Read a file of samples: from bytes to a table, then to samples or the reasons why a row is not valid.
 
-Nothing here asks the service or draws. A file is taken as a whole: `check` says for every row what it would become, and
-`problems` is empty only when all of it can be sent. What a problem says never repeats the text of the row.
+Nothing here calls the service or draws. `check` returns the sample or the problem of each row; `problems` is empty only
+if the whole file can be sent. A problem never repeats the text of the row.
 """
 
 import io
@@ -17,7 +17,7 @@ from traitbench.contract.traits import Trait
 
 MOST_MEGABYTES = 25
 MOST_WORDS = 24
-"""So many different labels are offered for a mapping; a column with more is no label column."""
+"""The maximum number of different words in a label column."""
 
 _STRAY = 0.05
 _LOOKED_AT = 200
@@ -28,7 +28,7 @@ _WORDS = {**FEEDBACK_WORDS, "pos": 1.0, "true": 1.0, "neutral": 0.5, "neg": 0.0,
 
 @dataclass(frozen=True)
 class Table:
-    """What was read: rows under named columns, what was wrong already, and what a person should know."""
+    """The content of a file: rows with named columns, problems found while reading, and notes for the person."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -38,7 +38,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which column is what, what stands in for an empty or absent one, and what the words mean."""
+    """The columns to use, the defaults for empty cells or missing columns, and the quality of each word."""
 
     text: str
     trait: str | None
@@ -50,7 +50,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Checked:
-    """The samples in file order with the lines they came from, and the problems of the other rows."""
+    """The samples in file order with their lines, and the problems of the other rows."""
 
     samples: tuple[SampleInput, ...]
     lines: tuple[int, ...]
@@ -61,12 +61,12 @@ class Checked:
 
 
 def read(name: str, content: bytes, *, header: bool = True) -> Table:
-    """The table in a CSV, TSV, JSONL, JSON or Parquet file; raise `tables.Unreadable` when there is none."""
+    """Read the table in a CSV, TSV, JSONL, JSON or Parquet file; raise `tables.Unreadable` if there is none."""
     return table_of(opened(name, io.BytesIO(content), header=header, keep=sys.maxsize))
 
 
 def table_of(source: Source) -> Table:
-    """What was kept of a file that was looked through."""
+    """Return the rows that were stored when the file was scanned."""
     rows = tuple(line for line in source.first if isinstance(line, Row))
     problems = tuple(line for line in source.first if isinstance(line, Problem))
     return Table(source.columns, rows, problems, source.notes)
@@ -76,9 +76,9 @@ def table_of(source: Source) -> Table:
 
 
 def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str, str | None, str | None]:
-    """The columns that look like text, trait and quality, by their names or by what stands in them.
+    """Guess the columns of text, trait and quality, by their names or their content.
 
-    Only the text is always there: a column that is named like a trait and holds none is none.
+    Only the text column always exists. A column counts as the trait column only if it holds traits of the model.
     """
     keys = _trait_keys(traits)
     text = _named(table, _TEXT_NAMES) or max(table.columns, key=lambda column: _total_length(table, column))
@@ -103,7 +103,7 @@ def _means_poles(table: Table, column: str, traits: Sequence[Trait]) -> bool:
 
 
 def _share(table: Table, column: str, holds: Callable[[str], bool], *, folded: bool = True) -> float:
-    """How many of the cells that are not empty hold what is asked for."""
+    """Return the fraction of non-empty cells for which `holds` is true."""
     cells = [cell for row in table.rows[:_LOOKED_AT] if (cell := row.cells.get(column, "").strip())]
     return sum(holds(cell.casefold() if folded else cell) for cell in cells) / max(len(cells), 1)
 
@@ -113,9 +113,9 @@ def _total_length(table: Table, column: str) -> int:
 
 
 def words(table: Table, column: str) -> dict[str, int]:
-    """What stands in a label column other than qualities, with how often; empty when it is all numbers from 0 to 1.
+    """Count the words in a label column that are not qualities; empty if all cells are numbers from 0 to 1.
 
-    Numbers count as qualities only when hardly any lies outside: the 1 of a scale from 1 to 5 is no positive pole.
+    Numbers count as qualities only if nearly all are from 0 to 1: on a scale from 1 to 5, a 1 is not the positive pole.
     """
     cells = Counter(row.cells.get(column, "").strip() for row in table.rows)
     del cells[""]
@@ -124,14 +124,14 @@ def words(table: Table, column: str) -> dict[str, int]:
     return dict(cells.most_common())
 
 
-def guess_words(found: Iterable[str], traits: Sequence[Trait]) -> dict[str, float | None]:
-    """What each word may mean: a trait's own label, or a word that means it everywhere; None when nobody knows."""
+def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, float | None]:
+    """Guess the quality of each word, from the traits' labels and common words; None if unknown or ambiguous."""
     meanings = {word: {quality} for word, quality in _WORDS.items()}
     for trait in traits:
         for label, quality in ((trait.positive_label, 1.0), (trait.negative_label, 0.0)):
             own = meanings.setdefault(label.strip().casefold(), set())
             own.add(quality)
-    by_word = {word: meanings.get(word.strip().casefold(), set()) for word in found}
+    by_word = {word: meanings.get(word.strip().casefold(), set()) for word in cells}
     return {word: next(iter(known)) if len(known) == 1 else None for word, known in by_word.items()}
 
 
@@ -139,7 +139,7 @@ def guess_words(found: Iterable[str], traits: Sequence[Trait]) -> dict[str, floa
 
 
 def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
-    """What every row becomes under this choice, or why it cannot."""
+    """Return the sample or the problem of each row under this choice."""
     column = choice.quality
     numeric = column is not None and _numbers_are_qualities(row.cells.get(column, "").strip() for row in table.rows)
     keys = _trait_keys(traits)
@@ -148,9 +148,9 @@ def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
         trait = _trait_of(row, choice, keys)
         quality = _quality_of(row, choice, numeric=numeric)
         text = row.cells.get(choice.text, "")
-        found = [each for each in (_text_problem(row, choice.text, text), trait, quality) if isinstance(each, Problem)]
-        problems += found
-        if not found and isinstance(trait, str) and isinstance(quality, float):
+        wrong = [each for each in (_text_problem(row, choice.text, text), trait, quality) if isinstance(each, Problem)]
+        problems += wrong
+        if not wrong and isinstance(trait, str) and isinstance(quality, float):
             samples.append(SampleInput(trait=trait, text=text, quality=quality))
             lines.append(row.number)
     return Checked(tuple(samples), tuple(lines), tuple(sorted(problems, key=lambda problem: problem.row)))
@@ -160,22 +160,24 @@ def _text_problem(row: Row, column: str, text: str) -> Problem | None:
     if not text.strip():
         return Problem(row.number, column, "is empty")
     if len(text) > LONGEST_TEXT:
-        return Problem(row.number, column, f"has {len(text):,} characters; a sample has at most {LONGEST_TEXT:,}")
+        return Problem(row.number, column, f"has {len(text):,} characters; the maximum is {LONGEST_TEXT:,}")
     if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        return Problem(row.number, column, "holds a character that is none (U+0000 or half of a pair)")
+        return Problem(row.number, column, "contains an invalid character (U+0000 or a lone surrogate)")
     return None
 
 
 def _trait_of(row: Row, choice: Choice, keys: Mapping[str, str]) -> str | Problem:
     cell = row.cells.get(choice.trait, "").strip() if choice.trait else ""
     if not cell:
-        return choice.default_trait or Problem(row.number, choice.trait or "", "names no trait, and none stands in")
+        return choice.default_trait or Problem(
+            row.number, choice.trait or "", "names no trait, and there is no default"
+        )
     key = keys.get(cell) or keys.get(cell.casefold())
     return key or Problem(row.number, choice.trait or "", "is not the name or key of a trait of this model")
 
 
 def _trait_keys(traits: Sequence[Trait]) -> dict[str, str]:
-    """Keys by whatever may stand for a trait: its key before its name, exact before folded."""
+    """Map names and keys to keys. Keys precede names, and exact matches precede case-folded ones."""
     return (
         {trait.name.strip().casefold(): trait.key for trait in traits}
         | {trait.key.casefold(): trait.key for trait in traits}
@@ -190,13 +192,13 @@ def _quality_of(row: Row, choice: Choice, *, numeric: bool) -> float | Problem:
     if not cell:
         if choice.default_quality is not None:
             return choice.default_quality
-        return Problem(row.number, column or "", "is empty, and no pole stands in")
+        return Problem(row.number, column or "", "is empty, and there is no default")
     if cell in choice.words:
         return choice.words[cell]
     number = _number(cell) if numeric else None
     if number is not None and 0.0 <= number <= 1.0:
         return number
-    return Problem(row.number, column or "", "is neither a number from 0 to 1 nor a word that stands for a pole")
+    return Problem(row.number, column or "", "is neither a number from 0 to 1 nor a known label")
 
 
 def _numbers_are_qualities(cells: Iterable[str]) -> bool:
@@ -206,7 +208,7 @@ def _numbers_are_qualities(cells: Iterable[str]) -> bool:
 
 
 def _number(cell: str) -> float | None:
-    """A plain number, with a point or a decimal comma."""
+    """Parse a number with a decimal point or comma; None if it is not one."""
     try:
         number = float(cell.replace(",", "."))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Links that reopen a view: page, model, version and whatever else the page keeps in its address.
+"""Links that reopen a view: page, model, version and other state that the page has in its address.
 
 A bound query parameter vanishes from the address bar when it equals its default, so the link of a view is always built
 from what is on screen and names everything.
@@ -13,13 +13,13 @@ from traitbench.settings import read_settings
 
 
 def link(page: PageName, **query: str | int | None) -> str:
-    """The address of a view; what is None or empty is left out."""
+    """Return the address of a view. Values that are None or empty are left out."""
     named = {name: str(value) for name, value in query.items() if value not in (None, "")}
     return _root() + entry(page).url_path + (f"?{urlencode(named)}" if named else "")
 
 
 def service_address() -> str:
-    """Where programs reach the API, without `/v1`: the remote service, or the place where this browser is."""
+    """Return the address of the API without `/v1`: the remote service, or the address in the browser."""
     settings, here = read_settings(), urlsplit(st.context.url or "")
     if settings.api_url or not here.netloc:
         return settings.base_url
@@ -27,7 +27,7 @@ def service_address() -> str:
 
 
 def _root() -> str:
-    """Where the workbench is as the browser sees it, or, outside of a browser, a relative address."""
+    """Return the workbench's address as the browser sees it, or a relative one without a browser."""
     here = urlsplit(st.context.url or "")
     if not here.netloc:
         return "/"

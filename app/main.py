@@ -1,7 +1,7 @@
-"""The workbench's entry: the shell around every page.
+"""The entry script of the workbench, which Streamlit runs for every page.
 
-It draws the menu and the model picker, runs the page, and stands guard around both: what the service refuses ends a
-page with an explanation, never with a traceback.
+It draws the menu and the model picker, then runs the page. An error of the service ends the page with an explanation,
+never with a traceback.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""The pages of the workbench as a table, and the ways to get from one to another.
+"""The table of the workbench's pages, and links between them.
 
-A page is known by its name everywhere (`open_page("score")`); title, icon, address and file stand only here.
+The code refers to pages by name (`open_page("score")`). Only this table has their titles, icons, addresses and files.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _FOLDER = Path(__file__).resolve().parent.parent / "pages"
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the table; `help` is the line under the title and the hint in the menu."""
+    """One row of the table; `help` is the line under the title and the tooltip in the menu."""
 
     name: PageName
     title: str
@@ -31,41 +31,41 @@ class Entry:
 
     @property
     def about_a_model(self) -> bool:
-        """Whether the page needs a model; the others have no picker and no model in their address."""
+        """Whether the page needs a model. Other pages have no model picker and no model in their address."""
         return self.section in ("Teach", "Use")
 
     @property
     def url_path(self) -> str:
-        """The address of the page below the workbench's root; the first page is the root itself."""
+        """The path of the page; the first page is the root."""
         return "" if self.name == PAGES[0].name else self.name
 
     @property
     def file(self) -> Path:
-        """The script."""
+        """The script of the page."""
         return _FOLDER / f"{self.name}.py"
 
 
 PAGES: tuple[Entry, ...] = (
-    Entry("catalog", "Catalog", ":material/grid_view:", "", "Every model you can read: what it measures and how well."),
-    Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures: two poles each, taught by you."),
-    Entry("samples", "Samples", ":material/notes:", "Teach", "The texts that teach each trait where its poles lie."),
-    Entry("train", "Train", ":material/model_training:", "Teach", "Make of traits and samples a version that scores."),
-    Entry("versions", "Versions", ":material/history:", "Use", "What each training gave, and what changed in between."),
-    Entry("score", "Score", ":material/speed:", "Use", "Put a text on every trait of the model, with the reasons."),
-    Entry("batch", "Batch", ":material/table_rows:", "Use", "Score many texts at once, and see how their scores lie."),
-    Entry("model", "Model", ":material/badge:", "Use", "Its card, how programs call it, and what is kept of it."),
-    Entry("operations", "Operations", ":material/monitor_heart:", "Operate", "What runs, what waits and what failed."),
-    Entry("console", "Console", ":material/key:", "Operate", "API keys for programs: issue, look through, revoke."),
+    Entry("catalog", "Catalog", ":material/grid_view:", "", "All models you have access to."),
+    Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
+    Entry("samples", "Samples", ":material/notes:", "Teach", "Labelled examples for each trait."),
+    Entry("train", "Train", ":material/model_training:", "Teach", "Train a version from your traits and samples."),
+    Entry("versions", "Versions", ":material/history:", "Use", "Quality of each training, and what changed."),
+    Entry("score", "Score", ":material/speed:", "Use", "Score a text and see why."),
+    Entry("batch", "Batch", ":material/table_rows:", "Use", "Score a whole file and explore the results."),
+    Entry("model", "Model", ":material/badge:", "Use", "Model card, API access, data retention."),
+    Entry("operations", "Operations", ":material/monitor_heart:", "Operate", "Running, queued and failed runs."),
+    Entry("console", "Console", ":material/key:", "Operate", "Issue and revoke API keys."),
 )
 
 
 def entry(name: PageName) -> Entry:
-    """The row of a page."""
+    """Return the row of a page."""
     return next(page for page in PAGES if page.name == name)
 
 
 def page(name: PageName) -> st.Page:
-    """The page as Streamlit knows it; Catalog is where one arrives."""
+    """Return the page as a Streamlit object; Catalog is the start page."""
     row = entry(name)
     return st.Page(
         row.file,
@@ -79,14 +79,14 @@ def page(name: PageName) -> st.Page:
 
 
 def _is_for(row: Entry, person: Person) -> bool:
-    """Whether the menu offers a page to a person; the others say at their address why they are closed."""
+    """Whether the menu shows a page to a person. Hidden pages still explain at their address why they are closed."""
     if row.section == "Operate":
         return person.operator
     return row.section != "Teach" or person.scope == "authoring"
 
 
 def menu() -> dict[str, list[st.Page]]:
-    """The pages by section, in the order of the table."""
+    """Return the pages by section, in the order of the table."""
     sections: dict[str, list[st.Page]] = {}
     for row in PAGES:
         sections.setdefault(row.section, []).append(page(row.name))
@@ -94,29 +94,29 @@ def menu() -> dict[str, list[st.Page]]:
 
 
 def open_page(name: PageName, *, model: str) -> NoReturn:
-    """Leave a page that is not about a model for one that is.
+    """Go from a page without a model to a page about a model.
 
-    From a page about a model this would not work: its address is bound to the picker. There `session.next_model` turns
-    the page to another model.
+    This does not work on a page about a model, because its address is bound to the picker. Use `session.next_model`
+    there.
     """
     st.switch_page(page(name), query_params={session.MODEL: model})
 
 
 def page_link(name: PageName, label: str | None = None, *, icon: str | None = None, **query: str) -> None:
-    """A link to another page about the model that is chosen, for what to go on with; `query` is what it shows there."""
+    """Draw a link to another page about the chosen model; `query` sets what that page shows."""
     row = entry(name)
     st.page_link(page(name), label=label or row.title, icon=icon or row.icon, query_params=query)
 
 
 def model_link(name: PageName, label: str, *, model: str) -> None:
-    """A link to a model, from the same pages as `open_page`."""
+    """Draw a link to a model, on pages without a model."""
     query = {session.MODEL: model}
     st.page_link(page(name), label=label, icon=":material/arrow_forward:", icon_position="right", query_params=query)
 
 
 def name_link(model: str, label: str) -> None:
-    """A model's name as the link to all about it, from the same pages as `open_page`."""
+    """Draw a model's name as a link to its page, on pages without a model."""
     row = entry("model")
-    # A link to a page with an icon has that icon too.
+    # A link shows the icon of its page, so this page has none.
     plain_page = st.Page(row.file, title=row.title, url_path=row.name)
-    st.page_link(plain_page, label=label, help="All about this model", query_params={session.MODEL: model})
+    st.page_link(plain_page, label=label, help="Open the page of this model", query_params={session.MODEL: model})

@@ -1,7 +1,7 @@
-"""Signing in through an OpenID provider: there and back, who may come in, and a key for as long as the session lasts.
+"""Sign-in through an OpenID provider: the redirects, the list of people, and a key for each session.
 
 `/sign-in/start` sends the browser to the provider, which sends it back to `/sign-in/callback`. In between, a cookie
-for ten minutes binds the attempt to the browser that began it; each attempt counts once.
+binds the attempt to the browser that started it. An attempt is valid for ten minutes and only once.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class NotSignedIn(Exception):
-    """A person does not come in; the message says why. `stranger` is somebody whom the provider knows and we do not."""
+    """The sign-in was refused; the message says why. `stranger` is the id of a person who is not listed."""
 
     def __init__(self, message: str, *, status: int = 403, stranger: str = "") -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class NotSignedIn(Exception):
 
 
 @dataclass(frozen=True)
-class _Begun:
+class _PendingSignIn:
     attempt: Attempt
     browser: str
     following: str
@@ -52,7 +52,7 @@ class OpenId:
     """Sign-ins through one provider, in the process that runs the service."""
 
     def __init__(self, settings: Settings) -> None:
-        """Raise `SettingInvalid` when a setting is missing or the provider cannot be used."""
+        """Raise `SettingInvalid` if a setting is missing or the provider cannot be used."""
         if settings.api_url:
             raise SettingInvalid(
                 "TRAITBENCH_SIGN_IN=oidc needs the service in the same process, but TRAITBENCH_API_URL names another "
@@ -62,42 +62,42 @@ class OpenId:
         self.cookie = f"traitbench_attempt_{settings.port}"
         self._base = (settings.oidc_redirect_url or "").rstrip("/")
         self._roster = Roster(settings.people_file)
-        self._begun: OrderedDict[str, _Begun] = OrderedDict()
+        self._pending: OrderedDict[str, _PendingSignIn] = OrderedDict()
         self._at_once = 0
         self._keys = _SessionKeys()
 
     def begin(self, origin: str, following: str, *, choose: bool) -> tuple[str, str]:
-        """Where to send a browser that came to `origin`, and what its cookie is to hold."""
+        """Return the address to send the browser to, and the value of its cookie."""
         url, attempt = self.provider.begin(f"{self._base or origin}{CALLBACK}", choose=choose)
         browser, now = secrets.token_urlsafe(32), time.monotonic()
-        self._begun[attempt.state] = _Begun(attempt, _digest(browser), following, now)
-        while len(self._begun) > _MOST_ATTEMPTS or now - next(iter(self._begun.values())).at > ATTEMPT_SECONDS:
-            self._begun.popitem(last=False)
+        self._pending[attempt.state] = _PendingSignIn(attempt, _digest(browser), following, now)
+        while len(self._pending) > _MOST_ATTEMPTS or now - next(iter(self._pending.values())).at > ATTEMPT_SECONDS:
+            self._pending.popitem(last=False)
         return url, browser
 
     async def finish(self, answer: Mapping[str, str], browser: str) -> tuple[str, str]:
-        """The token of a new session, and the path to go on with; raise `NotSignedIn` with the reason."""
-        begun = self._begun.get(answer.get("state", ""))
-        if begun is None or not hmac.compare_digest(begun.browser, _digest(browser)):
+        """Return the token of a new session and the path to continue with; raise `NotSignedIn` with the reason."""
+        pending = self._pending.get(answer.get("state", ""))
+        if pending is None or not hmac.compare_digest(pending.browser, _digest(browser)):
             raise NotSignedIn(self._unknown_attempt())
-        del self._begun[begun.attempt.state]
-        if time.monotonic() - begun.at > ATTEMPT_SECONDS:
+        del self._pending[pending.attempt.state]
+        if time.monotonic() - pending.at > ATTEMPT_SECONDS:
             raise NotSignedIn(self._unknown_attempt())
         if self._at_once >= _MOST_AT_ONCE:
-            raise NotSignedIn("Too many people are signing in at this moment. Try again in a moment.", status=503)
+            raise NotSignedIn("Too many people are signing in. Try again in a moment.", status=503)
         self._at_once += 1
         try:
-            identity = await self.provider.finish(begun.attempt, answer)
+            identity = await self.provider.finish(pending.attempt, answer)
         except ProviderFailed as error:
             raise NotSignedIn(str(error)) from None
         finally:
             self._at_once -= 1
         name, entry = self._entry(identity)
-        return await asyncio.to_thread(self._session, identity, name, entry), begun.following
+        return await asyncio.to_thread(self._session, identity, name, entry), pending.following
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
-        """Look after the sessions while the process serves, and end them with it."""
+        """Clean up sessions while the process serves, and end them with it."""
         self._keys.start()
         try:
             yield
@@ -107,29 +107,29 @@ class OpenId:
 
     def _entry(self, identity: Identity) -> tuple[str, Entry]:
         try:
-            found = self._roster.find(identity.subject, identity.address)
+            match = self._roster.find(identity.subject, identity.address)
         except RosterDamaged:
             raise NotSignedIn(
-                "The list of people of this workbench cannot be read, so nobody can sign in. Tell its operator.",
+                "This workbench cannot read its list of people, so sign-in does not work. Tell the operator.",
                 status=503,
             ) from None
-        if found is not None:
-            return found
-        _log.warning("the OpenID provider signed in somebody who is not in %s", self._roster.file)
+        if match is not None:
+            return match
+        _log.warning("the OpenID provider signed in a person who is not in %s", self._roster.file)
         if identity.unverified:
             raise NotSignedIn(
                 f"{self.provider.host} has not verified the address {identity.unverified}, so it cannot be used here. "
-                "Verify it there, or ask the operator of this workbench to add your id to people.toml.",
+                "Verify it there, or ask the operator to add your id to people.toml.",
                 stranger=identity.subject,
             )
         raise NotSignedIn(
             f"{identity.address or identity.name or 'Your account'} may not use this workbench. "
-            "Ask its operator to add you to people.toml.",
+            "Ask the operator to add you to people.toml.",
             stranger=identity.subject,
         )
 
     def _session(self, identity: Identity, name: str, entry: Entry) -> str:
-        """A session with a key of its own."""
+        """Start a session with its own key, and return the token."""
         shown = identity.address or identity.name or identity.subject[:100]
         try:
             issued = console.issue_for_session(
@@ -137,7 +137,7 @@ class OpenId:
             )
         except TraitbenchError:
             raise NotSignedIn(
-                "The service does not answer, so nobody can sign in. Try again in a moment.", status=503
+                "The service does not answer, so sign-in does not work. Try again in a moment.", status=503
             ) from None
         person = Person(
             _digest(f"{self.provider.issuer}\0{identity.subject}")[:16],
@@ -155,11 +155,11 @@ class OpenId:
 
     def _unknown_attempt(self) -> str:
         where = f" Open this workbench at {self._base}." if self._base else ""
-        return f"This sign-in has expired, was used already, or began in another browser. Start again.{where}"
+        return f"This sign-in has expired, was already used, or was started in another browser. Start again.{where}"
 
 
 class _SessionKeys:
-    """Ends the sessions that are over, and deletes their keys; what the database refuses now is tried again later."""
+    """Ends expired sessions and deletes their keys; retries later if the database fails."""
 
     def __init__(self) -> None:
         self._ended: set[str] = set()
@@ -183,7 +183,7 @@ class _SessionKeys:
         self._stopping = True
         self._work.set()
         self._thread.join()
-        self._delete()  # what ended after the thread had looked for the last time
+        self._delete()  # keys of sessions that ended after the thread's last check
 
     def _run(self) -> None:
         while not self._stopping:
@@ -198,8 +198,8 @@ class _SessionKeys:
         for key_id in ended:
             try:
                 console.remove(key_id)
-            except Exception as error:  # the thread must live on, and tries again
-                _log.warning("the key of a session that has ended could not be deleted yet: %s", type(error).__name__)
+            except Exception as error:  # the thread must survive and retry
+                _log.warning("the key of an ended session could not be deleted yet: %s", type(error).__name__)
                 return
             with self._lock:
                 self._ended.discard(key_id)

@@ -1,4 +1,4 @@
-"""What the operations page says: one sentence on the state of the service, and how a failed run is started again."""
+"""The content of the Operations page: the state of the service in a sentence, and the retry of failed runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Level = Literal["good", "busy", "failed", "bad"]
 KINDS: Mapping[OperationKind, str] = {
     "train": "Training",
     "retune": "New search",
-    "retrain": "Learning from feedback",
+    "retrain": "Retraining from feedback",
     "discover": "Discovery",
     "synthesize": "Synthesis",
 }
@@ -26,7 +26,7 @@ _UNITS = ((2**40, "TB"), (2**30, "GB"), (2**20, "MB"), (2**10, "kB"))
 
 @dataclass(frozen=True)
 class State:
-    """The state of the service in a sentence; `way_out` says what to do where something is wrong."""
+    """The state of the service in a sentence; `way_out` says what to do if something is wrong."""
 
     level: Level
     sentence: str
@@ -34,32 +34,32 @@ class State:
 
 
 def state(seen: Overview, *, failed: int, free_bytes: int | None) -> State:
-    """What to say first: the worst comes before the rest."""
+    """Return the most serious state of the service."""
     running, queued, workers = seen.count("running"), seen.count("queued"), len(seen.alive)
     waiting = f"{count(queued, 'run')} {'waits' if queued == 1 else 'wait'}"
     if not workers:
         last = min((each.age_s for each in seen.workers), default=None)
         ago = "" if last is None else f" The last one was seen {span(last)} ago."
-        waits = f" {waiting.capitalize()} for it." if queued else ""
+        waits = f" {waiting.capitalize()}." if queued else ""
         return State(
             "bad",
             f"No worker is running.{waits}{ago}",
-            "Scores still work; nothing is trained until a worker runs. The service starts one by itself within "
-            "seconds. If none comes, its log says why: read it and start the service again.",
+            "Scores still work, but nothing is trained without a worker. The service should start one within seconds. "
+            "If it does not, read its log and restart the service.",
         )
     if free_bytes is not None and free_bytes < 2**30:
         return State(
             "bad",
             f"The disk is almost full: {size(free_bytes)} are free.",
-            "Free some space now. When the disk is full, nothing new can be stored.",
+            "Free some space now. Nothing can be stored on a full disk.",
         )
     alive = count(workers, "worker")
     if queued and not running and seen.oldest_wait_s > _STUCK_SECONDS:
         return State(
             "bad",
-            f"{waiting.capitalize()}, the oldest for {span(seen.oldest_wait_s)}, and nothing runs.",
-            f"{alive.capitalize()} should take the next run within a second. Read the log of the service, and start "
-            "the service again if it does not go on.",
+            f"{waiting.capitalize()}, the oldest for {span(seen.oldest_wait_s)}, but none is running.",
+            f"{alive.capitalize()} should take the next run within a second. If not, read the service's log and "
+            "restart the service.",
         )
     if running or queued:
         begins = f"{count(running, 'run')} in progress" if running else "A run is about to start"
@@ -68,21 +68,21 @@ def state(seen: Overview, *, failed: int, free_bytes: int | None) -> State:
     if failed:
         verb = "is" if workers == 1 else "are"
         return State("failed", f"{count(failed, 'operation')} failed. {alive.capitalize()} {verb} running.")
-    return State("good", f"Everything is running: {alive}, nothing waits.")
+    return State("good", f"Everything works: {alive}, no run waits.")
 
 
 def took(run: Listed, now: datetime | None = None) -> str:
-    """How long a run took from its request to its end, or has taken so far."""
+    """Return the time from the request of a run to its end, or until now."""
     return span(((run.finished_at or now or datetime.now(UTC)) - run.created_at).total_seconds())
 
 
 def can_retry(run: Listed) -> bool:
-    """Whether the API has a verb for it: learning from feedback starts by itself."""
+    """Whether the API can start this operation. Retraining from feedback only starts by itself."""
     return run.kind != "retrain"
 
 
 def retry(client: Traitbench, run: Listed) -> None:
-    """Start the operation of a failed run again, as it was asked for."""
+    """Start the operation of a failed run again with the same options."""
     options: Mapping[str, Any] = run.options
     effort: Any = run.effort
     if run.kind in ("train", "retune"):
@@ -95,7 +95,7 @@ def retry(client: Traitbench, run: Listed) -> None:
 
 
 def size(number: int) -> str:
-    """`640 kB`, `1.2 GB`."""
+    """Format a number of bytes: `640 kB`, `1.2 GB`."""
     for unit, name in _UNITS:
         if number >= unit:
             value = number / unit

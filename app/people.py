@@ -1,10 +1,10 @@
-"""Who is signed in to the workbench: sessions of browsers, each bound to one API key.
+"""Who is signed in to the workbench: browser sessions, each bound to one API key.
 
-A person's role is that of a key: scope and namespaces, enforced by the service, because the pages call it with that
-key. It is the key that the person gave, or, with an OpenID provider, one that lasts as long as the session
-(`traitbench.app.oidc`). The operator came by the start-up link: she uses the workbench's own key and may see the
-Console. Sessions live in this process and end with it. Of the secrets that arrive in cookies and links only hashes are
-compared; the key itself stays in memory, for the pages need it.
+A person may do what the key may do. The service enforces this, because the pages call it with that key. It is the key
+that the person entered or, with an OpenID provider, one that is valid for the session (`traitbench.app.oidc`). The
+operator signs in with the start-up link, uses the workbench's own key and can open the Console. Sessions live in this
+process and end with it. Secrets from cookies and links are compared by their hashes. The key itself stays in memory,
+because the pages need it.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ _MOST = 1_000
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody at the workbench; `key` is empty for the operator, who uses the workbench's own."""
+    """A person who uses the workbench; `key` is empty for the operator, who uses the workbench's own."""
 
     id: str
     name: str
@@ -43,7 +43,7 @@ class Person:
 
     @property
     def role(self) -> str:
-        """What she may do, in a word."""
+        """The person's permissions in a word."""
         return "operator" if self.operator else self.scope
 
 
@@ -51,7 +51,7 @@ OPERATOR = Person("operator", "Operator", "authoring", operator=True)
 
 
 class SignedOut(Unauthenticated):
-    """The browser's session has ended, or there never was one. Raised by the workbench only."""
+    """The browser has no session, or it has ended. Only the workbench raises this."""
 
 
 def _always() -> bool:
@@ -72,7 +72,7 @@ class _Session:
 
 
 class Sessions:
-    """The sessions of this process, by the hash of what the browser's cookie holds."""
+    """The sessions of this process, by the hash of the browser's cookie."""
 
     def __init__(self) -> None:
         self._held: dict[str, _Session] = {}
@@ -81,16 +81,16 @@ class Sessions:
         self._lock = threading.Lock()
 
     def when_ended(self, forget: Callable[[Person], None]) -> None:
-        """Call `forget` with the person of every session that ends, from then on."""
+        """From now on, call `forget` with the person of every session that ends."""
         self._forget.append(forget)
 
     def begin(
         self, person: Person, *, lasts: Callable[[], bool] = _always, ended: Callable[[], None] = _nothing
     ) -> str:
-        """Sign a browser in; return what its cookie is to hold.
+        """Sign a browser in, and return the value of its cookie.
 
-        `lasts` is asked at each use whether the person may still come in; `ended` is called once, when the session
-        ends. Both must be quick: they hold up all other sessions.
+        Each use calls `lasts` to check that the person may still use the workbench. `ended` is called once, when the
+        session ends. Both must be quick, because they block all other sessions.
         """
         token, now = secrets.token_urlsafe(32), time.monotonic()
         with self._lock:
@@ -100,7 +100,7 @@ class Sessions:
         return token
 
     def find(self, token: str | None) -> Person | None:
-        """Who is signed in by a cookie; None when nobody is, or no longer."""
+        """Return the person whose session a cookie names, or None if there is none or it has ended."""
         digest, now = _digest(token or ""), time.monotonic()
         with self._lock:
             session = self._held.get(digest)
@@ -113,14 +113,14 @@ class Sessions:
             return session.person
 
     def sweep(self) -> None:
-        """End every session whose time is over, or whose person may no longer come in."""
+        """End all sessions that have expired or whose person lost access."""
         now = time.monotonic()
         with self._lock:
             for digest in [each for each, session in self._held.items() if _is_over(session, now)]:
                 self._end(digest)
 
     def end_all(self) -> None:
-        """Sign everybody out."""
+        """Sign everyone out."""
         with self._lock:
             for digest in list(self._held):
                 self._end(digest)
@@ -131,7 +131,7 @@ class Sessions:
             self._end(_digest(token or ""))
 
     def has_ended(self, token: str | None) -> bool:
-        """Whether a cookie was one of ours, so that a tab that is signed out can still load how it says so."""
+        """Whether a cookie belonged to a session, so that a signed-out tab can still load files to say so."""
         return _digest(token or "") in self._ended
 
     def _end(self, digest: str) -> None:
@@ -151,13 +151,13 @@ def _is_over(session: _Session, now: float) -> bool:
 
 
 class StartLink:
-    """The secret of the link that a start prints; only its hash is kept."""
+    """The secret of the start-up link; only its hash is stored."""
 
     def __init__(self, secret: str) -> None:
         self._digest = _digest(secret)
 
     def opens(self, secret: str) -> bool:
-        """Whether it is this secret, in constant time; nothing opens a link without a secret."""
+        """Compare a secret in constant time; an empty one never matches."""
         return bool(secret) and hmac.compare_digest(self._digest, _digest(secret))
 
 
@@ -165,13 +165,14 @@ SESSIONS = Sessions()
 
 
 def cookie_name(settings: Settings) -> str:
-    """A cookie for each port: a browser sends the cookies of a host to all of them."""
+    """Return the cookie's name. It has the port, because a browser sends a host's cookies to all its ports."""
     return f"traitbench_session_{settings.port}"
 
 
 def current() -> Person:
-    """The person whose page this is; raise `SignedOut` when the browser is not signed in. Without a sign-in, everybody
-    is the operator.
+    """Return the person who uses this page; raise `SignedOut` if the browser is not signed in.
+
+    If no sign-in is configured, everyone is the operator.
     """
     settings = read_settings()
     if settings.sign_in == "none":
@@ -183,12 +184,12 @@ def current() -> Person:
 
 
 def sign_out() -> None:
-    """End the session of this browser; also a button's callback."""
+    """End the session of this browser; also used as a button's callback."""
     SESSIONS.end(st.context.cookies.get(cookie_name(read_settings())))
 
 
 def holder(settings: Settings, secret: str) -> Person | None:
-    """The person that an API key stands for, asked of the service; None when the service does not accept it."""
+    """Ask the service who has an API key; return None if it does not accept the key."""
     with Traitbench(settings.base_url, secret, timeout=10.0) as client:
         try:
             client.models.list(namespace=_NOBODYS, limit=1)
@@ -203,7 +204,7 @@ def holder(settings: Settings, secret: str) -> Person | None:
 
 
 def _name(secret: str) -> str:
-    """The key's name where its list is at hand, else how it begins."""
+    """Return the name of a key if it is known, else the beginning of the key."""
     named = {key.prefix: key.name for key in console.list_keys()} if console.available() else {}
     return next((name for prefix, name in named.items() if name and secret.startswith(prefix)), f"{secret[:10]}…")
 

@@ -1,4 +1,4 @@
-"""What the workbench's API key may do with a model, asked once for each key: scope and namespaces never change."""
+"""What the current API key may do with a model. This is checked once per key, because keys never change."""
 
 from collections.abc import Sequence
 
@@ -13,17 +13,17 @@ from traitbench.settings import read_settings
 
 
 def why_read_only(model: Model) -> str:
-    """Why the key may not change the model, in markdown; empty when it may."""
+    """Say in Markdown why the key may not change the model; "" if it may."""
     namespace = model.handle.split(".")[0]
     if namespace not in namespaces():
         return f"{_whose()} API key does not own the namespace *{plain(namespace)}*."
     if not _may_author((client().base_url, api_key(read_settings())), model.handle):
-        return f"{_whose()} API key may score but not change models; that takes the scope `authoring`."
+        return f"{_whose()} API key may score but not change models. Use a key of scope `authoring`."
     return ""
 
 
 def why_nowhere(owned: Sequence[str]) -> str | None:
-    """Why no model can be created; None when one can, in one of the namespaces owned."""
+    """Say why the person cannot create a model, or return None if they can in a namespace of `owned`."""
     if people.current().scope == "scoring":
         return "Your API key may score but not create models."
     return None if owned else f"{_whose()} API key owns no namespace to create models in."

@@ -1,7 +1,7 @@
-"""Scores without the service: a version's snapshot and a text, or a draft's samples and a text, to a card, here.
+"""Scores without the service, from a version's snapshot or from a draft's samples.
 
-The last three hops of a score are the service's own code, so a preview and the service give the same numbers and refuse
-the same texts. Snapshots are immutable and are read once, by `param_hash`. Nothing of a text is kept.
+A preview runs the same code as the service, so both give the same numbers and refuse the same texts. Snapshots never
+change and are parsed once per `param_hash`. Texts are not stored.
 """
 
 import hashlib
@@ -50,14 +50,14 @@ _vectors_lock = threading.Lock()
 
 
 class PreviewUnavailable(Exception):
-    """No preview is possible here; the message says why, and that the service still scores."""
+    """A preview is not possible; the message says why."""
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What a training would make of a draft's samples: parameters and figures, kept nowhere.
+    """The parameters and figures that a training of the draft would give. They are not stored.
 
-    `left_out` names traits without samples at a pole, `found` those of discovery: their axes stay in the service.
+    `left_out` names traits without samples at a pole, `found` intrinsic traits, whose axes only the service has.
     """
 
     snapshot: Snapshot
@@ -68,12 +68,12 @@ class Rehearsal:
 
 
 def score(version: Version, texts: Sequence[str], *, traits: Sequence[str] | None = None) -> list[Card]:
-    """The cards that this version gives."""
+    """Score texts by a version."""
     return _cards(_snapshot_of(version), texts, f"v{version.version_no}", traits)
 
 
 def rehearse(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> Rehearsal:
-    """Fit the draft in memory, as a training does; a trait that lacks samples at a pole is left out."""
+    """Fit the draft in memory as a training does, without traits that have no samples at a pole."""
     given = [trait for trait in traits if trait.kind == "extrinsic"]
     able = [trait for trait in given if trait.positive_samples and trait.negative_samples]
     if not able:
@@ -85,12 +85,12 @@ def rehearse(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -
 
 
 def score_rehearsal(rehearsal: Rehearsal, texts: Sequence[str]) -> list[Card]:
-    """The cards that a version would give, were it trained on what the rehearsal saw."""
+    """Score texts by a rehearsal, as a version trained on the same samples would."""
     return _cards(rehearsal.snapshot, texts, "draft", None)
 
 
 def explain_rehearsal(rehearsal: Rehearsal, text: str) -> dict[str, Explanation]:
-    """The reasons of such a card, by trait; samples are compared once there is a version."""
+    """Explain a rehearsal's scores by trait. Similar samples are shown only by trained versions."""
     _fitted_text(text)
     found = explain(rehearsal.snapshot, _encoder().encode, text)
     left = {"nearest": None, "note": _NOT_COMPARED}
@@ -98,13 +98,13 @@ def explain_rehearsal(rehearsal: Rehearsal, text: str) -> dict[str, Explanation]
 
 
 def unread(samples: Sequence[Sample]) -> dict[str, str]:
-    """The texts that would have to be read, by their hash: those whose vectors are not at hand."""
+    """Return the texts whose vectors are not in memory, by their hash."""
     known = _at_hand(_encoder(), samples)
     return {sample.content_sha256: sample.text for sample in samples if sample.content_sha256 not in known}
 
 
 def read(texts: Mapping[str, str], progress: Callable[[int, int], object]) -> None:
-    """Read them, in turns that calls which somebody waits for go before."""
+    """Encode texts in small batches, so that interactive requests go first."""
     encoder, turns, keys = _encoder(), Batch(), list(texts)
     for start in range(0, len(keys), _A_TURN):
         progress(start, len(keys))
@@ -115,21 +115,21 @@ def read(texts: Mapping[str, str], progress: Callable[[int, int], object]) -> No
 
 
 def forget() -> None:
-    """Forget what was learnt of samples here: vectors and rehearsals."""
+    """Clear the vectors and rehearsals in memory."""
     with _vectors_lock:
         _vectors.clear()
     _fitted.clear()
 
 
 def vectors(samples: Sequence[Sample]) -> Vectors:
-    """(n_samples, d): their texts' vectors."""
+    """Return the vectors of the samples' texts, (n_samples, d)."""
     encoder = _encoder()
     known = _embedded(encoder, samples)
     return np.array([known[sample.content_sha256] for sample in samples], np.float32).reshape(-1, encoder.dimension)
 
 
 def identity(traits: Sequence[Trait], samples: Sequence[Sample]) -> str:
-    """What all that is learnt from them depends on; a sample never changes under its id."""
+    """Return a hash of everything that a fit on these traits and samples depends on."""
     seen = hashlib.sha256(_encoder().digest.encode())
     for trait in traits:
         words = (trait.name, trait.positive_label, trait.negative_label, trait.description)
@@ -185,7 +185,7 @@ def _cards(snapshot: Snapshot, texts: Sequence[str], version: str, traits: Seque
 
 
 def _fitted_text(text: str) -> str:
-    """As the service scores it; raise `BodyTooLarge` where the service does."""
+    """Shorten a text as the service does; raise `BodyTooLarge` if the service would."""
     short = shorten(text).text
     try:
         size.check(short, most_words=read_settings().max_text_words, count_tokens=_encoder().count_tokens)
@@ -222,7 +222,7 @@ def _label_axes(encoder: Encoder) -> LabelAxes:
 
 
 def _embedded(encoder: Encoder, samples: Sequence[Sample]) -> dict[str, Vector]:
-    """The vector (d,) of every text, by its hash; those met before come from memory."""
+    """Return the vector (d,) of every text by its hash, from memory if possible."""
     known = _at_hand(encoder, samples)
     texts = {sample.content_sha256: sample.text for sample in samples if sample.content_sha256 not in known}
     known |= dict(zip(texts, embed(encoder.encode, list(texts.values())), strict=True)) if texts else {}

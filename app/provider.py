@@ -1,8 +1,8 @@
-"""The OpenID provider that the operator names: its addresses, where it signs people in, and what it says of them.
+"""The OpenID provider that the operator configured: its endpoints, sign-ins, and the identity of a person.
 
-The authorization-code flow with PKCE. Authlib builds the requests and checks the claims, joserfc checks signatures.
-Nothing but the issuer is contacted, and the addresses that its discovery document names. The keys are fetched for each
-sign-in, so a key that the provider has withdrawn counts no longer.
+This is the authorization-code flow with PKCE. Authlib builds the requests and checks the claims; joserfc checks
+signatures. Only the issuer and the addresses in its discovery document are contacted. The signing keys are fetched for
+each sign-in, so that a withdrawn key is no longer accepted.
 """
 
 import logging
@@ -23,14 +23,14 @@ from joserfc.jwk import KeySet
 
 from traitbench.settings import SettingInvalid, Settings, is_safe_address
 
-# With a shared secret or without a signature, whoever knows the client's secret or nothing at all could sign.
+# Not HS* or none: with those, anyone with the client's secret, or anyone at all, could sign.
 _ALGORITHMS = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"}
 )
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _SCOPE = "openid email profile"
 _SECONDS = 10.0
-_LEEWAY_SECONDS = 60  # between the provider's clock and ours
+_LEEWAY_SECONDS = 60  # allowed difference between the provider's clock and ours
 _LONGEST_SAID = 200
 
 _log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class ProviderFailed(Exception):
 
 @dataclass(frozen=True)
 class Identity:
-    """Who the provider says it is; `address` is a verified e-mail address, `unverified` one that is not."""
+    """A person according to the provider; `address` is a verified e-mail address, `unverified` one that is not."""
 
     subject: str
     name: str
@@ -52,7 +52,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one sign-in is known by: to the provider's answer, to its token, and to nobody else."""
+    """The secrets of one sign-in, which tie the provider's response and token to it."""
 
     redirect_uri: str
     state: str
@@ -61,10 +61,10 @@ class Attempt:
 
 
 class Provider:
-    """One provider."""
+    """One OpenID provider."""
 
     def __init__(self, settings: Settings, metadata: Mapping[str, Any]) -> None:
-        """`metadata` is its discovery document, checked."""
+        """`metadata` is the provider's discovery document, already checked."""
         self._metadata = metadata
         self.issuer: str = metadata["issuer"]
         self.host = urlsplit(self.issuer).netloc
@@ -76,9 +76,9 @@ class Provider:
         self._http = httpx.AsyncClient(timeout=_SECONDS, trust_env=_through_proxy(self.issuer))
 
     def begin(self, redirect_uri: str, *, choose: bool) -> tuple[str, Attempt]:
-        """The address that signs a person in, and what to remember until the answer comes.
+        """Return the address that signs a person in, and the attempt to keep until the response arrives.
 
-        With `choose` the provider asks for the account, even if it knows the person.
+        With `choose`, the provider asks which account to use even if the person is already signed in there.
         """
         attempt = Attempt(redirect_uri, *(secrets.token_urlsafe(32) for _ in range(3)))
         url = prepare_grant_uri(
@@ -96,12 +96,12 @@ class Provider:
         return str(url), attempt
 
     async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Identity:
-        """Who the person is, of the query that the provider sent the browser back with.
+        """Return the identity of the person, from the query with which the provider sent the browser back.
 
-        Raise `ProviderFailed` when it signed nobody in, cannot be reached, or sent what cannot be verified.
+        Raise `ProviderFailed` if the provider refused, cannot be reached, or sent something that cannot be verified.
         """
         if answer.get("iss", self.issuer) != self.issuer:
-            raise self._unverified("another issuer has answered")
+            raise self._unverified("it came from another issuer")
         if "error" in answer:
             raise ProviderFailed(f"{self.host} did not sign you in: {_said(answer)}.")
         try:
@@ -121,9 +121,9 @@ class Provider:
         await self._http.aclose()
 
     async def _exchange(self, attempt: Attempt, code: str) -> Mapping[str, Any]:
-        """The tokens for a code; each code counts once."""
+        """Exchange a code for tokens; each code is valid only once."""
         if not code:
-            raise self._unverified("the answer holds no code")
+            raise self._unverified("the response has no code")
         body = prepare_token_request(
             "authorization_code", redirect_uri=attempt.redirect_uri, code=code, code_verifier=attempt.verifier
         )
@@ -144,7 +144,7 @@ class Provider:
         return tokens
 
     def _claims(self, tokens: Mapping[str, Any], keys: Any, nonce: str) -> dict[str, Any]:
-        """The claims of the ID token, when signature, issuer, audience, times and nonce are right."""
+        """Return the claims of the ID token; check signature, issuer, audience, times and nonce."""
         token = jwt.decode(tokens["id_token"], KeySet.import_key_set(keys), algorithms=self._algorithms)
         claims = CodeIDToken(
             token.claims,
@@ -158,12 +158,12 @@ class Provider:
         return dict(claims)
 
     async def _further(self, access_token: str, subject: str) -> Mapping[str, Any]:
-        """What the provider says of the person beside the ID token."""
+        """Return the claims of the userinfo endpoint; raise `ValueError` if they are about another person."""
         headers = {"Authorization": f"Bearer {access_token}"}
-        said = await self._json("GET", self._metadata["userinfo_endpoint"], headers=headers)
-        if said["sub"] != subject:
+        claims = await self._json("GET", self._metadata["userinfo_endpoint"], headers=headers)
+        if claims["sub"] != subject:
             raise ValueError
-        return dict(said)
+        return dict(claims)
 
     async def _json(self, method: str, url: str, **how: Any) -> Any:
         answer = await self._http.request(method, url, **how)
@@ -173,12 +173,12 @@ class Provider:
     def _unverified(self, why: str) -> ProviderFailed:
         _log.warning("the answer of the OpenID provider %s was refused: %s", self.host, why)
         return ProviderFailed(
-            f"The answer of {self.host} could not be verified. Start again; if it happens again, tell the operator."
+            f"The response of {self.host} could not be verified. Start again. If this happens again, tell the operator."
         )
 
 
 def discover(settings: Settings) -> Provider:
-    """The provider of the settings; raise `SettingInvalid` naming the variable that is missing or cannot be used."""
+    """Return the provider in the settings; raise `SettingInvalid` that names a missing or invalid variable."""
     for name in ("issuer", "client_id", "client_secret"):
         if not getattr(settings, f"oidc_{name}"):
             raise SettingInvalid(f"TRAITBENCH_SIGN_IN=oidc needs TRAITBENCH_OIDC_{name.upper()}, which is not set.")
@@ -200,12 +200,12 @@ def discover(settings: Settings) -> Provider:
 
 
 def _problem(metadata: Any, issuer: str) -> str:
-    """What is wrong with a discovery document; empty when nothing is."""
+    """Say what is wrong with a discovery document; "" if nothing is."""
     if not isinstance(metadata, dict):
         return "its discovery document is not a JSON object"
-    said = metadata.get("issuer")
-    if not isinstance(said, str) or said.rstrip("/") != issuer.rstrip("/"):
-        return f"its discovery document names the issuer {str(said)[:_LONGEST_SAID]!r}"
+    named = metadata.get("issuer")
+    if not isinstance(named, str) or named.rstrip("/") != issuer.rstrip("/"):
+        return f"its discovery document names the issuer {str(named)[:_LONGEST_SAID]!r}"
     for name in (*_ENDPOINTS, *({"userinfo_endpoint"} & metadata.keys())):
         if not isinstance(metadata.get(name), str) or not is_safe_address(metadata[name]):
             return f"its discovery document has no usable {name}, which must begin with https://"
@@ -217,7 +217,7 @@ def _unusable(issuer: str, why: str) -> SettingInvalid:
 
 
 def _auth_method(metadata: Mapping[str, Any]) -> str:
-    """How the client proves who it is: what the provider takes, and what every provider takes if it does not say."""
+    """Return how the client authenticates: a method that the provider supports, by default `client_secret_basic`."""
     supported = _texts(metadata, "token_endpoint_auth_methods_supported")
     return "client_secret_post" if supported and "client_secret_basic" not in supported else "client_secret_basic"
 
@@ -228,7 +228,7 @@ def _texts(metadata: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _through_proxy(url: str) -> bool:
-    """Whether the environment's proxy is asked; it cannot know this machine's loopback."""
+    """Whether to use the environment's proxy, which cannot reach this machine's loopback."""
     return url.startswith("https:")
 
 
@@ -241,7 +241,7 @@ def _identity(claims: Mapping[str, Any]) -> Identity:
 
 
 def _said(answer: Mapping[str, Any]) -> str:
-    """The provider's own words for an error."""
+    """Return the provider's own words for an error."""
     words = [str(answer[name]) for name in ("error", "error_description") if answer.get(name)]
     return _printable(": ".join(words))[:_LONGEST_SAID].rstrip(".") or "no reason was given"
 

@@ -1,8 +1,8 @@
-"""The reasons of a score as people read them: rows for a table or a file, and the text with its parts highlighted.
+"""The explanation of a score for people: rows for a table or a file, and the text with highlighted parts.
 
-Texts are anybody's, and everything that is put into HTML is escaped. Colour says little alone: what pulls towards the
-negative pole has a broken line below it, what pulls towards the positive one a whole line, and every part says its
-number when it is pointed at. The text itself keeps the colour of the theme.
+Texts are not trusted: everything in the HTML is escaped. Colour is not the only sign: parts that pull towards the
+negative pole have a dashed underline, those towards the positive pole a solid one, and each part shows its number on
+hover. The text keeps the colour of the theme.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from traitbench.contract.explanations import Explanation, Part, Piece
 
 COLUMNS = ("Part", "Start", "End", "Adds", "Text")
 MOST_SHOWN = 20_000
-"""Characters of a text that are highlighted; the table has them all."""
+"""The number of characters that are highlighted; the table has all parts."""
 
 _FAINTEST, _STRONGEST = 0.06, 0.5
 _UNITS = {"logit": (2, 1.0), "score": (1, 100.0)}
@@ -29,37 +29,37 @@ Row = tuple[str, int, int, float, str]
 
 
 def text_of(part: Part, text: str) -> str:
-    """What a part says: what it brings along, where the content was an address."""
+    """Return the text of a part; the part itself has it if the content was a URL."""
     return text[part.start : part.end] if part.text is None else part.text
 
 
 def rows(explanation: Explanation, text: str) -> list[Row]:
-    """One row a sentence, and behind it one a word or phrase."""
-    found: list[Row] = []
+    """Return a row for each sentence, followed by rows for its words or phrases."""
+    result: list[Row] = []
     for part in explanation.parts:
-        said = text_of(part, text)
-        found.append(("sentence", part.start, part.end, part.contribution, said))
-        found += [
-            ("piece", each.start, each.end, each.contribution, said[each.start - part.start : each.end - part.start])
+        words = text_of(part, text)
+        result.append(("sentence", part.start, part.end, part.contribution, words))
+        result += [
+            ("piece", each.start, each.end, each.contribution, words[each.start - part.start : each.end - part.start])
             for each in part.pieces
         ]
-    return found
+    return result
 
 
 def amount(value: float, explanation: Explanation) -> str:
-    """`+1.24`, or `+3.1 points` where the scale is that of scores."""
+    """Format a contribution: `+1.24`, or `+3.1 points` if its unit is the score."""
     digits, factor = _UNITS[explanation.unit]
     shown = round(factor * value, digits) + 0.0
     return f"{shown:+.{digits}f}" + (" points" if explanation.unit == "score" else "")
 
 
 def sign(value: float) -> str:
-    """The sign of the pole that it pulls to."""
+    """Return the sign of the pole that a contribution pulls towards."""
     return POSITIVE_SIGN if value > 0 else NEGATIVE_SIGN if value < 0 else NEUTRAL_SIGN
 
 
 def highlighted(explanation: Explanation, text: str, *, by_pieces: bool) -> str:
-    """The text in HTML: by words and phrases, where these were looked at, or by sentences."""
+    """Return the text as HTML, highlighted by words and phrases if they were analysed, or by sentences."""
     pieces = [piece for part in explanation.parts for piece in (part.pieces if by_pieces and part.pieces else [part])]
     most = max((abs(piece.contribution) for piece in pieces), default=0.0)
     body = "".join(_pieces(pieces, explanation, text, most))
@@ -68,12 +68,12 @@ def highlighted(explanation: Explanation, text: str, *, by_pieces: bool) -> str:
 
 
 def legend(negative_label: str, positive_label: str) -> str:
-    """What the colours mean."""
+    """Return the legend of the colours as HTML."""
     marks = (
         f'<span style="{_look(-1.0)}">{NEGATIVE_SIGN} {escape(negative_label)}</span>',
         f'<span style="{_look(1.0)}">{POSITIVE_SIGN} {escape(positive_label)}</span>',
     )
-    return f'{_STYLE}<div class="tb-key">pulls towards {" ".join(marks)}, the stronger the deeper</div>'
+    return f'{_STYLE}<div class="tb-key">pulls towards {" ".join(marks)}; stronger colour, larger effect</div>'
 
 
 def _pieces(pieces: Sequence[Piece], explanation: Explanation, text: str, most: float) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _span(piece: Piece, explanation: Explanation, text: str, most: float) -> str
 
 
 def _look(strength: float) -> str:
-    """The style of a part, -1 to 1; what is hardly anything has no line."""
+    """Return the CSS of a part by its strength, from -1 to 1; "" if it is very weak."""
     colour = PALETTE.positive if strength > 0 else PALETTE.negative
     opacity = abs(strength) * _STRONGEST
     if opacity < _FAINTEST:

@@ -4,8 +4,8 @@
     scope = "authoring"
     namespaces = ["local", "team-a"]
 
-A table is named after a verified e-mail address, or after `sub:` and the id that the provider gives the person. The
-file is read again whenever it changes. One that cannot be used lets nobody in.
+The name of a table is a verified e-mail address, or `sub:` and the id that the provider gives the person. The file is
+read again whenever it changes. While the file is invalid, no one can sign in.
 """
 
 import logging
@@ -21,21 +21,21 @@ from traitbench.contract.names import NAMESPACE
 
 Scope = Literal["scoring", "authoring"]
 
-_OPERATORS_NAMESPACES = ("local", "demo")  # as those of the workbench's own key
+_OPERATORS_NAMESPACES = ("local", "demo")  # the same as for the workbench's own key
 _FIELDS = frozenset({"scope", "namespaces", "operator"})
 _SUBJECT = "sub:"
 _GRACE_SECONDS = 60.0  # an editor may remove a file for a moment while it saves
-_FRESH_SECONDS = 2.0  # a file may change twice within one tick of its clock
+_FRESH_SECONDS = 2.0  # a file may change twice within the resolution of its timestamp
 
 _log = logging.getLogger(__name__)
 
 
 class RosterDamaged(ValueError):
-    """The file cannot be used; the message says what is wrong and in which line."""
+    """The file is invalid; the message says what is wrong and in which line."""
 
 
 class RosterMissing(RosterDamaged):
-    """There is no such file, so nobody is listed."""
+    """The file does not exist."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Entry:
 
 
 class Roster:
-    """The people of a file."""
+    """The people in a file."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -70,15 +70,15 @@ class Roster:
                 return None
             if self._damage is not None:
                 raise self._damage
-            # An address that is written like an id is nobody's.
+            # An address that looks like an id must not match one.
             known = [_lowercase(address)] if address and not _lowercase(address).startswith(_SUBJECT) else []
             names = (f"{_SUBJECT}{subject}", *known)
             return next(((name, self._entries[name]) for name in names if name in self._entries), None)
 
     def still_has(self, name: str, entry: Entry) -> bool:
-        """Whether a person may still do exactly this.
+        """Whether the entry of a person is unchanged.
 
-        While the file cannot be used, its last usable state counts, for a minute at most.
+        While the file is invalid, its last valid state counts, for at most a minute.
         """
         with self._lock:
             self._refresh()
@@ -87,7 +87,7 @@ class Roster:
             return self._entries.get(name) == entry
 
     def _refresh(self) -> None:
-        """Read the file if it has changed; keep the last usable state beside what is wrong now."""
+        """Read the file if it has changed. If it is invalid, record the error and keep the last valid entries."""
         try:
             status = self.file.stat()
             stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
@@ -110,11 +110,11 @@ class Roster:
             self._good_until = time.monotonic() + _GRACE_SECONDS
         if str(damage) != self._logged:
             self._logged = str(damage)
-            _log.error("nobody can sign in through the OpenID provider: %s", damage)
+            _log.error("sign-in through the OpenID provider does not work: %s", damage)
 
 
 def parse(content: bytes) -> Mapping[str, Entry]:
-    """The entries by name, e-mail addresses in lowercase; raise `RosterDamaged` naming the line."""
+    """Parse the file: entries by name, with e-mail addresses in lowercase; raise `RosterDamaged` with the line."""
     try:
         text = content.decode("utf-8-sig")
         tables = tomllib.loads(text)
@@ -140,36 +140,36 @@ def _name_problem(name: str) -> str:
     before, _, after = name.partition("@")
     if before and after and "@" not in after and " " not in name and name.isprintable():
         return ""
-    return "a person is an e-mail address in quotation marks, or sub: and the provider's id"
+    return "a name must be an e-mail address in quotation marks, or sub: and the provider's id"
 
 
 def _problem(table: Any) -> str:
-    """What is wrong with one person's table; empty when nothing is."""
+    """Say what is wrong with one person's table; "" if nothing is."""
     if not isinstance(table, dict):
-        return 'a person is a table, ["alice@example.org"]'
+        return 'a person must be a table, such as ["alice@example.org"]'
     if unknown := sorted(table.keys() - _FIELDS):
         return f"{unknown[0][:100]!r} is unknown; use {', '.join(sorted(_FIELDS))}"
     operator = table.get("operator", False)
     if not isinstance(operator, bool):
-        return "operator is true or false"
+        return "operator must be true or false"
     if operator and table.get("scope", "authoring") != "authoring":
-        return "an operator has the scope authoring"
+        return "an operator must have the scope authoring"
     if table.get("scope", "authoring" if operator else None) not in get_args(Scope):
         return f"scope must be {' or '.join(get_args(Scope))}"
     namespaces = table.get("namespaces", list(_OPERATORS_NAMESPACES) if operator else None)
     if not isinstance(namespaces, list) or not namespaces:
-        return "namespaces must be a list of at least one"
+        return "namespaces must be a list with at least one name"
     for each in namespaces:
         if not isinstance(each, str) or not NAMESPACE.fullmatch(each):
-            return "a namespace is 1-64 of a-z 0-9 - _, starting with a letter or digit"
+            return "a namespace is 1-64 of a-z, 0-9, - and _, and starts with a letter or digit"
     return ""
 
 
 def _line(text: str, name: str) -> int:
-    """The line in which a name is written first; the first line for a name written with escapes."""
+    """Return the first line with a name, or 1 if the name is written with escapes."""
     return next((number for number, line in enumerate(text.splitlines(), 1) if name in line), 1)
 
 
 def _lowercase(address: str) -> str:
-    """In lowercase as far as ASCII goes: further folding makes one address of two."""
+    """Lowercase ASCII letters only, because full case folding can make two addresses equal."""
     return address.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")

@@ -1,7 +1,7 @@
-"""Edits of samples: what was changed in the table, carried out so that nothing can be lost, and taken back on wish.
+"""Save and undo edits of samples, so that no text can be lost.
 
-The API has no update of a sample: an edit is a new sample and the end of the old one, in this order, so that a service
-that goes away in the middle leaves one text too many rather than one too few; what was left too much is removed again.
+The API cannot update a sample. An edit adds a new sample and then deletes the old one, in this order, so that a failure
+in between leaves a text twice instead of losing it. The extra text is removed again.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,14 +12,14 @@ from traitbench.contract.samples import Sample, SampleInput
 from traitbench.errors import SampleNotFound, TraitbenchError, Unreachable
 
 UNDO = "samples.undo"
-"""The session's key of the last change that can be taken back."""
+"""The session key of the last change that can be undone."""
 
 Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What stands in the table and not in the service: new contents by sample id, and the ids to delete."""
+    """Unsaved changes in the table: new contents by sample id, and the ids to delete."""
 
     edits: Mapping[int, SampleInput] = field(default_factory=dict)
     deletions: frozenset[int] = frozenset()
@@ -30,9 +30,10 @@ class Changes:
 
 @dataclass(frozen=True)
 class Undo:
-    """How to take a change back: bring these samples back, remove those ids. `what` names the change for a person.
+    """How to undo a change: samples to add again, and ids to remove. `what` names the change for a person.
 
-    `forgone` counts the synthesized ones that were deleted: brought back they would pass for texts that a person wrote.
+    `forgone` counts deleted synthesized samples. They are not added again, because they would count as written by a
+    person.
     """
 
     handle: str
@@ -43,14 +44,15 @@ class Undo:
 
     @property
     def possible(self) -> bool:
-        """Whether there is anything to take back."""
+        """Whether there is anything to undo."""
         return bool(self.gone or self.added)
 
 
 def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: Progress, whole: bool = False) -> Undo:
-    """Carry the changes out; when something fails the edits that were not finished are as before.
+    """Save the changes. If a request fails, roll back the unfinished edits and raise its error.
 
-    As a `whole`, what was finished is taken back too. What nobody wrote goes last then, for it cannot come back.
+    With `whole`, roll back the finished ones too. Synthesized samples are deleted last, because they cannot be
+    restored.
     """
     by_id = {sample.id: sample for sample in samples}
     edited = [sample_id for sample_id in changes.edits if sample_id in by_id]
@@ -62,7 +64,7 @@ def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: 
         try:
             _delete(handle, sample_id)
         except TraitbenchError as error:
-            # Of a deletion that was not answered nobody knows whether it happened: then both texts stay.
+            # Without an answer, the sample may or may not be deleted. Keep both texts then.
             unfinished = done + isinstance(error, Unreachable)
             _remove(handle, added[unfinished:])
             if whole:
@@ -75,19 +77,19 @@ def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: 
 
 
 def take_back(undo: Undo) -> int:
-    """Undo a change: what it removed comes back, then what it added goes; the number of those that would not go."""
+    """Undo a change: add what it removed, then remove what it added. Return how many could not be removed."""
     if undo.gone:
         client().samples.add(undo.handle, undo.gone)
     return _remove(undo.handle, undo.added)
 
 
 def as_input(sample: Sample) -> SampleInput:
-    """What would make the same sample again."""
+    """Return the input that creates the same sample again."""
     return SampleInput(trait=sample.trait, text=sample.text, quality=sample.quality, source_url=sample.source_url)
 
 
 def _delete(handle: str, sample_id: int) -> None:
-    """Delete a sample; one that somebody else deleted is as gone as it should be."""
+    """Delete a sample; ignore that it was already deleted."""
     try:
         client().samples.delete(handle, sample_id)
     except SampleNotFound:
@@ -95,7 +97,7 @@ def _delete(handle: str, sample_id: int) -> None:
 
 
 def _remove(handle: str, ids: Sequence[int]) -> int:
-    """Remove what can be removed; the rest shows in the table as texts that are there twice."""
+    """Remove samples, and return how many remain after the first error; they appear twice in the table."""
     for done, sample_id in enumerate(ids):
         try:
             _delete(handle, sample_id)
@@ -105,7 +107,7 @@ def _remove(handle: str, ids: Sequence[int]) -> int:
 
 
 def _bring_back(handle: str, gone: Sequence[SampleInput], added: Sequence[int]) -> None:
-    """Samples that were deleted, in place of those added for them; where even that fails, these stay."""
+    """Add deleted samples again, then remove their replacements. If adding fails, the replacements stay."""
     try:
         if gone:
             client().samples.add(handle, gone)

@@ -1,7 +1,7 @@
-"""All samples of a model, held in the session and brought up to date with one small request a run.
+"""All samples of a model, cached in the session and refreshed with one small request per run of the page.
 
-A sample never changes and ids only rise. So the last page asked for again shows what is new, and when the traits count
-as many samples as are then at hand, nothing older is gone; otherwise everything is read again.
+Samples never change, and ids only rise. So reading the last page again shows all new samples. If the total then equals
+the traits' sample counts, no older sample was deleted; otherwise everything is read again.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _HELD, _UNREADABLE = "samples.held", "samples.unreadable"
 
 @dataclass(frozen=True)
 class _Held:
-    """The pages before the last one, and how to ask for the last one again."""
+    """The samples before the last page, and the cursor of the last page."""
 
     address: tuple[str, str]
     before: tuple[Sample, ...]
@@ -28,33 +28,33 @@ class _Held:
 
 
 def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
-    """The samples by id, ascending; `traits` are those of the model as they are now."""
+    """Return all samples, sorted by id; `traits` are the current traits of the model."""
     address = (client().base_url, handle)
     held = session.kept(_HELD)
     if isinstance(held, _Held) and held.address == address:
         try:
-            found = _read(address, held.before, held.last_cursor)
+            samples = _read(address, held.before, held.last_cursor)
         except InvalidCursor:
-            found = []
-        if len(found) == sum(trait.sample_count for trait in traits):
-            return found
+            samples = []
+        if len(samples) == sum(trait.sample_count for trait in traits):
+            return samples
     return _read(address, (), None)
 
 
 def unreadable_samples() -> list[Unreadable]:
-    """Those among the samples read last that the service could not read."""
+    """Return the rows that the service could not read when the samples were read last."""
     return list(session.kept(_UNREADABLE, ()))
 
 
 def _read(address: tuple[str, str], before: Sequence[Sample], cursor: str | None) -> list[Sample]:
-    """The samples from a cursor on, behind those at hand."""
-    found, unreadable = list(before), list[Unreadable]()
+    """Read the samples from a cursor on, and append them to `before`."""
+    samples, unreadable = list(before), list[Unreadable]()
     while True:
         page = client().samples.list(address[1], limit=LARGEST_SAMPLE_PAGE, cursor=cursor)
         unreadable += page.unreadable
         session.keep(_UNREADABLE, tuple(unreadable))
         if page.next_cursor is None:
-            session.keep(_HELD, _Held(address, tuple(found), cursor))
-            return found + page.items
-        found += page.items
+            session.keep(_HELD, _Held(address, tuple(samples), cursor))
+            return samples + page.items
+        samples += page.items
         cursor = page.next_cursor

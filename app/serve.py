@@ -1,7 +1,7 @@
-"""From an application to a process one starts and stops: one port, one home folder, two lines when it answers.
+"""Run an application as a server process on one port and one home folder.
 
-The home folder is held while its SQLite database serves: a second process would execute the same runs. A signal ends
-the process with 0 within seconds, whatever it was doing. What cannot be started says why in a sentence (`NotStarted`).
+With SQLite, the process locks the home folder, because a second process would execute the same runs. A signal ends the
+process within seconds with exit code 0. If it cannot start, `NotStarted` says why.
 """
 
 import fcntl
@@ -24,14 +24,14 @@ from traitbench import logs
 from traitbench.app.connections import limits_for, protocol, raise_file_limit
 from traitbench.settings import Settings
 
-_BESIDES = 2**20  # bytes of a message from a page that are not the text in it; files are sent over HTTP
+_BESIDES = 2**20  # bytes; overhead of a WebSocket message beside its text. Files are sent over HTTP
 _STOP_SECONDS = 2
 _LOOK_SECONDS = 0.05
-_KEEP_ALIVE = 75  # longer than any client of ours keeps an idle connection
+_KEEP_ALIVE = 75  # seconds; longer than our clients keep an idle connection
 
 
 class NotStarted(Exception):
-    """The process cannot start; the message says why and the way out."""
+    """The process cannot start; the message says why and what to do."""
 
 
 def serve(
@@ -42,8 +42,10 @@ def serve(
     ready: Sequence[str],
     further: Callable[[Settings], Sequence[str]] = lambda _settings: (),
 ) -> None:
-    """Serve until a signal comes; once every path of `ready` has answered, print address, home folder and the lines
-    of `further`.
+    """Serve until a signal arrives.
+
+    When all paths in `ready` answer, print the address, the home folder and the lines of `further`. Raise `NotStarted`
+    if the port or the home folder cannot be used.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
@@ -63,7 +65,7 @@ def serve(
 
 
 class _Watched:
-    """Keeps what its application's lifespan failed with, which uvicorn would log and forget."""
+    """Records the exception that ended the application's lifespan, which uvicorn would only log."""
 
     def __init__(self, application: ASGIApp) -> None:
         self._application = application
@@ -95,7 +97,7 @@ def _config(application: ASGIApp, settings: Settings) -> uvicorn.Config:
 
 
 def _quieten(server: uvicorn.Server) -> None:
-    """Warnings only, and none about what this module tells in words; a filter, for Streamlit resets the levels."""
+    """Let uvicorn log only warnings while it serves. This is a filter, because Streamlit resets the levels."""
     logs.adopt()
     logging.getLogger("uvicorn.access").disabled = True
     logging.getLogger("uvicorn.error").addFilter(
@@ -105,7 +107,7 @@ def _quieten(server: uvicorn.Server) -> None:
 
 @contextmanager
 def held(settings: Settings) -> Iterator[None]:
-    """The home folder, made if need be, and ours alone as long as SQLite serves from it."""
+    """Create the home folder if needed and, with SQLite, lock it; raise `NotStarted` if another process has it."""
     if settings.api_url or not settings.database_url.startswith("sqlite"):
         yield
         return
@@ -121,7 +123,7 @@ def held(settings: Settings) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise NotStarted(
-                f"Another Traitbench runs on the home folder {settings.home}. "
+                f"Another Traitbench uses the home folder {settings.home}. "
                 "Use that one, stop it, or set TRAITBENCH_HOME to another folder."
             ) from error
         yield
@@ -130,7 +132,7 @@ def held(settings: Settings) -> Iterator[None]:
 @contextmanager
 def _listening(settings: Settings) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # With its protocol named, or each small answer would wait 40 ms: asyncio turns Nagle's delay off for TCP only.
+    # Names TCP, because asyncio disables Nagle's algorithm only then; else each small response takes 40 ms longer.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -138,7 +140,7 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
         except OSError as error:
             raise NotStarted(
                 f"Port {settings.port} on {settings.host} cannot be used: {error.strerror}. "
-                "Stop what uses it, or set TRAITBENCH_PORT (and TRAITBENCH_HOST) to another one."
+                "Stop the program that uses it, or set TRAITBENCH_PORT (and TRAITBENCH_HOST) to another one."
             ) from error
         yield listener
 
@@ -170,20 +172,20 @@ def _answers(host: str, port: int, path: str) -> bool:
 
 
 def _leave(_number: int, _frame: object) -> None:
-    """Uvicorn hands a signal on when it has stopped; before it runs, there is nothing to stop."""
+    """Exit with 0. Uvicorn raises a signal again after it has stopped; before it runs, there is nothing to stop."""
     sys.exit(0)
 
 
 def until_told(ready: Callable[[], bool], line: str) -> None:
-    """Wait for the signal to end, and print the line as soon as it is true."""
-    told = threading.Event()
+    """Wait for a signal to end, and print the line as soon as `ready` returns True."""
+    stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: told.set())
-    while not ready() and not told.wait(_LOOK_SECONDS):
+        signal.signal(number, lambda *_: stop.set())
+    while not ready() and not stop.wait(_LOOK_SECONDS):
         pass
-    if not told.is_set():
+    if not stop.is_set():
         _print(line)
-    told.wait()
+    stop.wait()
 
 
 def _print(*lines: str) -> None:

@@ -1,7 +1,7 @@
-"""The workbench's door to the service: one client, what a failure means to a person, and readers of what never changes.
+"""The workbench's access to the service: clients, error messages for people, and cached reads of immutable data.
 
-Pages speak HTTP like any program. `guarded` stands around every page, so a page handles only the errors it can answer
-beside a field (`attempt`); the rest ends the page with a sentence that says what to do.
+Pages use HTTP like any program. `guarded` wraps every page, so that a page handles only errors that belong to a field
+(`attempt`). Other errors end the page with a sentence that says what to do.
 """
 
 import logging
@@ -52,7 +52,7 @@ _NOT = re.compile(r"\bnot (\d{1,18})$")
 _CLIENTS: dict[tuple[str, str], Traitbench] = {}
 _NAMESPACES: dict[tuple[str, str], tuple[str, ...]] = {}
 _NOBODYS = "nobodys-namespace"
-# A plain link, for Streamlit's own buttons open another tab.
+# A plain link, because Streamlit's link buttons open another tab.
 _SIGN_IN = (
     '<a href="/sign-in" style="display: inline-block; padding: 0.4rem 0.9rem; border-radius: 8px; '
     'background: #0f766e; color: #fff; text-decoration: none">Sign in</a>'
@@ -61,8 +61,9 @@ _LOCK = threading.Lock()
 
 
 def client() -> Traitbench:
-    """The client of the service that the environment names, with the key of whoever's page this is; keep-alive, one
-    for each key, safe from any session.
+    """Return the client for the configured service, with the key of the current person.
+
+    There is one client per key. It keeps connections alive and can be shared between sessions.
     """
     settings = read_settings()
     address = (settings.base_url, api_key(settings))
@@ -73,7 +74,7 @@ def client() -> Traitbench:
 
 
 def _forget(person: Person) -> None:
-    """Let go of what was kept for the key of a person whose session has ended."""
+    """Drop the client and namespaces of a person whose session has ended."""
     held: dict[tuple[str, str], Any]
     with _LOCK:
         for held in (_CLIENTS, _NAMESPACES):
@@ -85,8 +86,9 @@ people.SESSIONS.when_ended(_forget)
 
 
 def api_key(settings: Settings) -> str:
-    """The key of the person signed in, else the workbench's: the one given, else its own, or empty until the first
-    start has issued it.
+    """Return the key of the signed-in person, else the configured key, else the workbench's own.
+
+    It is "" until the first start has issued the workbench's own key.
     """
     return people.current().key or settings.service_key()
 
@@ -95,56 +97,56 @@ def api_key(settings: Settings) -> str:
 
 _WAYS_OUT: Mapping[type[TraitbenchError], str] = {
     Unauthenticated: "The service does not accept this workbench's API key. Set `TRAITBENCH_API_KEY` to a valid key, "
-    "or unset it to use the built-in one, and start the workbench again.",
+    "or unset it to use the built-in one, and restart the workbench.",
     InsufficientScope: "This workbench's API key may score but not change models. Use a key of scope `authoring`.",
     NamespaceForbidden: "Models can only be changed in a namespace that this workbench's API key owns.",
-    ModelNotFound: "It may be in a namespace that this workbench's API key cannot read. The Catalog lists all it can.",
-    NotFound: "Somebody may have removed it meanwhile. Reload the page to see what is there now.",
-    ModelBusy: "An operation is running on this model; the Train page shows how far it is. Try again when it is done.",
+    ModelNotFound: "It may be in a namespace that this workbench's API key cannot read. The Catalog lists the others.",
+    NotFound: "It may have been removed meanwhile. Reload the page.",
+    ModelBusy: "An operation is running on this model. The Train page shows its progress. Try again when it has ended.",
     ModelNotDraft: "Its traits and samples are frozen into its versions. To change them, start a new model.",
-    ModelArchived: "It can still be read. To go on, create a new model under another name.",
-    ModelNotTrained: "Give it traits and samples, then train it on the Train page.",
+    ModelArchived: "It is read-only. To continue, create a new model under another name.",
+    ModelNotTrained: "Add traits and samples, then train it on the Train page.",
     HandleTaken: "Archived models keep their names. Choose another one.",
     FeatureUnavailable: "",
     BodyTooLarge: "Send less at once, or split the longest text.",
     ValidationFailed: "",
-    InternalError: "This is a fault of the service. Nothing was changed. Its log has the details under the request id.",
-    Unreachable: "Once it runs again, look at what is there before you repeat this.",
+    InternalError: "This is an error in the service. Nothing was changed. Its log has details under the request id.",
+    Unreachable: "When it runs again, check what was saved before you repeat this.",
     Unavailable: "The service is starting or overloaded. Try again in a moment.",
     TraitbenchError: "",
 }
 
 
 _ABOUT: Mapping[type[TraitbenchError], str] = {HandleTaken: "handle", DuplicateTrait: "name"}
-"""The field that an error is about when it does not name one."""
+"""The field that an error belongs to if it does not name one."""
 
 
 def explain(error: TraitbenchError) -> str:
-    """An error as markdown for a person: what happened, the way out, and the request id for the operator."""
+    """Return an error as Markdown: what happened, what to do, and the request id for the operator."""
     way_out = next(_WAYS_OUT[cls] for cls in type(error).__mro__ if cls in _WAYS_OUT)
     left = len(error.details.get("left_behind", ()))
-    behind = f"{count(left, 'sample')} had gone in before and could not be removed again." if left else ""
+    behind = f"{count(left, 'sample')} had already been added and could not be removed again." if left else ""
     sentences = " ".join(part for part in (plain(error.message), *_unfielded(error), behind, way_out) if part)
     return f"{sentences}\n\n:small[:gray[Request {error.request_id}]]" if error.request_id else sentences
 
 
 def complaints(error: TraitbenchError) -> dict[str, list[str]]:
-    """What was wrong, by field; the last name in the path of an error is the field a person typed in."""
-    found: dict[str, list[str]] = {}
+    """Return the error messages by field; the field is the last name in the path of an error."""
+    messages: dict[str, list[str]] = {}
     for each in error.details.get("errors", ()):
         names = [part for part in each.get("loc", ()) if isinstance(part, str)]
-        found.setdefault(names[-1] if names else "", []).append(_plainer(each))
+        messages.setdefault(names[-1] if names else "", []).append(_plainer(each))
     about = _ABOUT.get(type(error)) or error.details.get("field")
-    if not found and isinstance(about, str):
-        found[about] = [error.message]
-    return found
+    if not messages and isinstance(about, str):
+        messages[about] = [error.message]
+    return messages
 
 
 def _plainer(each: Mapping[str, object]) -> str:
-    """The service's words for programs in those for people, where they differ."""
+    """Return the message of an error in words for people."""
     message = str(each.get("msg", "is not valid"))
     if each.get("type") in ("string_too_short", "missing"):
-        return "This is needed."
+        return "This field is required."
     if too_long := _AT_MOST.search(message):
         is_now = _NOT.search(message, too_long.end())
         most = f"{int(too_long[1]):,}"
@@ -162,7 +164,7 @@ def _unfielded(error: TraitbenchError) -> list[str]:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """End the page with an explanation when the service refuses or is away. Also for the body of a fragment."""
+    """End the page with an explanation if the service refuses or does not answer. Fragments need it too."""
     try:
         yield
     except Unreachable as error:
@@ -181,7 +183,7 @@ def guarded() -> Iterator[None]:
 
 @dataclass
 class Attempt:
-    """How an action went; `error` is what was shown."""
+    """The outcome of an action; `error` is the error that was shown."""
 
     error: TraitbenchError | None = None
     done: bool = field(default=False)
@@ -189,9 +191,9 @@ class Attempt:
 
 @contextmanager
 def attempt(slots: Mapping[str, DeltaGenerator] | None = None) -> Iterator[Attempt]:
-    """Try an action of a page: a refusal is written below the field it is about, else right here; the page goes on.
+    """Run an action of a page. Show an error below its field, or here if it has none; the page continues.
 
-    `slots` are empty places by field name. Whatever was typed stays in its widgets.
+    `slots` are placeholders by field name. The input stays in the widgets.
     """
     this = Attempt()
     try:
@@ -213,22 +215,22 @@ def _write(error: TraitbenchError, slots: Mapping[str, DeltaGenerator]) -> None:
 
 
 def crashed(error: Exception) -> bool:
-    """Draw what nobody caught, in words; a fault of the workbench goes to the log under an id that is shown."""
+    """Show an unhandled exception as a message. A bug of the workbench is logged under an id that is shown."""
     if isinstance(error, TraitbenchError):
         st.error(explain(error), icon=":material/error:")
         return True
     crash = f"wb_{ULID()}"
     logging.getLogger(__name__).error("%s: %s", crash, type(error).__name__, exc_info=error)
     st.error(
-        "**The workbench has made a mistake.** What was saved before is safe. Reload the page to go on; if it happens "
-        f"again, the operator finds it in the log.\n\n:small[:gray[{crash}]]",
+        "**Something went wrong in the workbench.** Your saved work is safe. Reload the page. If this happens again, "
+        f"give the operator this id, which is in the log.\n\n:small[:gray[{crash}]]",
         icon=":material/bug_report:",
     )
     return True
 
 
 def field_error(slot: DeltaGenerator, message: str) -> None:
-    """Write below a field what is wrong with it."""
+    """Show an error below a field."""
     slot.markdown(f":small[:red[:material/error: {plain(message)}]]")
 
 
@@ -237,10 +239,10 @@ def _signed_out(error: Unauthenticated) -> None:
     with st.container(border=True, key="signed_out"):
         if isinstance(error, SignedOut):
             st.subheader("You are signed out", icon=":material/logout:", anchor=False)
-            st.markdown("What you saved is kept. Sign in to go on.")
+            st.markdown("Your saved work is safe. Sign in to continue.")
         elif read_settings().sign_in == "oidc":
             st.subheader("Your session was ended", icon=":material/logout:", anchor=False)
-            st.markdown("The operator has ended it. What you saved is kept. Sign in to go on.")
+            st.markdown("The operator ended it. Your saved work is safe. Sign in to continue.")
         else:
             st.subheader("Your API key is no longer valid", icon=":material/key_off:", anchor=False)
             st.markdown("It was revoked, so you are signed out. Ask the operator for a new key, then sign in with it.")
@@ -251,11 +253,11 @@ def _away(error: Unreachable) -> None:
     settings = read_settings()
     with st.container(border=True, key="service_away"):
         st.subheader("The service does not answer", icon=":material/cloud_off:", anchor=False)
-        st.markdown(f"Nothing answers at `{settings.base_url}`. What was saved there before is not lost.")
+        st.markdown(f"Nothing answers at `{settings.base_url}`. Saved work is not lost.")
         if settings.api_url:
             st.markdown(
                 "- Check that the address in `TRAITBENCH_API_URL` is right and that the service there is running.\n"
-                "- Behind a proxy or VPN? Open the address with `/v1/health` behind it in this browser."
+                "- Behind a proxy or VPN? Open this address plus `/v1/health` in your browser."
             )
         else:
             st.markdown(
@@ -270,20 +272,20 @@ def _away(error: Unreachable) -> None:
 
 
 def models(*, state: State | None = None) -> list[Model]:
-    """Every model this workbench can read, its own namespaces first; archived ones only when asked for."""
+    """Return all readable models, own namespaces first; archived ones only with `state`."""
     return listing(state=state)[0]
 
 
 def listing(*, state: State | None = None) -> tuple[list[Model], list[Unreadable]]:
-    """The same, and those that the service could not read."""
+    """Return all readable models, and the rows that the service could not read."""
     places = (*namespaces(), None)
-    found = [client().models.list(namespace=place, state=state, limit=LARGEST_PAGE) for place in places]
-    known = list({model.handle: model for page in found for model in page}.values())
-    return known, list({row.item: row for page in found for row in page.unreadable}.values())
+    pages = [client().models.list(namespace=place, state=state, limit=LARGEST_PAGE) for place in places]
+    known = list({model.handle: model for page in pages for model in page}.values())
+    return known, list({row.item: row for page in pages for row in page.unreadable}.values())
 
 
 def namespaces() -> tuple[str, ...]:
-    """The namespaces that the workbench's key owns, those first in which a newcomer would begin."""
+    """Return the namespaces that the current key owns; `local` comes first."""
     this = client()
     address = (this.base_url, api_key(read_settings()))
     owned = _NAMESPACES.get(address)
@@ -293,7 +295,7 @@ def namespaces() -> tuple[str, ...]:
 
 
 def _owned(this: Traitbench) -> tuple[str, ...]:
-    """Asked with a namespace that nobody owns, the service answers with those that the key does."""
+    """Ask for a namespace that no key owns: the error of the service lists those that the key owns."""
     try:
         this.models.list(namespace=_NOBODYS, limit=1)
     except NamespaceForbidden as refusal:
@@ -303,25 +305,25 @@ def _owned(this: Traitbench) -> tuple[str, ...]:
 
 
 def active_version(model: Model) -> Version | None:
-    """The version that scores, with its figures and without its snapshot."""
+    """Return the active version without its snapshot, or None before the first training."""
     if model.current_version_id is None:
         return None
     return _listed_version(reader(), model.handle, model.current_version_id)
 
 
 def version(handle: str, listed: Version) -> Version:
-    """A version of a listing with its snapshot; its tags may have moved since it was first read here."""
+    """Return a listed version with its snapshot. It is cached, so its tags may be out of date."""
     return _whole_version(reader(), handle, listed.version_no, listed.param_hash)
 
 
 def forget_versions() -> None:
-    """Read versions anew: what was kept of them may hold words that are gone from the service."""
+    """Clear the cached versions, which may hold words that were deleted from the service."""
     _listed_version.clear()
     _whole_version.clear()
 
 
 def reader() -> tuple[str, str]:
-    """Whose reading it is: what a version shows depends on the key."""
+    """Return the cache key of the reader, because the content of a version depends on the API key."""
     return client().base_url, api_key(read_settings())
 
 

@@ -1,7 +1,7 @@
-"""Everything that is kept between two runs of a page: the names of the keys, their defaults, and how they change.
+"""State between two runs of a page: session keys, defaults and changes.
 
-A session is one browser tab and ends with it, so nothing stands here that the service or the address should know.
-Keys of the shell have no prefix, keys of a page begin with the page's name.
+A session is one browser tab and ends with it. State that belongs to the service or the address is not stored here. Keys
+of the shell have no prefix; keys of a page begin with the page's name.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any, Literal
 import streamlit as st
 
 MODEL = "model"
-"""The shell's model picker, bound to the query parameter of the same name: a handle or None."""
+"""The key of the model picker, bound to the query parameter of the same name: a handle or None."""
 
 _FLASHES = "flashes"
 _ROUNDS = "rounds"
@@ -20,7 +20,7 @@ _NEXT_MODEL = "shell.next_model"
 
 @dataclass(frozen=True)
 class Flash:
-    """A short message that must outlive the rerun which follows an action."""
+    """A short message that survives the rerun after an action."""
 
     text: str
     icon: str
@@ -30,51 +30,51 @@ _ICONS = {"done": ":material/check_circle:", "note": ":material/info:", "problem
 
 
 def flash(text: str, kind: Literal["done", "note", "problem"] = "done") -> None:
-    """Say `text` once, in this run or in the next one."""
+    """Show `text` once, in this run or the next one."""
     st.session_state.setdefault(_FLASHES, []).append(Flash(text, _ICONS[kind]))
 
 
 def show_flashes() -> None:
-    """Draw what waits to be said; the shell calls this once a run."""
+    """Show the pending messages; the shell calls this once per run."""
     for waiting in st.session_state.pop(_FLASHES, []):
         st.toast(waiting.text, icon=waiting.icon, duration="long")
 
 
 def next_model(handle: str) -> None:
-    """Choose a model for the next run; also a button's callback. A widget can only be set before it is drawn."""
+    """Choose a model for the next run, because a widget can only be set before it is drawn. Also a callback."""
     st.session_state[_NEXT_MODEL] = handle
 
 
 def take_next_model() -> None:
-    """Set the picker, which is about to be drawn, to what was chosen for it."""
+    """Set the picker to the model of `next_model`; call this before the picker is drawn."""
     if following := st.session_state.pop(_NEXT_MODEL, None):
         st.session_state[MODEL] = following
 
 
 def chosen_handle() -> str | None:
-    """The handle in the model picker."""
+    """Return the handle in the model picker, or None."""
     handle = st.session_state.get(MODEL)
     return handle if isinstance(handle, str) and handle else None
 
 
 def round_key(form: str) -> str:
-    """The key of a form's present round: a form that was sent starts over under a new key, empty."""
+    """Return the current key of a form. After submission, the key changes, so that the form is empty again."""
     return f"{form}:{st.session_state.get(_ROUNDS, {}).get(form, 0)}"
 
 
 def next_round(form: str) -> None:
-    """Empty a form after what was typed has arrived."""
+    """Clear a form after its input was saved."""
     rounds: dict[str, int] = st.session_state.setdefault(_ROUNDS, {})
     rounds[form] = rounds.get(form, 0) + 1
 
 
 def kept(key: str, default: Any = None) -> Any:
-    """A value kept under a page's key."""
+    """Return a stored value."""
     return st.session_state.get(key, default)
 
 
 def keep(key: str, value: Any) -> None:
-    """Keep a value; None forgets it."""
+    """Store a value; None removes it."""
     if value is None:
         st.session_state.pop(key, None)
     else:
@@ -82,12 +82,12 @@ def keep(key: str, value: Any) -> None:
 
 
 def put(values: Mapping[str, Any]) -> None:
-    """Set widgets by their keys; a button's callback."""
+    """Set widgets by their keys; used as a button's callback."""
     for key, value in values.items():
         st.session_state[key] = value
 
 
 def on_screen(key: str, default: str) -> str:
-    """What a widget bound to the address shows or, before it is drawn for the first time, is about to show."""
+    """Return the value of a widget that is bound to the address, even before it is drawn."""
     value = st.session_state.get(key, st.query_params.get(key))
     return value if isinstance(value, str) and value else default

@@ -1,9 +1,9 @@
-"""The door of the workbench where a sign-in is set: nothing of Streamlit is reached without a session.
+"""The sign-in of the workbench. Without a session, no request reaches Streamlit.
 
-`/sign-in` takes the secret of the start-up link or an API key and gives the browser a cookie; every other path of the
-workbench needs it. With an OpenID provider (`traitbench.app.oidc`), people sign in there instead of with an API key.
-The cookie is `HttpOnly` and `SameSite=Strict`, so a page cannot read it and another site cannot use it. The API below
-`/v1` keeps its keys and takes no cookie.
+`/sign-in` accepts the secret of the start-up link or an API key, and sets a cookie that all other paths of the
+workbench need. With an OpenID provider (`traitbench.app.oidc`), people sign in there instead of with an API key. The
+cookie is `HttpOnly` and `SameSite=Strict`, so that pages cannot read it and other sites cannot use it. The API below
+`/v1` needs an API key and ignores the cookie.
 """
 
 import asyncio
@@ -50,18 +50,18 @@ _LARGEST_FORM = 8 * 1024
 _MOST_FAILURES, _FORGIVEN_SECONDS, _MOST_ADDRESSES = 10, 60.0, 1_000
 
 _WRONG = "This is neither the secret of the sign-in link nor a valid API key."
-_WRONG_LINK = "This is not the sign-in link of the present start. The terminal shows the right one."
-_TOO_OFTEN = "Too many attempts have failed. Wait a minute, then try again."
+_WRONG_LINK = "This sign-in link is out of date. The terminal shows the current one."
+_TOO_OFTEN = "Too many failed attempts. Wait a minute, then try again."
 _AWAY = "The service does not answer, so the key cannot be checked. Try again in a moment."
 
 _log = logging.getLogger(__name__)
 
 
 class SignIn:
-    """Wraps the workbench."""
+    """Wraps the workbench and requires a session."""
 
     def __init__(self, app: ASGIApp, settings: Settings, *, secret: str, openid: "OpenId | None" = None) -> None:
-        """`secret` is that of the start-up link; with `openid`, its provider signs people in, and API keys do not."""
+        """`secret` is that of the start-up link. With `openid`, people sign in there and not with API keys."""
         self._app = app
         self._settings = settings
         self._link = StartLink(secret)
@@ -70,7 +70,7 @@ class SignIn:
         self._failures = _Failures()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what a signed-in browser asks; show the others the way to sign in."""
+        """Pass requests of signed-in browsers on, and send the others to the sign-in."""
         kind, path = scope["type"], scope.get("path", "")
         if kind == "lifespan" or (kind == "http" and f"{path}/".startswith("/v1/")):
             await self._app(scope, receive, send)
@@ -88,7 +88,7 @@ class SignIn:
             await _unsigned(scope)(scope, receive, send)
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send, token: str | None) -> None:
-        """A connection lasts as long as its session: each message that comes asks again."""
+        """Serve a WebSocket while its session lasts, which is checked at each message."""
         if SESSIONS.find(token) is None:
             await send({"type": "websocket.close", "code": 1008, "reason": ""})
             return
@@ -103,7 +103,7 @@ class SignIn:
         await self._app(scope, while_signed_in, send)
 
     async def _door(self, scope: Scope, receive: Receive) -> Response:
-        """`/sign-in`: the form, the start-up link, and what the form sends."""
+        """Handle `/sign-in`: the form, the start-up link, and the submitted form."""
         query = parse_qs(scope["query_string"].decode("latin-1"))
         if scope["method"] in ("GET", "HEAD"):
             following = _within(_one(query, "next"))
@@ -116,7 +116,7 @@ class SignIn:
         return await self._entered(scope, _one(sent, "token").strip(), _within(_one(sent, "next")), by_link=False)
 
     async def _at_provider(self, openid: "OpenId", scope: Scope) -> Response:
-        """To the OpenID provider, and back from it."""
+        """Handle the redirects to the OpenID provider and back."""
         from traitbench.app.oidc import ATTEMPT_SECONDS, START, NotSignedIn
 
         if scope["method"] != "GET":
@@ -125,10 +125,10 @@ class SignIn:
         if scope["path"] == START:
             following = _within(_one(query, "next"))
             if Headers(scope=scope).get("sec-fetch-site", "none") not in ("none", "same-origin"):
-                return self._form(following)  # another site may lead here, but not through the door
+                return self._form(following)  # another site may link here, but not start a sign-in
             url, browser = openid.begin(_origin(scope), following, choose=bool(_one(query, "choose")))
             answer: Response = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
-            # `Lax`, for the provider's page sends the browser back; only to the paths of the sign-in.
+            # `Lax`, because the provider's page sends the browser back; limited to the sign-in paths.
             answer.set_cookie(
                 openid.cookie,
                 browser,
@@ -146,13 +146,16 @@ class SignIn:
         except NotSignedIn as refusal:
             answer = self._form("/", refusal.message, status=refusal.status, stranger=refusal.stranger)
         else:
-            # The page goes on, and not a redirect: the browser would send no `Strict` cookie from the provider's page.
+            # A page instead of a redirect, after which the browser would not send the `Strict` cookie.
             answer = self._let_in(scope, token, HTMLResponse(_onward(following), headers=_HEADERS))
         answer.delete_cookie(openid.cookie, path=PATH, httponly=True, samesite="lax", secure=_is_https(scope))
         return answer
 
     async def _entered(self, scope: Scope, secret: str, following: str, *, by_link: bool) -> Response:
-        """Sign the browser in, or say why not. A link signs in the operator only: nobody can send her another's."""
+        """Sign the browser in, or say why not.
+
+        A link signs in only the operator, so that an attacker cannot sign someone in with a link to another account.
+        """
         address = (scope.get("client") or ("",))[0]
         if self._failures.too_many(address):
             return self._form(following, _TOO_OFTEN, status=429, headers={"Retry-After": str(int(_FORGIVEN_SECONDS))})
@@ -168,7 +171,7 @@ class SignIn:
         return self._let_in(scope, SESSIONS.begin(person), answer)
 
     def _let_in(self, scope: Scope, token: str, answer: Response) -> Response:
-        """An answer that gives the browser its new session in place of an older one."""
+        """Set the cookie of a new session on a response, and end the browser's old session."""
         SESSIONS.end(self._token(scope))
         answer.set_cookie(self._cookie, token, path="/", httponly=True, samesite="strict", secure=_is_https(scope))
         return answer
@@ -182,13 +185,13 @@ class SignIn:
         headers: dict[str, str] | None = None,
         stranger: str = "",
     ) -> Response:
-        """The page to sign in at; `stranger` is the provider's id of somebody who is not listed."""
+        """Return the sign-in page; `stranger` is the provider's id of a person who is not listed."""
         if self._openid is None:
             way = _WITH_KEY.substitute(following=escape(following))
         else:
             way = _with_openid(self._openid, following, stranger)
-        said = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
-        page = _PAGE.substitute(style=_STYLE, icon=_ICON, problem=said, way=way)
+        alert = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
+        page = _PAGE.substitute(style=_STYLE, icon=_ICON, problem=alert, way=way)
         return HTMLResponse(page, status_code=status, headers={**_HEADERS, **(headers or {})})
 
     async def _holder(self, secret: str) -> Person | None:
@@ -199,7 +202,7 @@ class SignIn:
 
 
 class _Failures:
-    """How often an address has failed lately; the longest ago are forgotten first."""
+    """Recent failures by address. The oldest are dropped first."""
 
     def __init__(self) -> None:
         self._times: OrderedDict[str, list[float]] = OrderedDict()
@@ -215,7 +218,7 @@ class _Failures:
 
 
 def link(settings: Settings, secret: str) -> str:
-    """The link that a start prints."""
+    """Return the operator's sign-in link, which is printed at the start."""
     host = settings.allowed_hosts[0] if settings.allowed_hosts and settings.near_host != settings.host else None
     base = f"http://{host}:{settings.port}" if host else f"http://{_bracketed(settings.near_host)}:{settings.port}"
     return f"{base}{PATH}?token={secret}"
@@ -226,7 +229,7 @@ def _bracketed(host: str) -> str:
 
 
 def _unsigned(scope: Scope) -> Response:
-    """What a browser without a session gets."""
+    """Return the response for a browser without a session."""
     headers = Headers(scope=scope)
     if scope["method"] not in ("GET", "HEAD") or "text/html" not in headers.get("accept", ""):
         return PlainTextResponse("Sign in first.\n", status_code=401, headers={"Cache-Control": "no-store"})
@@ -234,12 +237,12 @@ def _unsigned(scope: Scope) -> Response:
     here = _within(scope["path"] + (f"?{query}" if query else ""))
     if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
         return RedirectResponse(f"{PATH}?next={quote(here, safe='')}", 303, {"Cache-Control": "no-store"})
-    # A link on another site brings no `Strict` cookie along; the page's own request for the same address does.
+    # A link on another site sends no `Strict` cookie, but a request by our own page for the same address does.
     return HTMLResponse(_onward(here), headers=_HEADERS)
 
 
 def _onward(path: str) -> str:
-    """A page that goes on to a path of ours by itself."""
+    """Return a page that immediately loads a path of ours."""
     return f'<!doctype html><title>Traitbench</title><meta http-equiv="refresh" content="0;url={escape(path)}">'
 
 
@@ -256,27 +259,28 @@ def _with_openid(openid: "OpenId", following: str, stranger: str) -> str:
 
 
 def _origin(scope: Scope) -> str:
-    """The address at which the browser has reached us; the guard has accepted its host."""
+    """Return the origin that the browser used. The guard has already checked the host."""
     return f"{'https' if _is_https(scope) else 'http'}://{Headers(scope=scope)['host']}"
 
 
 def _cookie(scope: Scope, name: str) -> str | None:
     try:
-        found = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(name)
+        morsel = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(name)
     except CookieError:
         return None
-    return found.value if found else None
+    return morsel.value if morsel else None
 
 
 def _within(path: str) -> str:
-    """A path of this workbench to go on with; the root in place of anything else."""
+    """Return `path` if it is a path of this workbench, else the root."""
     readable = path.isascii() and path.isprintable() and "\\" not in path
     return path if readable and path.startswith("/") and not path.startswith(("//", PATH)) else "/"
 
 
 def _is_https(scope: Scope) -> bool:
-    """Whether the browser came by https, through a proxy perhaps: it sends `Sec-Fetch-Site` over https, or to this
-    machine, only.
+    """Whether the browser used https, perhaps through a proxy.
+
+    Browsers send `Sec-Fetch-Site` only over https or to loopback.
     """
     headers = Headers(scope=scope)
     host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")

@@ -1,6 +1,6 @@
-"""How a program calls a model: the same call in several languages, ready to be copied and run.
+"""Snippets that call a model from several languages, ready to copy and run.
 
-The key never stands in a snippet; it is read from the environment, where it belongs.
+A snippet never contains the key. It reads the key from the environment.
 """
 
 import json
@@ -13,7 +13,7 @@ KEY = "TRAITBENCH_API_KEY"
 
 @dataclass(frozen=True)
 class Snippet:
-    """A piece of code and what it needs."""
+    """A piece of code, its language and its requirements."""
 
     code: str
     language: str
@@ -21,9 +21,9 @@ class Snippet:
 
 
 def snippets(base_url: str, handle: str, text: str) -> Mapping[str, Snippet]:
-    """By the name of the way; `handle` may be pinned to a version."""
+    """Return the snippets by name; `handle` may be pinned to a version."""
     return {
-        "curl": Snippet(_curl(base_url, handle, text), "bash", "nothing but curl"),
+        "curl": Snippet(_curl(base_url, handle, text), "bash", "only curl"),
         "Python": Snippet(_python(base_url, handle, text), "python", "Python with `traitbench` installed"),
         "Python, nothing installed": Snippet(_bare_python(base_url, handle, text), "python", "any Python 3"),
         "Command line": Snippet(_command(base_url, handle, text), "bash", "`traitbench` installed"),
@@ -77,5 +77,5 @@ def _command(base_url: str, handle: str, text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """The text as a literal of Python."""
+    """Return the text as a Python literal."""
     return json.dumps(text, ensure_ascii=False)

@@ -1,7 +1,7 @@
-"""The upstream sources of a model as a table of text, and back.
+"""Convert the upstream sources of a model to a table of text and back.
 
-A source is a free-form object. Its fields become columns, those of the convention first; a value that is no text is
-written as JSON, and stays the value that it was as long as its cell is not changed.
+A source is an object with any fields. Fields become columns, the conventional ones first. A value that is not text is
+shown as JSON, and keeps its type unless the cell is edited.
 """
 
 import json
@@ -14,26 +14,26 @@ Source = Mapping[str, Any]
 Cells = dict[str, str]
 
 
-def columns(found: Iterable[Source]) -> list[str]:
-    """The columns of the table."""
-    return list(dict.fromkeys([*CONVENTION, *(name for source in found for name in source)]))
+def columns(given: Iterable[Source]) -> list[str]:
+    """Return the columns of the table."""
+    return list(dict.fromkeys([*CONVENTION, *(name for source in given for name in source)]))
 
 
-def rows(found: Iterable[Source]) -> list[Cells]:
-    """One row a source, without its empty cells."""
-    return cleaned({name: None if value is None else _cell(value) for name, value in each.items()} for each in found)
+def rows(given: Iterable[Source]) -> list[Cells]:
+    """Return one row per source, without empty cells."""
+    return cleaned({name: None if value is None else _cell(value) for name, value in each.items()} for each in given)
 
 
 def cleaned(table: Iterable[Mapping[str, Any]]) -> list[Cells]:
-    """Rows as a table editor gives them, without empty cells and empty rows."""
-    found = [
+    """Remove empty cells and rows from the rows of a table editor."""
+    result = [
         {name: cell.strip() for name, cell in row.items() if isinstance(cell, str) and cell.strip()} for row in table
     ]
-    return [row for row in found if row]
+    return [row for row in result if row]
 
 
 def sources(table: Sequence[Cells], before: Sequence[Source]) -> list[dict[str, Any]]:
-    """The sources that a table stands for, when it was made from those `before`."""
+    """Convert a table back to sources; `before` are those that the table was made from."""
     values = {
         (name, _cell(value)): value for source in before for name, value in source.items() if not isinstance(value, str)
     }

@@ -1,8 +1,8 @@
-"""Tables on their way in: a CSV, TSV, JSONL, JSON or Parquet file, row by row, never whole in memory.
+"""Read tables from CSV, TSV, JSONL, JSON and Parquet files row by row, never as a whole.
 
-A file is gone through twice. `opened` looks at all of it: what it is, which columns it has, how many rows, and whether
-it can be read to its end; then `Source.lines` gives the rows, as often as one likes. A JSON array is the exception, it
-is parsed as a whole. What a problem says never repeats the text of the row.
+`opened` scans the whole file for its format, columns, number of rows and errors. Then `Source.lines` yields the rows,
+any number of times. The exception is a JSON array, which is parsed as a whole. A problem never repeats the text of the
+row.
 """
 
 import codecs
@@ -24,7 +24,7 @@ ENDINGS: Mapping[str, Kind] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "json"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
 }
-"""What a file is by the end of its name; any other is a CSV, whatever it is separated by."""
+"""The format by the ending of the file name. All other files are read as CSV with any separator."""
 
 _DELIMITERS = (",", ";", "\t", "|")
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -34,16 +34,16 @@ _CHUNK = 1 << 20
 _HEAD = 100_000
 _AT_ONCE = 1_000
 _LONG = 2**63
-_BROKEN_PARQUET = "The file is no Parquet file, or a broken one. Write it again and try once more."
+_BROKEN_PARQUET = "This is not a valid Parquet file. Export it again, then retry."
 
 
 class Unreadable(ValueError):
-    """The file is no table at all; the message says what would be."""
+    """The file is not a table; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One record; `number` is the line it begins on, `record` what stood there when the file was not plain text."""
+    """One record; `number` is its first line, `record` its typed values if the file is not plain text."""
 
     number: int
     cells: Mapping[str, str]
@@ -52,7 +52,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a row cannot go in."""
+    """Why a row is not valid."""
 
     row: int
     column: str
@@ -64,9 +64,9 @@ Line = Row | Problem
 
 @dataclass(frozen=True)
 class Source:
-    """A file that was looked through: `count` rows, good and bad, of which `first` are the first ones.
+    """A file that was scanned: it has `count` rows, good and bad, and `first` holds the first of them.
 
-    `types` says of the columns of a JSON file what was found in them; `digest` is that of its bytes.
+    `types` has the types of values in each column of a JSON file; `digest` is the SHA-256 of the file.
     """
 
     file: IO[bytes]
@@ -80,12 +80,12 @@ class Source:
     _again: Iterable[Line]
 
     def lines(self) -> Iterator[Line]:
-        """All rows from the first on, with what is wrong in their places; one going through at a time."""
+        """Iterate over all rows and problems from the start. Only one iteration at a time is possible."""
         return iter(self._again)
 
 
 def opened(name: str, file: IO[bytes], *, header: bool = True, keep: int = _KEPT) -> Source:
-    """Look through a file that can be wound back; raise `Unreadable` when there is no table in it."""
+    """Scan a seekable file; raise `Unreadable` if it has no table."""
     kind = _kind(name, file)
     if kind == "parquet":
         return _surveyed(file, kind, _Parquet(file), (), _digest(file), keep)
@@ -96,7 +96,7 @@ def opened(name: str, file: IO[bytes], *, header: bool = True, keep: int = _KEPT
 
 
 def as_text(value: Any) -> str:
-    """What stands in a cell, as a text."""
+    """Return the value of a cell as text."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -124,12 +124,12 @@ def _surveyed(
             for column, value in (line.record or {}).items():
                 types.setdefault(column, set()).add(_type(value))
     reader.check(count, bool(columns))
-    found = {column: frozenset(each) for column, each in types.items()}
-    return Source(file, kind, tuple(columns), count, tuple(first), notes, digest, found, reader)
+    types_of = {column: frozenset(each) for column, each in types.items()}
+    return Source(file, kind, tuple(columns), count, tuple(first), notes, digest, types_of, reader)
 
 
 def _type(value: Any) -> str:
-    """`int` only for what 64 bits hold."""
+    """Return the name of a value's type; "big" for integers beyond 64 bits."""
     return "big" if type(value) is int and not -_LONG <= value < _LONG else type(value).__name__
 
 
@@ -145,7 +145,7 @@ def _digest(file: IO[bytes]) -> str:
 
 
 def _encoding(file: IO[bytes]) -> tuple[str, str, tuple[str, ...]]:
-    """The encoding under which all of the file is text, the digest of it, and what a person should know."""
+    """Return the encoding of the file, its digest, and notes for the person; raise `Unreadable` if it is not text."""
     file.seek(0)
     beginning = file.read(4)
     for mark, encoding in _BOMS:
@@ -153,7 +153,7 @@ def _encoding(file: IO[bytes]) -> tuple[str, str, tuple[str, ...]]:
             try:
                 return encoding, _text_digest(file, encoding), ()
             except UnicodeDecodeError as error:
-                raise Unreadable(f"The file says it is {encoding.upper()} but is not. Save it as UTF-8.") from error
+                raise Unreadable(f"The file claims to be {encoding.upper()} but is not. Save it as UTF-8.") from error
     try:
         return "utf-8", _text_digest(file, "utf-8"), ()
     except UnicodeDecodeError:
@@ -162,7 +162,7 @@ def _encoding(file: IO[bytes]) -> tuple[str, str, tuple[str, ...]]:
         digest = _text_digest(file, "cp1252")
     except UnicodeDecodeError as error:
         raise Unreadable("The file is neither UTF-8 nor Windows-1252. Save it as UTF-8 and try again.") from error
-    note = "Not UTF-8, so it was read as Windows-1252. Look at accents and quotation marks in the preview."
+    note = "The file is not UTF-8 and was read as Windows-1252. Check accents and quotation marks in the preview."
     return "cp1252", digest, (note,)
 
 
@@ -179,7 +179,7 @@ def _text_digest(file: IO[bytes], encoding: str) -> str:
 
 @contextmanager
 def _text(file: IO[bytes], encoding: str, newline: str) -> Iterator[io.TextIOWrapper]:
-    """The file as text from its beginning; it stays open."""
+    """Open the file as text from its start; the file itself stays open."""
     file.seek(0)
     text = io.TextIOWrapper(file, encoding, newline=newline)
     try:
@@ -190,7 +190,7 @@ def _text(file: IO[bytes], encoding: str, newline: str) -> Iterator[io.TextIOWra
 
 
 class _Csv:
-    """Rows between separators, under the names in the first one or, without a header, numbered columns."""
+    """The rows of a CSV file, with columns named by the header, or numbered without one."""
 
     def __init__(self, file: IO[bytes], encoding: str, *, header: bool) -> None:
         self._file, self._encoding, self._header = file, encoding, header
@@ -211,14 +211,16 @@ class _Csv:
         for number, cells in records:
             if any(cell.strip() for cell in cells[len(self.columns) :]):
                 has = f"has {len(cells)} cells where the header has {len(self.columns)}"
-                yield Problem(number, "", f"{has}; quote cells that hold a separator")
+                yield Problem(number, "", f"{has}; quote cells that contain a separator")
             else:
                 as_meant = map(as_written, cells)
                 yield Row(number, dict(zip(self.columns, [*as_meant, *[""] * len(self.columns)], strict=False)))
 
     def check(self, count: int, _has_columns: bool) -> None:
         if not count:
-            raise Unreadable("The file has a header and no rows. Is its first row a header?")
+            raise Unreadable(
+                "The file has a header but no rows. If the first row is data, say that there is no header."
+            )
 
     def _records(self) -> "Records":
         with _text(self._file, self._encoding, "") as text:
@@ -229,7 +231,7 @@ Records = Generator[tuple[int, list[str]], None, None]
 
 
 def _records(text: Iterable[str], delimiter: str) -> Records:
-    """The records that are not blank, each with the line it begins on."""
+    """Yield the non-blank records, each with its first line."""
     reader = csv.reader(text, delimiter=delimiter)
     begins = 1
     try:
@@ -238,11 +240,11 @@ def _records(text: Iterable[str], delimiter: str) -> Records:
                 yield begins, cells
             begins = reader.line_num + 1
     except csv.Error as error:
-        raise Unreadable(f"Line {begins} cannot be read: {error}. A quotation mark may be left open there.") from error
+        raise Unreadable(f"Line {begins} cannot be read: {error}. Check for an unclosed quotation mark.") from error
 
 
 def _delimiter(text: str) -> str:
-    """The separator under which the first records have the same number of cells, and more than one."""
+    """Return the separator that gives the first records the most regular width of at least two cells."""
     return max(_DELIMITERS, key=lambda delimiter: _regularity(text, delimiter))
 
 
@@ -268,7 +270,7 @@ def _column_names(cells: Sequence[str]) -> tuple[str, ...]:
 
 
 class _Json:
-    """Objects, one a line, or the elements of an array."""
+    """The rows of a JSON file: one object per line, or the elements of an array."""
 
     columns: tuple[str, ...] = ()
 
@@ -289,7 +291,7 @@ class _Json:
             raise Unreadable('No line is a JSON object. Each line should look like {"text": "...", "quality": 1}.')
 
     def _values(self) -> Iterator[tuple[int, Any]]:
-        """The values by line; a file that is one JSON array counts by element."""
+        """Yield the values with their line, or with their position in a JSON array."""
         with _text(self._file, self._encoding, "\n") as text:
             beginning = next((line.lstrip() for line in text if line.strip()), "")
         with _text(self._file, self._encoding, "\n") as text:
@@ -297,7 +299,7 @@ class _Json:
                 try:
                     yield from enumerate(json.load(text), start=1)
                 except (ValueError, RecursionError) as error:
-                    raise Unreadable("The file begins like a JSON array but is not one.") from error
+                    raise Unreadable("The file starts like a JSON array but is not valid JSON.") from error
                 return
             for number, line in enumerate(text, start=1):
                 if line.strip():
@@ -311,7 +313,7 @@ class _Json:
 
 
 class _Parquet:
-    """Rows of a Parquet file, counted from 1; what JSON cannot carry is told as a text."""
+    """The rows of a Parquet file, counted from 1. Values that JSON cannot represent become text."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -350,7 +352,7 @@ def _arrow_errors() -> Iterator[None]:
 
 
 def _jsonable(value: Any) -> Any:
-    """A value as JSON has it."""
+    """Convert a value to one that JSON can represent."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

@@ -1,44 +1,44 @@
-"""Words for people: text that is shown as it is, numbers, counts and times."""
+"""Format text, counts and times for people."""
 
 import re
 from datetime import UTC, datetime
 
 _ADDRESS = re.compile(r"https?://[^\s/?#]\S*", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]")
-# Streamlit looks for names of icons and emoji behind the escapes; a character of no width is what stops it.
+# Streamlit finds names of icons and emoji despite the escapes. A zero-width character prevents that.
 _JOINER = "\u2060"
 _SHORTCODE = re.compile(r":(?=[\w+/-]+:)")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:^=&])")
 
 
 def plain(text: str) -> str:
-    r"""`text` so that markdown shows every character of it; line breaks become spaces.
+    r"""Escape `text` so that Markdown shows every character; line breaks become spaces.
 
-    Characters that turn the direction of the text around them, or control a terminal, are shown as `\ufffd`: a name
-    must not change how its neighbours read.
+    Control characters and characters that change the text direction become `\ufffd`, so that a name cannot change how
+    the text around it reads.
     """
     line = _CONTROL.sub("\ufffd", " ".join(text.split()))
     return _MARKDOWN.sub(r"\\\1", _SHORTCODE.sub(f":{_JOINER}", line))
 
 
 def unlinked(name: str) -> str:
-    """`plain` for a name that may be an e-mail address, in small letters then: markdown would make a link of it."""
+    """Escape a name like `plain`. An e-mail address is shown in small type, because Markdown would make it a link."""
     before, at, after = name.partition("@")
     return f":small[{plain(before)}@]:small[{plain(after)}]" if before and at and after else plain(name)
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is one http or https address and nothing else: the service fetches what is there."""
+    """Whether a text is only an http or https address, which the service would fetch."""
     return _ADDRESS.fullmatch(text.strip()) is not None
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
-    """`1 sample`, `1,240 samples`."""
+    """Format a count: `1 sample`, `1,240 samples`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def shortened(text: str, length: int) -> str:
-    """`text` on one line, cut at a word with an ellipsis when it is longer than `length`."""
+    """Return `text` on one line, cut at a word with an ellipsis if it is longer than `length`."""
     line = _first_line(text, length)
     if len(line) <= length:
         return line
@@ -46,7 +46,7 @@ def shortened(text: str, length: int) -> str:
 
 
 def _first_line(text: str, length: int) -> str:
-    """`text` on one line; of a long text only a beginning that is longer than `length`."""
+    """Return `text` on one line; of a long text, only a start that is longer than `length`."""
     read = 4 * length
     while len(line := " ".join(text[:read].split())) <= length and read < len(text):
         read *= 4
@@ -54,7 +54,7 @@ def _first_line(text: str, length: int) -> str:
 
 
 def ago(time: datetime, now: datetime | None = None) -> str:
-    """`just now`, `12 min ago`, `3 h ago`, `5 days ago`, then the date."""
+    """Format a time: `just now`, `12 min ago`, `3 h ago`, `5 days ago`, then the date."""
     seconds = ((now or datetime.now(UTC)) - time).total_seconds()
     if seconds < 60:
         return "just now"
@@ -66,7 +66,7 @@ def ago(time: datetime, now: datetime | None = None) -> str:
 
 
 def span(seconds: float) -> str:
-    """`40 s`, `5 min`, `2 h 10 min`; a clock that was set back makes no span less than nothing."""
+    """Format a duration: `40 s`, `5 min`, `2 h 10 min`. A negative one, after a clock was set back, counts as 0."""
     seconds = max(seconds, 0.0)
     if seconds < 100:
         return f"{round(seconds)} s"

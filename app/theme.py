@@ -1,8 +1,8 @@
-"""Colours and signs, one table each.
+"""Tables of colours and signs.
 
-Pole colours are mid-tones with at least 3:1 against both backgrounds, so a chart that is already drawn stays readable
-when the theme is switched; blue and orange survive colour blindness but are equally light, so nothing is said by colour
-alone: every state, pole and tier has a sign too. Text is never coloured from Python. The surfaces are in
+Pole colours are mid-tones with a contrast of at least 3:1 on both backgrounds, so that a chart stays readable when the
+theme changes. Blue and orange are distinct with colour blindness but equally light. So colour is never the only sign:
+every state, pole and tier has a symbol too. Python never sets text colours. Backgrounds are in
 `.streamlit/config.toml`.
 """
 
@@ -18,7 +18,7 @@ BadgeColour = Literal["red", "orange", "yellow", "blue", "green", "violet", "gra
 
 @dataclass(frozen=True)
 class Palette:
-    """What charts draw with."""
+    """The colours of charts."""
 
     positive: str
     negative: str
@@ -40,7 +40,7 @@ PALETTE = Palette(
 
 @dataclass(frozen=True)
 class Sign:
-    """How a word of a closed set looks: a label, an icon, a badge colour and a sentence for the hint."""
+    """How a state is shown: label, icon, badge colour and tooltip."""
 
     label: str
     icon: str
@@ -49,17 +49,17 @@ class Sign:
 
 
 STATES: Mapping[State, Sign] = {
-    "draft": Sign("Draft", ":material/edit_note:", "gray", "Traits and samples can be edited; not trained yet."),
+    "draft": Sign("Draft", ":material/edit_note:", "gray", "Not trained yet. You can edit traits and samples."),
     "busy": Sign("Busy", ":material/progress_activity:", "blue", "An operation is running on this model."),
-    "ready": Sign("Ready", ":material/check_circle:", "green", "Trained and scoring; traits and samples are frozen."),
-    "failed": Sign("Failed", ":material/error:", "red", "The first training failed; an edit makes it a draft again."),
-    "archived": Sign("Archived", ":material/inventory_2:", "gray", "Deleted: it can be read, nothing more."),
+    "ready": Sign("Ready", ":material/check_circle:", "green", "Trained. Traits and samples are frozen."),
+    "failed": Sign("Failed", ":material/error:", "red", "The first training failed. An edit makes it a draft again."),
+    "archived": Sign("Archived", ":material/inventory_2:", "gray", "Deleted and read-only."),
 }
 
 
 @dataclass(frozen=True)
 class TierSign:
-    """A tier's colour, its glyph (fuller is higher) and the badge colour that is nearest."""
+    """A tier's colour, its glyph (fuller is higher) and the nearest badge colour."""
 
     colour: str
     glyph: str
@@ -77,20 +77,20 @@ TIER_NAMES: tuple[Tier, ...] = tuple(reversed([*TIERS]))
 """The tiers, the lowest first."""
 
 NO_TIER = TierSign("#808080", "○", "gray")
-"""A score whose confidence is low has no tier."""
+"""For scores with low confidence, which have no tier."""
 
 POSITIVE_SIGN, NEGATIVE_SIGN, NEUTRAL_SIGN = "▲", "▼", "■"
 
 FOUND_SIGN = "◇"
-"""Before the name of a trait that discovery found."""
+"""Marks the name of an intrinsic trait."""
 
 
 def pole_sign(quality: float) -> str:
-    """The sign of the side that a sample's quality lies on."""
+    """Return the sign of the pole that a sample's quality is nearer to."""
     return POSITIVE_SIGN if quality > 0.5 else NEGATIVE_SIGN if quality < 0.5 else NEUTRAL_SIGN
 
 
 def seen_through(colour: str, opacity: float) -> str:
-    """A colour of the palette, `#rrggbb`, as a ground on which text stays readable in either theme."""
+    """Return a palette colour, `#rrggbb`, as a transparent background for text in either theme."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, {opacity:.2f})"

@@ -1,7 +1,7 @@
-"""What waits for the automatic retrain: feedback that no version has learnt from yet.
+"""Pending feedback: samples that wait for the automatic retraining.
 
-The API counts it nowhere and needs not: feedback is all that a trained model gains, so what it has more than its newest
-version learnt from is what waits.
+The API does not count it. A trained model gains samples only by feedback, so the pending ones are those beyond the
+sample count of its newest version.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _LOOKED_THROUGH = 5_000
 
 @dataclass(frozen=True)
 class Rule:
-    """When the service retrains by itself; `known` is false where these are only the contract's defaults."""
+    """When the service retrains automatically; `known` is false if these are only the defaults."""
 
     samples: int
     seconds: int
@@ -32,17 +32,17 @@ class Rule:
 
     @property
     def in_words(self) -> str:
-        """`10 wait or the oldest has waited 5 min`."""
-        usual = "" if self.known else ", unless the operator of the service has set it otherwise"
-        return f"{self.samples} wait or the oldest has waited {_span(self.seconds)}{usual}"
+        """The rule in words: `10 are pending or the oldest has waited 5 min`."""
+        usual = "" if self.known else ", unless the operator of the service has changed it"
+        return f"{self.samples} are pending or the oldest has waited {_span(self.seconds)}{usual}"
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """So many samples, the oldest of them sent at `since`; None where that cannot be said.
+    """The number of pending samples; the oldest was sent at `since`, or None if unknown.
 
-    They are `stalled` when the model has fewer samples than what serves was learnt from, for some were removed: the
-    service does not let it forget by itself.
+    They are `stalled` if the model has fewer samples than its active version was trained on, because some were deleted.
+    The service does not retrain such a model automatically.
     """
 
     samples: int
@@ -50,24 +50,24 @@ class Waiting:
     stalled: bool = False
 
     def due(self, rule: Rule, now: datetime | None = None) -> str:
-        """`any moment`, `within 4 min`, or nothing where it is not known."""
+        """Say when the retraining is due: `any moment`, `within 4 min`, or "" if unknown."""
         if self.samples >= rule.samples:
             return "any moment"
         if self.since is None or not rule.known:
             return ""
         left = (self.since + timedelta(seconds=rule.seconds) - (now or datetime.now(UTC))).total_seconds()
-        # Dated further ahead than the rule is long, it was a wrong clock, and the service does not wait for it.
+        # A time this far in the future is due to a wrong clock, and the service ignores it.
         return f"within {_span(min(left, rule.seconds))}" if 1 < left <= 2 * rule.seconds else "any moment"
 
 
 def rule() -> Rule:
-    """The rule of the service that the workbench speaks to: this process's own settings, unless that is elsewhere."""
+    """Return the retraining rule: this process's settings, or the defaults for a remote service."""
     settings = read_settings()
     return Rule(settings.retrain_after_samples, settings.retrain_after_seconds, known=settings.api_url is None)
 
 
 def waiting(model: Model, traits: Sequence[Trait], newest: Version | None) -> Waiting:
-    """What waits in a model whose newest version this is."""
+    """Return the pending samples of a model whose newest version is `newest`."""
     held = sum(trait.sample_count for trait in traits)
     if newest is None or model.zero_data_retention or held == newest.sample_count:
         return Waiting(0)
@@ -81,7 +81,7 @@ def waiting(model: Model, traits: Sequence[Trait], newest: Version | None) -> Wa
 
 
 def _after_a_purge(handle: str, newest: Version) -> Waiting:
-    """Where samples were removed once, numbers say nothing; times do."""
+    """Find pending samples by time, because counts are meaningless after samples were deleted."""
     fed_back = [
         sample
         for sample in client().samples.list(handle, limit=LARGEST_SAMPLE_PAGE)
@@ -92,12 +92,12 @@ def _after_a_purge(handle: str, newest: Version) -> Waiting:
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
-def _oldest(reader: tuple[str, str], handle: str, learnt: int) -> datetime | None:
-    """When the first sample came that no version has learnt from: samples of a trained model are only ever added."""
-    behind = islice(client().samples.list(handle, limit=LARGEST_SAMPLE_PAGE), learnt, None)
-    return next((sample.created_at for sample in behind), None)
+def _oldest(reader: tuple[str, str], handle: str, trained: int) -> datetime | None:
+    """Return the time of the first sample after the `trained` ones. A trained model only gains samples."""
+    pending = islice(client().samples.list(handle, limit=LARGEST_SAMPLE_PAGE), trained, None)
+    return next((sample.created_at for sample in pending), None)
 
 
 def _span(seconds: float) -> str:
-    """`40 s`, `5 min`."""
+    """Format a duration: `40 s`, `5 min`."""
     return f"{round(seconds)} s" if seconds < 100 else f"{round(seconds / 60)} min"

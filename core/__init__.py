@@ -1,4 +1,4 @@
-"""Scores of texts by traits that labelled samples define, and the client of the service that trains them.
+"""Score texts on traits that you define with labelled samples.
 
     import traitbench
 
@@ -70,21 +70,21 @@ _MODULE_OF = {
     "VersionRetentionPolicy": "contract.models",
 }
 
-# Not for the type checker, to which the names above would then be any name.
+# Hidden from the type checker, which would otherwise accept any name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         """Load a public name (PEP 562)."""
         if name in _MODULE_OF:
-            found = getattr(import_module(f"traitbench.{_MODULE_OF[name]}"), name)
+            value = getattr(import_module(f"traitbench.{_MODULE_OF[name]}"), name)
         elif name in __all__:
-            found = import_module(f"traitbench.{name}")
+            value = import_module(f"traitbench.{name}")
         else:
             raise AttributeError(
                 f"module 'traitbench' has no attribute {name!r}", name=name, obj=import_module(__name__)
             )
-        globals()[name] = found
-        return found
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

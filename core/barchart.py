@@ -1,12 +1,14 @@
-"""Score cards as plain text (core/docs/contract.md, "Text charts"): one row a trait, then a rule and the composite.
+"""Score cards as plain text: one row for each trait, then a rule and the composite.
 
     clarity    ███████████████░░░░░   77  ●●●       Solid
     warmth     █████████████████░░░   85  ●●○      Strong
     ────────────────────────────────────
     Composite  ████████████████░░░░   81  ●●○
 
-Rows keep the blanks at their ends, so that columns can be cut by position. With one trait shown there is no composite.
-Two cards stand side by side under `a` and `b`, the names of their traits once, what changes from a to b at the end.
+Rows keep their trailing spaces, so that columns can be cut by position. A card with one trait has no composite row. A
+comparison shows two cards side by side under `a` and `b`; its last column is the change from a to b.
+
+See core/docs/contract.md, "Text charts".
 """
 
 from collections.abc import Mapping
@@ -23,7 +25,7 @@ _SIDE = len(GAP.join(("█" * CELLS, "100", "●●●", "Developing")))
 
 
 def draw(card: Card) -> str:
-    """The card as lines of text, without a line end behind the last."""
+    """Return the card as lines of text, without a newline at the end."""
     width = _width(card)
     rows = [GAP.join((key.ljust(width), _trait(trait))) for key, trait in card.detail.items()]
     if _has_total(card):
@@ -33,7 +35,7 @@ def draw(card: Card) -> str:
 
 
 def draw_pair(comparison: Comparison) -> str:
-    """Both cards side by side, as lines of text."""
+    """Return both cards side by side, as lines of text."""
     a, b, width = comparison.a, comparison.b, _width(comparison.a)
     rows = [_pair("", "a".ljust(_SIDE), "b".ljust(_SIDE), " b-a", width)]
     rows += [

@@ -1,8 +1,8 @@
-"""Every way a call can fail, once, for both ends of the wire.
+"""All errors of the API, shared by the service and the client.
 
-The service raises these and writes them as the error envelope; the client reads the envelope and raises the same class.
-`status`, `code` and `retryable` belong to the class; the message names the thing and the way out; `details` holds the
-field, value or bound that was wrong. A message never repeats the content of a text.
+The service raises them and writes them as the error envelope. The client reads the envelope and raises the same class.
+`status`, `code` and `retryable` belong to the class. The message says what went wrong and what to do; `details` holds
+the field, value or bound that was wrong. A message never repeats the content of a text.
 
     TraitbenchError
     ├── BadRequest 400            InvalidJson  EmptyBody  InvalidParameter  InvalidCursor
@@ -20,7 +20,7 @@ field, value or bound that was wrong. A message never repeats the content of a t
     │                             UnsupportedSynthType  InsufficientSamples  DuplicateTrait  UrlNotFetchable
     ├── InternalError 500         UnreadableRow
     └── Unavailable 503           retryable
-        └── Unreachable           the client's own: no service answered, or not this service
+        └── Unreachable           client only: no service answered, or a different one
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 
 
 class TraitbenchError(Exception):
-    """Base of the tree; `error_for` gives the class that belongs to a code."""
+    """Base class of all errors; `error_for` returns the class for a code."""
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = ""
@@ -59,38 +59,38 @@ class BadRequest(TraitbenchError):
 
 
 class InvalidJson(BadRequest):
-    """The body is not one JSON value: malformed, broken UTF-8, nested too deep, or with a key twice."""
+    """The body is not one JSON value: malformed, broken UTF-8, nested too deeply, or with a duplicate key."""
 
     code = "invalid_json"
 
 
 class EmptyBody(BadRequest):
-    """A body is needed and none came."""
+    """The operation needs a body, and the request has none."""
 
     code = "empty_body"
 
 
 class InvalidParameter(BadRequest):
-    """A query parameter is unknown, of the wrong type or out of bounds."""
+    """A query parameter is unknown, has the wrong type or is out of bounds."""
 
     code = "invalid_parameter"
 
 
 class InvalidCursor(BadRequest):
-    """The cursor is not one this listing gave out."""
+    """The cursor does not come from this listing."""
 
     code = "invalid_cursor"
 
 
 class Unauthenticated(TraitbenchError):
-    """401: the API key is missing, malformed, unknown or revoked; which of them is not said."""
+    """401: the API key is missing, malformed, unknown or revoked; the response does not say which."""
 
     status = 401
     code = "unauthenticated"
 
 
 class Forbidden(TraitbenchError):
-    """403: the API key does not permit this, or the request came from where none is accepted."""
+    """403: the API key does not permit this, or the request came from a host or site that is not allowed."""
 
     status = 403
 
@@ -102,31 +102,31 @@ class InsufficientScope(Forbidden):
 
 
 class NamespaceForbidden(Forbidden):
-    """The namespace is not one that the key owns."""
+    """The key does not own the namespace."""
 
     code = "namespace_forbidden"
 
 
 class HostNotAllowed(Forbidden):
-    """The `Host` of the request is not a name of this machine, nor one in `TRAITBENCH_ALLOWED_HOSTS`."""
+    """The `Host` of the request is neither a loopback name nor listed in `TRAITBENCH_ALLOWED_HOSTS`."""
 
     code = "host_not_allowed"
 
 
 class OriginNotAllowed(Forbidden):
-    """A browser sent the request for a web page of another site."""
+    """A browser sent the request on behalf of another web site."""
 
     code = "origin_not_allowed"
 
 
 class NotFound(TraitbenchError):
-    """404: there is no such thing, or none that this key may know of."""
+    """404: the resource does not exist, or the key may not know that it does."""
 
     status = 404
 
 
 class ModelNotFound(NotFound):
-    """No model of that handle in a namespace the key can read."""
+    """No namespace that the key can read has a model with this handle."""
 
     code = "model_not_found"
 
@@ -162,7 +162,7 @@ class RouteNotFound(NotFound):
 
 
 class MethodNotAllowed(TraitbenchError):
-    """405: the path exists, not with this method; `Allow` lists those it has."""
+    """405: the path does not support this method; the `Allow` header lists those it does."""
 
     status = 405
     code = "method_not_allowed"
@@ -176,13 +176,13 @@ class NotAcceptable(TraitbenchError):
 
 
 class Conflict(TraitbenchError):
-    """409: a statement about the state of the model. Never repeated by itself."""
+    """409: the state of the model does not allow this. The client never retries it."""
 
     status = 409
 
 
 class HandleTaken(Conflict):
-    """A model of that handle exists, archived perhaps."""
+    """A model with this handle exists; it may be archived."""
 
     code = "handle_taken"
 
@@ -194,13 +194,13 @@ class ModelNotDraft(Conflict):
 
 
 class ModelBusy(Conflict):
-    """Another operation runs; its id is in `X-Run-Id`."""
+    """Another operation is running; its id is in `X-Run-Id`."""
 
     code = "model_busy"
 
 
 class ModelArchived(Conflict):
-    """The model was deleted; it can be read, nothing more."""
+    """The model was deleted and is now read-only."""
 
     code = "model_archived"
 
@@ -212,19 +212,19 @@ class ModelNotTrained(Conflict):
 
 
 class DuplicateRun(Conflict):
-    """The same run is in flight or has succeeded; its id is in `X-Run-Id`."""
+    """An identical run is in flight or has succeeded; its id is in `X-Run-Id`."""
 
     code = "duplicate_run"
 
 
 class SamplesPurged(Conflict):
-    """Zero data retention has removed the samples that this would need."""
+    """Zero data retention removed the samples that this operation needs."""
 
     code = "samples_purged"
 
 
 class FeatureUnavailable(Conflict):
-    """The contract has this, this service or this model does not offer it."""
+    """The feature is part of the contract, but this service or model does not offer it."""
 
     code = "feature_unavailable"
 
@@ -237,7 +237,7 @@ class BodyTooLarge(TraitbenchError):
 
 
 class UnsupportedMediaType(TraitbenchError):
-    """415: the body's media type is not one the operation reads."""
+    """415: the operation does not accept the body's media type."""
 
     status = 415
     code = "unsupported_media_type"
@@ -256,13 +256,13 @@ class ValidationFailed(Unprocessable):
 
 
 class InvalidHandle(Unprocessable):
-    """A handle is `<namespace>.<name>`."""
+    """The handle does not have the form `<namespace>.<name>`."""
 
     code = "invalid_handle"
 
 
 class InvalidTag(Unprocessable):
-    """A tag is 1-64 of letters, digits, `.`, `_`, `-`, and neither `vN` nor `active`."""
+    """The tag is not 1-64 letters, digits, `.`, `_` or `-`, or it is `vN` or `active`."""
 
     code = "invalid_tag"
 
@@ -280,19 +280,19 @@ class UnsupportedScoringMethod(Unprocessable):
 
 
 class UnsupportedSynthType(Unprocessable):
-    """The synthesis type is not offered."""
+    """The service does not offer this type of synthesis."""
 
     code = "unsupported_synth_type"
 
 
 class InsufficientSamples(Unprocessable):
-    """A trait lacks samples at one of its poles; `details.traits` has the counts."""
+    """A trait has too few samples at one of its poles; `details.traits` has the counts."""
 
     code = "insufficient_samples"
 
 
 class DuplicateTrait(Unprocessable):
-    """A key stands twice in one batch, or a name would belong to two traits."""
+    """A request has the same key twice, or two traits would have the same name."""
 
     code = "duplicate_trait"
 
@@ -304,19 +304,19 @@ class UrlNotFetchable(Unprocessable):
 
 
 class InternalError(TraitbenchError):
-    """500: a fault of the service; the request id finds it in the log."""
+    """500: an internal error; find it in the log by its request id."""
 
     status = 500
     code = "internal_error"
 
 
 class UnreadableRow(InternalError):
-    """A stored row is not one that this release writes; `reason` says what is wrong with it."""
+    """This release cannot read a stored row; `reason` says what is wrong with it."""
 
     def __init__(self, reason: str, *, thing: str = "A stored row") -> None:
         self.reason = reason
         super().__init__(
-            f"{thing} cannot be read: {reason}. Restore it from a backup, or delete the model that it belongs to.",
+            f"{thing} cannot be read: {reason}. Restore it from a backup, or delete its model.",
             details={"reason": reason},
         )
 
@@ -330,13 +330,13 @@ class Unavailable(TraitbenchError):
 
 
 class Unreachable(Unavailable):
-    """No service answered at the address, or what answered is not this service. Raised by the client only."""
+    """No service answered at the address, or it is not a Traitbench service. Only the client raises this."""
 
     code = "unreachable"
 
 
 def error_for(code: str, status: int) -> type[TraitbenchError]:
-    """The class of a code; of an unknown one, the class of its status: codes are only ever added."""
+    """Return the class for a code. A newer service may send an unknown code: then return the class for its status."""
     family: type[TraitbenchError] = InternalError if status >= 500 else TraitbenchError
     for cls in _tree(TraitbenchError):
         if cls.code == code:

@@ -2,10 +2,10 @@
 
 `configure` is called once per process, by the service and by the worker. An event has a name and fields
 (`event(...)`); a record of another library becomes the event `log` with its message. Errors are written as types and
-places in the code: their messages may hold content. Secrets, query strings and bodies are never fields.
+locations in the code, because their messages may hold content. Secrets, query strings and bodies are never fields.
 
-The same event more than `MOST_A_MINUTE` times a minute is counted instead of written; the next line of that event, or
-the next line of any event after the minute, says how many were `suppressed`.
+The same event more than `MOST_A_MINUTE` times a minute is counted instead of written. The next line of that
+event, or of any event after the minute, says how many were `suppressed`.
 """
 
 import json
@@ -31,12 +31,15 @@ MOST_A_MINUTE = 20
 _FIELDS = "traitbench_fields"
 _WINDOW_SECONDS = 60.0
 _MOST_EVENTS = 1_000
-# Libraries whose own handlers would write past ours.
+# Libraries that install handlers of their own, which would bypass ours.
 _LIBRARIES = ("streamlit", "dbos", "uvicorn")
 
 
 def configure(*, level: str = "warning", form: Form | None = None, stream: TextIO | None = None) -> None:
-    """Send the whole process's log to `stream` (stderr); without a `form`: text on a terminal, JSON elsewhere."""
+    """Send the log of the whole process to `stream` (default: stderr).
+
+    Without a `form`, write text to a terminal and JSON to anything else.
+    """
     stream = stream or sys.stderr
     handler = LogHandler(stream, form or ("text" if stream.isatty() else "json"))
     handler.setLevel(LEVELS[level])
@@ -46,7 +49,7 @@ def configure(*, level: str = "warning", form: Form | None = None, stream: TextI
 
 
 def adopt() -> None:
-    """Take the loggers of libraries over that have handlers of their own; once after they are imported."""
+    """Remove the handlers that libraries installed; call this once, after they are imported."""
     for name in [*logging.root.manager.loggerDict]:
         if name.partition(".")[0] in _LIBRARIES:
             logger = logging.getLogger(name)
@@ -55,13 +58,13 @@ def adopt() -> None:
 
 
 def event(logger: logging.Logger, level: int, name: str, /, **fields: Any) -> None:
-    """Write an event: its name is constant, and its fields hold no content."""
+    """Write an event. Its name must be constant, and its fields must not hold the content of texts."""
     if logger.isEnabledFor(level):
         logger.log(level, name, extra={_FIELDS: fields})
 
 
 def places(error: BaseException | None) -> Iterator[str]:
-    """An error and its causes: types and places, no messages and no values."""
+    """Yield the types and code locations of an error and its causes, without messages or values."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -73,7 +76,7 @@ def places(error: BaseException | None) -> Iterator[str]:
 
 @dataclass
 class _Window:
-    """One minute of one event."""
+    """Counts for one event within one minute."""
 
     ends: float
     written: int = 0
@@ -90,7 +93,7 @@ class LogHandler(logging.StreamHandler[TextIO]):
         self._windows: dict[tuple[str, str, int], _Window] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record, unless there were too many like it; the caller holds the handler's lock."""
+        """Write a record unless its event is over the limit. The caller holds the handler's lock."""
         key, now = (record.name, str(record.msg), record.levelno), self._clock()
         self._summarise(now, besides=key)
         window = self._windows.get(key)
@@ -102,16 +105,16 @@ class LogHandler(logging.StreamHandler[TextIO]):
             window.suppressed += 1
             return
         window.written += 1
-        self._line(_said(record) | ({"suppressed": before} if before else {}))
+        self._line(_entry(record) | ({"suppressed": before} if before else {}))
 
     def close(self) -> None:
-        """Say what is still unsaid."""
+        """Write the suppressed counts that are still pending."""
         with self.lock or nullcontext():
             self._summarise(float("inf"))
         super().close()
 
     def _summarise(self, now: float, *, besides: tuple[str, str, int] | None = None) -> None:
-        """Say what was suppressed in minutes that are over; forget those minutes."""
+        """Write the suppressed counts of expired windows, and drop those windows."""
         if len(self._windows) < _MOST_EVENTS and all(each.ends > now for each in self._windows.values()):
             return
         for key, window in [*self._windows.items()]:
@@ -121,24 +124,24 @@ class LogHandler(logging.StreamHandler[TextIO]):
                     logger, name, level = key
                     self._line(_head(level, name, logger) | {"suppressed": window.suppressed})
 
-    def _line(self, said: Mapping[str, Any]) -> None:
+    def _line(self, entry: Mapping[str, Any]) -> None:
         try:
-            self.stream.write(self._write(said) + "\n")
+            self.stream.write(self._write(entry) + "\n")
             self.flush()
         except (OSError, ValueError):
-            # Nobody reads the log any more: no reason to fail a request.
+            # The log's reader is gone. That is no reason to fail a request.
             return
 
 
-def _said(record: logging.LogRecord) -> dict[str, Any]:
+def _entry(record: logging.LogRecord) -> dict[str, Any]:
     fields = getattr(record, _FIELDS, None)
     if fields is None:
-        said = _head(record.levelno, "log", record.name) | {"message": record.getMessage()}
+        entry = _head(record.levelno, "log", record.name) | {"message": record.getMessage()}
     else:
-        said = _head(record.levelno, str(record.msg), record.name) | fields
+        entry = _head(record.levelno, str(record.msg), record.name) | fields
     if record.exc_info and record.exc_info[1] is not None:
-        said["error"] = [*places(record.exc_info[1])]
-    return said
+        entry["error"] = [*places(record.exc_info[1])]
+    return entry
 
 
 def _head(level: int, name: str, logger: str) -> dict[str, Any]:
@@ -146,14 +149,14 @@ def _head(level: int, name: str, logger: str) -> dict[str, Any]:
     return {"time": now, "level": logging.getLevelName(level).lower(), "event": name, "logger": logger}
 
 
-def _as_json(said: Mapping[str, Any]) -> str:
-    # Pure ASCII: no character of another's making can break a line or a terminal.
-    return json.dumps(said, default=str, separators=(",", ":"))
+def _as_json(entry: Mapping[str, Any]) -> str:
+    # Pure ASCII, so that no foreign character can break a line or a terminal.
+    return json.dumps(entry, default=str, separators=(",", ":"))
 
 
-def _as_text(said: Mapping[str, Any]) -> str:
-    head = f"{said['time']} {str(said['level']).upper():<7} {said['logger']}: {said.get('message', said['event'])}"
-    rest = {name: value for name, value in said.items() if name not in ("time", "level", "logger", "event", "message")}
+def _as_text(entry: Mapping[str, Any]) -> str:
+    head = f"{entry['time']} {str(entry['level']).upper():<7} {entry['logger']}: {entry.get('message', entry['event'])}"
+    rest = {name: value for name, value in entry.items() if name not in ("time", "level", "logger", "event", "message")}
     places_of = rest.pop("error", [])
     line = " ".join([_printable(head), *(f"{name}={_value(value)}" for name, value in rest.items())])
     return "\n".join([line, *(f"    {place}" for place in places_of)])

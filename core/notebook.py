@@ -1,7 +1,7 @@
-"""Answers as a notebook shows them: small pieces of HTML. Importing this module gives every answer its `_repr_html_`.
+"""How answers look in a notebook: small pieces of HTML. Importing this module gives every answer its `_repr_html_`.
 
-Whatever came from a model or a text is escaped, nothing is loaded from anywhere, and no style sheet is needed: text has
-the notebook's own colour and bars a mid-tone, so that light and dark pages both show them well.
+Everything from a model or a text is escaped. The HTML loads nothing and needs no style sheet: text has the
+notebook's own colour and bars have a mid-tone, so that both are legible on light and dark pages.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,22 +33,22 @@ Row = tuple[object, ...]
 
 
 class _Html(str):
-    """Text that is HTML already; every other text is escaped where it is put in."""
+    """Text that is already HTML. All other text is escaped when it is inserted."""
 
 
 def html(value: Wire) -> str:
-    """One answer."""
+    """Return one answer as HTML."""
     draw = next((drawing for kind, drawing in _DRAWINGS.items() if isinstance(value, kind)), _fields)
     return draw(value)
 
 
 def listing(items: Sequence[object], *, more: bool = False) -> str:
-    """Answers of one kind, a row each; `more` says that the service has others behind them."""
+    """Return answers of one type as an HTML table, one row each; `more` says that the service has further pages."""
     heads, row = next((table for kind, table in _TABLES.items() if items and isinstance(items[0], kind)), _ANYTHING)
     left = len(items) - _MOST_ROWS
-    notes = ["nothing here"] if not items else []
-    notes += [f"{left} more in hand"] if left > 0 else []
-    notes += ["more to fetch: iterate"] if more else []
+    notes = ["nothing to show"] if not items else []
+    notes += [f"{left} more rows not shown"] if left > 0 else []
+    notes += ["more pages: iterate to fetch them"] if more else []
     return _table(heads, map(row, items[:_MOST_ROWS])) + _small(" · ".join(notes))
 
 
@@ -75,31 +75,33 @@ def _card(card: Card) -> str:
         total = (card.composite, DOTS[card.confidence], "", _or_dash(card.headroom))
         rows.append((_bold("Composite"), _bar(card.composite), *total))
     about = [card.metadata.version_id, _count(card.input_tokens, "token")]
-    about += [f"feedback kept as {', '.join(map(str, card.metadata.sample_ids))}"] if card.metadata.sample_ids else []
+    about += [f"feedback stored as {', '.join(map(str, card.metadata.sample_ids))}"] if card.metadata.sample_ids else []
     table = _table(("trait", "", "score", "confidence", "tier", "to next tier"), rows) + _small(" · ".join(about))
     reasons = (card.explanation or {}).items()
-    return table + "".join(_line(_bold(key), card.scores.get(key, "")) + _explanation(told) for key, told in reasons)
+    return table + "".join(_line(_bold(key), card.scores.get(key, "")) + _explanation(each) for key, each in reasons)
 
 
-def _explanation(told: Explanation) -> str:
-    far = told.position - told.baseline
-    decided = told.decided_by
+def _explanation(explanation: Explanation) -> str:
+    far = explanation.position - explanation.baseline
+    decided = explanation.decided_by
     title = _line(
-        _bold(f"{_amount(far, told)} from the middle"),
+        _bold(f"{_amount(far, explanation)} from the middle"),
         f"decided by characters {decided.start} to {decided.end}" if decided else "",
     )
-    most = max((abs(each.contribution) for part in told.parts for each in part.pieces or [part]), default=0.0)
+    most = max((abs(each.contribution) for part in explanation.parts for each in part.pieces or [part]), default=0.0)
     shown = sorted(
-        sorted(told.parts, key=lambda part: -abs(part.contribution))[:_MOST_ROWS], key=lambda part: part.start
+        sorted(explanation.parts, key=lambda part: -abs(part.contribution))[:_MOST_ROWS], key=lambda part: part.start
     )
-    parts = _table(("adds", "part"), ((_amount(part.contribution, told), _highlighted(part, most)) for part in shown))
-    left = len(told.parts) - len(shown)
-    near = told.nearest
+    parts = _table(
+        ("adds", "part"), ((_amount(part.contribution, explanation), _highlighted(part, most)) for part in shown)
+    )
+    left = len(explanation.parts) - len(shown)
+    near = explanation.nearest
     sides = (
         ((mark, each) for mark, side in (("▲", near.positive), ("▼", near.negative)) for each in side) if near else ()
     )
     samples = _table(("like", "sample", "quality", "text"), (_near(*each) for each in sides)) if near else ""
-    return title + parts + _small(f"{left} more parts" if left else "") + samples + _small(told.note or "")
+    return title + parts + _small(f"{left} more parts" if left else "") + samples + _small(explanation.note or "")
 
 
 def _comparison(comparison: Comparison) -> str:
@@ -240,7 +242,7 @@ def _bar(score: int) -> _Html:
 
 
 def _highlighted(part: Part, most: float) -> _Html:
-    """A part, its words the deeper the more they add; its place, when its text is not there."""
+    """Return a part with its words shaded by how much they add, or its position if there is no text."""
     if part.text is None:
         return _Html(f"characters {part.start} to {part.end}")
     at, html = part.start, ""
@@ -294,8 +296,8 @@ def _interval(ends: Interval | None) -> str:
     return f"{_figure(ends[0])} – {_figure(ends[1])}" if ends else ""
 
 
-def _amount(value: float, told: Explanation) -> str:
-    points = told.unit == "score"
+def _amount(value: float, explanation: Explanation) -> str:
+    points = explanation.unit == "score"
     return f"{100 * value:+.1f} points" if points else f"{value:+.2f}"
 
 

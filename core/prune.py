@@ -1,18 +1,17 @@
-"""Which versions stay when old ones are pruned. Pure: it decides, and removes nothing.
+"""The retention rule for versions (core/docs/contract.md, section 7). It only decides; it removes nothing.
 
-A version stays when any of these holds; all others go.
+A version stays when any of these holds. All others are pruned.
 
 - It is tagged, or active.
-- It is among the newest `keep_unnamed` versions without a tag. An untagged active version is one of them, so a bound of
-  100 leaves 100 unnamed versions, and one more only while an older one is active.
-- `keep_first_of_month` is on and it is the first of its calendar month in UTC, among all versions still there, tagged
-  and active ones included.
+- It is among the newest `keep_unnamed` versions without a tag. An untagged active version counts as one of them. A
+  limit of 100 leaves 100 unnamed versions, or 101 while an older one is active.
+- `keep_first_of_month` is on, and it is the first of its calendar month (UTC) among all versions that still exist,
+  including tagged and active ones.
 
-Newer means a higher number: numbers only rise, whereas clocks step back and imported versions bring old dates. So the
-first of a month stays its first for as long as the switch is on, pruning twice is pruning once, and pruning after every
-training leaves what pruning once at the end would have left. A tag moved in between cannot bring back what has gone.
-
-See core/docs/contract.md, section 7.
+Newer means a higher number, because numbers only rise, whereas clocks can step back and imported versions have old
+dates. Therefore the first version of a month stays the first while the switch is on, pruning is idempotent, and pruning
+after every training leaves the same versions as pruning once at the end. A version that was pruned does not come back
+when a tag moves.
 """
 
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from datetime import UTC, datetime
 
 @dataclass(frozen=True)
 class PrunableVersion:
-    """What the rule needs to know of a version that is still there."""
+    """What the rule needs to know about an existing version."""
 
     version_id: int
     version_no: int
@@ -32,11 +31,11 @@ class PrunableVersion:
 
     def __post_init__(self) -> None:
         if self.created_at.utcoffset() is None:
-            raise ValueError(f"v{self.version_no} was created at a time without an offset; its month is not known.")
+            raise ValueError(f"v{self.version_no} has a creation time without a UTC offset, so its month is unknown.")
 
 
 def keep(versions: Sequence[PrunableVersion], *, keep_unnamed: int, keep_first_of_month: bool) -> frozenset[int]:
-    """The `version_id`s of those that stay."""
+    """Return the `version_id`s of the versions that stay."""
     oldest_first = sorted(versions, key=lambda version: version.version_no)
     stay = [version for version in versions if version.tagged or version.active]
     stay += _newest_unnamed(oldest_first, keep_unnamed)

@@ -1,6 +1,6 @@
-"""The operator's settings (core/docs/contract.md, section 11): the environment, read once, checked, frozen.
+"""The operator's settings (core/docs/contract.md, section 11): read once from the environment, checked and frozen.
 
-A value that cannot be used stops the start with a sentence that names the variable; nothing is guessed.
+An invalid value stops the start with a message that names the variable.
 """
 
 import os
@@ -29,17 +29,17 @@ _NOT_FOR_CHILDREN = {"TRAITBENCH_OIDC_CLIENT_SECRET"}
 
 
 def child_environment() -> dict[str, str]:
-    """The environment of a child process: nobody signs in there, so the secret for that stays out."""
+    """Return the environment for a child process, without the sign-in secret that it does not need."""
     return {name: os.environ[name] for name in os.environ.keys() - _NOT_FOR_CHILDREN}
 
 
 class SettingInvalid(ValueError):
-    """A variable of the environment holds a value that cannot be used."""
+    """An environment variable has an invalid value."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One field a variable; the defaults are the contract's."""
+    """One field per variable. The defaults are those of the contract."""
 
     home: Path
     database_url: str
@@ -69,40 +69,40 @@ class Settings:
     oidc_redirect_url: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What a child process is told: all but the secret for signing in, which happens in the service alone."""
+        """Return the settings for a child process, without the sign-in secret that only the service needs."""
         names = sorted(self.__dataclass_fields__.keys() - {"oidc_client_secret"})
         return {name: str(self.home) if name == "home" else getattr(self, name) for name in names}
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> "Settings":
-        """The settings that `to_json` wrote."""
-        lists = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
-        return cls(**{**told, **lists, "home": Path(told["home"])})
+    def from_json(cls, fields: Mapping[str, Any]) -> "Settings":
+        """Return the settings that `to_json` wrote."""
+        lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+        return cls(**{**fields, **lists, "home": Path(fields["home"])})
 
     @property
     def first_key_file(self) -> Path:
-        """The workbench's own key: the one secret kept in clear, mode 0600."""
+        """The file with the workbench's own key: the only secret stored in clear, mode 0600."""
         return self.home / "first.key"
 
     @property
     def people_file(self) -> Path:
-        """Who may sign in through the OpenID provider, and what each person may do."""
+        """The file that lists who may sign in through the OpenID provider, and what each person may do."""
         return self.home / "people.toml"
 
     @property
     def cache(self) -> Path:
-        """What can be made again: the quantised encoder."""
+        """The folder for files that can be rebuilt, such as the quantised encoder."""
         return self.home / "cache"
 
     @property
     def base_url(self) -> str:
-        """Where the API answers: the remote service, or this machine's."""
+        """The address of the API: the remote service, or the one on this machine."""
         host = f"[{self.near_host}]" if ":" in self.near_host else self.near_host
         return (self.api_url or f"http://{host}:{self.port}").rstrip("/").removesuffix("/v1")
 
     @property
     def on_loopback(self) -> bool:
-        """Whether only this machine reaches the process."""
+        """Whether only this machine can reach the process."""
         try:
             return self.host.lower() == "localhost" or ip_address(self.host).is_loopback
         except ValueError:
@@ -110,18 +110,18 @@ class Settings:
 
     @property
     def near_host(self) -> str:
-        """The address under which this machine reaches its own service: of all addresses, the loopback's."""
+        """The address at which this machine reaches its own service; loopback if that listens everywhere."""
         return _WILDCARDS.get(self.host, self.host)
 
     @property
     def own_hosts(self) -> frozenset[str]:
-        """The names beside the loopback's that requests may be addressed to."""
+        """The names other than loopback that requests may be addressed to."""
         return frozenset({*self.allowed_hosts, *({self.host.lower()} - _WILDCARDS.keys())})
 
     def service_key(self) -> str:
-        """The key for the service at `base_url`: the one given, else the workbench's own; empty when there is none yet.
+        """Return the key for the service at `base_url`, or "" when there is none yet.
 
-        The workbench's own never leaves this machine.
+        That is the configured key, else the workbench's own. The workbench's own key is never sent to a remote service.
         """
         if self.api_key or self.api_url:
             return self.api_key or ""
@@ -132,7 +132,7 @@ class Settings:
 
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings that an environment stands for; raise `SettingInvalid` naming the variable that is wrong."""
+    """Read the settings from an environment; raise `SettingInvalid` that names an invalid variable."""
     home = Path(environment.get("TRAITBENCH_HOME") or "~/.traitbench").expanduser().absolute()
     return Settings(
         home=home,
@@ -165,7 +165,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def is_safe_address(url: str) -> bool:
-    """Whether a web address is one that secrets may be sent to: https, or http on this machine."""
+    """Whether secrets may be sent to a web address: https, or http on this machine."""
     try:
         parts = urlsplit(url)
         host, _port = parts.hostname or "", parts.port
@@ -176,45 +176,45 @@ def is_safe_address(url: str) -> bool:
         return False
 
 
-def _database_url(told: str, home: Path) -> str:
-    """The URL of the database; the message never repeats it, because it may hold a password."""
-    if not told:
+def _database_url(value: str, home: Path) -> str:
+    """Return the database URL. Error messages never repeat it, because it may hold a password."""
+    if not value:
         return sqlite_url(home / "traitbench.db")
-    scheme, mark, rest = told.partition("://")
+    scheme, mark, rest = value.partition("://")
     if not mark or scheme not in _DATABASES:
         what = f"begins with {scheme[:20]!r}" if mark else "is not the URL of a database"
         raise SettingInvalid(
-            f"TRAITBENCH_DATABASE_URL {what}. Traitbench stores in SQLite (sqlite:////path/to/file.db) or PostgreSQL"
+            f"TRAITBENCH_DATABASE_URL {what}. Traitbench uses SQLite (sqlite:////path/to/file.db) or PostgreSQL"
             " (postgresql://user:password@host:5432/name)."
         )
     if scheme == "sqlite" and rest.partition("?")[0] in ("", "/", "/:memory:"):
         raise SettingInvalid("TRAITBENCH_DATABASE_URL names no file. Use sqlite:////path/to/file.db.")
-    return told
+    return value
 
 
 def sqlite_url(file: Path) -> str:
-    """The URL of a SQLite file, whatever characters its path has."""
+    """Return the URL of a SQLite file; its path may have any characters that are valid UTF-8."""
     try:
         return f"sqlite:///{quote(str(file), safe=' /')}"
     except UnicodeEncodeError:
         raise SettingInvalid("TRAITBENCH_HOME is not valid UTF-8. Choose another folder.") from None
 
 
-def _encoder(told: str) -> str | None:
-    """The name of an encoder, or the whole path of a folder with one; whether it is there shows when it is loaded."""
-    path = "/" in told or os.sep in told or told.startswith(("~", "."))
-    return str(Path(told).expanduser().absolute()) if path else told or None
+def _encoder(value: str) -> str | None:
+    """Return the name of an encoder, or the absolute path of its folder. Loading it shows whether it exists."""
+    path = "/" in value or os.sep in value or value.startswith(("~", "."))
+    return str(Path(value).expanduser().absolute()) if path else value or None
 
 
 def _web_address(environment: Mapping[str, str], name: str) -> str | None:
-    """An https address without query; plain http on this machine only."""
+    """Return an https address without a query. Plain http is accepted for this machine only."""
     url = environment.get(name, "").strip()
     if not url:
         return None
     unusable = not is_safe_address(url) or not url.isascii() or not url.isprintable()
     if unusable or any(mark in url for mark in "?#@\\ "):
         raise SettingInvalid(
-            f"{name} is {url[:200]!r}; it takes an address that begins with https://, without user, query or fragment. "
+            f"{name} is {url[:200]!r}; it must be an https:// address without user, query or fragment. "
             "Plain http:// is accepted for this machine only."
         )
     return url
@@ -225,22 +225,22 @@ def _number(environment: Mapping[str, str], name: str, *, default: int, least: i
     if not text:
         return default
     if not text.isdecimal() or not least <= int(text) <= most:
-        raise SettingInvalid(f"{name} is {text!r}; it takes a whole number from {least} to {most}.")
+        raise SettingInvalid(f"{name} is {text!r}; it must be a whole number from {least} to {most}.")
     return int(text)
 
 
 def _switch(environment: Mapping[str, str], name: str, *, default: bool) -> bool:
     text = environment.get(name, "").strip()
     if text not in ("", "on", "off"):
-        raise SettingInvalid(f"{name} is {text!r}; it takes on or off.")
+        raise SettingInvalid(f"{name} is {text!r}; it must be on or off.")
     return text == "on" if text else default
 
 
 def _choice(environment: Mapping[str, str], name: str, kind: Any) -> Any:
-    """One of the words of a `Literal`; None when the variable is not set."""
+    """Return one of the values of a `Literal`, or None if the variable is not set."""
     text, choices = environment.get(name, "").strip().lower(), get_args(kind)
     if text and text not in choices:
-        raise SettingInvalid(f"{name} is {text!r}; it takes {', '.join(choices[:-1])} or {choices[-1]}.")
+        raise SettingInvalid(f"{name} is {text!r}; it must be {', '.join(choices[:-1])} or {choices[-1]}.")
     return text or None
 
 
@@ -251,18 +251,18 @@ def _namespaces(environment: Mapping[str, str], name: str, *, default: tuple[str
     for part in names:
         if not NAMESPACE.fullmatch(part):
             raise SettingInvalid(
-                f"{name} has {part!r}; a namespace is 1-64 of a-z 0-9 - _, starting with a letter or digit."
+                f"{name} has {part!r}; a namespace is 1-64 of a-z, 0-9, - and _, and starts with a letter or digit."
             )
     return names
 
 
 def _host_names(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
-    """Names as a browser sends them: in lowercase, ASCII, without scheme, port and brackets."""
+    """Return host names as a browser sends them: lowercase ASCII without scheme, port or brackets."""
     names = tuple(part.strip().lower().strip("[]") for part in environment.get(name, "").split(",") if part.strip())
     for part in names:
         if not _HOST_NAME.fullmatch(part):
             raise SettingInvalid(
-                f"{name} has {part!r}; it takes host names such as bench.example.org, separated by commas, "
+                f"{name} has {part!r}; it must list host names such as bench.example.org, separated by commas, "
                 "without scheme, port or wildcard."
             )
     return names

@@ -1,7 +1,7 @@
-"""What an operation means in each state of a model (core/docs/contract.md, section 5), as a table.
+"""The table of states: what each operation does in each state of a model (core/docs/contract.md, section 5).
 
-A cell is an `Outcome` (go on, do nothing, wait) or the error that the operation raises there. `outcome` looks it up;
-nothing here acts.
+A cell is an `Outcome` (proceed, do nothing, wait) or the error that the operation raises. `outcome` only looks up the
+cell.
 """
 
 from collections.abc import Mapping
@@ -26,13 +26,13 @@ Operation = Literal[
 
 
 class Outcome(Enum):
-    """What is not an error."""
+    """What to do when the state allows the operation."""
 
     PROCEED = "proceed"
-    NOTHING = "nothing to do, and that is the answer"
-    MATCH = "name the run in flight if it is the same, else the model is busy"
-    IF_VERSION = "proceed when there is a version, else the model is not trained"
-    WAIT = "not now; once the model is busy no more"
+    NOTHING = "there is nothing to do"
+    MATCH = "return the run in flight if it is identical, else the model is busy"
+    IF_VERSION = "proceed if there is a version, else the model is not trained"
+    WAIT = "try again when the model is no longer busy"
 
 
 Cell = Outcome | type[TraitbenchError]
@@ -57,5 +57,5 @@ TABLE: Mapping[Operation, Mapping[State, Cell]] = {
 
 
 def outcome(operation: Operation, state: State) -> Cell:
-    """The cell of the table."""
+    """Return the outcome of an operation in a state, or the class of the error to raise."""
     return TABLE[operation][state]

@@ -242,7 +242,7 @@ def test_no_text_has_a_colour_of_its_own() -> None:
     ("answer", "words"),
     [
         ("model", ["a.b", "ready, v3", "#best", "discover failed", "depth 1"]),
-        ("card", ["warmth", "77", "●●○", "Solid", "Composite", "61", "●○○", "v3 · 12 tokens", "kept as 8, 9"]),
+        ("card", ["warmth", "77", "●●○", "Solid", "Composite", "61", "●○○", "v3 · 12 tokens", "stored as 8, 9"]),
         ("card with reasons", ["77", "+1.50", "0.83", "12"]),
         ("reasons", ["+1.50 from the middle", "▲ 0.83", "▼ 0.83", "0.9", "characters 0 to 9", "characters 500 to 510"]),
         ("reasons without a text", ["characters 0 to 6"]),
@@ -270,18 +270,18 @@ def test_a_listing_shows_the_page_in_hand_and_says_that_there_is_more() -> None:
     pages = Pages(lambda _: ModelPage(items=[model("Letters")], limit=1, next_cursor="b"))
     text = Page(pages._repr_html_()).text
     assert "Letters" in text
-    assert "more to fetch" in text
+    assert "more pages" in text
 
 
 def test_a_long_list_is_cut_with_its_length_told() -> None:
     text = Page(Listed([sample(f"text {number}") for number in range(250)])._repr_html_()).text
     assert "text 99" in text
     assert "text 100" not in text
-    assert "150 more in hand" in text
+    assert "150 more rows not shown" in text
 
 
 @pytest.mark.parametrize(
-    ("items", "words"), [([], "nothing here"), ([1, 2], "2"), (["<b>"], "<b>"), ([Health(status="ok")], "ok")]
+    ("items", "words"), [([], "nothing to show"), ([1, 2], "2"), (["<b>"], "<b>"), ([Health(status="ok")], "ok")]
 )
 def test_any_list_can_be_shown(items: list[object], words: str) -> None:
     page = Page(notebook.listing(items))

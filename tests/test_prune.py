@@ -78,7 +78,7 @@ def test_what_stays(versions: list[PrunableVersion], unnamed: int, first_of_mont
 
 
 def test_a_time_without_an_offset_is_refused_for_its_month_is_not_known() -> None:
-    with pytest.raises(ValueError, match="v7 was created at a time without an offset"):
+    with pytest.raises(ValueError, match="v7 has a creation time without a UTC offset"):
         version(7, datetime(2026, 1, 1))
 
 

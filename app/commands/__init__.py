@@ -1,6 +1,6 @@
-"""The API's verbs on the command line: each asks the service through the client and says what came back.
+"""The operations of the API as commands. Each calls the service through the client and prints the answer.
 
-For people tables and sentences; with `--json` one JSON value for programs, of a list one a line.
+People get tables and sentences. With `--json`, programs get one JSON value, or one per line for a list.
 """
 
 import click

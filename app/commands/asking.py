@@ -1,4 +1,4 @@
-"""What a command needs before it can ask the service: a client, a text, a yes."""
+"""The input of commands: a client, a text, a confirmation, and shared options."""
 
 import sys
 from collections.abc import Callable
@@ -16,26 +16,26 @@ STDIN = "-"
 
 
 class Refused(click.ClickException):
-    """It cannot be done; the sentence says why."""
+    """The command was refused or failed; exit code 1."""
 
     exit_code = 1
 
 
 class Misasked(click.ClickException):
-    """A setting cannot be used, or nobody is there to ask."""
+    """A setting is invalid, or no service answers; exit code 2."""
 
     exit_code = 2
 
 
 class InputFile(click.Path):
-    """A file that can be read, or `-` for stdin."""
+    """A readable file, or `-` for stdin."""
 
     def __init__(self) -> None:
         super().__init__(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=str)
 
 
 def connected() -> Traitbench:
-    """A client of the service that the settings name."""
+    """Return a client for the service in the settings."""
     settings = read_settings()
     if settings.api_url and not settings.api_key:
         raise Misasked(f"Set TRAITBENCH_API_KEY to a key of the service at {settings.base_url}.")
@@ -43,19 +43,19 @@ def connected() -> Traitbench:
 
 
 def content_of(name: str) -> bytes:
-    """What a file holds, or stdin."""
+    """Read the bytes of a file or of stdin."""
     return stdin().read() if name == STDIN else Path(name).read_bytes()
 
 
 def stdin() -> IO[bytes]:
-    """What comes through the pipe, or is typed."""
+    """Return stdin; tell a person at a terminal how to end the input."""
     if sys.stdin.isatty():
-        click.echo("Reading stdin; end it with Ctrl-D.", err=True)
+        click.echo("Reading stdin. Press Ctrl-D to end.", err=True)
     return sys.stdin.buffer
 
 
 def text_of(name: str) -> str:
-    """The text that a file holds, or stdin."""
+    """Read the text of a file or of stdin; raise `click.UsageError` if it is not UTF-8."""
     try:
         return content_of(name).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -63,37 +63,37 @@ def text_of(name: str) -> str:
 
 
 def given_text(text: str | None, file: str | None) -> str:
-    """The text itself, that of a file, or, when neither is given or it is `-`, what comes through the pipe."""
+    """Return the text itself or that of a file; read stdin if neither is given or the text is `-`."""
     if text is not None and file is not None:
-        raise click.UsageError("Give a TEXT or --file, not both.")
+        raise click.UsageError("Give TEXT or --file, not both.")
     if text is None and file is None and sys.stdin.isatty():
-        raise click.UsageError("Give a TEXT, - for stdin, or --file.")
+        raise click.UsageError("Give TEXT, - for stdin, or --file.")
     return text_of(file or STDIN) if text is None or text == STDIN else text
 
 
 def confirm(warning: str, *, yes: bool) -> None:
-    """Go on only when a person agrees, or has agreed with --yes."""
+    """Ask for confirmation unless `yes`; abort if the person does not agree."""
     if yes:
         return
     click.echo(warning, err=True)
     if not sys.stdin.isatty():
-        raise click.UsageError("Nobody is here to be asked; say --yes if it is meant.")
-    click.confirm("Go on?", abort=True, err=True)
+        raise click.UsageError("Confirmation needs a terminal. Add --yes to go ahead without it.")
+    click.confirm("Continue?", abort=True, err=True)
 
 
 def as_json(command: Command) -> Command:
     """The option `--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="JSON for programs.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")(command)
 
 
 def yes(command: Command) -> Command:
     """The option `--yes`."""
-    return click.option("--yes", is_flag=True, help="Do not ask whether it is meant.")(command)
+    return click.option("--yes", is_flag=True, help="Do not ask for confirmation.")(command)
 
 
 def waits(command: Command) -> Command:
     """The option `--wait`."""
-    return click.option("--wait", is_flag=True, help="Stay until it is done, and show how far it is.")(command)
+    return click.option("--wait", is_flag=True, help="Wait for the end and show progress.")(command)
 
 
 def traits(command: Command) -> Command:
@@ -103,5 +103,5 @@ def traits(command: Command) -> Command:
         metavar="KEY[,KEY...]",
         multiple=True,
         callback=lambda _context, _option, values: [name for value in values for name in value.split(",")] or None,
-        help="The traits to score; all when left out.",
+        help="The traits to score. Default: all.",
     )(command)

@@ -1,8 +1,8 @@
-"""`traitbench score --batch`: every row of a table scored by itself, written in order as the answers come.
+"""`traitbench score --batch`: score each row of a table and write the results in order as they arrive.
 
-Rows that cannot be scored are told by their line, on stderr and beside the others, and do not stop them; what would
-befall every row (no such model, nobody there) does. What is written to a file can be gone on with (`resuming`): it is
-scored by the version that scored its beginning. Memory holds some thousands of rows, whatever the size of the table.
+A row that cannot be scored is reported on stderr and in the output, and the others continue. An error that affects all
+rows, such as an unknown model, stops the batch. Output to a file can be resumed (`resuming`), by the version that
+scored its beginning. Memory holds a few thousand rows, however large the table is.
 """
 
 import tempfile
@@ -42,13 +42,13 @@ from traitbench.errors import NotFound, TraitbenchError
 Form = Literal["csv", "jsonl", "parquet"]
 
 _FORMS: Mapping[Form, TextForm] = {"csv": CSV, "jsonl": JSONL, "parquet": FIGURES}
-_KEPT_EVERY = 1.0  # seconds of work that a killed command may have to do again
-_MOST_TOLD = 20
+_LOG_SECONDS = 1.0  # seconds of work that is lost if the command is killed
+_MOST_LISTED = 20
 
 
 @dataclass(frozen=True)
 class Order:
-    """What the command was asked."""
+    """The options of the command."""
 
     handle: str
     file: str
@@ -61,17 +61,17 @@ class Order:
 
 
 class Sink(Protocol):
-    """Where rows are written to."""
+    """Where the rows go."""
 
     def write(self, some: bytes) -> object:
-        """Write on."""
+        """Append bytes."""
 
     def keep(self, rows: int, bad: int) -> None:
-        """So many rows are written, so many of them bad."""
+        """Record that `rows` rows are written, `bad` of them with an error."""
 
 
 class _Stream:
-    """A sink that cannot be gone on with."""
+    """A sink that cannot be resumed."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
@@ -82,8 +82,8 @@ class _Stream:
 
 
 @dataclass
-class _Told:
-    """Rows so far, the bad ones, and the first of those that this command has met itself."""
+class _Tally:
+    """The rows and failed rows so far, and the first failures in this command."""
 
     rows: int = 0
     bad: int = 0
@@ -96,81 +96,85 @@ class _Told:
             self.bad += 1
             self.of_which += 1
             self.first = self.first or []
-            if len(self.first) < _MOST_TOLD:
+            if len(self.first) < _MOST_LISTED:
                 self.first.append((outcome.line, outcome.reason))
 
 
 def score_file(order: Order) -> None:
-    """Score the rows of a file; `Refused` at the end when some could not be."""
+    """Score the rows of a file; raise `Refused` at the end if some could not be scored."""
     with source_of(order.file) as source, connected() as client:
         column = _column(source, order.column)
         form = order.form or _form_of(order.output) or ("jsonl" if source.kind == "json" else "csv")
         asked = Asked(order.handle, order.traits, order.mode)
         out = _file(order.output)
         if order.resume and out is None:
-            raise click.UsageError("--resume goes on with a file: name it with -o.")
+            raise click.UsageError("--resume needs the output file: name it with -o.")
         batch = _Batch(client, source, asked, column, form)
-        told = batch.to_stream(order.output or STDIN) if out is None else batch.to_file(out, resume=order.resume)
-    if told.bad:
-        tell_problems(told.first or [], told.of_which)
-        raise Refused(f"{told.bad:,} of {source.count:,} rows could not be scored.")
+        tally = batch.to_stream(order.output or STDIN) if out is None else batch.to_file(out, resume=order.resume)
+    if tally.bad:
+        tell_problems(tally.first or [], tally.of_which)
+        raise Refused(f"{tally.bad:,} of {source.count:,} rows could not be scored.")
 
 
 class _Batch:
-    """The rows of a source on their way to where they are written."""
+    """Scores the rows of a source and writes them."""
 
     def __init__(self, client: Traitbench, source: Source, asked: Asked, column: str, form: Form) -> None:
         self._client, self._source, self._asked = client, source, asked
         self._column, self._form = column, form
 
-    def to_stream(self, name: str) -> _Told:
-        """Write to stdout, or to what is no file."""
+    def to_stream(self, name: str) -> _Tally:
+        """Write to stdout, a pipe or a device."""
         asked, shape = self._pinned()[:2]
         with click.open_file(name, "wb") as out:
             stream = cast(IO[bytes], out)
             if self._form != "parquet":
-                return self._write(_Stream(stream), asked, shape, _Told())
-            with tempfile.TemporaryFile() as kept:
-                told = self._write(_Stream(kept), asked, shape, _Told())
-                self._to_parquet(kept, shape, stream)
-                return told
+                return self._write(_Stream(stream), asked, shape, _Tally())
+            with tempfile.TemporaryFile() as rows:
+                tally = self._write(_Stream(rows), asked, shape, _Tally())
+                self._to_parquet(rows, shape, stream)
+                return tally
 
-    def to_file(self, out: Path, *, resume: bool) -> _Told:
-        """Write to a file, from its beginning or from where an earlier command ended."""
-        begun = resuming.left_behind(out)
-        if begun is not None and resume:
+    def to_file(self, out: Path, *, resume: bool) -> _Tally:
+        """Write to a file, from the beginning or from where an earlier command stopped."""
+        existing = resuming.left_behind(out)
+        if existing is not None and resume:
             if done := resuming.is_complete(out, self._source.count):
                 resuming.discard(out)
-                return _Told(done.rows, done.bad)
-            return self._go_on(out, begun)
-        if begun is not None:
+                return _Tally(done.rows, done.bad)
+            return self._go_on(out, existing)
+        if existing is not None:
             resuming.refuse_to_overwrite(out)
         if resume and out.exists():
-            raise Refused(f"{out} is complete: nothing is left to go on with. Leave --resume out to score anew.")
+            raise Refused(
+                f"{out} is complete, so there is nothing to resume. Run the command without --resume to score again."
+            )
         asked, shape, version, parameters = self._pinned()
         header = self._header(asked) | {"version": version, "parameters": parameters, "keys": list(shape.keys)}
         return self._into(lambda: resuming.begin(out, header), asked, shape)
 
-    def _go_on(self, out: Path, begun: resuming.Begun) -> _Told:
+    def _go_on(self, out: Path, existing: resuming.Header) -> _Tally:
         handle, _, named = self._asked.handle.partition("@")
-        version = str(begun.get("version"))
+        version = str(existing.get("version"))
         asked = replace(self._asked, handle=f"{handle}@{version}")
-        # A link to a version may have moved meanwhile, and the version may be named as what it is.
-        header = self._header(self._asked) | ({"handle": begun.get("handle")} if named == version else {})
-        resuming.refuse_if_other(out, begun, header)
+        # The tag may have moved meanwhile, and the same version may be given by its number.
+        header = self._header(self._asked) | ({"handle": existing.get("handle")} if named == version else {})
+        resuming.refuse_if_other(out, existing, header)
         try:
             parameters = _parameters(self._client, handle, version)
         except NotFound as error:
-            raise Refused(f"{error} {resuming.part_of(out)} was scored by it; remove it to begin again.") from error
-        resuming.refuse_if_other(out, begun, {"parameters": parameters})
-        shape = Shape(self._source.columns, tuple(map(str, begun.get("keys", ()))))
-        return self._into(lambda: resuming.go_on(out, begun), asked, shape)
+            raise Refused(
+                f"{error} {resuming.part_of(out)} was scored by that version. Remove the file to start again."
+            ) from error
+        resuming.refuse_if_other(out, existing, {"parameters": parameters})
+        shape = Shape(self._source.columns, tuple(map(str, existing.get("keys", ()))))
+        return self._into(lambda: resuming.go_on(out, existing), asked, shape)
 
-    def _into(self, opened: Callable[[], resuming.Part], asked: Asked, shape: Shape) -> _Told:
+    def _into(self, opened: Callable[[], resuming.Part], asked: Asked, shape: Shape) -> _Tally:
         part = opened()
-        told = _Told(part.mark.rows, part.mark.bad)
+        tally = _Tally(part.mark.rows, part.mark.bad)
         try:
-            self._write(part, asked, shape, told)
+            self._write(part, asked, shape, tally)
             made = self._parquet_beside(part, shape) if self._form == "parquet" else None
             part.finish(made)
         except (KeyboardInterrupt, TraitbenchError):
@@ -181,36 +185,36 @@ class _Batch:
             raise Refused(f"{part.out} cannot be written: {error.strerror}.") from error
         finally:
             part.close()
-        return told
+        return tally
 
     def _say_how_to_go_on(self, part: resuming.Part) -> None:
         if part.mark.rows:
             there = f"{part.mark.rows:,} of {self._source.count:,} rows are in {resuming.part_of(part.out)}."
-            click.echo(f"{there} The same command with --resume goes on from there.", err=True)
+            click.echo(f"{there} Repeat the command with --resume to continue.", err=True)
 
-    def _write(self, sink: Sink, asked: Asked, shape: Shape, told: _Told) -> _Told:
-        """Write the rows that are not there yet."""
+    def _write(self, sink: Sink, asked: Asked, shape: Shape, tally: _Tally) -> _Tally:
+        """Score and write the rows that are still missing."""
         form = _FORMS[self._form]
-        if not told.rows:
+        if not tally.rows:
             sink.write(encoded(form.head(shape)))
-        progress = Progress("Scoring", self._source.count, before=told.rows)
-        coming = outcomes(self._client, asked, islice(self._source.lines(), told.rows, None), self._column)
+        progress = Progress("Scoring", self._source.count, before=tally.rows)
+        coming = outcomes(self._client, asked, islice(self._source.lines(), tally.rows, None), self._column)
         last = time.monotonic()
         try:
             for outcome in coming:
                 sink.write(encoded(form.line(shape, outcome)))
-                told.add(outcome)
-                progress.at(told.rows)
-                if time.monotonic() - last >= _KEPT_EVERY:
-                    sink.keep(told.rows, told.bad)
+                tally.add(outcome)
+                progress.at(tally.rows)
+                if time.monotonic() - last >= _LOG_SECONDS:
+                    sink.keep(tally.rows, tally.bad)
                     last = time.monotonic()
         finally:
-            sink.keep(told.rows, told.bad)
-            progress.end(told.rows)
-        return told
+            sink.keep(tally.rows, tally.bad)
+            progress.end(tally.rows)
+        return tally
 
     def _pinned(self) -> tuple[Asked, Shape, str, str]:
-        """The one version that scores all rows, whatever happens to the model meanwhile."""
+        """Pin the version that scores all rows, even if another one becomes active meanwhile."""
         card = probe(self._client, self._asked)
         handle, version = unpin(self._asked.handle)[0], card.metadata.version_id
         shape = Shape(self._source.columns, tuple(card.scores))
@@ -230,16 +234,16 @@ class _Batch:
     def _parquet_beside(self, part: resuming.Part, shape: Shape) -> Path:
         made = part.out.with_name(f"{part.out.name}.part.parquet")
         try:
-            with made.open("wb") as out, resuming.part_of(part.out).open("rb") as kept:
-                self._to_parquet(kept, shape, out)
+            with made.open("wb") as out, resuming.part_of(part.out).open("rb") as rows:
+                self._to_parquet(rows, shape, out)
         except BaseException:
             made.unlink(missing_ok=True)
             raise
         return made
 
-    def _to_parquet(self, kept: IO[bytes], shape: Shape, out: IO[bytes]) -> None:
-        kept.seek(0)
-        write_parquet(out, self._source, shape, kept)
+    def _to_parquet(self, rows: IO[bytes], shape: Shape, out: IO[bytes]) -> None:
+        rows.seek(0)
+        write_parquet(out, self._source, shape, rows)
 
 
 def _column(source: Source, name: str | None) -> str:
@@ -249,7 +253,7 @@ def _column(source: Source, name: str | None) -> str:
 
 
 def _form_of(output: str | None) -> Form | None:
-    """The form that the name of a file promises."""
+    """Return the format that the ending of a file name stands for, or None."""
     name = (output or "").lower()
     known: dict[str, Form] = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
     known |= {ending: "parquet" for ending, kind in ENDINGS.items() if kind == "parquet"}
@@ -257,7 +261,7 @@ def _form_of(output: str | None) -> Form | None:
 
 
 def _file(output: str | None) -> Path | None:
-    """The file that is written to; None for stdout, a pipe, a device."""
+    """Return the output file, or None for stdout, a pipe or a device."""
     path = Path(output or STDIN)
     return None if output in (None, STDIN) or (path.exists() and not path.is_file()) else path
 

@@ -1,4 +1,4 @@
-"""`traitbench export` and `import`: a whole model as one file that can be checked."""
+"""`traitbench export` and `import`: a whole model as one file with a checksum."""
 
 import os
 import tempfile
@@ -14,9 +14,11 @@ from traitbench.contract.bundles import Bundle
 
 @click.command()
 @click.argument("handle")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="Where to; stdout if left out.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="The file to write. Default: stdout."
+)
 def export(handle: str, output: str | None) -> None:
-    """Write a whole model as one file."""
+    """Export a whole model as one file."""
     with connected() as client:
         bundle = client.models.export(handle)
     document = bundle.model_dump_json(exclude_unset=True)
@@ -31,24 +33,26 @@ def export(handle: str, output: str | None) -> None:
 
 @click.command("import")
 @click.argument("file", type=InputFile())
-@click.option("--handle", help="Bring it in under this handle; its own when left out.")
+@click.option("--handle", help="The handle of the imported model. Default: the one in the file.")
 @as_json
 def import_(file: str, handle: str | None, as_json: bool) -> None:
-    """Bring an exported model in.
+    """Import a model that was exported.
 
-    A FILE that was changed, or samples and versions that do not fit, are refused.
+    A FILE that was changed, or has samples or versions that do not fit, is refused.
     """
     try:
         bundle = Bundle.model_validate_json(content_of(file))
     except ValueError as error:
-        raise Refused(f"{file} is not a model that was exported from Traitbench, or was damaged since.") from error
+        raise Refused(
+            f"{file} is not a model exported from Traitbench, or the file is damaged. Export it again."
+        ) from error
     with connected() as client:
         model = client.models.import_(bundle, handle=handle)
     say(model, f"{model.handle} is {model.state}: {version_name(model)}", as_json=as_json)
 
 
 def _write(path: Path, text: str) -> None:
-    """All of it or nothing: a file that was there stays until the new one is whole."""
+    """Write atomically: an existing file stays until the new one is complete."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:

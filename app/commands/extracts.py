@@ -1,4 +1,4 @@
-"""`traitbench extract`: the readable text behind an address."""
+"""`traitbench extract`: the readable text of a web page."""
 
 import click
 
@@ -10,9 +10,9 @@ from traitbench.app.commands.showing import say_json, say_text
 @click.argument("url")
 @as_json
 def extract(url: str, as_json: bool) -> None:
-    """Print the readable text behind a URL.
+    """Print the readable text of the page at a URL.
 
-    The service fetches it, from public addresses only.
+    The service fetches it, and only from public addresses.
     """
     with connected() as client:
         extracted = client.extract(url)

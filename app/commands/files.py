@@ -1,4 +1,4 @@
-"""Tables that a command reads: CSV, JSONL or Parquet, from a file or stdin; and what is wrong with their rows."""
+"""Read tables for commands: CSV, JSONL or Parquet, from a file or stdin; and report bad rows."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,12 +13,12 @@ from traitbench.app.commands.asking import STDIN, Refused, stdin
 from traitbench.app.importing import Table, table_of
 from traitbench.app.tables import Source, Unreadable, opened
 
-_MOST_TOLD = 20
+_MOST_LISTED = 20
 
 
 @contextmanager
 def source_of(name: str, *, header: bool = True, keep: int | None = None) -> Iterator[Source]:
-    """A file, looked through; stdin is JSONL when it begins like it. What cannot be wound back is copied first."""
+    """Open and scan a table. Stdin is JSONL if it starts like JSON, else CSV. A pipe is first copied to a file."""
     with _rewindable(name) as file:
         if name == STDIN:
             file.seek(0)
@@ -33,16 +33,16 @@ def source_of(name: str, *, header: bool = True, keep: int | None = None) -> Ite
 
 
 def read_table(name: str, *, header: bool = True) -> Table:
-    """The whole table in a file."""
+    """Read the whole table in a file."""
     with source_of(name, header=header, keep=_WHOLE) as source:
         return table_of(source)
 
 
 def tell_problems(problems: Sequence[tuple[int, str]], total: int | None = None) -> None:
-    """Say which lines are bad, and why; the first of them. They may be the first of so many in `total`."""
-    for line, reason in problems[:_MOST_TOLD]:
+    """Print the first bad lines and their reasons. `total` is the number of all bad lines, if `problems` has fewer."""
+    for line, reason in problems[:_MOST_LISTED]:
         click.echo(f"line {line}: {reason}", err=True)
-    more = (len(problems) if total is None else total) - min(len(problems), _MOST_TOLD)
+    more = (len(problems) if total is None else total) - min(len(problems), _MOST_LISTED)
     if more:
         click.echo(f"... and {more:,} more", err=True)
 

@@ -22,35 +22,35 @@ from traitbench.contract.models import LastOperation, Model, State, VersionReten
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PURGE = """\
-Zero data retention for {handle}: every sample of it is deleted, with all that was made from their texts and the
-feedback that waits. This cannot be undone, and switching it off later brings nothing back. What runs is cancelled.
-The versions stay and go on scoring. From then on feedback is refused, there is no automatic retraining, and samples
-that come in are deleted when the training that used them is done."""
-_ARCHIVE = "{handle} will be archived: it can be read, but no longer score, be changed or be brought back."
+Zero data retention for {handle} deletes all samples, everything derived from their texts, and pending feedback, and
+cancels an active run. This cannot be undone: switching it off later brings nothing back. Versions stay and continue to
+score. From then on, feedback is refused, there is no automatic retraining, and new samples are deleted after the
+training that used them."""
+_ARCHIVE = "{handle} will be archived. It stays readable, but it can no longer score or change. This cannot be undone."
 
 
 @click.group()
 def models() -> None:
-    """The models that the key can read."""
+    """List, show and manage models."""
 
 
 @models.command("list")
-@click.option("--namespace", help="One that the key owns; without it, the public catalog.")
-@click.option("--state", type=click.Choice(get_args(State)), help="Only those in this state.")
+@click.option("--namespace", help="A namespace that the key owns. Default: the public catalog.")
+@click.option("--state", type=click.Choice(get_args(State)), help="Only models in this state.")
 @as_json
 def list_models(namespace: str | None, state: str | None, as_json: bool) -> None:
     """List models."""
     with connected() as client:
-        found = client.models.list(namespace=namespace, state=state)
+        listing = client.models.list(namespace=namespace, state=state)
         if as_json:
-            say_lines(found)
+            say_lines(listing)
         else:
             rows = [
                 (each.handle, each.state, version_name(each), ", ".join(each.traits), each.description)
-                for each in found
+                for each in listing
             ]
             say_table(("HANDLE", "STATE", "VERSION", "TRAITS", "DESCRIPTION"), rows)
-        say_unreadable(found.unreadable, "model")
+        say_unreadable(listing.unreadable, "model")
 
 
 @models.command("show")
@@ -63,13 +63,13 @@ def show_model(handle: str, as_json: bool) -> None:
 
 
 def _fields(command: Command) -> Command:
-    """What a model is given when it is made, and later."""
+    """Add the options that `create` and `update` share."""
     for option in reversed((
-        click.option("--description", help="What it is for."),
+        click.option("--description", help="What the model is for."),
         click.option("--max-depth", type=click.IntRange(1, 3), help="1 whole text, 2 paragraphs, 3 sentences."),
-        click.option("--scoring-method", help="balanced_cosine is the only one."),
+        click.option("--scoring-method", help="Only balanced_cosine is available."),
         click.option("--terms", "additional_terms", help="Terms of use, for the model card."),
-        click.option("--readme", type=InputFile(), help="A markdown file for the model card; - for stdin."),
+        click.option("--readme", type=InputFile(), help="A Markdown file for the model card; - for stdin."),
     )):  # fmt: skip
         command = option(command)
     return command
@@ -78,23 +78,31 @@ def _fields(command: Command) -> Command:
 @models.command("create")
 @click.argument("handle")
 @_fields
-@click.option("--zero-data-retention", is_flag=True, help="Keep no texts: samples go when a training is done.")
+@click.option(
+    "--zero-data-retention", is_flag=True, help="Delete samples after each training, and store no scored texts."
+)
 @as_json
 def create_model(handle: str, zero_data_retention: bool, readme: str | None, as_json: bool, **fields: Any) -> None:
-    """Make a draft."""
+    """Create a draft model."""
     with connected() as client:
         given = _given(**fields, readme_markdown=text_of(readme) if readme else None)
         model = client.models.create(handle, **given, zero_data_retention=zero_data_retention)
-        say(model, f"{handle} is a draft; give it traits and samples, then train it.", as_json=as_json)
+        say(model, f"{handle} is a draft. Add traits and samples, then train it.", as_json=as_json)
 
 
 @models.command("update")
 @click.argument("handle")
 @_fields
-@click.option("--keep-unnamed", type=click.IntRange(0), help="How many untagged versions pruning keeps.")
-@click.option("--keep-first-of-month/--drop-first-of-month", default=None, help="Whether it keeps each month's first.")
-@click.option("--default-pruning", is_flag=True, help="Back to the default: 100 untagged, and each month's first.")
-@click.option("--zero-data-retention/--data-retention", default=None, help="Keep no texts; those there are go at once.")
+@click.option("--keep-unnamed", type=click.IntRange(0), help="The number of untagged versions that pruning keeps.")
+@click.option(
+    "--keep-first-of-month/--drop-first-of-month",
+    default=None,
+    help="Whether pruning keeps the first version of each month.",
+)
+@click.option("--default-pruning", is_flag=True, help="Restore the default: 100 untagged and the first of each month.")
+@click.option(
+    "--zero-data-retention/--data-retention", default=None, help="Store no texts; existing samples are deleted at once."
+)
 @yes
 @as_json
 def update_model(
@@ -108,20 +116,20 @@ def update_model(
     as_json: bool,
     **fields: Any,
 ) -> None:
-    """Change what is given, and leave the rest."""
+    """Change the given fields of a model."""
     pruning = _given(keep_unnamed=keep_unnamed, keep_first_of_month=keep_first_of_month)
     if pruning and default_pruning:
-        raise click.UsageError("Give --default-pruning or a policy, not both.")
+        raise click.UsageError("Give --default-pruning or the other pruning options, not both.")
     with connected() as client:
         given = _given(**fields, readme_markdown=text_of(readme) if readme else None)
         given |= _given(zero_data_retention=zero_data_retention)
         if pruning or default_pruning:
             given["version_retention_policy"] = _policy(client, handle, pruning) if pruning else None
         if not given:
-            raise click.UsageError("Give at least one thing to change.")
+            raise click.UsageError("Give at least one field to change.")
         if zero_data_retention and not client.models.get(handle).zero_data_retention:
             confirm(_PURGE.format(handle=handle), yes=yes)
-        say(client.models.update(handle, **given), f"{handle} is changed.", as_json=as_json)
+        say(client.models.update(handle, **given), f"Updated {handle}.", as_json=as_json)
 
 
 @models.command("delete")
@@ -132,19 +140,19 @@ def delete_model(handle: str, yes: bool, as_json: bool) -> None:
     """Archive a model."""
     with connected() as client:
         confirm(_ARCHIVE.format(handle=handle), yes=yes)
-        say(client.models.delete(handle), f"{handle} is archived.", as_json=as_json)
+        say(client.models.delete(handle), f"Archived {handle}.", as_json=as_json)
 
 
 @models.command("card")
 @click.argument("handle")
 def show_card(handle: str) -> None:
-    """Print the model card, in markdown."""
+    """Print the model card as Markdown."""
     with connected() as client:
         say_text(client.models.card(handle))
 
 
 def _policy(client: Traitbench, handle: str, changes: dict[str, Any]) -> VersionRetentionPolicy:
-    """The policy in force with these changes."""
+    """Return the policy in force with these changes."""
     policy = client.models.get(handle).version_retention_policy or VersionRetentionPolicy()
     return policy.model_copy(update=changes)
 
@@ -174,7 +182,7 @@ def _show(model: Model, *, as_json: bool) -> None:
 
 
 def _pruning(policy: VersionRetentionPolicy) -> str:
-    first = " and each month's first" if policy.keep_first_of_month else ""
+    first = " and the first of each month" if policy.keep_first_of_month else ""
     return f"keeps {policy.keep_unnamed} untagged{first}"
 
 
@@ -182,4 +190,4 @@ def _operation(operation: LastOperation | None) -> str:
     if operation is None:
         return "-"
     why = f": {operation.error.message}" if operation.error else ""
-    return f"{operation.kind} {operation.status}, begun {operation.started_at:%Y-%m-%d %H:%M} UTC{why}"
+    return f"{operation.kind} {operation.status}, started {operation.started_at:%Y-%m-%d %H:%M} UTC{why}"

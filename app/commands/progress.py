@@ -1,4 +1,4 @@
-"""How far a command is, on a line of stderr: share, rows, rate, time left. Only on a terminal."""
+"""A progress line on stderr: percentage, rows, rate, time left. Only on a terminal."""
 
 import sys
 import time
@@ -11,7 +11,7 @@ _BAR = 12
 
 
 class Progress:
-    """Rows done of a total; those of `before` were done by an earlier command and do not count in the rate."""
+    """The progress through a number of rows. The first `before` were done earlier and do not count in the rate."""
 
     def __init__(self, label: str, total: int, *, before: int = 0) -> None:
         self._total, self._before = total, before
@@ -22,13 +22,13 @@ class Progress:
             self._bar.start()
 
     def at(self, done: int) -> None:
-        """Show it, now and then."""
+        """Update the line, at most every 0.2 s."""
         if self._bar is not None and time.monotonic() >= self._next:
             self._next = time.monotonic() + _PAUSE
             self._draw(done)
 
     def end(self, done: int) -> None:
-        """Show where it ended."""
+        """Draw the final state and end the line."""
         if self._bar is not None:
             self._draw(done)
             self._bar.stop()

@@ -1,8 +1,8 @@
-"""A file in the making that can be gone on with: `<name>.part`, and beside it `<name>.part.log`.
+"""An unfinished output that can be resumed: `<name>.part`, and its log `<name>.part.log`.
 
-The log begins with what the file is of (version, traits, input, ...). Then, after every piece that was written, it says
-how many rows, bytes and bad rows there are so far. What a killed command had written behind its last line of the log,
-half a row perhaps, is cut off and done again: no row is lost, none comes twice. Only what is complete has its name.
+The first line of the log describes the output: version, traits, input and so on. Each further line has the rows, bytes
+and bad rows so far. To resume, the file is cut to the last line of the log, because a killed command may have left half
+a row. So no row is lost or written twice. The output gets its name when it is complete.
 """
 
 import fcntl
@@ -17,24 +17,24 @@ from typing import IO, Any
 from traitbench.app.commands.asking import Refused
 from traitbench.app.text import count
 
-Begun = Mapping[str, Any]
-"""What an output is of."""
+Header = Mapping[str, Any]
+"""What an output contains: the first line of its log."""
 
 _DIFFERENT: Mapping[str, str] = {
-    "input": "is of another input",
-    "handle": "is of another model or version",
-    "version": "is of another version",
-    "parameters": "is of a version that is no longer what it was",
+    "input": "has another input",
+    "handle": "was scored by another model or version",
+    "version": "was scored by another version",
+    "parameters": "was scored by a version that has changed since",
     "traits": "has other traits",
     "mode": "was scored in another mode",
-    "column": "has its texts from another column",
+    "column": "takes its texts from another column",
     "form": "is in another format",
 }
 
 
 @dataclass(frozen=True)
 class Mark:
-    """How far a file is."""
+    """The rows, bytes and bad rows of a file so far."""
 
     rows: int
     size: int
@@ -42,21 +42,21 @@ class Mark:
 
 
 class Part:
-    """The file, open for writing; nobody else writes it meanwhile."""
+    """The unfinished file, open for writing and locked."""
 
-    def __init__(self, out: Path, file: IO[bytes], begun: Begun, mark: Mark) -> None:
-        self.out, self.begun, self.mark = out, begun, mark
+    def __init__(self, out: Path, file: IO[bytes], header: Header, mark: Mark) -> None:
+        self.out, self.header, self.mark = out, header, mark
         self.file = file
         self._size = mark.size
         self._log: IO[str] | None = None
 
     def write(self, some: bytes) -> None:
-        """Write on."""
+        """Append bytes."""
         self.file.write(some)
         self._size += len(some)
 
     def keep(self, rows: int, bad: int) -> None:
-        """Note in the log that there are so many rows now, good and bad."""
+        """Log the number of rows and bad rows so far."""
         if self._log is None:
             self._log = log_of(self.out).open("a", encoding="utf-8")
         self.file.flush()
@@ -65,9 +65,9 @@ class Part:
         self._log.flush()
 
     def close(self) -> None:
-        """Leave it as it is, to be gone on with; one that nothing was written to is no use."""
+        """Close the file, so that it can be resumed; delete it if it has no rows."""
         for file in (self.file, self._log):
-            # A full disk refuses the rest of a buffer here again; the log does not vouch for it.
+            # A full disk may refuse the rest of a buffer again. The log does not count it.
             with suppress(OSError):
                 if file is not None:
                     file.close()
@@ -75,7 +75,7 @@ class Part:
             discard(self.out)
 
     def finish(self, made: Path | None = None) -> None:
-        """Give what is complete its name: the part itself or, where that is only kept of it, what was `made` of it."""
+        """Rename the complete file to its final name; use `made` instead if the output was made from the part."""
         os.fsync(self.file.fileno())
         os.replace(made or part_of(self.out), self.out)
         self.close()
@@ -83,71 +83,70 @@ class Part:
 
 
 def part_of(out: Path) -> Path:
-    """Where the rows of an unfinished batch are."""
+    """Return the file with the rows of an unfinished batch."""
     return out.with_name(f"{out.name}.part")
 
 
 def log_of(out: Path) -> Path:
-    """Where it says how far they are."""
+    """Return the log of an unfinished batch."""
     return out.with_name(f"{out.name}.part.log")
 
 
 def discard(out: Path) -> None:
-    """Remove what is left of a batch that is complete, or was never begun."""
+    """Remove the part and the log of a batch that is complete or was never started."""
     part_of(out).unlink(missing_ok=True)
     log_of(out).unlink(missing_ok=True)
 
 
-def left_behind(out: Path) -> Begun | None:
-    """What an unfinished output is of; None when there is none."""
+def left_behind(out: Path) -> Header | None:
+    """Return the description of an unfinished output, or None if there is none."""
     lines = _log(out)
     if lines and isinstance(lines[0], dict):
         return lines[0]
     if _size(part_of(out)):
-        raise Refused(f"{part_of(out)} is no unfinished batch of this command. Remove it, or write elsewhere.")
+        raise Refused(f"{part_of(out)} is not an unfinished batch. Remove it, or choose another output.")
     return None
 
 
 def is_complete(out: Path, total: int) -> Mark | None:
-    """How far a batch is whose file has its name already, though the command was killed before it had cleaned up."""
+    """Return the mark of a batch that was killed after the final rename but before the clean-up, else None."""
     mark = _mark(out)
     return mark if mark.rows == total and out.exists() and not part_of(out).exists() else None
 
 
-def begin(out: Path, begun: Begun) -> Part:
-    """A new one."""
-    part = Part(out, _locked(out), begun, Mark(0, 0, 0))
-    _write_log(out, begun)
+def begin(out: Path, header: Header) -> Part:
+    """Create a new part."""
+    part = Part(out, _locked(out), header, Mark(0, 0, 0))
+    _write_log(out, header)
     return part
 
 
-def go_on(out: Path, begun: Begun) -> Part:
-    """One that was left behind, cut to what its log vouches for."""
+def go_on(out: Path, header: Header) -> Part:
+    """Open an unfinished part, cut to the last line of its log."""
     file = _locked(out)
     mark = _mark(out)
     file.truncate(mark.size)
     file.seek(mark.size)
-    _write_log(out, begun, [mark.rows, mark.size, mark.bad])
-    return Part(out, file, begun, mark)
+    _write_log(out, header, [mark.rows, mark.size, mark.bad])
+    return Part(out, file, header, mark)
 
 
-def refuse_if_other(out: Path, begun: Begun, asked: Begun) -> None:
-    """An output is only gone on with by the command that began it."""
-    other = [name for name in _DIFFERENT if name in asked and begun.get(name) != asked[name]]
+def refuse_if_other(out: Path, header: Header, asked: Header) -> None:
+    """Raise `Refused` unless the command is the one that started the output."""
+    other = [name for name in _DIFFERENT if name in asked and header.get(name) != asked[name]]
     if other:
-        was = begun.get(other[0])
-        told = f" ({was})" if other[0] in ("handle", "version", "mode", "column", "form") and was else ""
+        was = header.get(other[0])
+        value = f" ({was})" if other[0] in ("handle", "version", "mode", "column", "form") and was else ""
         raise Refused(
-            f"{part_of(out)} {_DIFFERENT[other[0]]}{told}. Give the command as it was at the beginning, "
-            f"or begin again: {_remove(out)}"
+            f"{part_of(out)} {_DIFFERENT[other[0]]}{value}. Repeat the original command, or start again: {_remove(out)}"
         )
 
 
 def refuse_to_overwrite(out: Path) -> None:
-    """Hours of work are not thrown away by a forgotten option."""
+    """Raise `Refused`, so that a forgotten option does not throw away hours of work."""
     raise Refused(
-        f"{part_of(out)} holds {count(_mark(out).rows, 'row')} of a batch that was interrupted. Go on with --resume, "
-        f"or begin again: {_remove(out)}"
+        f"{part_of(out)} holds {count(_mark(out).rows, 'row')} of an interrupted batch. Continue it with --resume, "
+        f"or start again: {_remove(out)}"
     )
 
 
@@ -164,46 +163,46 @@ def _locked(out: Path) -> IO[bytes]:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        raise Refused(f"Another command is writing {path}. Wait for its end.") from error
+        raise Refused(f"Another command is writing {path}. Wait until it ends.") from error
     return file
 
 
 def _log(out: Path) -> list[Any]:
-    """The lines of a log up to the first that was not written whole."""
+    """Return the complete lines of a log; the last may be cut off."""
     try:
         text = log_of(out).read_text("utf-8", "replace")
     except FileNotFoundError:
         return []
-    found = []
+    entries = []
     for line in text.splitlines(keepends=True):
         try:
             if not line.endswith("\n"):
                 break
-            found.append(json.loads(line))
+            entries.append(json.loads(line))
         except ValueError:
             break
-    return found
+    return entries
 
 
 def _write_log(out: Path, *lines: Any) -> None:
-    """A log of these lines alone, whole or not at all."""
+    """Replace the log with these lines, atomically."""
     fresh = log_of(out).with_name(f"{out.name}.part.log.new")
     fresh.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     os.replace(fresh, log_of(out))
 
 
 def _mark(out: Path) -> Mark:
-    """The last of which the file is long enough; where the part has its name already, the last."""
+    """Return the last mark within the size of the file; the very last if the file was already renamed."""
     size = _size(part_of(out)) if part_of(out).exists() or not out.exists() else None
-    for told in reversed(_log(out)[1:]):
-        mark = Mark(*told)
+    for entry in reversed(_log(out)[1:]):
+        mark = Mark(*entry)
         if size is None or mark.size <= size:
             return mark
     return Mark(0, 0, 0)
 
 
 def _size(path: Path) -> int:
-    """The bytes of a file; none where there is none."""
+    """Return the size of a file in bytes; 0 if there is none."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

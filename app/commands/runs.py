@@ -1,4 +1,4 @@
-"""`traitbench train`, and how every command that starts a run follows it."""
+"""`traitbench train`, and how commands follow the run that they started."""
 
 from typing import get_args
 
@@ -14,9 +14,11 @@ _A_DAY = 24 * 3600.0
 
 @click.command()
 @click.argument("handle")
-@click.option("--effort", type=click.Choice(get_args(TrainEffort)), help="How wide to search; high when left out.")
-@click.option("--reoptimize", is_flag=True, help="Search anew although the model is ready.")
-@click.option("--no-labels", is_flag=True, help="Learn from the samples alone, not from the words for the poles.")
+@click.option(
+    "--effort", type=click.Choice(get_args(TrainEffort)), help="How many candidates to search. Default: high."
+)
+@click.option("--reoptimize", is_flag=True, help="Search for new parameters even if the model is ready.")
+@click.option("--no-labels", is_flag=True, help="Do not use the names, labels and descriptions of traits.")
 @waits
 @as_json
 def train(
@@ -30,7 +32,7 @@ def train(
 
 
 def follow(client: Traitbench, handle: str, started: RunStarted, *, wait: bool, as_json: bool) -> Model | None:
-    """Say what was started; with `wait`, the model at its end. A run that failed is `Refused`."""
+    """Print what was started. With `wait`, return the model at its end; raise `Refused` if the run failed."""
     if not wait or started.run_id is None:
         say(started, f"{handle} is {started.state}; {started.run_id or 'nothing to do'}", as_json=as_json)
         return None
@@ -38,7 +40,7 @@ def follow(client: Traitbench, handle: str, started: RunStarted, *, wait: bool, 
         model = client.models.wait(handle, on_progress=meter.show, timeout=_A_DAY)
     operation = model.last_operation
     if operation is not None and operation.run_id == started.run_id and operation.status == "failed":
-        raise Refused(f"{handle} is {model.state}: {operation.error.message if operation.error else 'it failed'}")
+        raise Refused(f"{handle} is {model.state}: {operation.error.message if operation.error else 'the run failed'}")
     if as_json:
         say_json(model)
     return model

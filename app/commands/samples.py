@@ -21,55 +21,57 @@ from traitbench.contract.traits import Trait
 
 @click.group()
 def samples() -> None:
-    """The labelled texts of a model."""
+    """Manage the labelled texts of a model."""
 
 
 @samples.command("list")
 @click.argument("handle")
-@click.option("--trait", help="Those of one trait only.")
+@click.option("--trait", help="Only samples of this trait.")
 @as_json
 def list_samples(handle: str, trait: str | None, as_json: bool) -> None:
     """List samples.
 
-    What --json prints can be imported again.
+    The output of --json can be imported again.
     """
     with connected() as client:
-        found = client.samples.list(handle, trait=trait, limit=LARGEST_SAMPLE_PAGE)
+        listing = client.samples.list(handle, trait=trait, limit=LARGEST_SAMPLE_PAGE)
         if as_json:
-            say_lines(found)
+            say_lines(listing)
         else:
-            rows = [(each.id, each.trait, f"{each.quality:g}", each.provenance, each.text) for each in found]
+            rows = [(each.id, each.trait, f"{each.quality:g}", each.provenance, each.text) for each in listing]
             say_table(("ID", "TRAIT", "QUALITY", "FROM", "TEXT"), rows)
-        say_unreadable(found.unreadable, "sample")
+        say_unreadable(listing.unreadable, "sample")
 
 
 @samples.command("add")
 @click.argument("handle")
 @click.argument("text", required=False)
-@click.option("--file", type=InputFile(), help="Its text is the sample.")
-@click.option("--trait", required=True, help="The trait that it labels.")
-@click.option("--quality", type=float, required=True, help="1 at the positive pole, 0 at the negative one.")
+@click.option("--file", type=InputFile(), help="Read the text from a file; - for stdin.")
+@click.option("--trait", required=True, help="The trait of the sample.")
+@click.option("--quality", type=float, required=True, help="1 for the positive pole, 0 for the negative one.")
 @as_json
 def add_sample(handle: str, text: str | None, file: str | None, trait: str, quality: float, as_json: bool) -> None:
-    """Add one TEXT; `-`, or nothing, reads stdin."""
-    # Not checked here: what is wrong with it is the service's to say.
+    """Add one TEXT as a sample. Without TEXT, or with `-`, read stdin."""
+    # Not validated here, because the service reports what is wrong.
     sample = SampleInput.model_construct(trait=trait, text=given_text(text, file), quality=quality)
     with connected() as client:
         ids = client.samples.add(handle, [sample])
-    say(SampleIds(ids=ids), f"{handle} has the sample {ids[0]}.", as_json=as_json)
+    say(SampleIds(ids=ids), f"Added sample {ids[0]} to {handle}.", as_json=as_json)
 
 
 @samples.command("import")
 @click.argument("handle")
 @click.argument("file", type=InputFile())
-@click.option("--text-column", help="The column of the texts; found out when left out, like the other two.")
+@click.option("--text-column", help="The column of the texts. All three are guessed if left out.")
 @click.option("--trait-column", help="The column of the traits.")
-@click.option("--quality-column", help="The column of the qualities, numbers from 0 to 1 or words.")
-@click.option("--trait", help="The trait of the rows that name none; a model's only one stands in by itself.")
-@click.option("--quality", type=click.FloatRange(0, 1), help="The quality of the rows that name none.")
-@click.option("--word", "meanings", metavar="WORD=QUALITY", multiple=True, help="What a word means, as in fine=1.")
-@click.option("--no-header", is_flag=True, help="The first row of a CSV is a sample already.")
-@click.option("--skip-bad", is_flag=True, help="Add the good rows although others are bad.")
+@click.option("--quality-column", help="The column of the qualities: numbers from 0 to 1, or words.")
+@click.option("--trait", help="The trait of rows without one. Default: the only trait.")
+@click.option("--quality", type=click.FloatRange(0, 1), help="The quality of rows without one.")
+@click.option(
+    "--word", "meanings", metavar="WORD=QUALITY", multiple=True, help="The quality that a word means, such as fine=1."
+)
+@click.option("--no-header", is_flag=True, help="The first row of the CSV is a sample.")
+@click.option("--skip-bad", is_flag=True, help="Add the good rows even if others are bad.")
 @as_json
 def import_samples(
     handle: str,
@@ -84,9 +86,9 @@ def import_samples(
     skip_bad: bool,
     as_json: bool,
 ) -> None:
-    """Add those of a CSV or JSONL FILE.
+    """Import samples from a CSV, JSONL or Parquet FILE; `-` reads stdin.
 
-    All or none go in; `-` reads stdin.
+    Without --skip-bad, either all rows are added or none.
     """
     table = read_table(file, header=not no_header)
     given = (text_column, trait_column, quality_column)
@@ -99,12 +101,13 @@ def import_samples(
         _tell(checked, choice)
         if checked.problems and not skip_bad:
             raise Refused(
-                f"Nothing was added, for {count(len(checked.problems), 'row')} cannot be; --skip-bad adds the rest."
+                f"Nothing was added: {count(len(checked.problems), 'bad row')}. "
+                "Correct the file, or add the good rows with --skip-bad."
             )
         ids = client.samples.add(handle, checked.samples)
     say(
         SampleIds(ids=ids),
-        f"{handle} has {count(len(ids), 'sample')} more: {_shares(checked.samples)}",
+        f"Added {count(len(ids), 'sample')} to {handle}: {_shares(checked.samples)}",
         as_json=as_json,
     )
 
@@ -113,11 +116,11 @@ def import_samples(
 @click.argument("handle")
 @click.argument("sample_ids", metavar="ID...", type=int, nargs=-1, required=True)
 def delete_samples(handle: str, sample_ids: tuple[int, ...]) -> None:
-    """Remove samples."""
+    """Delete samples."""
     with connected() as client:
         for sample_id in sample_ids:
             client.samples.delete(handle, sample_id)
-            click.echo(f"{handle} has the sample {sample_id} no more.")
+            click.echo(f"Deleted sample {sample_id} of {handle}.")
 
 
 @samples.command("synthesize")
@@ -129,7 +132,7 @@ def delete_samples(handle: str, sample_ids: tuple[int, ...]) -> None:
 def synthesize_samples(handle: str, synth_type: SynthType, effort: Effort | None, wait: bool, as_json: bool) -> None:
     """Make samples for a draft.
 
-    From its traits, or as variations of the samples it has (diversify).
+    They are made from its traits, or as variations of its samples (diversify).
     """
     with connected() as client:
         started = client.samples.synthesize(handle, synth_type=synth_type, effort=effort)
@@ -153,7 +156,7 @@ def _choice(
     defaults: tuple[str | None, float | None],
     meanings: Mapping[str, float],
 ) -> Choice:
-    """The columns that were named, and for the others those that look like it."""
+    """Return the columns that were named, and guess the others."""
     guessed = guess_columns(table, traits)
     text, trait, quality = (name or guess for name, guess in zip(given, guessed, strict=True))
     known = guess_words(words(table, quality), traits) if quality else {}

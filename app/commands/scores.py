@@ -17,16 +17,23 @@ from traitbench.contract.batch import Mode
 @click.command()
 @click.argument("handle")
 @click.argument("text", required=False)
-@click.option("--file", type=InputFile(), help="Score its text.")
+@click.option("--file", type=InputFile(), help="Read the text from a file; - for stdin.")
 @asking.traits
-@click.option("--feedback", "words", metavar="TRAIT=WORD", multiple=True, help="What it should be: good, 0.7, a pole.")
-@click.option("--explain", is_flag=True, help="Say what each part adds, and which samples are most like the text.")
+@click.option(
+    "--feedback", "words", metavar="TRAIT=WORD", multiple=True, help="What the score should be: good, 0.7 or a pole."
+)
+@click.option("--explain", is_flag=True, help="Show what each part adds, and the most similar samples.")
 @click.option("--batch", type=InputFile(), help="Score each row of a CSV, JSONL or Parquet file; - for stdin.")
-@click.option("--column", help="The column of the texts of a batch; found out when left out.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="Where a batch is written to.")
-@click.option("--format", "form", type=click.Choice(get_args(Form)), help="How; as the name of -o says, or the batch.")
-@click.option("--mode", type=click.Choice(get_args(Mode)), help="full, or what is faster and less exact.")
-@click.option("--resume", is_flag=True, help="Go on with a batch that was interrupted, where its -o ends.")
+@click.option("--column", help="The column of the texts in a batch. Default: guessed.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="The output file of a batch.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(get_args(Form)),
+    help="The output format. Default: by the name of -o, else as the input.",
+)
+@click.option("--mode", type=click.Choice(get_args(Mode)), help="full; layer4 and static are faster and less accurate.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted batch.")
 @as_json
 def score(
     handle: str,
@@ -45,20 +52,20 @@ def score(
 ) -> None:
     """Score a TEXT, or every row of a file.
 
-    `-` as the TEXT, or nothing in a pipe, reads stdin. The HANDLE may name a version: a.b@v3.
+    With `-` as TEXT, or without TEXT in a pipe, read stdin. HANDLE may name a version: a.b@v3.
 
-    With --batch every row is scored by itself: rows that cannot be are told by their line and the others go on; the
-    exit code is then 1. CSV and Parquet out have the columns that came in, then the scores; JSONL out has line, row,
-    and card or error. Until it is complete, OUT is OUT.part: when the command is interrupted, or killed, the same one
-    with --resume goes on with it, by the same version, and no row is lost or scored twice.
+    With --batch, a row that cannot be scored is reported with its line number, the other rows continue, and the exit
+    code is 1. CSV and Parquet output has the columns of the input, then the scores. JSONL output has line, row, and
+    card or error. The output is OUT.part until it is complete. If the command is interrupted or killed, repeat it with
+    --resume: it continues with the same version, and no row is lost or scored twice.
     """
     if batch is None:
         if column or output or form or mode or resume:
-            raise click.UsageError("--column, --output, --format, --mode and --resume go with --batch.")
+            raise click.UsageError("--column, --output, --format, --mode and --resume need --batch.")
         _score(handle, given_text(text, file), traits, words, explain=explain, as_json=as_json)
         return
     if text is not None or file is not None or words or explain:
-        raise click.UsageError("With --batch there is no TEXT, no --file, no --feedback and no --explain.")
+        raise click.UsageError("--batch does not take TEXT, --file, --feedback or --explain.")
     form = "jsonl" if as_json else form
     score_file(Order(handle, batch, traits, mode or "full", column, output, form, resume))
 
@@ -66,8 +73,8 @@ def score(
 @click.command()
 @click.argument("handle")
 @click.argument("texts", metavar="[A] [B]", nargs=-1)
-@click.option("--file-a", type=InputFile(), help="The text A is in this file; - for stdin.")
-@click.option("--file-b", type=InputFile(), help="The text B is in this file; - for stdin.")
+@click.option("--file-a", type=InputFile(), help="Read text A from a file; - for stdin.")
+@click.option("--file-b", type=InputFile(), help="Read text B from a file; - for stdin.")
 @asking.traits
 @as_json
 def compare(
@@ -78,10 +85,10 @@ def compare(
     traits: list[str] | None,
     as_json: bool,
 ) -> None:
-    """Score two texts, and what changes from A to B."""
+    """Score two texts, and show the change from A to B."""
     files = (file_a, file_b)
     if len(texts) + sum(file is not None for file in files) != 2 or [*texts, *files].count("-") > 1:
-        raise click.UsageError("Give two texts: A and B, or --file-a, --file-b in their place; one of them may be -.")
+        raise click.UsageError("Give two texts, as A and B or with --file-a and --file-b. One of them may be -.")
     rest = iter(texts)
     a, b = (given_text(next(rest), None) if file is None else text_of(file) for file in files)
     with connected() as client:
@@ -103,8 +110,8 @@ def _score(
     say_text(draw(card))
     say_reasons(card, text)
     if card.metadata.sample_ids:
-        kept = ", ".join(map(str, card.metadata.sample_ids))
-        click.echo(f"The feedback waits for the next retraining, as {kept}.", err=True)
+        ids = ", ".join(map(str, card.metadata.sample_ids))
+        click.echo(f"The feedback is stored as {ids}, for the next retraining.", err=True)
 
 
 def _feedback(option: str) -> tuple[str, float | str]:

@@ -17,7 +17,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 @click.group()
 def traits() -> None:
-    """The traits of a model."""
+    """Manage the traits of a model."""
 
 
 @traits.command("list")
@@ -26,21 +26,21 @@ def traits() -> None:
 def list_traits(handle: str, as_json: bool) -> None:
     """List the traits."""
     with connected() as client:
-        found = client.traits.list(handle)
+        listing = client.traits.list(handle)
     if as_json:
-        say_lines(found)
-        say_unreadable(found.unreadable, "trait")
+        say_lines(listing)
+        say_unreadable(listing.unreadable, "trait")
     else:
-        _say(found)
+        _say(listing)
 
 
 def _fields(command: Command) -> Command:
-    """What a trait is given when it is added, and later."""
+    """Add the options that `add` and `update` share."""
     for option in reversed((
-        click.option("--description", help="What it is about."),
-        click.option("--positive", "positive_label", help="What the positive pole is called."),
-        click.option("--negative", "negative_label", help="What the negative pole is called."),
-        click.option("--aggregation", type=click.Choice(get_args(Aggregation)), help="How parts become one score."),
+        click.option("--description", help="What the trait measures."),
+        click.option("--positive", "positive_label", help="The label of the positive pole."),
+        click.option("--negative", "negative_label", help="The label of the negative pole."),
+        click.option("--aggregation", type=click.Choice(get_args(Aggregation)), help="How to combine scores of parts."),
     )):  # fmt: skip
         command = option(command)
     return command
@@ -49,14 +49,14 @@ def _fields(command: Command) -> Command:
 @traits.command("add")
 @click.argument("handle")
 @click.argument("name")
-@click.option("--key", help="Its name in paths; made from the NAME when left out.")
+@click.option("--key", help="The key of the trait. Default: made from NAME.")
 @_fields
 @as_json
 def add_trait(handle: str, name: str, as_json: bool, **fields: Any) -> None:
-    """Add a trait, or change the one that has its key."""
+    """Add a trait, or change the one with the same key."""
     given = {field: value for field, value in fields.items() if value is not None}
     with connected() as client:
-        # Not checked here: what is wrong with it is the service's to say.
+        # Not validated here, because the service reports what is wrong.
         [trait] = client.traits.add(
             handle, [TraitInput.model_construct(_fields_set={"name", *given}, name=name, **given)]
         )
@@ -66,13 +66,13 @@ def add_trait(handle: str, name: str, as_json: bool, **fields: Any) -> None:
 @traits.command("update")
 @click.argument("handle")
 @click.argument("key")
-@click.option("--name", help="What it is called; the key stays.")
+@click.option("--name", help="The new name. The key does not change.")
 @_fields
 @as_json
 def update_trait(handle: str, key: str, as_json: bool, **fields: Any) -> None:
-    """Change what is given, and leave the rest."""
+    """Change the given fields of a trait."""
     if all(value is None for value in fields.values()):
-        raise click.UsageError("Give at least one thing to change.")
+        raise click.UsageError("Give at least one field to change.")
     with connected() as client:
         trait = client.traits.update(handle, key, **fields)
     say(trait, f"{handle} has the trait {trait.key}: {trait.negative_label} … {trait.positive_label}", as_json=as_json)
@@ -84,13 +84,13 @@ def update_trait(handle: str, key: str, as_json: bool, **fields: Any) -> None:
 @yes
 @as_json
 def delete_trait(handle: str, key: str, yes: bool, as_json: bool) -> None:
-    """Remove a trait and its samples."""
+    """Delete a trait and its samples."""
     with connected() as client:
         count = client.traits.get(handle, key).sample_count
         if count:
-            confirm(f"The {count} samples of {key} go with it.", yes=yes)
+            confirm(f"This deletes the samples of {key} too: {count}.", yes=yes)
         deleted = client.traits.delete(handle, key)
-    say(deleted, f"{handle} has the trait {key} no more.", as_json=as_json)
+    say(deleted, f"Deleted the trait {key} of {handle}.", as_json=as_json)
 
 
 @traits.command("discover")
@@ -106,7 +106,7 @@ def discover_traits(handle: str, effort: Effort | None, wait: bool, as_json: boo
             _say(client.traits.list(handle))
 
 
-def _say(found: Listed[Trait]) -> None:
+def _say(listing: Listed[Trait]) -> None:
     heads = ("KEY", "NAME", "NEGATIVE", "POSITIVE", "SAMPLES", "+", "-", "KIND", "DISCRIMINATION", "AGGREGATION")
     say_table(
         heads,
@@ -117,7 +117,7 @@ def _say(found: Listed[Trait]) -> None:
                 "-" if each.discrimination is None else f"{each.discrimination:.3f}",
                 each.aggregation,
             )
-            for each in found
+            for each in listing
         ],
     )
-    say_unreadable(found.unreadable, "trait")
+    say_unreadable(listing.unreadable, "trait")

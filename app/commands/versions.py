@@ -12,7 +12,7 @@ from traitbench.contract.versions import Version
 
 @click.group()
 def versions() -> None:
-    """The trained versions of a model."""
+    """Manage the trained versions of a model."""
 
 
 @versions.command("list")
@@ -21,10 +21,10 @@ def versions() -> None:
 def list_versions(handle: str, as_json: bool) -> None:
     """List versions, newest first."""
     with connected() as client:
-        found = client.versions.list(handle, limit=LARGEST_PAGE)
+        listing = client.versions.list(handle, limit=LARGEST_PAGE)
         if as_json:
-            say_lines(found)
-            say_unreadable(found.unreadable, "version")
+            say_lines(listing)
+            say_unreadable(listing.unreadable, "version")
             return
         active = client.models.get(handle).version_no
         rows = [
@@ -37,10 +37,10 @@ def list_versions(handle: str, as_json: bool) -> None:
                 _figure(each.metrics.auroc),
                 f"{each.created_at:%Y-%m-%d %H:%M}",
             )
-            for each in found
+            for each in listing
         ]
     say_table(("VERSION", "", "TAGS", "BY", "SAMPLES", "AUROC", "MADE"), rows)
-    say_unreadable(found.unreadable, "version")
+    say_unreadable(listing.unreadable, "version")
 
 
 @versions.command("show")
@@ -48,13 +48,13 @@ def list_versions(handle: str, as_json: bool) -> None:
 @click.argument("version", default="active")
 @as_json
 def show_version(handle: str, version: str, as_json: bool) -> None:
-    """Show a VERSION (vN, a tag, or the active one); as JSON with its snapshot."""
+    """Show a VERSION: vN, a tag, or active (default). --json includes its snapshot."""
     with connected() as client:
-        found = client.versions.get(handle, version)
+        detail = client.versions.get(handle, version)
     if as_json:
-        say_json(found)
+        say_json(detail)
     else:
-        _say(found)
+        _say(detail)
 
 
 @versions.command("tag")
@@ -62,10 +62,10 @@ def show_version(handle: str, version: str, as_json: bool) -> None:
 @click.argument("name")
 @as_json
 def tag_version(handle: str, name: str, as_json: bool) -> None:
-    """Let the tag NAME point at the active version."""
+    """Tag the active version with NAME."""
     with connected() as client:
         tagged = client.versions.tag(handle, name)
-    say(tagged, f"{tagged.tag} is v{tagged.version_no} of {handle}.", as_json=as_json)
+    say(tagged, f"Tagged v{tagged.version_no} of {handle} as {tagged.tag}.", as_json=as_json)
 
 
 @versions.command("untag")
@@ -73,10 +73,10 @@ def tag_version(handle: str, name: str, as_json: bool) -> None:
 @click.argument("name")
 @as_json
 def untag_version(handle: str, name: str, as_json: bool) -> None:
-    """Remove the tag NAME; the version stays."""
+    """Remove the tag NAME. The version stays."""
     with connected() as client:
         untagged = client.versions.untag(handle, name)
-    say(untagged, f"{handle} has the tag {untagged.tag} no more.", as_json=as_json)
+    say(untagged, f"Removed the tag {untagged.tag} from {handle}.", as_json=as_json)
 
 
 @versions.command("activate")
@@ -84,11 +84,11 @@ def untag_version(handle: str, name: str, as_json: bool) -> None:
 @click.argument("version")
 @as_json
 def activate_version(handle: str, version: str, as_json: bool) -> None:
-    """Let a VERSION (vN or a tag) serve scores."""
+    """Make a VERSION (vN or a tag) serve scores."""
     given = {"tag" if parse_version(version) is None else "version": version}
     with connected() as client:
         activated = client.versions.activate(handle, **given)
-    say(activated, f"v{activated.version_no} of {handle} serves scores.", as_json=as_json)
+    say(activated, f"v{activated.version_no} of {handle} now serves scores.", as_json=as_json)
 
 
 def _say(version: Version) -> None:

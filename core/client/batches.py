@@ -1,9 +1,9 @@
-"""`client.scores.batch`: any number of texts, in requests that follow each other without a pause.
+"""`client.scores.batch`: any number of texts, in consecutive requests without a pause.
 
-The next request is on its way when half of the one before is answered, so that the service always has something to do;
-memory holds two requests, whatever the number of texts. A request that breaks off is sent again from the first text
-that has no line yet, so that none is lost and none comes twice; the version of the first card answers for all. While
-the service has too much to do, a request is sent again after the pause that the service asks for.
+The next request is sent when half of the current one is answered, so that the service is never idle. Memory holds two
+requests, however many texts there are. A request that breaks off is sent again from the first text without a line, so
+that no text is lost or scored twice. All texts are scored by the version that scored the first. While the service is
+too busy, a request is retried after the pause that the service asks for.
 """
 
 import json
@@ -19,13 +19,13 @@ from traitbench.contract.names import pin, unpin
 from traitbench.errors import BodyTooLarge, Unavailable, Unreachable
 
 _MOST_BYTES = 2**20  # far below the operator's limit on a body
-_PATIENCE = 600.0  # seconds without a line from a service that has too much to do
-_PAUSES = (0.1, 0.4, 1.0, 2.0, 4.0)  # a service that is started again is there within seconds
+_PATIENCE = 600.0  # seconds to retry a busy service without getting a line
+_PAUSES = (0.1, 0.4, 1.0, 2.0, 4.0)  # a restarted service is back within seconds
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of every text."""
+    """The model, traits and mode with which all texts are scored."""
 
     handle: str
     traits: Sequence[str] | None = None
@@ -37,7 +37,10 @@ class Asked:
 
 
 def batch(connection: Connection, asked: Asked, texts: Iterable[str], *, size: int) -> Iterator[BatchLine]:
-    """The lines of all texts, in order, their `index` counted from the first."""
+    """Yield a line for each text, in order; `index` counts from the first text.
+
+    Raise `ValueError` if `size`, the number of texts per request, is out of bounds.
+    """
     if not 1 <= size <= MOST_TEXTS:
         raise ValueError(f"size is {size}; a request takes 1 to {MOST_TEXTS} texts")
     return _lines(connection, asked, _chunks(texts, size))
@@ -63,7 +66,7 @@ def _lines(connection: Connection, asked: Asked, chunks: Iterator["_Chunk"]) -> 
 
 
 class _Chunk:
-    """The texts of one request, and how far they are answered."""
+    """The texts of one request, and how many of them have an answer."""
 
     def __init__(self, first: int, texts: Sequence[str]) -> None:
         self.texts = texts
@@ -72,12 +75,12 @@ class _Chunk:
         self._coming: Lines | None = None
 
     def ask(self, connection: Connection, asked: Asked) -> None:
-        """Send it ahead of its turn; what goes wrong now is met again then."""
+        """Send the request early. Ignore errors here, because `lines` sends it again."""
         with suppress(Unavailable, BodyTooLarge):
             self._send(connection, asked, wait=False)
 
     def lines(self, connection: Connection, asked: Asked) -> Iterator[BatchLine]:
-        """Its lines; the request is repeated when it breaks off, for as long as there is hope."""
+        """Yield the lines; retry a request that breaks off until the pauses or the deadline run out."""
         pauses = iter(_PAUSES if self._first else _PAUSES[:2])
         deadline = time.monotonic() + _PATIENCE
         while self.answered < len(self.texts):
@@ -100,7 +103,7 @@ class _Chunk:
         self.close()
 
     def close(self) -> None:
-        """Let go of the answer."""
+        """Close the response."""
         if self._coming is not None:
             self._coming.close()
             self._coming = None
@@ -115,9 +118,9 @@ class _Chunk:
             yield FailedLine(index=self._first, error=_reason(error))
             return
         for line in coming:
-            told = _read(line).model_copy(update={"index": self._first + self.answered})
+            result = _read(line).model_copy(update={"index": self._first + self.answered})
             self.answered += 1
-            yield told
+            yield result
 
     def _send(self, connection: Connection, asked: Asked, *, wait: bool = True) -> Lines:
         fields = {"contents": self.texts[self.answered :], "traits": asked.traits, "mode": asked.mode}
@@ -128,7 +131,7 @@ class _Chunk:
 
 
 def _pinned(asked: Asked, line: BatchLine) -> Asked:
-    """A model may get another version meanwhile: all texts are scored by the one that scored the first."""
+    """Pin the request to the version of the first card, because another may become active meanwhile."""
     if unpin(asked.handle)[1] or not isinstance(line, ScoredLine):
         return asked
     return asked.of_version(line.metadata.version_id)
@@ -142,7 +145,7 @@ def _chunks(texts: Iterable[str], size: int) -> Iterator[_Chunk]:
             first, some, length = first + len(some), [], 0
         if text is not None:
             if not isinstance(text, str):
-                raise TypeError(f"a text is a str, not {type(text).__name__}")
+                raise TypeError(f"a text must be a str, not {type(text).__name__}")
             some.append(text)
             length += len(text)
 
@@ -152,7 +155,7 @@ def _read(line: bytes) -> BatchLine:
         return read_line(line)
     except ValueError as error:
         raise Unreachable(
-            "The service answers in a shape unknown to this client; are both of one release?",
+            "The service sent an answer that this client cannot read. Use the same release for client and service.",
             details={"expected": "BatchLine"},
         ) from error
 
@@ -161,7 +164,7 @@ def _encoded(body: object) -> bytes:
     try:
         return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
-        # Half of a surrogate pair: for the service to refuse, on the line of its text.
+        # A lone surrogate: let the service report the error on the line of that text.
         return json.dumps(body, separators=(",", ":")).encode()
 
 

@@ -1,4 +1,4 @@
-"""One client for one service: make it once, share it between threads, close it at the end."""
+"""The client. Create one per service, share it between threads, and close it at the end."""
 
 from types import TracebackType
 
@@ -15,7 +15,7 @@ from traitbench.contract.extracts import Extracted
 
 
 class Traitbench:
-    """The API's verbs. `base_url` is the address of the service, with or without the `/v1` behind it."""
+    """The operations of the API. `base_url` is the address of the service, with or without `/v1`."""
 
     def __init__(
         self,
@@ -38,15 +38,15 @@ class Traitbench:
         return self._connection.base_url
 
     def health(self) -> Health:
-        """Whether the service is ready; raise `Unavailable` when it is not, `Unreachable` when nothing answers."""
+        """Check that the service is ready; raise `Unavailable` if it is not, `Unreachable` if nothing answers."""
         return self._connection.get("/health", Health)
 
     def extract(self, url: str) -> Extracted:
-        """The readable text behind an address, fetched by the service."""
+        """Return the readable text of a web page, which the service fetches."""
         return self._connection.send("POST", "/extract", Extracted, body={"url": url})
 
     def close(self) -> None:
-        """End the connections."""
+        """Close the connections."""
         self._connection.close()
 
     def __enter__(self) -> "Traitbench":

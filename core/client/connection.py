@@ -1,10 +1,10 @@
-"""How a call crosses the wire: it is sent, repeated if it is a read, checked, and read as a value or as an error.
+"""Send requests to the service, retry reads, and turn responses into values or errors.
 
-Reads (GET) are repeated: when the connection failed, or the service was not ready (502, 503, 504; `Retry-After` is
-honoured within reason). A score or a comparison without feedback changes nothing either: it is repeated when the
-service refused it for having too much to do, after the pause that the service asks for, until the timeout. A write is
-never repeated, nor is a 409: it is a statement about the model. An answer that is not this service's (a proxy's page,
-the workbench's own) is `Unreachable`, not a parsing error.
+Reads (GET) are retried when the connection fails or the service is not ready (502, 503, 504). A `Retry-After` of up to
+five seconds is honoured. A score or a comparison without feedback changes nothing either, so it is retried while the
+service is too busy, after the pause that the service asks for, until the timeout. Writes and 409 responses are never
+retried. A response from something else, such as a proxy's error page or the workbench, raises `Unreachable` instead of
+a parsing error.
 """
 
 import json
@@ -26,13 +26,13 @@ Params = Mapping[str, str | int | None]
 LINES = "application/x-ndjson"
 
 _CONNECT_TIMEOUT = 5.0
-_LONG = 900.0  # seconds for what carries a whole model
-_KEEP_ALIVE = 30.0  # shorter than the server's, so that no call meets a connection that is just being closed
+_LONG = 900.0  # seconds; timeout for requests that carry a whole model
+_KEEP_ALIVE = 30.0  # shorter than the server's, so that no request uses a connection that is being closed
 _PAUSES = (0.1, 0.4)
 _LONGEST_PAUSE = 5.0
 _NOT_READY = frozenset({502, 503, 504})
 _HEADERS_OF_ERRORS = ("X-Run-Id", "Retry-After", "Allow", "WWW-Authenticate")
-_NOBODY = "does not answer; start it with `traitbench`, or set TRAITBENCH_API_URL to where it runs"
+_NO_ANSWER = "does not answer; start it with `traitbench`, or set TRAITBENCH_API_URL to its address"
 _LOOPBACK = frozenset({"127.0.0.1", "0.0.0.0", "::1", "::", "localhost"})
 
 
@@ -49,11 +49,11 @@ class Connection:
             headers=_authorization(api_key),
             limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=_KEEP_ALIVE),
             transport=transport,
-            trust_env=httpx.URL(self.base_url).host not in _LOOPBACK,  # a proxy cannot know this machine's loopback
+            trust_env=httpx.URL(self.base_url).host not in _LOOPBACK,  # a proxy cannot reach this machine's loopback
         )
 
     def get(self, path: str, answer: type[Answer], *, params: Params | None = None, long: bool = False) -> Answer:
-        """Read; repeated when the service could not be reached or was not ready. `long` waits longer for it."""
+        """Read a value; retry if the service cannot be reached or is not ready. `long` sets a longer timeout."""
         return _value(self._checked(self._repeated(self._request("GET", path, params=params, long=long))), answer)
 
     def send(
@@ -67,23 +67,25 @@ class Connection:
         long: bool = False,
         reads: bool = False,
     ) -> Answer:
-        """Write, or ask with a body; sent once. What only `reads` is sent again while the service is too busy."""
+        """Send a request with a body, once. With `reads` (it changes nothing), retry while the service is too busy."""
         request = self._request(method, path, params=params, body=body, long=long)
         return _value(self._checked(self._admitted(request) if reads else self._once(request)), answer)
 
     def get_text(self, path: str, media_type: str) -> str:
-        """Read a form of an answer that is text; repeated as `get` is."""
+        """Read an answer as text of a media type; retry like `get`."""
         request = self._request("GET", path, accept=media_type)
         return self._checked(self._repeated(request), media_type=media_type).text
 
     def text(self, path: str, *, body: Any) -> str:
-        """Ask with a body for the plain-text form of an answer; sent again when the service was too busy for it."""
+        """Send a body and return the answer as plain text; retry while the service is too busy."""
         request = self._request("POST", path, body=body, accept="text/plain")
         return self._checked(self._admitted(request), media_type="text/plain").text
 
     def lines(self, path: str, *, content: bytes, wait: bool = True) -> "Lines":
-        """Ask with a body for an answer of lines, and return when it begins; sent once. Without `wait` a busy service
-        refuses at once."""
+        """Send a body, once, and return the lines of the answer as soon as it begins.
+
+        Without `wait`, a busy service refuses at once.
+        """
         request = self._request("POST", path, content=content, accept=LINES)
         if not wait:
             request.headers["Prefer"] = "wait=0"
@@ -119,10 +121,10 @@ class Connection:
         except httpx.ReadTimeout as error:
             seconds = request.extensions["timeout"]["read"]
             raise self._unreachable(
-                f"did not answer within {seconds:g} s; what was asked may still happen: look before you repeat it"
+                f"did not answer within {seconds:g} s; it may still carry out the request, so check before you retry"
             ) from error
         except httpx.RequestError as error:
-            raise self._unreachable(_NOBODY) from error
+            raise self._unreachable(_NO_ANSWER) from error
 
     def _repeated(self, request: httpx.Request) -> httpx.Response:
         for pause in _PAUSES:
@@ -154,7 +156,7 @@ class Connection:
         self._whole(response)
         raise _error(response) or self._unreachable(
             f"is not Traitbench: it answered {response.status_code} with {_media_type(response) or 'no content type'}; "
-            "set TRAITBENCH_API_URL to where it runs"
+            "set TRAITBENCH_API_URL to its address"
         )
 
     def _whole(self, response: httpx.Response) -> None:
@@ -173,7 +175,7 @@ class Connection:
 
 
 class Lines:
-    """An answer's lines as they come; raises `Unreachable` when it breaks off."""
+    """The lines of a streamed answer; iterating raises `Unreachable` if the answer breaks off."""
 
     def __init__(self, response: httpx.Response, broken: Callable[[], Unreachable]) -> None:
         self._response, self._broken = response, broken
@@ -190,19 +192,21 @@ class Lines:
             raise self._broken()
 
     def close(self) -> None:
-        """Let go of the answer, whether or not it is at its end."""
+        """Close the response, even before its end."""
         self._response.close()
 
 
 def busy_for(error: TraitbenchError | None) -> float | None:
-    """Seconds until it is worth asking again, when the service refused for having too much to do; None for any other
-    error. Everyone who was refused gets another number, so that they do not all come back at once."""
+    """Return the seconds to wait before a retry if the service was too busy, or None for any other error.
+
+    The wait has random jitter, so that clients do not all retry at once.
+    """
     wish = "" if error is None or "busy" not in error.details else error.headers.get("Retry-After", "")
     return float(wish) * random.uniform(1.0, 1.5) if wish.isdecimal() else None
 
 
 def segment(name: str | int) -> str:
-    """A name as one segment of a path, whatever is in it."""
+    """Quote a name as one segment of a path."""
     quoted = quote(str(name), safe="")
     return quoted.replace(".", "%2E") if not quoted.strip(".") else quoted
 
@@ -214,7 +218,7 @@ def _checked_url(base_url: str) -> str:
         url = httpx.URL()
     if url.scheme not in ("http", "https") or not url.host:
         raise Unreachable(
-            f"{base_url!r} is not the address of a service; it looks like http://127.0.0.1:8501.",
+            f"{base_url!r} is not the address of a service. Use one like http://127.0.0.1:8501.",
             details={"base_url": base_url},
         )
     return base_url
@@ -224,7 +228,7 @@ def _authorization(api_key: str | None) -> dict[str, str]:
     if not api_key:
         return {}
     if not api_key.strip().isascii():
-        raise Unauthenticated("The API key has characters that no key has; check where it was copied from.")
+        raise Unauthenticated("The API key has characters that no key contains. Copy it again.")
     return {"Authorization": f"Bearer {api_key.strip()}"}
 
 
@@ -237,12 +241,12 @@ def _encoded(body: Any) -> bytes:
         ).encode()
     except ValueError as error:
         raise ValidationFailed(
-            "The request holds NaN, an infinite number or a half of a surrogate pair, which JSON cannot carry."
+            "The request holds NaN, an infinite number or a lone surrogate, which JSON cannot represent."
         ) from error
 
 
 def _wait_before_next(response: httpx.Response, pause: float) -> float | None:
-    """Seconds to wait before asking again; None when this answer is the answer."""
+    """Return the seconds to wait before a retry, or None if this response is final."""
     if response.status_code not in _NOT_READY:
         return None
     wish = response.headers.get("Retry-After", "")
@@ -255,14 +259,15 @@ def _value(response: httpx.Response, answer: type[Answer]) -> Answer:
         return answer.model_validate_json(response.content)
     except ValueError as error:
         raise Unreachable(
-            f"The service at {response.url.host} answers in a shape unknown to this client; are both of one release?",
+            f"The service at {response.url.host} sent an answer that this client cannot read. "
+            "Use the same release for client and service.",
             details={"expected": answer.__name__},
             request_id=response.headers.get("X-Request-Id"),
         ) from error
 
 
 def _error(response: httpx.Response) -> TraitbenchError | None:
-    """The error that an envelope stands for; None when there is no envelope."""
+    """Return the error in the response's envelope, or None if it has no envelope."""
     try:
         body = ErrorEnvelope.model_validate_json(response.content).error
     except ValueError:

@@ -1,4 +1,4 @@
-"""`client.models`: create, list, get, update, delete, train, wait for what runs; the card, the whole as a bundle."""
+"""`client.models`: create, list, get, update, delete, train, wait for a run; model card, export and import."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _POLL_SECONDS = 0.8
 
 
 class CreateFields(TypedDict, total=False):
-    """What a model may be given at its creation."""
+    """The optional fields of a new model."""
 
     description: str
     scoring_method: str
@@ -29,7 +29,7 @@ class CreateFields(TypedDict, total=False):
 
 
 class UpdateFields(TypedDict, total=False):
-    """What may be changed: a field left out stays, None resets it to its default."""
+    """The fields that can be changed. A field left out stays; None resets it to its default."""
 
     description: str | None
     scoring_method: str | None
@@ -48,7 +48,7 @@ class Models:
         self._connection = connection
 
     def create(self, handle: str, **fields: Unpack[CreateFields]) -> Model:
-        """Make a draft."""
+        """Create a draft model."""
         return self._connection.send("POST", "/models", Model, body={"handle": handle, **fields})
 
     def list(
@@ -60,16 +60,16 @@ class Models:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Pages[Model]:
-        """The models of a namespace; without one, those of the public catalog."""
+        """List the models of a namespace or, without one, of the public catalog."""
         filters = {"namespace": namespace, "state": state, "kind": kind, "limit": limit}
         return Pages(lambda at: self._connection.get("/models", ModelPage, params={**filters, "cursor": at}), cursor)
 
     def get(self, handle: str) -> Model:
-        """One model."""
+        """Return one model."""
         return self._connection.get(f"/models/{segment(handle)}", Model)
 
     def update(self, handle: str, **fields: Unpack[UpdateFields]) -> Model:
-        """Change what is given."""
+        """Change the given fields."""
         return self._connection.send("PATCH", f"/models/{segment(handle)}", Model, body=fields)
 
     def delete(self, handle: str) -> ModelDeleted:
@@ -84,10 +84,11 @@ class Models:
         reoptimize_params: bool = False,
         use_labels: bool = True,
     ) -> RunStarted:
-        """Start a training, or meet the one that runs; `wait` sees it through.
+        """Start a training, or return the run that is already training; call `wait` for the result.
 
-        A model that is ready is trained again only with `reoptimize_params`, which searches anew. With `use_labels` it
-        learns from the words for the traits and their poles too, as far as the samples bear them out.
+        A model that is ready is trained again only with `reoptimize_params`, which searches for new parameters. With
+        `use_labels`, training also uses the names, labels and descriptions of the traits as far as the samples confirm
+        them.
         """
         body = {"effort": effort, "reoptimize_params": reoptimize_params}
         if not use_labels:
@@ -95,7 +96,10 @@ class Models:
         return self._connection.send("POST", f"/models/{segment(handle)}/train", RunStarted, body=body)
 
     def wait(self, handle: str, *, on_progress: Callable[[Model], None] | None = None, timeout: float = 600.0) -> Model:
-        """The model once it is no longer busy; `on_progress` sees it at every look."""
+        """Wait until the model is no longer busy, and return it; call `on_progress` with the model at every poll.
+
+        Raise `TimeoutError` after `timeout` seconds; the run continues in the service.
+        """
         deadline = time.monotonic() + timeout
         for pause in chain(_POLLS, repeat(_POLL_SECONDS)):
             model = self.get(handle)
@@ -106,16 +110,16 @@ class Models:
             if time.monotonic() + pause > deadline:
                 break
             time.sleep(pause)
-        raise TimeoutError(f"{handle} is still busy after {timeout:g} s; what it does goes on in the service.")
+        raise TimeoutError(f"{handle} is still busy after {timeout:g} s. Its run continues in the service.")
 
     def card(self, handle: str) -> str:
-        """The model card, in markdown."""
+        """Return the model card as Markdown."""
         return self._connection.get_text(f"/models/{segment(handle)}", "text/markdown")
 
     def export(self, handle: str) -> Bundle:
-        """The whole model as one document: definition, versions and, unless under zero data retention, samples."""
+        """Return the whole model as one document: definition, versions and, without zero data retention, samples."""
         return self._connection.get(f"/models/{segment(handle)}/export", Bundle, long=True)
 
     def import_(self, bundle: Bundle, *, handle: str | None = None) -> Model:
-        """Bring an exported model in, under its own handle or another; a bundle that was changed is refused."""
+        """Import an exported model under its own handle or another one. A bundle that was changed is refused."""
         return self._connection.send("POST", "/models/import", Model, params={"handle": handle}, body=bundle, long=True)

@@ -1,4 +1,4 @@
-"""A listing that one can just iterate: it begins with the page in hand and fetches the others as they are needed."""
+"""A listing to iterate over: it holds the first page and fetches the others as needed."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 class Pages(Generic[Item]):
-    """`items` and `next_cursor` are those of the first page; iterating goes through all of them."""
+    """`items` and `next_cursor` belong to the first page; iterating yields the items of all pages."""
 
     def __init__(self, fetch: Callable[[str | None], Page[Item]], cursor: str | None = None) -> None:
         self._fetch = fetch
@@ -20,21 +20,21 @@ class Pages(Generic[Item]):
 
     @property
     def items(self) -> list[Item]:
-        """The items of the page in hand."""
+        """The items of the first page."""
         return self._page.items
 
     @property
     def next_cursor(self) -> str | None:
-        """Where the next page begins; None at the end."""
+        """The cursor of the next page; None at the end."""
         return self._page.next_cursor
 
     @property
     def unreadable(self) -> list[Unreadable]:
-        """The rows that the service could not read, on the pages fetched so far; they are no items."""
+        """The rows that the service could not read, on the pages fetched so far. They are not among the items."""
         return list(self._unreadable)
 
     def first(self) -> Item | None:
-        """The first item; None when there is none."""
+        """Return the first item, or None if the listing is empty."""
         return next(iter(self), None)
 
     def __iter__(self) -> Iterator[Item]:
@@ -50,7 +50,7 @@ class Pages(Generic[Item]):
 
 
 class Listed(list[Item]):
-    """A plain list that a notebook shows as a table; `unreadable` are the rows that the service could not read."""
+    """A list that a notebook shows as a table; `unreadable` names the rows that the service could not read."""
 
     def __init__(self, items: Iterable[Item] = (), unreadable: Sequence[Unreadable] = ()) -> None:
         super().__init__(items)

@@ -1,7 +1,7 @@
 """`client.samples`: add any number, list, delete, synthesize.
 
-The API takes at most 500 samples a request, each request whole or not at all. `add` keeps that promise for any number:
-it sends as many requests as it needs, and when one fails it removes what the ones before it brought in.
+The API takes up to 500 samples per request and stores all of them or none. `add` does the same for any number of
+samples: it sends as many requests as it needs, and if one fails, it removes the samples of the previous ones.
 """
 
 import json
@@ -27,10 +27,10 @@ class Samples:
         self._connection = connection
 
     def add(self, handle: str, samples: Sequence[SampleInput]) -> list[int]:
-        """Add samples, all or none; their ids rise in the order given.
+        """Add all samples or none, and return their ids, which ascend in the order given.
 
-        In an error `details.errors` counts the samples as they were given here, and `details.left_behind` has the ids
-        of those that could not be removed again (there are none unless the service went away).
+        In an error, `details.errors` counts from the first sample given here. `details.left_behind` has the ids of
+        samples that could not be removed again, for example because the service went down.
         """
         ids: list[int] = []
         for batch in _batches(samples):
@@ -46,7 +46,7 @@ class Samples:
     def list(
         self, handle: str, *, trait: str | None = None, limit: int = 100, cursor: str | None = None
     ) -> Pages[Sample]:
-        """The samples of the model, or of one of its traits, by id."""
+        """List the samples of the model, or of one of its traits, by id."""
         filters = {"trait": trait, "limit": limit}
         return Pages(
             lambda at: self._connection.get(_path(handle), SamplePage, params={**filters, "cursor": at}), cursor
@@ -59,15 +59,15 @@ class Samples:
     def synthesize(
         self, handle: str, *, synth_type: SynthType = "from_traits", effort: Effort | None = None
     ) -> RunStarted:
-        """Start making samples: from the traits, or variations of those there are (`diversify`).
+        """Start a run that makes samples from the traits, or variations of existing samples (`diversify`).
 
-        `client.models.wait` sees it through.
+        Call `client.models.wait` for the result.
         """
         body = {"synth_type": synth_type, "effort": effort}
         return self._connection.send("POST", f"{_path(handle)}/synthesize", RunStarted, body=body)
 
     def _remove(self, handle: str, ids: Sequence[int]) -> Sequence[int]:
-        """Remove the samples, and answer with those that could not be."""
+        """Remove the samples, and return the ids of those that could not be removed."""
         for position, sample_id in enumerate(ids):
             try:
                 self.delete(handle, sample_id)
@@ -81,7 +81,7 @@ def _path(handle: str, sample_id: int | None = None) -> str:
 
 
 def _batches(samples: Sequence[SampleInput]) -> Iterator[list[dict[str, Any]]]:
-    """Consecutive samples as they are sent, bounded in number and in size."""
+    """Yield the JSON of consecutive samples, in batches of limited number and size."""
     batch: list[dict[str, Any]] = []
     size = 0
     for sample in samples:
@@ -97,7 +97,7 @@ def _batches(samples: Sequence[SampleInput]) -> Iterator[list[dict[str, Any]]]:
 
 
 def _recount(error: TraitbenchError, before: int, left_behind: Sequence[int]) -> None:
-    """Count the elements that an error names from the first sample given, not from the first of its request."""
+    """Make the positions in an error count from the first sample given, not from the first in its request."""
     for place in error.details.get("errors", ()):
         match place:
             case {"loc": ["samples", int(index), *rest]}:

@@ -1,4 +1,4 @@
-"""`client.scores`: a text against a model, or two against each other, as cards or as bar charts."""
+"""`client.scores`: score one text, many texts, or compare two, as cards or as bar charts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from traitbench.contract.scores import Card, Comparison
 
 
 class Scores:
-    """Scoring; a handle may be pinned to a version: `a.b@v3`, `a.b@tag`."""
+    """Scoring. A handle may be pinned to a version: `a.b@v3`, `a.b@tag`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -25,22 +25,22 @@ class Scores:
         feedback: Mapping[str, float | str] | None = None,
         explain: bool = False,
     ) -> Card:
-        """The card of a text; `traits` are those to score, all when left out.
+        """Score a text on the given `traits`, or on all, and return its card.
 
         `feedback` says what the scores should have been, by trait: a number from 0 to 1, a pole's label, or a word such
-        as good, fair, poor. It becomes samples of the next retraining; their ids are in `card.metadata.sample_ids`.
+        as good, fair, poor. It is stored as samples for the next retraining; `card.metadata.sample_ids` has their ids.
 
-        `explain` asks for the reasons: `card.explanation` has, by trait, what each sentence adds to the score, with the
-        words it is about, and the nearest samples.
+        With `explain`, `card.explanation` has for each trait what each sentence adds to the score, with its text, and
+        the nearest samples.
         """
-        told = None if feedback is None else dict(feedback)
-        body = _body(content=content, traits=_listed(traits), feedback=told, explain=explain or None)
+        labels = None if feedback is None else dict(feedback)
+        body = _body(content=content, traits=_listed(traits), feedback=labels, explain=explain or None)
         return quoted(
             self._connection.send("POST", _path(handle, "score"), Card, body=body, reads=not feedback), content
         )
 
     def chart(self, handle: str, content: str, *, traits: Sequence[str] | None = None) -> str:
-        """The card of a text, drawn as a bar chart in plain text."""
+        """Score a text and return its card as a bar chart in plain text."""
         return self._connection.text(_path(handle, "score"), body=_body(content=content, traits=_listed(traits)))
 
     def batch(
@@ -52,22 +52,22 @@ class Scores:
         mode: Mode = "full",
         size: int = MOST_TEXTS,
     ) -> Iterator[BatchLine]:
-        """The lines of any number of texts, in order, as they come; `size` is how many go in one request.
+        """Score any number of texts and yield a line for each, in order, as the answers arrive.
 
         A line is a `ScoredLine`, which is a card, or a `FailedLine` with its `error`; `index` counts from the first
-        text. All are scored by one version. `mode` trades quality for speed, where the version was trained for it:
-        "layer4" or "static".
+        text. One version scores all texts. The modes "layer4" and "static" trade quality for speed, if the version was
+        trained for them. `size` is the number of texts per request.
         """
         asked = batches.Asked(handle, _listed(traits), mode)
         return batches.batch(self._connection, asked, texts, size=size)
 
     def compare(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> Comparison:
-        """The cards of two texts and what changes from `a` to `b`."""
+        """Score two texts and return both cards and the change from `a` to `b`."""
         body = _body(a=a, b=b, traits=_listed(traits))
         return self._connection.send("POST", _path(handle, "compare"), Comparison, body=body, reads=True)
 
     def compare_chart(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> str:
-        """Two texts side by side, drawn in plain text."""
+        """Compare two texts and return both cards side by side as a bar chart in plain text."""
         return self._connection.text(_path(handle, "compare"), body=_body(a=a, b=b, traits=_listed(traits)))
 
 
@@ -80,5 +80,5 @@ def _listed(traits: Sequence[str] | None) -> list[str] | None:
 
 
 def _body(**fields: Any) -> dict[str, Any]:
-    """The fields that were given."""
+    """Return the fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}

@@ -1,4 +1,4 @@
-"""`client.traits`: add, list, get, update, delete, and discover what the samples hold."""
+"""`client.traits`: add, list, get, update, delete, and discover traits in the samples."""
 
 import builtins
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from traitbench.contract.traits import Aggregation, Trait, TraitInput, TraitList
 
 
 class TraitFields(TypedDict, total=False):
-    """What may be changed; None means unchanged."""
+    """The fields that can be changed; None means unchanged."""
 
     name: str | None
     description: str | None
@@ -21,27 +21,27 @@ class TraitFields(TypedDict, total=False):
 
 
 class Traits:
-    """The traits of a model; each is named by its key, or by its name."""
+    """The traits of a model. Methods take the key of a trait, or its name."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def add(self, handle: str, traits: Sequence[TraitInput]) -> builtins.list[Trait]:
-        """Add traits, or change those whose key exists; the answer has those sent, in their order."""
+        """Add traits, or change those whose key exists, and return them in the order given."""
         body = {"traits": [trait.model_dump(exclude_unset=True) for trait in traits]}
         return Listed(self._connection.send("POST", _path(handle), TraitList, body=body).traits)
 
     def list(self, handle: str) -> Listed[Trait]:
-        """All traits of the model."""
-        found = self._connection.get(_path(handle), TraitList)
-        return Listed(found.traits, found.unreadable)
+        """List all traits of the model."""
+        answer = self._connection.get(_path(handle), TraitList)
+        return Listed(answer.traits, answer.unreadable)
 
     def get(self, handle: str, key: str) -> Trait:
-        """One trait."""
+        """Return one trait."""
         return self._connection.get(_path(handle, key), Trait)
 
     def update(self, handle: str, key: str, **fields: Unpack[TraitFields]) -> Trait:
-        """Change what is given; the key stays."""
+        """Change the given fields. The key does not change."""
         return self._connection.send("PATCH", _path(handle, key), TraitList, body=fields).traits[0]
 
     def delete(self, handle: str, key: str) -> ModelDeleted:
@@ -49,7 +49,10 @@ class Traits:
         return self._connection.send("DELETE", _path(handle, key), ModelDeleted)
 
     def discover(self, handle: str, *, effort: Effort | None = None) -> RunStarted:
-        """Start looking for traits in the samples; `client.models.wait` sees it through, then they are listed."""
+        """Start a run that looks for traits in the samples.
+
+        Call `client.models.wait` for the result; then `list` includes the new traits.
+        """
         return self._connection.send("POST", _path(handle, "discover"), RunStarted, body={"effort": effort})
 
 

@@ -1,1 +1,1 @@
-"""The wire: one set of types that service and client share (core/docs/api.md, core/docs/contract.md)."""
+"""The types of requests and answers, shared by service and client (core/docs/api.md, core/docs/contract.md)."""

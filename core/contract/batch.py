@@ -1,4 +1,4 @@
-"""Many texts at once on the wire: a request of up to a thousand, an answer of one line for each.
+"""Batches on the wire: a request with up to 1,000 texts, and an answer with one line for each.
 
 See core/docs/contract.md, section 8.
 """
@@ -18,7 +18,7 @@ Mode = Literal["full", "layer4", "static"]
 class BatchRequest(Received):
     """Body of `POST /models/{handle}/score/batch`. A text that cannot be scored has an error on its own line.
 
-    `mode` trades quality for speed: `layer4` runs four layers of the transformer, `static` none of it.
+    `mode` trades quality for speed: `layer4` runs only four layers of the transformer, `static` runs none.
     """
 
     contents: Annotated[list[InstanceOf[str]], Field(min_length=1, max_length=MOST_TEXTS)]
@@ -27,7 +27,7 @@ class BatchRequest(Received):
 
 
 class LineError(Returned):
-    """Why a text of a batch has no card: the code is one that a request with this text alone would meet."""
+    """Why a text of a batch has no card; `code` is the one that a request with this text alone would get."""
 
     code: str
     message: str
@@ -35,13 +35,13 @@ class LineError(Returned):
 
 
 class ScoredLine(Card):
-    """The card of a text; `index` is the text's place among those sent, from 0."""
+    """The card of a text; `index` is the text's position in the request, from 0."""
 
     index: int
 
 
 class FailedLine(Returned):
-    """A text that has no card; `index` is the text's place among those sent, from 0."""
+    """A text without a card; `index` is the text's position in the request, from 0."""
 
     index: int
     error: LineError
@@ -54,6 +54,6 @@ _LINE: TypeAdapter[BatchLine] = TypeAdapter(BatchLine)
 
 
 def read_line(line: bytes) -> BatchLine:
-    """A line of the answer; raise `ValueError` when it is none."""
+    """Parse a line of the answer; raise `ValueError` if it is not one."""
     kind: type[ScoredLine] | type[FailedLine] = FailedLine if _FAILED in line[:40] else ScoredLine
     return kind.model_validate_json(line)

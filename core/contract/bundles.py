@@ -1,7 +1,7 @@
-"""A whole model as one document, to be kept, checked and brought in elsewhere (ours, beside the specification).
+"""A whole model as one document, for export and import (an addition to the specification).
 
-`sha256` is over the canonical bytes of everything else in it: a document that was changed is refused. Samples have no
-ids here, since those are a service's own; who points at one names its place in `samples`, counted from 0.
+`sha256` is the hash of the canonical bytes of everything else in the document, so that a changed document is refused.
+Samples have no ids here, because ids belong to one service. References use the position in `samples`, from 0.
 """
 
 import hashlib
@@ -24,14 +24,14 @@ Place = Annotated[int, Field(ge=0), Integral]
 
 
 class Anchors(Received):
-    """Places of the samples that typify either pole."""
+    """Positions of the samples that typify each pole."""
 
     positive: list[Place]
     negative: list[Place]
 
 
 class Intrinsic(Received):
-    """What discovery found. `axis` is base64 of little-endian float32, a direction among the vectors of one encoder."""
+    """The result of discovery. `axis` is base64 of little-endian float32: a direction among an encoder's vectors."""
 
     axis: Text
     encoder_digest: Text
@@ -42,13 +42,13 @@ class Intrinsic(Received):
 
 
 class BundledTrait(TraitInput):
-    """A trait; `intrinsic` is null on one that a person gave."""
+    """A trait; `intrinsic` is null if a person defined it."""
 
     intrinsic: Intrinsic | None
 
 
 class BundledSample(SampleInput):
-    """A sample; `seed` is the place of the sample it varies, `pending` says that no version has learnt from it yet."""
+    """A sample; `seed` is the position of the sample it varies, `pending` means that no version used it yet."""
 
     provenance: Provenance
     seed: Place | None = None
@@ -86,18 +86,21 @@ class Bundle(Received):
 
 
 def digest(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> str:
-    """What `sha256` has to be; `samples` replace those of the bundle.
+    """Return the value that `sha256` must have; `samples` replace those of the bundle.
 
-    What has its default is left out, so that a field which a later release adds changes no older document.
+    Fields with their default value are left out, so that a new field does not change the hash of older documents.
     """
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for piece in _object(sorted(Bundle.model_fields.keys() - {"sha256"}), _values(bundle, samples), _dumped):
-        found.update(piece.encode())
-    return found.hexdigest()
+        sha256.update(piece.encode())
+    return sha256.hexdigest()
 
 
 def document(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> Iterator[str]:
-    """The bundle as JSON, in pieces: the whole of it is never in memory. `samples` replace those of the bundle."""
+    """Yield the bundle as pieces of JSON, so that it is never in memory as a whole.
+
+    `samples` replace those of the bundle.
+    """
     return _object(Bundle.model_fields, _values(bundle, samples), _as_json)
 
 
@@ -127,5 +130,5 @@ def _object(names: Iterable[str], values: Mapping[str, Any], dump: Callable[[Any
 
 
 def _dumped(value: Any) -> str:
-    told = value.model_dump(mode="json", exclude_defaults=True) if isinstance(value, BaseModel) else value
-    return json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    plain = value.model_dump(mode="json", exclude_defaults=True) if isinstance(value, BaseModel) else value
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -6,7 +6,7 @@ from traitbench.contract.fields import Returned
 
 
 class ErrorBody(Returned):
-    """What went wrong, enough to fix it without reading docs."""
+    """What went wrong and how to fix it."""
 
     code: str
     message: str
@@ -15,13 +15,13 @@ class ErrorBody(Returned):
 
 
 class ErrorEnvelope(Returned):
-    """Body of every answer other than 2xx."""
+    """Body of every response other than 2xx."""
 
     error: ErrorBody
 
 
 class Health(Returned):
-    """Answer of `GET /health`: `ok`, and what was measured; a service of an earlier release gives the status alone."""
+    """Answer of `GET /health`: `ok` and measurements. A service of an earlier release returns only the status."""
 
     status: str
     worker_heartbeat_age_s: float | None = None

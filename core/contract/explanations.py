@@ -1,4 +1,4 @@
-"""Why a text scores as it does, on the wire (core/docs/contract.md, "Explanations")."""
+"""Explanations of scores on the wire (an addition to core/docs/contract.md, section 8)."""
 
 from typing import Literal
 
@@ -8,22 +8,22 @@ from traitbench.contract.fields import Returned
 
 
 class Stretch(Returned):
-    """Characters `start` to `end` of the text that was scored: `content` itself, or what was read at its address."""
+    """Characters `start` to `end` of the scored text: `content` itself, or the text of the page at its URL."""
 
     start: int
     end: int
 
 
 class Piece(Stretch):
-    """A stretch and what it adds to the position: above 0 towards the positive pole."""
+    """A stretch and its contribution to the position; above 0 is towards the positive pole."""
 
     contribution: float
 
 
 class Part(Piece):
-    """A sentence, or a longer stretch that was not looked into, with its words or phrases where these were looked at.
+    """A sentence, or a longer stretch if the text is long. `pieces` has its words or phrases if they were analysed.
 
-    `text` is there only when the content was an address: the request does not hold the text then.
+    `text` is present only if the content was a URL, because the caller does not have the text then.
     """
 
     pieces: list[Piece]
@@ -31,10 +31,10 @@ class Part(Piece):
 
 
 class Neighbour(Returned):
-    """A sample like the text: the cosine of the two vectors is their `similarity`.
+    """A sample that is similar to the text; `similarity` is the cosine of the two vectors.
 
-    `quality` is null when the trait was found by discovery and nobody labelled the sample; `text` when the key may not
-    list the model's samples.
+    `quality` is null if discovery derived the trait and the sample has no label. `text` is null if the key may not list
+    the model's samples.
     """
 
     id: int
@@ -44,19 +44,19 @@ class Neighbour(Returned):
 
 
 class Nearest(Returned):
-    """The nearest samples of either side, nearest first."""
+    """The nearest samples at each pole, nearest first."""
 
     positive: list[Neighbour]
     negative: list[Neighbour]
 
 
 class Explanation(Returned):
-    """A trait's reasons: `baseline` and all contributions of `parts` add up to `position`.
+    """The reasons for a trait's score: `baseline` and the contributions of all `parts` add up to `position`.
 
-    In the unit `logit` the position is that of the score, ln(p / (1 - p)); where a score is the mean of several parts'
-    it is p itself, unit `score`. The baseline is the middle, where a text lies that says nothing. `refined` is false
-    when the text is so long that stretches of several sentences were left whole; `decided_by` is the part that is the
-    maximum or the minimum. `note` says what is left out, and why.
+    In the unit `logit`, the position is ln(p / (1 - p)) of the score p. If the score is the mean over several parts,
+    the unit is `score` and the position is p. The baseline is the position of a text that says nothing: the middle.
+    `refined` is false if the text is so long that some parts have several sentences. `decided_by` is the part that is
+    the maximum or the minimum. `note` says what is left out, and why.
     """
 
     unit: Literal["logit", "score"]

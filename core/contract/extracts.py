@@ -1,4 +1,4 @@
-"""Readable text behind a URL, on the wire (core/docs/contract.md, section 8)."""
+"""The readable text of a web page, on the wire (core/docs/contract.md, section 8)."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ class ExtractRequest(Received):
 
 
 class Extracted(Returned):
-    """What was read there; `content` is cut past 50 KB, `content_sha256` is over it as it stands here."""
+    """The text of a page. `content` is cut at 50 KB, and `content_sha256` is the hash of the cut text."""
 
     url: str
     content: str

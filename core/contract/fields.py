@@ -1,7 +1,7 @@
-"""The kinds of value that fields are made of, and the bases of all wire types.
+"""Types of fields, and the base classes of all wire types.
 
-`Received` types refuse what they do not know; `Returned` types tolerate it and have no defaults, so that a client meets
-a newer service without failing and a service cannot forget a field.
+`Received` types reject unknown fields. `Returned` types ignore them, so that a client works with a newer service, and
+have no defaults, so that a service cannot forget a field.
 """
 
 from typing import Annotated, Any
@@ -10,10 +10,10 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 
 class Wire(BaseModel):
-    """What crosses the wire, in either direction."""
+    """Base class of all requests and answers."""
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows: plain text until `traitbench.notebook` is imported, which the client does."""
+        """Plain text in a notebook until `traitbench.notebook` is imported, which the client does."""
         return None
 
 
@@ -31,7 +31,7 @@ class Returned(Wire):
 
 
 def _integral(value: Any) -> Any:
-    """`1.0` is an integer to JSON, `true` is not; strictness does the rest."""
+    """Turn 1.0, which is an integer in JSON, into 1. Strict mode rejects everything else, such as `true`."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -42,15 +42,15 @@ def _without_nul(value: Any) -> Any:
 
 
 def said(**keywords: Any) -> Any:
-    """Keywords of a schema that an operation checks itself, because the error has a code of its own."""
+    """Add keywords to the JSON schema. The operation checks them itself, because it raises an error of its own."""
     return Field(json_schema_extra=keywords)
 
 
-# Bounds and patterns stand before these two: behind them they would be checked, and missing in the schema.
+# In an annotation, bounds and patterns come before these two. After them they would be missing from the schema.
 Integral = BeforeValidator(_integral)
 WithoutNul = BeforeValidator(_without_nul)
 
-# \S as it is checked here, written out: which characters are space is not the same in every reader of patterns.
+# \S written out, because regular-expression engines differ in which characters are spaces.
 _NO_SPACE = r"[^\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 
 Text = Annotated[str, WithoutNul]

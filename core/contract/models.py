@@ -41,7 +41,7 @@ class ModelCreate(Received):
 
 
 class ModelUpdate(Received):
-    """Body of `PATCH /models/{handle}`: what is not sent stays, an explicit null resets to the default."""
+    """Body of `PATCH /models/{handle}`: an absent field stays as it is; null resets it to the default."""
 
     description: Description | None = None
     scoring_method: ScoringMethod | None = None
@@ -54,9 +54,9 @@ class ModelUpdate(Received):
 
 
 class Progress(Returned):
-    """How far a run is; `fraction` of the whole, times in seconds.
+    """The progress of a run: `fraction` is from 0 to 1, times are in seconds.
 
-    `notes`, in sentences, are what a person should know of the outcome; absent when there is nothing to say.
+    `notes` are sentences about the outcome for a person to read; absent if there are none.
     """
 
     phase: str
@@ -108,7 +108,7 @@ class Model(Returned):
 
 
 class ModelDeleted(Returned):
-    """Answer to `DELETE /models/{handle}`, and to the removal of a trait or sample of it."""
+    """Answer to `DELETE /models/{handle}`, and to the deletion of a trait or sample."""
 
     handle: str
     deleted: bool
@@ -123,7 +123,7 @@ class TrainRequest(Received):
 
 
 class RunStarted(Returned):
-    """The model's state after the call and the run that was enqueued or met; null when there was nothing to do."""
+    """The model's state after the call, and the run that was queued or is already active; null if nothing was to do."""
 
     state: State
     run_id: str | None

@@ -12,7 +12,7 @@ HANDLE = re.compile(rf"({_PART})\.({_PART})")
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"v([0-9]+)")
 ACTIVE = "active"
-TAG_SCHEMA = rf"^(?!v[0-9]+$|{ACTIVE}$){TAG.pattern}$"  # what `check_tag` lets pass
+TAG_SCHEMA = rf"^(?!v[0-9]+$|{ACTIVE}$){TAG.pattern}$"  # what `check_tag` accepts
 
 _GIVEN_KEY = re.compile(r"[\w-]{1,64}")
 _NOT_KEY = re.compile(r"\W+")
@@ -29,27 +29,32 @@ class Handle(NamedTuple):
 
 
 class PinnedHandle(NamedTuple):
-    """A handle and, behind an `@`, the `vN` or tag that it is pinned to."""
+    """A handle and, after an `@`, the `vN` or tag that it is pinned to."""
 
     handle: Handle
     version: str | None
 
 
 def parse_handle(text: str) -> Handle:
-    """Raise `InvalidHandle` unless `text` is `<namespace>.<name>`."""
+    """Parse `<namespace>.<name>`; raise `InvalidHandle` if `text` is something else."""
     if match := HANDLE.fullmatch(text):
         return Handle(match[1], match[2])
     raise InvalidHandle(
-        "A handle is <namespace>.<name>, each part 1-64 of a-z 0-9 - _, starting with a letter or digit.",
+        "A handle is <namespace>.<name>. Each part is 1-64 of a-z, 0-9, - and _, and starts with a letter or digit.",
         details={"field": "handle", "pattern": HANDLE.pattern},
     )
 
 
 def parse_pinned_handle(text: str) -> PinnedHandle:
-    """`handle`, `handle@vN` or `handle@tag`; only score and compare accept the latter two."""
+    """Parse `handle`, `handle@vN` or `handle@tag`; raise `InvalidHandle` if `text` is something else.
+
+    Only score and compare accept the latter two.
+    """
     handle, at, version = text.partition("@")
     if at and not TAG.fullmatch(version):
-        raise InvalidHandle("Behind the @ of a handle stands a version (vN) or a tag.", details={"field": "handle"})
+        raise InvalidHandle(
+            "The part after the @ of a handle must be a version (vN) or a tag.", details={"field": "handle"}
+        )
     return PinnedHandle(parse_handle(handle), version if at else None)
 
 
@@ -65,33 +70,34 @@ def unpin(handle: str) -> tuple[str, str]:
 
 
 def trait_key(name: str) -> str:
-    """The key of a trait that was given none: snake case of its name, letters of any script kept."""
+    """Return the default key of a trait: its name in snake case, with letters of any script."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     key = re.sub(r"_+", "_", _NOT_KEY.sub("_", folded)).strip("_")[:64].strip("_")
     if not key:
         raise ValidationFailed(
-            "The name has no letter or digit to make a key of; give a key.",
-            details={"errors": [{"loc": ["name"], "type": "empty_key", "msg": "no letter or digit in it"}]},
+            "The name has no letter or digit to make a key from. Give a key.",
+            details={"errors": [{"loc": ["name"], "type": "empty_key", "msg": "no letter or digit"}]},
         )
     return key
 
 
 def is_key(text: str) -> bool:
-    """Whether a given trait key keeps to the grammar."""
+    """Whether `text` is a valid trait key."""
     return _GIVEN_KEY.fullmatch(text) is not None
 
 
 def parse_version(text: str) -> int | None:
-    """The N of `vN`; None for a tag."""
+    """Return the N of `vN`, or None for a tag."""
     match = VERSION.fullmatch(text)
     return int(match[1]) if match and len(match[1]) <= 18 else None
 
 
 def check_tag(text: str) -> str:
-    """Raise `InvalidTag` unless `text` may name a version."""
+    """Return `text`; raise `InvalidTag` unless it is a valid tag."""
     if not TAG.fullmatch(text) or VERSION.fullmatch(text) or text == ACTIVE:
         raise InvalidTag(
-            "A tag is 1-64 letters, digits, '.', '_', '-', starting with a letter or digit; vN and active are taken.",
+            "A tag is 1-64 letters, digits, '.', '_' and '-', and starts with a letter or digit. "
+            "vN and active are reserved.",
             details={"field": "name", "pattern": TAG.pattern},
         )
     return text

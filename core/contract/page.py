@@ -17,9 +17,9 @@ Item = TypeVar("Item")
 
 
 class Page(Returned, Generic[Item]):
-    """Items, the page size used, and where the next page begins; null at the end.
+    """Items, the page size, and the cursor of the next page, which is null at the end.
 
-    `unreadable` names the rows of this page that could not be read; absent when there are none.
+    `unreadable` names the rows of this page that could not be read; absent if there are none.
     """
 
     items: list[Item]
@@ -29,11 +29,11 @@ class Page(Returned, Generic[Item]):
 
 
 class ModelPage(Page[Model]):
-    """Models by handle."""
+    """Models, sorted by handle."""
 
 
 class SamplePage(Page[Sample]):
-    """Samples by id, ascending."""
+    """Samples, sorted by id."""
 
 
 class VersionPage(Page[Version]):

@@ -32,7 +32,7 @@ class SampleInput(Received):
 
 
 class SamplesCreate(Received):
-    """Body of `POST /models/{handle}/samples`; it goes in whole or not at all."""
+    """Body of `POST /models/{handle}/samples`. Either all samples are added or none."""
 
     samples: Annotated[list[SampleInput], Field(min_length=1, max_length=MOST_SAMPLES)]
 

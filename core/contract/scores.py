@@ -20,9 +20,9 @@ FEEDBACK_WORDS: Mapping[str, float] = {
 
 
 class ScoreRequest(Received):
-    """JSON body of `POST /models/{handle}/score`; `traits` names those to score, all when absent.
+    """JSON body of `POST /models/{handle}/score`; `traits` names the traits to score, by default all.
 
-    `explain` asks for the reasons, too.
+    `explain` requests the explanation too.
     """
 
     content: NotBlank
@@ -58,7 +58,7 @@ class TraitScore(Returned):
 
 
 class ScoreMetadata(Returned):
-    """Which request and which version gave the card."""
+    """The request and the version that produced the card."""
 
     request_id: str
     version_id: str
@@ -66,7 +66,7 @@ class ScoreMetadata(Returned):
 
 
 class Card(Returned):
-    """The scores of one text, and the reasons by trait where they were asked for: else there is no such field."""
+    """The scores of one text. `explanation` has the reasons by trait, and is absent unless it was requested."""
 
     scores: dict[str, int]
     composite: int

@@ -19,14 +19,14 @@ def _grammatical(key: str) -> str:
     return key
 
 
-# In a schema's patterns \w is ASCII; letters and digits of every script have no name there that all readers know.
+# In a schema's patterns \w is ASCII, and no class for letters and digits of all scripts works in every engine.
 Key = Annotated[
     str, WithoutNul, AfterValidator(_grammatical), said(pattern=r"^([A-Za-z0-9_-]|[^\u0000-\u007f]){1,64}$")
 ]
 
 
 class TraitInput(Received):
-    """One trait to add, or to change when its key exists."""
+    """A trait to add, or to change if its key exists."""
 
     name: Label
     key: Key | None = None
@@ -60,7 +60,7 @@ class AnchorSampleIds(Returned):
 
 
 class Trait(Returned):
-    """A trait in detail; the last three are null on extrinsic traits."""
+    """A trait with its sample counts; the last three fields are null on extrinsic traits."""
 
     key: str
     name: str

@@ -12,7 +12,7 @@ TriggeredBy = Literal["train", "retune", "retrain_buffered", "backfill"]
 
 
 class Version(Returned):
-    """A trained version. `snapshot` is absent in lists and for scoring keys, so it alone has a default."""
+    """A trained version. `snapshot` is absent in lists and for scoring keys."""
 
     version_id: int
     version_no: int
@@ -35,7 +35,7 @@ class VersionTagged(Returned):
 
 
 class VersionUntagged(Returned):
-    """Answer to the removal of a tag."""
+    """Answer to the deletion of a tag."""
 
     handle: str
     tag: str

@@ -1,1 +1,1 @@
-"""The door for programs: HTTP under `/v1`, and nothing of the domain in it (core/docs/contract.md, section 1)."""
+"""The HTTP layer of the API under `/v1`, without domain logic (core/docs/contract.md, section 1)."""

@@ -1,7 +1,7 @@
-"""Which media type an answer takes (RFC 9110, 12.5.1): the offer that `Accept` weighs most.
+"""Choose the media type of an answer by the `Accept` header (RFC 9110, 12.5.1).
 
-The most specific range decides an offer's weight. Between equal weights the offer that was named goes before one that
-only a wildcard covers, then the service's own order decides. Parameters other than `q` are not looked at.
+The most specific range decides the weight of an offer. Between equal weights, an offer that is named precedes one that
+only a wildcard covers; then the service's own order decides. Parameters other than `q` are ignored.
 """
 
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ from traitbench.errors import NotAcceptable
 
 
 def negotiate(accept: str, offers: Sequence[str]) -> str:
-    """The best of `offers`; the first when `accept` is empty. Raise `NotAcceptable` when none is accepted."""
+    """Return the best of `offers`, or the first if `accept` is empty; raise `NotAcceptable` if none is accepted."""
     if not accept.strip() or accept == "*/*":
         return offers[0]
     ranges = dict(_range(part) for part in accept.split(","))
     best = max(offers, key=lambda offer: _weight(offer, ranges))
     if _weight(best, ranges)[0] <= 0.0:
         raise NotAcceptable(
-            f"The answer can be {' or '.join(offers)}; the Accept header takes none of these.",
+            f"The answer can be {' or '.join(offers)}; the Accept header accepts none of these.",
             details={"offers": [*offers]},
         )
     return best
@@ -33,7 +33,7 @@ def _range(part: str) -> tuple[str, float]:
 
 
 def _weight(offer: str, ranges: dict[str, float]) -> tuple[float, int]:
-    """Weight and specificity, 0.0 when nothing covers the offer."""
+    """Return the weight and specificity of an offer; the weight is 0.0 if no range covers it."""
     covering = (offer, f"{offer.partition('/')[0]}/*", "*/*")
     for specificity, name in zip((2, 1, 0), covering, strict=True):
         if name in ranges:

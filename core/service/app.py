@@ -1,4 +1,4 @@
-"""The FastAPI service: the resources under `/v1`, put together, with one way to fail."""
+"""The FastAPI application: all resources under `/v1`, and the handlers that turn errors into responses."""
 
 import logging
 from collections.abc import Callable
@@ -21,19 +21,19 @@ from traitbench.service.watching import Watching
 
 _log = logging.getLogger(__name__)
 
-# Routes are tried one after another: what is asked most stands first.
+# Routes are matched in this order, so the most used come first.
 RESOURCES = (scores, batches, models, traits, samples, versions, extracts, open, metrics)
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
-# The framework's own telemetry would carry bodies and error messages; there is none.
+# FastAPI's own telemetry would record bodies and error messages, so it is off.
 SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
 
 
 def create_app(bench_of: Callable[[], Bench | None] | Bench) -> ASGIApp:
-    """The service over a bench, or over what returns one once it is open and None until then."""
+    """Build the service over a bench, or over a function that returns one, or None until it is open."""
     api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=SILENT)
     api.state.bench_of = (lambda: bench_of) if isinstance(bench_of, Bench) else bench_of
-    api.state.capacity = None  # made by the settings of the bench, which may not be open yet
+    api.state.capacity = None  # created on first use, from the settings of the bench, which may not be open yet
     api.state.watching = watching = Watching(api.state.bench_of, lambda: api.state.capacity)
     for resource in RESOURCES:
         api.include_router(resource.router)
@@ -47,42 +47,44 @@ def create_app(bench_of: Callable[[], Bench | None] | Bench) -> ASGIApp:
 async def _raised(request: Request, error: Any) -> Response:
     if isinstance(error, UnreadableRow):
         _log.error("%s %s", request_id(request.scope), error.message)
-    return _told(request, error)
+    return _error_response(request, error)
 
 
 async def _bad_query(request: Request, error: Any) -> Response:
-    return _told(request, query.invalid(error.errors()))
+    return _error_response(request, query.invalid(error.errors()))
 
 
 async def _unrouted(request: Request, error: Any) -> Response:
-    return _told(request, _routing_error(request, error.status_code))
+    return _error_response(request, _routing_error(request, error.status_code))
 
 
 async def _uncaught(request: Request, error: Exception) -> Response:
-    """The framework raises the error again behind this answer, and the edges write it down."""
+    """Return a 500. The framework then raises the error again, and the outermost middleware logs it."""
     request.app.state.watching.failed(InternalError.code)
     return fault(request_id(request.scope))
 
 
-def _told(request: Request, error: TraitbenchError) -> Response:
+def _error_response(request: Request, error: TraitbenchError) -> Response:
     request.app.state.watching.failed(error.code)
     return envelope(error, request_id(request.scope))
 
 
 def _routing_error(request: Request, status: int) -> TraitbenchError:
     if status == 404:
-        return RouteNotFound("The API has no such path; its paths stand in /v1/openapi.json.")
+        return RouteNotFound("The API has no such path. /v1/openapi.json lists all paths.")
     if status == 405:
         allow = _methods(request)
         return MethodNotAllowed(
-            f"This path has {', '.join(allow)} only.", details={"allow": allow}, headers={"Allow": ", ".join(allow)}
+            f"This path supports only {', '.join(allow)}.",
+            details={"allow": allow},
+            headers={"Allow": ", ".join(allow)},
         )
-    return InternalError("The service failed; the request id finds the reason in its log.")
+    return InternalError("The service failed. Its log has the reason under this request id.")
 
 
 def _methods(request: Request) -> list[str]:
-    """Every method that the path has, over all routes that match it."""
+    """Return the methods of all routes that match the path."""
     path = request.scope["path"]
     routes = (route for route in iter_route_contexts(request.app.routes) if route.path_regex.match(path))
-    found = {method for route in routes for method in route.methods or ()}
-    return [method for method in METHODS if method in found or (method == "HEAD" and "GET" in found)]
+    methods = {method for route in routes for method in route.methods or ()}
+    return [method for method in METHODS if method in methods or (method == "HEAD" and "GET" in methods)]

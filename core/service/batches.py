@@ -1,4 +1,4 @@
-"""`/v1/models/{handle}/score/batch`: many texts in, a line for each out, as soon as it is ready and in order."""
+"""`/v1/models/{handle}/score/batch`: stream one line per text, in order, as soon as it is ready."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -24,19 +24,21 @@ Contents = Annotated[BatchRequest, Depends(Body(BatchRequest, apart="contents", 
 
 
 class LinesResponse(Response):
-    """Lines as they come. The work ends with the last one, with the caller, or with the service: a body that breaks off
-    says that it is not all of it."""
+    """A stream of lines. It ends after the last line, or when the caller leaves or the service stops.
+
+    In the latter cases the body breaks off, so that the caller knows that it is incomplete.
+    """
 
     media_type = LINES
 
     def __init__(self, pipeline: Pipeline, status_code: int = 200) -> None:
-        # A proxy that gathered lines before it hands them on would undo what this is for.
+        # Tells a proxy not to buffer the lines.
         super().__init__(status_code=status_code, headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._pipeline = pipeline
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the head, then lines until there are no more or nobody is there."""
+        """Send the headers, then lines until there are no more or the caller has left."""
         ready = asyncio.Event()
         with _started(self._pipeline, ready):
             gone = asyncio.ensure_future(_gone(receive, ready))
@@ -60,9 +62,9 @@ class LinesResponse(Response):
     response_class=LinesResponse,
 )
 def score_batch(call: CalledForLines, handle: PinnedHandle, body: Contents) -> Response:
-    """Score up to a thousand texts by one version: a line of JSON for each, in the order sent, as soon as it is ready.
+    """Score up to 1,000 texts by one version. Streams a line of JSON for each text, in the order sent.
 
-    A line is the card of the text with its `index`, or the `error` that the text alone would have met.
+    A line is the card of the text with its `index`, or the `error` that a request with this text alone would get.
     """
     return LinesResponse(batches.open_batch(call.bench, call.caller, handle, body, request_id=call.request_id))
 
@@ -72,7 +74,7 @@ def _started(pipeline: Pipeline, ready: asyncio.Event) -> Iterator[None]:
     loop = asyncio.get_running_loop()
 
     def wake() -> None:
-        # The loop may be gone before the last thread has noticed.
+        # The loop may close before the last thread ends.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(ready.set)
 

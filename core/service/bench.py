@@ -1,4 +1,4 @@
-"""Where the endpoints find the bench: in the application's state, once the process has opened it."""
+"""Gives endpoints the bench, which is in the application's state once the process has opened it."""
 
 from starlette.requests import Request
 
@@ -7,8 +7,8 @@ from traitbench.lifecycle.bench import Bench
 
 
 def bench_of(request: Request) -> Bench:
-    """The open bench; raise `Unavailable` while the service starts or stops."""
+    """Return the open bench; raise `Unavailable` while the service starts or stops."""
     bench: Bench | None = request.app.state.bench_of()
     if bench is None:
-        raise Unavailable("The service is starting or stopping; try again in a moment.")
+        raise Unavailable("The service is starting or stopping. Try again in a moment.")
     return bench

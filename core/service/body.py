@@ -1,10 +1,8 @@
-"""A request's body as a value: bounded, then parsed, then checked, each step with its own error.
+"""Dependencies that read, parse and validate the body of a request (core/docs/contract.md, "Bodies").
 
-A dependency of the endpoints, and always behind the caller: nothing of a body is read before it is known who sends it
-and that there is something to send it to, and before there is room for it (`capacity`). What follows the body begins
-when there is a slot for it.
-
-See core/docs/contract.md, "Bodies".
+Each step raises an error of its own. Endpoints declare these dependencies after the caller: no body is read before its
+sender and the resource are checked, and before there is memory for it (`capacity`). The operation starts when it gets a
+slot.
 """
 
 import json
@@ -36,13 +34,13 @@ MARKDOWN = "text/markdown"
 LINES = "application/x-ndjson"
 
 _UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
-_MOST_FAULTS = 5_000  # more than a batch of samples can have
-_SMALL = 32 * 1024  # bytes; what takes longer to parse leaves the event loop
+_MOST_FAULTS = 5_000  # more than a valid request with samples can cause
+_SMALL = 32 * 1024  # bytes; larger bodies are parsed in a thread, off the event loop
 _LARGE = 256 * 1024  # bytes; larger bodies are parsed one at a time
 _HUGE = 32 * 1024 * 1024
 _FIRST_OF_ASTRAL = b"\xf0\xf1\xf2\xf3\xf4"
 _ASTRAL = re.compile(rb"[\xf0-\xf4][\x80-\xbf]{3}")
-_STEP = 64 * 1024  # bytes that a body of unknown length takes at a time
+_STEP = 64 * 1024  # bytes to reserve at a time for a body of unknown length
 
 
 def _usual(settings: Settings) -> int:
@@ -50,8 +48,11 @@ def _usual(settings: Settings) -> int:
 
 
 class Body(Generic[Value]):
-    """The body as a `Value`. `text_as` names the field that a body of plain text stands for; `limit` is in bytes; the
-    texts in the list `apart` are the operation's own to judge, one by one; `work` is what the operation counts as."""
+    """The body as a `Value`.
+
+    `text_as` names the field that a plain-text body fills. `limit` is in bytes. The operation itself checks the texts
+    in the list `apart`, one by one. `work` is the kind of work that the operation counts as.
+    """
 
     def __init__(
         self,
@@ -72,7 +73,7 @@ class Body(Generic[Value]):
         self.media_types = (JSON, TEXT) if text_as else (JSON,)
 
     async def __call__(self, request: Request) -> Value:
-        """Read, parse and check."""
+        """Read, parse and validate the body."""
         room, raw = _Room(self.work, request), bytearray()
         async for chunk in self._chunks(request, room):
             raw += chunk
@@ -83,10 +84,10 @@ class Body(Generic[Value]):
 
     async def _checked(self, request: Request, room: "_Room", raw: bytearray) -> Value:
         if not raw and self.needed:
-            raise EmptyBody("A body is needed.", details={"media_types": [*self.media_types]})
+            raise EmptyBody("The request needs a body.", details={"media_types": [*self.media_types]})
         parse = self._parser(request) if raw else _nothing
         value = await self._parsed(capacity_of(request), parse, raw) if len(raw) > _SMALL else self._value(parse, raw)
-        # Only a score has such a field.
+        # Only the body of a score has this field.
         work: Kind = "explain" if getattr(value, "explain", False) else room.work
         await claim_of(request).slot(capacity_of(request), work, request)
         return value
@@ -101,7 +102,7 @@ class Body(Generic[Value]):
         media_type = _media_type(request)
         if media_type not in self.media_types or request.headers.get("content-encoding", "identity") != "identity":
             raise UnsupportedMediaType(
-                f"The body must be {' or '.join(self.media_types)}, in UTF-8, not compressed; Content-Type says which.",
+                f"The body must be {' or '.join(self.media_types)}, in UTF-8 and uncompressed. Set Content-Type.",
                 details={"media_types": [*self.media_types]},
             )
         return parsed_json if media_type == JSON else lambda raw: {self.text_as: strict_json.decode(raw)}
@@ -112,7 +113,7 @@ class Body(Generic[Value]):
 
 @dataclass(frozen=True)
 class Upload:
-    """A body that was not parsed: `file` holds it, is read from its start, and is gone once it is closed."""
+    """A body that was not parsed. `file` holds it, and is deleted when it is closed."""
 
     file: IO[bytes]
 
@@ -128,7 +129,7 @@ class BodyOrUpload(Body[Value]):
         self.whole = whole
 
     async def __call__(self, request: Request) -> Value | Upload:  # type: ignore[override]
-        """Read; parse and check what is small."""
+        """Read the body; parse and validate it if it is small."""
         room, raw = _Room(self.work, request), bytearray()
         with ExitStack() as on_failure:
             file: IO[bytes] | None = None
@@ -155,9 +156,9 @@ class BodyOrUpload(Body[Value]):
 
 
 def validated(kind: type[Value], value: Any, *, apart: str = "") -> Value:
-    """`value` as a `kind`; raise `ValidationFailed` naming every field that is wrong, and none of what stands in it."""
-    found = (fault for fault in strict_json.faults(value) if not (apart and _is_apart(fault, apart)))
-    faults = list(islice(found, _MOST_FAULTS))
+    """Return `value` as a `kind`; raise `ValidationFailed` that names all invalid fields, but not their content."""
+    own_faults = (fault for fault in strict_json.faults(value) if not (apart and _is_apart(fault, apart)))
+    faults = list(islice(own_faults, _MOST_FAULTS))
     try:
         result = kind.model_validate(value)
     except ValidationError as error:
@@ -173,7 +174,7 @@ def _is_apart(fault: strict_json.Fault, field: str) -> bool:
 
 
 class _Room:
-    """The room that one body takes: what it says that it needs at once, or more and more as it comes."""
+    """The memory reserved for one body: all at once if its length is declared, else in steps."""
 
     def __init__(self, work: Kind, request: Request) -> None:
         self.work = work
@@ -181,17 +182,17 @@ class _Room:
         self._bytes = 0
 
     async def declare(self, size: int) -> None:
-        """Take what a body of known length needs."""
+        """Reserve memory for a body of known length."""
         if self.work == "score" and size > LONG:
             self.work = "long"
         self._bytes = size
         await self._claim.room(self._capacity, self.work, size, self._request)
 
     def hold(self, size: int) -> None:
-        """Have room for so many bytes."""
+        """Make sure that at least `size` bytes are reserved."""
         if size > self._bytes:
             if self.work == "score" and size > LONG:
-                # What it took as a short one stays taken until it ends.
+                # What it reserved as a short text stays reserved until the request ends.
                 self.work = "long"
             self._claim.more_room(self._capacity, self.work, _STEP)
             self._bytes += _STEP
@@ -199,7 +200,7 @@ class _Room:
 
 
 async def _chunks(request: Request, room: _Room, *, limit: int) -> AsyncIterator[bytes]:
-    """The body as it comes, within its limit and its room."""
+    """Yield the body in chunks, within its limit and the memory for it."""
     declared = request.headers.get("content-length", "")
     if declared.isdecimal():
         if int(declared) > limit:
@@ -218,21 +219,23 @@ async def _chunks(request: Request, room: _Room, *, limit: int) -> AsyncIterator
 
 
 def parsed_json(raw: bytearray) -> Any:
-    """The value of a body of JSON, which is emptied; raise `InvalidJson`."""
+    """Parse a JSON body and clear `raw`; raise `InvalidJson` if it is malformed."""
     is_wide = len(raw) > _HUGE and any(first in raw for first in _FIRST_OF_ASTRAL)
     text = strict_json.decode(_ASTRAL.sub(_escaped, raw) if is_wide else raw)
-    # A body may have hundreds of megabytes: it is let go of before its values take as much.
+    # A body may have hundreds of megabytes. Free it before its values take as much again.
     raw.clear()
     return strict_json.read(text)
 
 
-def _escaped(found: "re.Match[bytes]") -> bytes:
-    """A character beyond the basic plane as JSON escapes it: one of them, and Python's text would take four bytes for
-    each of its characters. What is no character stays, for `decode` to refuse."""
+def _escaped(match: "re.Match[bytes]") -> bytes:
+    """Escape a character beyond the basic plane as JSON does. Bytes that are no character stay, for `decode` to reject.
+
+    A single such character would make Python store the whole text with four bytes per character (PEP 393).
+    """
     try:
-        return json.dumps(found[0].decode()).encode()[1:-1]
+        return json.dumps(match[0].decode()).encode()[1:-1]
     except UnicodeDecodeError:
-        return bytes(found[0])
+        return bytes(match[0])
 
 
 def _too_large(limit: int) -> BodyTooLarge:
@@ -240,7 +243,7 @@ def _too_large(limit: int) -> BodyTooLarge:
 
 
 def _media_type(request: Request) -> str:
-    """The body's media type; empty when it has none or its characters are not UTF-8."""
+    """Return the body's media type, or "" if it has none or a charset other than UTF-8."""
     name, *parameters = (part.strip().lower() for part in request.headers.get("content-type", "").split(";"))
     charsets = {part.removeprefix("charset=").strip('"') for part in parameters if part.startswith("charset=")}
     return name if charsets <= _UTF_8 else ""
@@ -253,8 +256,8 @@ def _nothing(_: bytearray) -> dict[str, Any]:
 def _faults_of(error: ValidationError) -> list[strict_json.Fault]:
     if error.error_count() > _MOST_FAULTS:
         return [{"loc": [], "type": "too_many_errors", "msg": f"{error.error_count()} fields are not valid"}]
-    found = error.errors(include_url=False, include_input=False)
-    return [{"loc": _loc(fault["loc"]), "type": fault["type"], "msg": _plainly(fault)} for fault in found]
+    errors = error.errors(include_url=False, include_input=False)
+    return [{"loc": _loc(fault["loc"]), "type": fault["type"], "msg": _plainly(fault)} for fault in errors]
 
 
 def _loc(loc: tuple[str | int, ...]) -> list[str | int]:

@@ -1,7 +1,7 @@
-"""Who calls, and whether they may: the first dependency of every endpoint behind a key.
+"""Authentication and authorisation: the first dependency of every endpoint that needs a key.
 
-In this order: 401, 403 scope, the handle's grammar, 403 or 404 of its namespace, 404; then query and `Accept`. The body
-is read behind it. The operation is the name of the route.
+The order of checks: key (401), scope (403), the handle's grammar, its namespace (403 or 404), the model (404), then
+query and `Accept`. The body is read after these. The name of the route is the operation.
 
 See core/docs/contract.md, "Order of checks".
 """
@@ -27,14 +27,14 @@ from traitbench.service.edges import request_id, segment
 from traitbench.service.query import only_known
 
 _HANDLE, _TRAIT = "handle", "key"
-# What an operation without a body counts as; one with a body takes its slot behind it.
+# The kind of work of operations without a body. An operation with a body takes its slot after the body.
 _WORK: Mapping[str, Kind] = {"models.export": "transfer"}
 _BY_METHOD: Mapping[str, Kind] = {"GET": "read", "DELETE": "write"}
 
 
 @dataclass(frozen=True)
 class Call:
-    """An admitted request: what an operation needs of it, and the media type its answer takes."""
+    """An admitted request: what the operation needs from it, and the media type of the answer."""
 
     bench: Bench
     caller: Caller
@@ -43,15 +43,15 @@ class Call:
 
 
 class Admission:
-    """Makes a request a `Call`, or raises the error that bars it; `offers` are the media types of the answer."""
+    """Turns a request into a `Call`, or raises an error; `offers` are the media types of the answer."""
 
-    optional = False  # whether there are callers who need no key
+    optional = False  # whether some callers need no key
 
     def __init__(self, *offers: str) -> None:
         self.offers = offers
 
     async def __call__(self, request: Request) -> Call:
-        """Check the key, the permission and what of the request is not its body."""
+        """Check the key, the permission and everything in the request except its body."""
         call = await self._call(request)
         work = _WORK.get(request.scope["route"].name) or _BY_METHOD.get(request.method)
         if work is not None:
@@ -59,7 +59,7 @@ class Admission:
         return call
 
     async def _call(self, request: Request) -> Call:
-        # A thread for what asks the database; where nothing has to be asked, a thread would cost more than the answer.
+        # Database queries need a thread. If everything is in memory, starting one would take longer than the checks.
         if _TRAIT not in request.path_params:
             with suppress(NotAtHand):
                 return self._admitted(request, bench_of(request).from_memory)
@@ -81,7 +81,7 @@ CalledForModelOrCard = Annotated[Call, Depends(Admission(JSON, MARKDOWN))]
 
 
 def _secret(headers: Headers) -> str | None:
-    """The key of `Authorization: Bearer <key>`; None when there is no such header, or more than one."""
+    """Return the key of `Authorization: Bearer <key>`, or None if there is no such header, or more than one."""
     match [header.split() for header in headers.getlist("authorization")]:
         case [[scheme, secret]] if scheme.lower() == "bearer":
             return secret

@@ -1,10 +1,10 @@
-"""How much the service does at once: a bound for every kind of work, and 503 beyond it instead of a queue without end.
+"""Admission control: limits for each kind of work, and 503 beyond them instead of an endless queue.
 
-Each kind has slots for requests at work and a number of bytes for bodies in memory, from before the first byte is read
-until the answer is sent. A request that finds no slot or no room waits in line; lines have an end and a time limit.
-Kinds share nothing, so a plain score never waits behind explanations, batches or imports.
+Each kind has slots for active requests, and bytes for bodies in memory from before the first byte is read until the
+answer is sent. A request without a slot or memory waits in a queue of limited length and time. Kinds share nothing, so
+a plain score never waits behind explanations, batches or imports.
 
-Everything here runs on the event loop, so nothing needs a lock. `snapshot` may be read from any thread.
+Everything here runs on the event loop and needs no lock. `snapshot` may be read from any thread.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ Kind = Literal["score", "long", "explain", "batch", "write", "transfer", "read"]
 
 MEBIBYTE = 2**20
 LONG = 4 * 1024
-"""Bytes; a larger body to score is of the kind `long`: its encoding takes from a tenth of a second up to some seconds,
-and one that takes milliseconds is not to wait behind it."""
+"""Bytes. A score with a larger body is of the kind `long`: encoding it takes from 0.1 s to some seconds, and a score
+that takes milliseconds must not wait behind it."""
 
 _SCOPE_KEY = "traitbench.claim"
 _WORDS: Mapping[Kind, str] = {
@@ -42,8 +42,7 @@ _WORDS: Mapping[Kind, str] = {
 
 @dataclass(frozen=True)
 class Bound:
-    """What a kind may take: requests at work, requests in line for a slot or for room, bytes of bodies, and the seconds
-    that a request waits at most."""
+    """The limits of a kind: active requests, requests that wait, bytes of bodies, and seconds to wait."""
 
     slots: int
     waiting: int
@@ -52,9 +51,9 @@ class Bound:
 
 
 def bounds_for(settings: Settings, *, cores: int | None = None) -> Mapping[Kind, Bound]:
-    """The table. Slots follow from the processors, bytes from the largest body that the operator allows.
+    """Return the limits of each kind. Slots depend on the processors, bytes on the largest body that is allowed.
 
-    An explanation's body counts as the one of a score. An explanation encodes hundreds of texts on all processors.
+    The body of an explanation counts as that of a score. An explanation encodes hundreds of texts on all processors.
     """
     cores = processors() if cores is None else cores
     body, bundle = settings.max_body_bytes, settings.max_import_bytes
@@ -70,7 +69,7 @@ def bounds_for(settings: Settings, *, cores: int | None = None) -> Mapping[Kind,
 
 
 class Share:
-    """So much of one thing; who finds it taken waits in line."""
+    """A limited amount of one resource, with a queue of those who wait for it."""
 
     def __init__(self, most: int, waiting: int) -> None:
         self.most, self.most_waiting = most, waiting
@@ -79,18 +78,18 @@ class Share:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """The number of requests in the queue."""
         return len(self._line)
 
     def take_now(self, amount: int) -> bool:
-        """Take it, unless it is taken or somebody waits for it."""
+        """Take the amount and return True, or return False if it is not free or others wait for it."""
         if self._line or self.taken + amount > self.most:
             return False
         self.taken += amount
         return True
 
     async def take(self, amount: int, seconds: float) -> bool:
-        """Take it, now or within so many seconds; False when the line or the time is at its end."""
+        """Take the amount now or within `seconds`; return False if the queue is full or the time is over."""
         if self.take_now(amount):
             return True
         if not seconds or len(self._line) >= self.most_waiting or amount > self.most:
@@ -112,7 +111,7 @@ class Share:
                 self._serve()
 
     def give(self, amount: int) -> None:
-        """Give it back, to the first in line."""
+        """Return the amount, and serve the first in the queue."""
         self.taken -= amount
         self._serve()
 
@@ -125,7 +124,7 @@ class Share:
 
 
 class _Work:
-    """One kind: its shares and its counts."""
+    """The shares and counts of one kind."""
 
     def __init__(self, bound: Bound) -> None:
         self.bound = bound
@@ -136,15 +135,15 @@ class _Work:
 
 
 class Capacity:
-    """What the service has to give, by kind."""
+    """The limits and current use of all kinds of work."""
 
     def __init__(self, bounds: Mapping[Kind, Bound]) -> None:
         self.work: Mapping[Kind, _Work] = {kind: _Work(bound) for kind, bound in bounds.items()}
-        # Parsing holds Python's lock, so several large bodies at a time would take no less time, only more memory.
+        # Parsing holds the GIL, so parsing several large bodies at once would save no time and take more memory.
         self.parsing = asyncio.Lock()
 
     def snapshot(self) -> dict[Kind, dict[str, int]]:
-        """By kind: `admitted` and `refused` since the start; `at_work`, `waiting` and `bytes` of now."""
+        """Return by kind: `admitted` and `refused` since the start; `at_work`, `waiting` and `bytes` at this moment."""
         return {
             kind: {
                 "admitted": work.admitted,
@@ -158,27 +157,27 @@ class Capacity:
 
 
 class Claim:
-    """What one request has taken; `release` gives all of it back."""
+    """The slots and bytes that one request holds; `release` returns them all."""
 
     def __init__(self) -> None:
         self._taken: list[tuple[Share, int]] = []
 
     async def room(self, capacity: Capacity, kind: Kind, amount: int, request: Request) -> None:
-        """Take bytes for a body before it is read; raise `Unavailable`."""
+        """Reserve bytes for a body before it is read; raise `Unavailable` if there are none in time."""
         work = capacity.work[kind]
         if not work.room.take_now(amount) and not await work.room.take(amount, _patience(work, request)):
             raise _refused(work, kind)
         self._taken.append((work.room, amount))
 
     def more_room(self, capacity: Capacity, kind: Kind, amount: int) -> None:
-        """Take more bytes for a body that says no length; raise `Unavailable` at once: who holds some never waits."""
+        """Reserve more bytes for a body of unknown length; raise `Unavailable` at once, as a holder must not wait."""
         work = capacity.work[kind]
         if not work.room.take_now(amount):
             raise _refused(work, kind)
         self._taken.append((work.room, amount))
 
     async def slot(self, capacity: Capacity, kind: Kind, request: Request) -> None:
-        """Take a slot; raise `Unavailable`."""
+        """Take a slot; raise `Unavailable` if none is free in time."""
         work = capacity.work[kind]
         if not work.slots.take_now(1):
             if not await work.slots.take(1, _patience(work, request)):
@@ -191,14 +190,14 @@ class Claim:
         work.admitted += 1
 
     def release(self) -> None:
-        """Give everything back."""
+        """Return everything that was taken."""
         while self._taken:
             share, amount = self._taken.pop()
             share.give(amount)
 
 
 def capacity_of(request: Request) -> Capacity:
-    """The capacity of the application, made by the settings of its bench."""
+    """Return the capacity of the application; create it from the settings on first use."""
     state = request.app.state
     if state.capacity is None:
         state.capacity = Capacity(bounds_for(bench_of(request).settings))
@@ -207,24 +206,24 @@ def capacity_of(request: Request) -> Capacity:
 
 
 def claim_in(scope: Scope) -> Claim:
-    """Put an empty claim into the scope of a request; who does so releases it when the request has ended."""
+    """Put an empty claim into the scope of a request. The caller must release it when the request ends."""
     claim = scope[_SCOPE_KEY] = Claim()
     return claim
 
 
 def claim_of(request: Request) -> Claim:
-    """The claim of a request."""
+    """Return the claim of a request."""
     claim: Claim = request.scope[_SCOPE_KEY]
     return claim
 
 
 def kinds() -> Iterator[Kind]:
-    """Every kind of work."""
+    """Yield every kind of work."""
     yield from get_args(Kind)
 
 
 def _patience(work: _Work, request: Request) -> float:
-    """The seconds that a request waits at most; none when it says so (RFC 7240, 4.3)."""
+    """Return the seconds that a request may wait: 0 if it sent `Prefer: wait=0` (RFC 7240, 4.3)."""
     return 0.0 if request.headers.get("prefer", "") == "wait=0" else work.bound.seconds
 
 
@@ -237,7 +236,7 @@ def _refused(work: _Work, kind: Kind) -> Unavailable:
     work.refused += 1
     seconds = max(1, round(work.bound.seconds))
     return Unavailable(
-        f"The service has as many {_WORDS[kind]} at work as it can take. Try again in {seconds} s.",
+        f"The service is busy with other {_WORDS[kind]}. Try again in {seconds} s.",
         details={"busy": kind, "at_once": work.bound.slots},
         headers={"Retry-After": str(seconds)},
     )

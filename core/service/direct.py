@@ -1,7 +1,7 @@
-"""The short way to an endpoint: a score spends 0.3 ms less on it than on the framework's own.
+"""A shorter path to an endpoint than FastAPI's: it saves 0.3 ms per score.
 
-Left out are the framework's threads and its resolver, which has nothing to resolve where an endpoint asks for nothing
-but who calls, which handle and what body. What an endpoint declares stays the framework's to describe.
+It skips FastAPI's thread pool and its dependency resolver, which has nothing to do if an endpoint needs only the
+caller, the handle and the body. FastAPI still describes the endpoint in OpenAPI.
 """
 
 import asyncio
@@ -16,25 +16,25 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 
-# More than the slots of everything that comes this way (`capacity`), so that nothing waits for a thread.
+# More than all slots of the endpoints that use it (`capacity`), so that no request waits for a thread.
 _MOST = 128
 _threads = ThreadPoolExecutor(max_workers=_MOST, thread_name_prefix="endpoint")
 
 
 class DirectRoute(APIRoute):
-    """For a plain function that returns a response, of strings of its path and of dependencies on the request alone."""
+    """A route for a plain function that takes path strings and dependencies on the request, and returns a response."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """What answers a request; raise `TypeError` for an endpoint that declares anything else."""
+        """Return the handler of requests; raise `TypeError` if the endpoint declares anything else."""
         endpoint: Callable[..., Response] = self.endpoint
         path = [field.name for field in self.dependant.path_params if _is_string(field)]
-        asked = [(str(each.name), call) for each in self.dependant.dependencies if (call := _plain(each))]
-        if sorted([*path, *(name for name, _ in asked)]) != sorted(signature(endpoint).parameters):
-            raise TypeError(f"{self.name} declares what only the framework can resolve")
+        dependencies = [(str(each.name), call) for each in self.dependant.dependencies if (call := _plain(each))]
+        if sorted([*path, *(name for name, _ in dependencies)]) != sorted(signature(endpoint).parameters):
+            raise TypeError(f"{self.name} has a parameter that only FastAPI can resolve")
 
         async def handle(request: Request) -> Response:
             values = {name: request.path_params[name] for name in path}
-            for name, dependency in asked:
+            for name, dependency in dependencies:
                 values[name] = await dependency(request)
             return await asyncio.get_running_loop().run_in_executor(_threads, partial(endpoint, **values))
 
@@ -42,11 +42,11 @@ class DirectRoute(APIRoute):
 
 
 def _is_string(field: Any) -> bool:
-    """Whether a parameter of the path is handed on as it stands there."""
+    """Whether a path parameter is a plain string that needs no conversion."""
     return field.field_info.annotation is str and not field.field_info.metadata
 
 
 def _plain(dependency: Dependant) -> Callable[..., Any] | None:
-    """What to call, if it takes the request and nothing else."""
+    """Return the function of a dependency if it takes only the request, else None."""
     call = dependency.call
     return call if call and [*signature(call).parameters] == [dependency.request_param_name] else None

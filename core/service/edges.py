@@ -1,12 +1,10 @@
-"""The outermost layer: what holds for every request and every answer, whatever happens between.
+"""The outermost middleware: request ids, unhandled exceptions and request summaries (core/docs/contract.md, section 1).
 
-Each request gets an id, `req_` and a ULID, and each answer bears it. What nobody caught becomes a 500 with the
-envelope; the log names the fault by its type and its places in the code, never by its message, which may hold content.
-Plain ASGI, so that nothing stands between the server and this.
+Each request gets an id, `req_` and a ULID, which its response carries as a header. An unhandled exception becomes a 500
+with the envelope. The log names its type and locations in the code, never its message, which may hold content. This is
+plain ASGI, so that no other layer lies between the server and this one.
 
-Every answer is measured (`Measured`) and reported to a watcher: `traitbench.service.watching` counts and logs.
-
-See core/docs/contract.md, section 1.
+Every request is summarised (`Measured`) for `traitbench.service.watching`, which counts and logs it.
 """
 
 import logging
@@ -32,9 +30,9 @@ _log = logging.getLogger("traitbench.service")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A request that is over: its scope as the application left it, what was answered, and the seconds it took.
+    """A finished request: its scope as the application left it, the response, and the duration in seconds.
 
-    `status` is 0 when the caller went away before there was an answer.
+    `status` is 0 if the caller left before there was a response.
     """
 
     scope: Scope
@@ -45,14 +43,14 @@ class Measured:
 
 
 class Edges:
-    """Wraps the whole application; `watch` is told of every request when it is over."""
+    """Wraps the whole application, and calls `watch` with every finished request."""
 
     def __init__(self, app: ASGIApp, watch: Callable[[Measured], None] | None = None) -> None:
         self._app = app
         self._watch = watch
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -67,29 +65,29 @@ class Edges:
             if not answer.status:
                 await fault(identity)(scope, receive, answer)
         finally:
-            # Here, because whatever ends a request ends it here: its answer, an error, a caller who leaves.
+            # Every request ends here: by its answer, an error, or a caller who leaves.
             claim.release()
             if self._watch is not None:
                 self._watch(Measured(inner, identity, answer.status, answer.sent_bytes, perf_counter() - began))
 
 
 def request_id(scope: Scope) -> str:
-    """The id of the request that `scope` describes."""
+    """Return the id of the request that `scope` describes."""
     return str(scope[_SCOPE_KEY])
 
 
 def segment(text: str) -> str:
-    """A segment of the path as it was meant, a slash within it included."""
+    """Return a decoded segment of the path; it may contain slashes."""
     return text.replace(_SLASH, "/")
 
 
 def fault(identity: str) -> Response:
-    """The answer to what nobody caught."""
-    return envelope(InternalError("The service failed; the request id finds the reason in its log."), identity)
+    """Return the response for an unhandled exception."""
+    return envelope(InternalError("The service failed. Its log has the reason under this request id."), identity)
 
 
 class _Answer:
-    """`send`, with the request id on the first message; it remembers the status and counts the bytes of the body."""
+    """Wraps `send`: adds the request id to the first message, records the status and counts the bytes of the body."""
 
     def __init__(self, send: Send, identity: str) -> None:
         self._send = send
@@ -107,8 +105,10 @@ class _Answer:
 
 
 def _within(scope: Scope, identity: str) -> Scope:
-    """The request as the application sees it: with its id, HEAD as GET (the server leaves out the body), and its path
-    taken apart before it is decoded, so that a trait's name may hold a slash.
+    """Return the scope for the application.
+
+    It has the request id. HEAD becomes GET, because the server leaves out the body. The path is split before it is
+    decoded, so that the name of a trait may contain a slash.
     """
     inner = {**scope, _SCOPE_KEY: identity, "path": scope["path"].replace(_SLASH, _NO_CHARACTER)}
     if scope["method"] == "HEAD":

@@ -1,4 +1,4 @@
-"""One shape for every answer other than 2xx (core/docs/contract.md, "Error envelope")."""
+"""The body of every response other than 2xx (core/docs/contract.md, "Error envelope")."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ HEADERS: Mapping[int, Mapping[str, str]] = {401: {"WWW-Authenticate": "Bearer"},
 
 
 def envelope(error: TraitbenchError, request_id: str) -> Response:
-    """The answer that says what went wrong."""
+    """Return the response for an error."""
     body = {"code": error.code, "message": error.message, "request_id": request_id, "details": error.details}
     return Response(
         json.dumps({"error": body}, default=str, separators=(",", ":")),

@@ -1,4 +1,4 @@
-"""`/v1/extract`: an address in, the readable text behind it out."""
+"""`/v1/extract`: the readable text of a web page."""
 
 from typing import Annotated
 
@@ -16,5 +16,5 @@ Url = Annotated[ExtractRequest, Depends(Body(ExtractRequest))]
 
 @router.post("/v1/extract", name="extract")
 def extract(call: Called, body: Url) -> Extracted:
-    """Read the text behind a public http or https address."""
+    """Fetch a public http or https address and return its readable text."""
     return extraction.extract(call.bench, call.caller, body)

@@ -1,10 +1,9 @@
-"""The outermost layer of a process: which names it answers to, which web pages may ask it, and what it never serves.
+"""The outermost middleware of a process: allowed host names, allowed origins, closed paths and security headers.
 
-A browser lets any page on the web send requests to this machine. Three signals tell such a page apart. `Host` is the
-name that the page's address has: a foreign name that resolves to this machine (DNS rebinding) is refused. `Origin` is
-the page that sends the request. `Sec-Fetch-Site` says whether that page is one of ours, where `Origin` is missing. A
-program that is no browser sends a `Host` and nothing else, and works as before. Forwarding headers are not read: a
-proxy may say anything in them.
+A browser lets any page on the web send requests to this machine. Three headers reveal such a page. `Host` is the name
+in the page's address: a foreign name that resolves to this machine (DNS rebinding) is refused. `Origin` is the page
+that sends the request. `Sec-Fetch-Site` says whether the page is one of ours if `Origin` is missing. A program that is
+not a browser sends only `Host`. Forwarding headers are ignored, because they cannot be trusted.
 """
 
 import re
@@ -25,7 +24,7 @@ Header = tuple[bytes, bytes]
 API = "/v1"
 API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-# `no-referrer` would be stricter, but browsers then send `Origin: null` with a form of our own.
+# `no-referrer` would be stricter, but browsers then send `Origin: null` with our own forms.
 HEADERS: Sequence[Header] = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -50,7 +49,7 @@ _LARGEST_PORT = 65_535
 
 
 class Guard:
-    """Wraps a whole application: the service, and the workbench where there is one."""
+    """Wraps a whole application: the service and, if present, the workbench."""
 
     def __init__(
         self,
@@ -60,16 +59,16 @@ class Guard:
         policy: str = API_POLICY,
         closed: Callable[[str], bool] = lambda _path: False,
     ) -> None:
-        """Outside the API, `policy` is the Content-Security-Policy, and `closed` says which paths are not served."""
+        """`policy` is the Content-Security-Policy outside the API; `closed` says which paths are not served."""
         self._app = app
-        self._named = frozenset(name.encode() for name in settings.own_hosts)  # beside those of the loopback
+        self._named = frozenset(name.encode() for name in settings.own_hosts)  # in addition to loopback names
         self._closed = closed
         self._known: dict[bytes, bytes] = {}
         self._api_headers = ((b"content-security-policy", API_POLICY.encode()), *HEADERS)
         self._page_headers = ((b"content-security-policy", policy.encode()), *PAGE_HEADERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what is ours to answer, with the headers every answer has; refuse the rest."""
+        """Pass allowed requests on, refuse the others, and add the security headers to every response."""
         kind = scope["type"]
         if kind == "lifespan":
             await self._app(scope, receive, send)
@@ -88,7 +87,7 @@ class Guard:
             await _refused(scope, refusal)(scope, receive, answer)
 
     def _refusal(self, scope: Scope) -> TraitbenchError | None:
-        """Why a request is not answered; None when it is."""
+        """Return why a request is refused, or None if it is allowed."""
         host = origin = site = None
         hosts = origins = 0
         for name, value in scope["headers"]:
@@ -111,7 +110,7 @@ class Guard:
         return RouteNotFound("There is no such path.") if self._closed(scope["path"]) else None
 
     def _learn(self, host: bytes) -> bool:
-        """Whether this process answers to a `Host`; what it does answer to is looked up from then on."""
+        """Whether this process answers to a `Host`; remember it if so."""
         name = _name(host.lower())
         if name is None or not (name in self._named or _is_loopback(name)):
             return False
@@ -121,16 +120,16 @@ class Guard:
         return True
 
     def _is_ours(self, origin: bytes | None, host: bytes) -> bool:
-        """Whether an `Origin` is the one of this request's own address, or of a name the operator gave.
+        """Whether an `Origin` equals the request's own address, or is a host that the operator allowed.
 
-        Another port of this machine is another application: a loopback name alone is not enough.
+        A loopback name alone is not enough: another port of this machine is another application.
         """
         match = _ORIGIN.fullmatch((origin or b"").lower())
         return match is not None and (match[1] == host.lower() or match[1] in self._named)
 
 
 class _Answer:
-    """`send`, with the headers that every answer has and this one lacks."""
+    """Wraps `send`, and adds those security headers that the response does not have."""
 
     def __init__(self, send: Send, headers: Iterable[Header]) -> None:
         self._send = send
@@ -150,7 +149,7 @@ def _is_api(path: str) -> bool:
 
 
 def _name(host: bytes) -> bytes | None:
-    """The name or address in a `Host`, without its port; None when it is malformed."""
+    """Return the name or address in a `Host` without its port, or None if it is malformed."""
     match = _HOST.fullmatch(host)
     if match is None or int(match[3] or 0) > _LARGEST_PORT:
         return None
@@ -167,17 +166,17 @@ def _is_loopback(name: bytes) -> bool:
 
 
 def _opens_a_page(scope: Scope) -> bool:
-    """Whether a person follows a link from another site: it changes nothing, and that site cannot read the answer."""
+    """Whether a person follows a link from another site. That is safe: the site cannot read the response."""
     if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
         return False
-    said = dict(scope["headers"])
-    return said.get(b"sec-fetch-mode") == b"navigate" and said.get(b"sec-fetch-dest") == b"document"
+    headers = dict(scope["headers"])
+    return headers.get(b"sec-fetch-mode") == b"navigate" and headers.get(b"sec-fetch-dest") == b"document"
 
 
 def _unknown(host: bytes) -> TraitbenchError:
     name = _name(host.lower())
     if name is None:
-        return _misaddressed("The Host header must be a host name, with a port or without.")
+        return _misaddressed("The Host header must be a host name with or without a port.")
     return HostNotAllowed(
         f"Traitbench does not answer to the name {name.decode()}. If it is the name of this machine, "
         f"start Traitbench with TRAITBENCH_ALLOWED_HOSTS={name.decode()}.",
@@ -191,8 +190,8 @@ def _misaddressed(message: str) -> TraitbenchError:
 
 def _foreign() -> TraitbenchError:
     return OriginNotAllowed(
-        "A web page of another site may not use Traitbench. Behind a proxy, TRAITBENCH_ALLOWED_HOSTS must hold the "
-        "name in the browser's address bar.",
+        "A page of another web site may not use Traitbench. Behind a proxy, add the name in the browser's address bar "
+        "to TRAITBENCH_ALLOWED_HOSTS.",
         details={"header": "Origin"},
     )
 

@@ -1,8 +1,8 @@
-"""A large bundle is imported by a process of its own, which this one waits for.
+"""Imports a large bundle in a child process.
 
-To parse and check 240 MB holds Python's lock for seconds and takes several times the memory: here neither is the
-service's. `python -m traitbench.service.import_process` reads what to do from its standard input, the bundle from an
-open file, and writes one line of JSON: the model, or the error.
+To parse and check 240 MB holds the GIL for seconds and takes several times as much memory. The child process keeps both
+away from the service. `python -m traitbench.service.import_process` reads its task from standard input and the bundle
+from an open file, and writes one line of JSON: the model or the error.
 """
 
 import json
@@ -27,10 +27,10 @@ from traitbench.service.body import parsed_json, validated
 from traitbench.settings import Settings, child_environment
 
 MIN_BYTES = 4 * 2**20
-"""Smaller bundles are parsed in a tenth of a second, less than a process takes to start."""
+"""Smaller bundles are parsed in 0.1 s, less than a process takes to start."""
 
 MAX_MEMORY = 2**30
-"""Bytes that the bundle may take as values."""
+"""Bytes of memory that the parsed bundle may take."""
 
 _PATIENCE_SECONDS = 600.0
 
@@ -38,8 +38,8 @@ _log = logging.getLogger("traitbench.service")
 
 
 def imported(settings: Settings, caller: Caller, file: IO[bytes], handle: str | None) -> Model:
-    """Make a model of the bundle in `file`, which is closed; errors are those of `bundles.import_`."""
-    told = {
+    """Import the bundle in `file`, and close the file; raise the errors of `bundles.import_`."""
+    task = {
         "settings": settings.to_json(),
         "caller": {"key_id": caller.key_id, "scope": caller.scope, "namespaces": sorted(caller.namespaces)},
         "handle": handle,
@@ -49,47 +49,49 @@ def imported(settings: Settings, caller: Caller, file: IO[bytes], handle: str | 
         try:
             done = subprocess.run(
                 [sys.executable, "-P", "-m", __name__],
-                input=json.dumps(told).encode(),
+                input=json.dumps(task).encode(),
                 stdout=subprocess.PIPE,
                 env=child_environment(),
                 pass_fds=[file.fileno()],
                 timeout=_PATIENCE_SECONDS,
             )
         except subprocess.TimeoutExpired:
-            raise Unavailable(f"The import took longer than {_PATIENCE_SECONDS:g} s; nothing was imported.") from None
+            raise Unavailable(
+                f"The import took longer than {_PATIENCE_SECONDS:g} s and was stopped. Nothing was imported."
+            ) from None
         except OSError as error:
-            raise Unavailable(f"No process could be started to import the bundle ({error.strerror}).") from error
+            raise Unavailable(f"The import process could not be started ({error.strerror}). Try again.") from error
     return _answer(done.returncode, done.stdout)
 
 
 def _answer(code: int, line: bytes) -> Model:
-    if code == -signal.SIGABRT:  # how compiled code ends that gets no memory
+    if code == -signal.SIGABRT:  # how native code ends when it runs out of memory
         raise _takes_too_much()
     try:
         answer = json.loads(line)
     except ValueError:
-        raise Unavailable("The import broke off. Look whether the model is there before you try again.") from None
+        raise Unavailable("The import broke off. Check whether the model exists before you try again.") from None
     if "error" in answer:
-        told = answer["error"]
-        raise error_for(told["code"], told["status"])(told["message"], details=told["details"])
+        error = answer["error"]
+        raise error_for(error["code"], error["status"])(error["message"], details=error["details"])
     return Model.model_validate(answer["model"])
 
 
 def main() -> None:
-    """Import one bundle."""
-    told = json.load(sys.stdin.buffer)
-    settings = Settings.from_json(told["settings"])
+    """Import the bundle that standard input describes."""
+    task = json.load(sys.stdin.buffer)
+    settings = Settings.from_json(task["settings"])
     logs.configure(level=settings.log_level, form=settings.log_form)
-    caller = Caller(**{**told["caller"], "namespaces": frozenset(told["caller"]["namespaces"])})
+    caller = Caller(**{**task["caller"], "namespaces": frozenset(task["caller"]["namespaces"])})
     try:
-        answer = {"model": _import(settings, caller, told["file"], told["handle"]).model_dump(mode="json")}
+        answer = {"model": _import(settings, caller, task["file"], task["handle"]).model_dump(mode="json")}
     except TraitbenchError as error:
         answer = {"error": _fields(error)}
     except MemoryError:
         answer = {"error": _fields(_takes_too_much())}
     except Exception as error:
         logs.event(_log, logging.ERROR, "fault", error=[*logs.places(error)])
-        answer = {"error": _fields(InternalError("The import failed; the log of the service has the reason."))}
+        answer = {"error": _fields(InternalError("The import failed. The service's log has the reason."))}
     sys.stdout.write(json.dumps(answer))
 
 
@@ -106,7 +108,7 @@ def _import(settings: Settings, caller: Caller, file: int, handle: str | None) -
 
 
 def _bound_memory() -> None:
-    """Let this process take `MAX_MEMORY` bytes more than it has."""
+    """Limit this process to `MAX_MEMORY` bytes more than it has now."""
     status = Path("/proc/self/status")
     if not status.exists():
         return
@@ -116,7 +118,7 @@ def _bound_memory() -> None:
 
 
 def _takes_too_much() -> BodyTooLarge:
-    message = f"The bundle takes more than {MAX_MEMORY // 2**20} MiB of memory once it is read."
+    message = f"The bundle takes more than {MAX_MEMORY // 2**20} MiB of memory when it is read. Import a smaller one."
     return BodyTooLarge(message, details={"max_memory_bytes": MAX_MEMORY})
 
 

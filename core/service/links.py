@@ -1,12 +1,12 @@
-"""What can be asked next, and with what of the answer: the links of the OpenAPI document.
+"""The links of the OpenAPI document: which operation can follow, and which of its parameters the answer provides.
 
-Read by programs, and by the fuzzing of the contract tests, which walks them.
+Programs and the contract tests' fuzzer follow them.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-Values = Mapping[str, Any]  # of parameters by their names, and of BODY
+Values = Mapping[str, Any]  # by the name of a parameter, or BODY
 Targets = Mapping[str, Values]
 
 BODY = "requestBody"

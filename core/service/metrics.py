@@ -1,7 +1,7 @@
-"""`/v1/metrics`: the numbers of this process and of the runs, for Prometheus.
+"""`/v1/metrics`: metrics of this process and of all runs, for Prometheus.
 
-On this machine no key is needed, so that a scraper beside the service needs no secret. A reverse proxy on this machine
-makes every caller look local: what came through one needs an authoring key, as everything from elsewhere does.
+Callers on this machine need no key, so that a local scraper needs no secret. All others need an authoring key. So do
+requests through a reverse proxy, because a proxy on this machine makes every caller look local.
 """
 
 from ipaddress import IPv6Address, ip_address
@@ -27,12 +27,12 @@ _LOCAL = Caller("", "authoring", frozenset())
 
 
 class LocalOrKeyed(Admission):
-    """Admits a caller on this machine who sends no key, and everyone with a key that may; a key is always checked."""
+    """Admits local callers without a key, and everyone with an authoring key. A key that is sent is always checked."""
 
     optional = True
 
     async def __call__(self, request: Request) -> Call:
-        """As `Admission`, unless the caller is local."""
+        """Admit a local caller without a key; treat all others like `Admission`."""
         if "authorization" in request.headers or not is_local(request):
             return await super().__call__(request)
         only_known(request)
@@ -41,7 +41,7 @@ class LocalOrKeyed(Admission):
 
 
 def is_local(request: Request) -> bool:
-    """Whether the peer has a loopback address and no proxy has left a sign."""
+    """Whether the peer has a loopback address and the request shows no sign of a proxy."""
     if request.client is None or any(name in request.headers for name in _PROXIED):
         return False
     try:
@@ -54,8 +54,8 @@ def is_local(request: Request) -> bool:
 
 @router.get("/v1/metrics", name="metrics", response_class=PlainTextResponse)
 def metrics(request: Request, call: Annotated[Call, Depends(LocalOrKeyed(TEXT))]) -> Response:
-    """Counters, latencies, runs, queue, workers, caches and memory, in Prometheus' text format.
+    """Get counters, latencies, runs, queue, workers, caches and memory in Prometheus' text format.
 
-    Without a key on the machine of the service, unless a proxy is between; elsewhere with an authoring key.
+    Callers on the machine of the service need no key unless they use a proxy. All others need an authoring key.
     """
     return Response(request.app.state.watching.exposition(), headers={"Content-Type": FORMAT})

@@ -23,12 +23,12 @@ from traitbench.service.runs import accepted
 router = APIRouter(tags=["models"])
 
 Create = Annotated[ModelCreate, Depends(Body(ModelCreate))]
-_IN_MEMORY = 8 * 2**20  # bytes of an export; a larger one is written to a file
+_IN_MEMORY = 8 * 2**20  # bytes; a larger export is written to a file
 _PIECE = 256 * 1024  # bytes
 
 
 class DocumentResponse(StreamingResponse):
-    """A file of JSON, sent in pieces and closed when it was sent or the caller has left."""
+    """Sends a JSON file in pieces, and closes it afterwards."""
 
     def __init__(self, file: IO[bytes]) -> None:
         length = {"Content-Length": str(file.seek(0, SEEK_END))}
@@ -37,7 +37,7 @@ class DocumentResponse(StreamingResponse):
         self._file = file
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
+        """Send the file."""
         with self._file:
             await super().__call__(scope, receive, send)
 
@@ -56,13 +56,13 @@ Train = Annotated[TrainRequest, Depends(Body(TrainRequest, needed=False))]
 
 @router.post("/v1/models", name="models.create", status_code=201)
 def create(call: Called, body: Create) -> Model:
-    """Create a model, as a draft."""
+    """Create a draft model."""
     return models.create(call.bench, call.caller, body)
 
 
 @router.post("/v1/models/import", name="models.import", status_code=201)
 def import_(call: Called, body: Import, handle: query.AsHandle = None) -> Model:
-    """Create a model from a bundle, with its versions, their tags and the active one; all of it is checked first."""
+    """Create a model from a bundle, with all its versions and tags. The whole bundle is checked first."""
     if isinstance(body, Upload):
         return import_process.imported(call.bench.settings, call.caller, body.file, handle)
     return bundles.import_(call.bench, call.caller, body, handle=handle)
@@ -77,14 +77,14 @@ def list_models(
     state: query.OfState = None,
     kind: query.OfKind = None,
 ) -> ModelPage:
-    """List models by handle: those of the public namespaces, or of one that the key owns."""
+    """List models of the public namespaces, or of a namespace that the key owns, sorted by handle."""
     filters = {"namespace": namespace, "state": state, "kind": kind}
     return models.list_models(call.bench, call.caller, limit=limit, cursor=cursor, **filters)
 
 
 @router.get("/v1/models/{handle}", name="models.get", response_model=Model)
 def get(call: CalledForModelOrCard, handle: Handle) -> Model | Response:
-    """Get a model: its state, and what its last operation does or did; as Markdown, its card for readers."""
+    """Get a model with its state and last operation, or its model card as Markdown."""
     if call.media_type == MARKDOWN:
         return Response(cards.card(call.bench, call.caller, handle), media_type=MARKDOWN)
     return models.get(call.bench, call.caller, handle)
@@ -92,19 +92,19 @@ def get(call: CalledForModelOrCard, handle: Handle) -> Model | Response:
 
 @router.patch("/v1/models/{handle}", name="models.update")
 def update(call: Called, handle: Handle, body: Update) -> Model:
-    """Change what is sent; an explicit null resets a field to its default."""
+    """Change the fields that are sent; null resets a field to its default."""
     return models.update(call.bench, call.caller, handle, body)
 
 
 @router.delete("/v1/models/{handle}", name="models.delete")
 def delete(call: Called, handle: Handle) -> ModelDeleted:
-    """Archive a model; what it is busy with is cancelled."""
+    """Archive a model and cancel its run, if any."""
     return models.delete(call.bench, call.caller, handle)
 
 
 @router.post("/v1/models/{handle}/train", name="models.train", responses={202: {"model": RunStarted}})
 def train(call: Called, handle: Handle, body: Train, response: Response) -> RunStarted:
-    """Start a training: 202 with its run, or with the same run in flight; 200 when a ready model has nothing to do."""
+    """Start a training. Returns 202 with the new run, or with the same run in flight; 200 if there is nothing to do."""
     started, enqueued = training.start(call.bench, call.caller, handle, body)
     response.status_code = 202 if enqueued else 200
     return accepted(started, response) if enqueued else started
@@ -112,7 +112,7 @@ def train(call: Called, handle: Handle, body: Train, response: Response) -> RunS
 
 @router.get("/v1/models/{handle}/export", name="models.export", response_model=Bundle)
 def export(call: Called, handle: Handle) -> Response:
-    """Get the whole model as one document that `import` reads; samples stay out under zero data retention."""
+    """Get the whole model as one document for import. Under zero data retention it has no samples."""
     home = str(call.bench.settings.home)
     with ExitStack() as on_failure:
         file = on_failure.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=home))

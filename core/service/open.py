@@ -1,4 +1,4 @@
-"""The routes without a key: health, the API's description, and that description as a page."""
+"""The routes that need no key: health, and the description of the API as JSON and as a page."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ router = APIRouter(tags=["service"], dependencies=[Depends(only_known)])
 
 @router.get("/v1/health", name="service.health")
 def health(request: Request) -> Health:
-    """Whether store, encoder and runs are up; models may still be training. Of a 503, `wrong` names what is not."""
+    """Check database, encoder, worker and disk. In a 503, `details.wrong` names what does not work."""
     state = bench_of(request).health.state()
     if state.wrong:
         raise Unavailable(state.says(), details={"wrong": state.wrong, **state.figures()})
@@ -26,13 +26,13 @@ def health(request: Request) -> Health:
 
 @router.get("/v1/openapi.json", name="service.openapi")
 def description(request: Request) -> dict[str, Any]:
-    """This API, described in OpenAPI 3.1."""
+    """Get the description of this API in OpenAPI 3.1."""
     return openapi.document(request.app)
 
 
 @router.get("/v1/docs", name="service.docs", response_class=HTMLResponse)
 def page(request: Request) -> HTMLResponse:
-    """This API, described for people; the page asks nothing of any other server."""
+    """Get the description of this API as a page, which loads nothing from any other server."""
     return reference.page(openapi.document(request.app)["info"]["title"])
 
 

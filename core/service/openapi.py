@@ -1,8 +1,7 @@
-"""The API in OpenAPI 3.1: what the framework reads off the endpoints, completed by what only we know.
+"""The OpenAPI 3.1 document: what FastAPI derives from the endpoints, and what it cannot know.
 
-That is: the bodies, which our own dependency reads; every error an operation may answer, with its codes and headers;
-the key; what can be asked next. Which errors those are follows from what the endpoint depends on, and from the table
-below.
+Added are the bodies, which our own dependency reads; all errors of each operation with their codes and headers; the
+security scheme; and the links. The errors of an operation follow from its dependencies and from `FAILURES`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ Json = dict[str, Any]
 Failures = tuple[type[TraitbenchError], ...]
 
 VERSION = "1.0.0"
-TAGS = ("service", "models", "traits", "samples", "versions", "scores", "extract")  # in the order of reading
+TAGS = ("service", "models", "traits", "samples", "versions", "scores", "extract")  # in the order of the document
 
 ANY: Failures = (
     *(errors.HostNotAllowed, errors.OriginNotAllowed, errors.InvalidParameter, errors.MethodNotAllowed),
@@ -75,30 +74,30 @@ FAILURES: Mapping[str, Failures] = {
 ULID = "[0-9A-HJKMNP-TV-Z]{26}"
 HEADERS: Mapping[str, tuple[str, Json]] = {
     "X-Request-Id": ("Id of the request, assigned by the service.", {"type": "string", "pattern": f"^req_{ULID}$"}),
-    "X-Run-Id": ("Id of the run that was enqueued or met.", {"type": "string", "pattern": f"^run_{ULID}$"}),
-    "Allow": ("The methods that the path has.", {"type": "string"}),
+    "X-Run-Id": ("Id of the run that was queued or is already active.", {"type": "string", "pattern": f"^run_{ULID}$"}),
+    "Allow": ("The methods that the path supports.", {"type": "string"}),
     "Retry-After": ("Seconds to wait before trying again.", {"type": "integer", "minimum": 0}),
     "WWW-Authenticate": ("How to authenticate.", {"type": "string", "const": "Bearer"}),
 }
-SOMETIMES = "X-Run-Id"  # in a 409 when a run is in the way; every other header is on every answer that declares it
+SOMETIMES = "X-Run-Id"  # only in a 409 caused by a run; all other headers are always present where they are declared
 HEADER_OF_STATUS: Mapping[int, str] = {401: "WWW-Authenticate", 405: "Allow", 503: "Retry-After"}
 WITH_RUN: Failures = (errors.ModelBusy, errors.DuplicateRun)
 
 ABOUT = """\
-Scoring models, taught by labelled samples: create a model, add traits and samples, train it, score texts.
+Scoring models from labelled samples: create a model, add traits and samples, train it, score texts.
 
-Every operation but health and these descriptions needs an API key: `Authorization: Bearer <key>`. Bodies are JSON in
-UTF-8: no key stands twice in an object, numbers are finite, whole numbers fit into 64 bits, no text has U+0000, and
-unknown fields are refused. Every answer bears `X-Request-Id`; every answer other than 2xx is the error envelope, and
-its `code` says what was wrong: `route_not_found` for a path that is not listed. What answers `GET` answers `HEAD` too.
-Pages are followed by `next_cursor` until it is null.
+Every operation except health and these descriptions needs an API key: `Authorization: Bearer <key>`. Bodies are JSON in
+UTF-8. Objects have no duplicate keys, numbers are finite, whole numbers fit into 64 bits, strings do not contain
+U+0000, and unknown fields are rejected. Every response has the header `X-Request-Id`. Every response other than 2xx is
+the error envelope; its `code` says what was wrong, such as `route_not_found` for a path that is not listed. Every path
+that supports `GET` also supports `HEAD`. To read all pages of a listing, follow `next_cursor` until it is null.
 
-What takes long answers 202 with the id of a run; `GET /v1/models/{handle}` says how far it is. One operation at a time
-per model: what meets another one is a 409 that names the run in `X-Run-Id`."""
+Long operations answer 202 with the id of a run; `GET /v1/models/{handle}` shows its progress. A model runs one
+operation at a time. While one is running, others get a 409 that names the run in `X-Run-Id`."""
 
 
 def document(app: FastAPI) -> Json:
-    """The description of an application, made once."""
+    """Return the OpenAPI document of an application; it is built once."""
     if app.openapi_schema is None:
         app.openapi_schema = _described(app)
     return app.openapi_schema
@@ -130,7 +129,7 @@ def _chapter(path: tuple[str, Json]) -> int:
 
 
 def failures(route: RouteContext) -> Iterator[type[TraitbenchError]]:
-    """Every error that the operation may answer with."""
+    """Yield every error that the operation may return."""
     name = str(route.name)
     yield from ANY
     if _dependency(route, Admission):
@@ -169,16 +168,16 @@ def _complete(operation: Json, route: RouteContext) -> None:
 
 
 def _lines(route: RouteContext) -> Json:
-    """Text as far as OpenAPI 3.1 can say; of what its lines are, in the words of JSON Schema."""
+    """Return the schema of a stream of lines: a string to OpenAPI 3.1, with `contentSchema` for each line."""
     kinds = get_args(route.response_model)
     line = {"anyOf": [{"$ref": f"#/components/schemas/{kind.__name__}"} for kind in kinds]}
     return {"type": "string", "contentMediaType": LINES, "contentSchema": line}
 
 
 def _never_null(schema: Json) -> Json:
-    """The schema of a parameter: it may be absent, but null is nothing that a path or a query could say."""
-    (said,) = [choice for choice in schema.get("anyOf", ({},)) if choice.get("type") != "null"]
-    return {**said, **{name: value for name, value in schema.items() if name != "anyOf"}}
+    """Return the schema of a parameter without null: a parameter can be absent, but paths and queries have no null."""
+    (given,) = [choice for choice in schema.get("anyOf", ({},)) if choice.get("type") != "null"]
+    return {**given, **{name: value for name, value in schema.items() if name != "anyOf"}}
 
 
 def _links(name: str) -> Json:
@@ -221,7 +220,7 @@ def _error(status: int, members: Sequence[type[TraitbenchError]]) -> Json:
 
 
 def _about(error: type[TraitbenchError]) -> str:
-    """What the class says of itself, without the status."""
+    """Return the docstring of an error class, without the status."""
     text = str(error.__doc__).removeprefix(f"{error.status}: ")
     return text[0].upper() + text[1:]
 
@@ -231,7 +230,7 @@ def _headers(*names: str) -> Json:
 
 
 def _dependency(route: RouteContext, kind: type[Any]) -> Any:
-    """The dependency of that kind, if the endpoint has one."""
+    """Return the endpoint's dependency of a type, or None."""
     return next((each.call for each in route.dependant.dependencies if isinstance(each.call, kind)), None)
 
 

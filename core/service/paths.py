@@ -1,4 +1,4 @@
-"""What stands in paths. Nothing is checked here that an operation checks: what is no such thing is not found."""
+"""Path parameters. They are not validated here: an operation reports an invalid name as not found."""
 
 from typing import Annotated, Any
 
@@ -19,17 +19,17 @@ Handle = Annotated[str, Path(description="`<namespace>.<name>`.", json_schema_ex
 PinnedHandle = Annotated[
     str,
     Path(
-        description="`<namespace>.<name>`, pinned with `@vN` or `@tag` if so wished.",
+        description="`<namespace>.<name>`, optionally pinned with `@vN` or `@tag`.",
         json_schema_extra={"pattern": f"^{HANDLE.pattern}(@{TAG.pattern})?$"},
     ),
 ]
-TraitName = Annotated[str, AfterValidator(segment), Path(description="Key or name of a trait; the key wins.")]
+TraitName = Annotated[str, AfterValidator(segment), Path(description="Key or name of a trait; keys take precedence.")]
 SampleId = Annotated[int, BeforeValidator(_number), Path(description="Id of a sample.")]
 VersionName = Annotated[str, Path(description="`vN`, a tag, or `active`.")]
 TagName = Annotated[
     str,
     Path(
-        description="1-64 of letters, digits, `.`, `_`, `-`, beginning with one of the first two; not `vN`.",
+        description="1-64 letters, digits, `.`, `_` and `-`, starting with a letter or digit; not `vN` or `active`.",
         json_schema_extra={"pattern": TAG_SCHEMA},
     ),
 ]

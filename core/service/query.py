@@ -1,4 +1,4 @@
-"""Query parameters: their types, and what is wrong with those that came (core/docs/contract.md, "Query parameters")."""
+"""Types of query parameters, and errors for invalid ones (core/docs/contract.md, "Query parameters")."""
 
 import re
 from collections import Counter
@@ -21,51 +21,51 @@ _BOUNDS = ("ge", "le", "expected")
 
 
 def _whole(text: Any) -> Any:
-    """`1.0` is a whole number, `1_0` and ` 1` are not, whatever Python reads."""
+    """Parse a whole number. `1.0` is one; `1_0` and ` 1` are not, although Python accepts them."""
     match = _WHOLE.fullmatch(text) if isinstance(text, str) else None
     if isinstance(text, str) and not match:
         raise ValueError("Input should be a whole number")
     return int(match[1]) if match else text
 
 
-Cursor = Annotated[Text | None, Query(description="Where the page begins: `next_cursor` of the page before.")]
+Cursor = Annotated[Text | None, Query(description="Start of the page: `next_cursor` of the previous page.")]
 Limit = Annotated[int, Field(ge=1, le=LARGEST_PAGE), BeforeValidator(_whole), Query(description="Page size.")]
 SampleLimit = Annotated[
     int, Field(ge=1, le=LARGEST_SAMPLE_PAGE), BeforeValidator(_whole), Query(description="Page size.")
 ]
 Namespace = Annotated[
-    Text | None, Query(description="A namespace that the key owns; absent, the public namespaces are listed.")
+    Text | None, Query(description="A namespace that the key owns. Without it, the public namespaces are listed.")
 ]
 AsHandle = Annotated[
     Text | None,
     Query(
-        description="Handle to import under, when it is not the bundle's own.",
+        description="Handle for the imported model. Without it, the handle in the bundle is used.",
         json_schema_extra={"pattern": f"^{HANDLE.pattern}$"},
     ),
 ]
 OfState = Annotated[
-    State | None, Query(description="Only models in this state; archived models are listed in no other way.")
+    State | None, Query(description="Only models in this state. Archived models are listed only with `archived`.")
 ]
 OfKind = Annotated[Literal["scoring"] | None, Query(description="Only models of this kind.")]
 OfTrait = Annotated[Text | None, Query(description="Only samples of this trait, by key or name.")]
 
 
 def only_known(request: Request) -> None:
-    """Raise `InvalidParameter` for a parameter that the operation does not have, or that came twice."""
+    """Raise `InvalidParameter` for a parameter that the operation does not have, or that is repeated."""
     if not request.scope["query_string"]:
         return
     known = sorted(field.alias for field in request.scope["route"].dependant.query_params)
     for name, count in Counter(name for name, _ in request.query_params.multi_items()).items():
         if name not in known or count > 1:
-            what = "twice" if name in known else "unknown here"
+            what = "repeated" if name in known else "unknown"
             raise InvalidParameter(
-                f"The query parameter {strict_json.shown(name)} is {what}; known are: {', '.join(known) or 'none'}.",
+                f"The query parameter {strict_json.shown(name)} is {what}. Use: {', '.join(known) or 'none'}.",
                 details={"parameter": strict_json.shown(name), "known": known},
             )
 
 
 def invalid(errors: Sequence[Any]) -> InvalidParameter:
-    """What the framework found wrong, as our error."""
+    """Turn the framework's errors into ours."""
     faults = [
         {
             "loc": [str(error["loc"][1])],

@@ -1,4 +1,4 @@
-"""What every operation that starts a run answers with."""
+"""The response of operations that start a run."""
 
 from fastapi import Response
 
@@ -8,6 +8,6 @@ RUN_ID = "X-Run-Id"
 
 
 def accepted(started: RunStarted, response: Response) -> RunStarted:
-    """The run's id stands in a header too."""
+    """Set the run's id as a header, and return the body unchanged."""
     response.headers[RUN_ID] = str(started.run_id)
     return started

@@ -22,7 +22,7 @@ Synthesize = Annotated[SynthesizeRequest, Depends(Body(SynthesizeRequest, needed
 
 @router.post("/v1/models/{handle}/samples", name="samples.add")
 def add(call: Called, handle: Handle, body: Add) -> SampleIds:
-    """Add labelled texts to a draft, all of them or none; their ids rise in the order sent."""
+    """Add labelled texts to a draft, all of them or none. Their ids ascend in the order sent."""
     return samples.add(call.bench, call.caller, handle, body)
 
 
@@ -34,7 +34,7 @@ def list_samples(
     limit: query.SampleLimit = 100,
     cursor: query.Cursor = None,
 ) -> SamplePage:
-    """List samples by id, ascending."""
+    """List samples, sorted by id."""
     return samples.list_samples(call.bench, call.caller, handle, trait=trait, limit=limit, cursor=cursor)
 
 
@@ -46,5 +46,5 @@ def delete(call: Called, handle: Handle, sample_id: SampleId) -> ModelDeleted:
 
 @router.post("/v1/models/{handle}/samples/synthesize", name="samples.synthesize", status_code=202)
 def synthesize(call: Called, handle: Handle, body: Synthesize, response: Response) -> RunStarted:
-    """Start to write samples for a draft's traits; they are there when it is a draft again."""
+    """Start to make samples for a draft's traits. They exist when the model is a draft again."""
     return accepted(synthesis.start(call.bench, call.caller, handle, body), response)

@@ -1,4 +1,4 @@
-"""`/v1/models/{handle}/score` and `/compare`: texts in, cards or a bar chart out."""
+"""`/v1/models/{handle}/score` and `/compare`: score or compare texts, as cards or as a bar chart."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ Content = Annotated[ScoreRequest, Depends(Body(ScoreRequest, text_as="content", 
 
 @router.post("/v1/models/{handle}/score", name="scores.score", response_model=Card)
 def score(call: CalledForCardOrChart, handle: PinnedHandle, body: Content) -> Response:
-    """Score a text, sent as JSON or as it is, by the active version or by the one the handle is pinned to."""
+    """Score a text, sent as JSON or plain text, by the active version or the one that the handle is pinned to."""
     if call.media_type == TEXT:
         card = scores.score(call.bench, call.caller, handle, body, request_id=call.request_id)
         return Response(draw(card), media_type=TEXT)
@@ -31,6 +31,6 @@ def score(call: CalledForCardOrChart, handle: PinnedHandle, body: Content) -> Re
 
 @router.post("/v1/models/{handle}/compare", name="scores.compare", response_model=Comparison)
 def compare(call: CalledForCardOrChart, handle: PinnedHandle, body: Pair) -> Response:
-    """Score two texts by the same version, and say what changes from the first to the second."""
+    """Score two texts by the same version, and return the change from the first to the second."""
     pair = scores.compare(call.bench, call.caller, handle, body, request_id=call.request_id)
     return Response(draw_pair(pair) if call.media_type == TEXT else pair.model_dump_json(), media_type=call.media_type)

@@ -1,8 +1,8 @@
-"""JSON as the contract reads it (core/docs/contract.md, "Bodies"), stricter than the standard library.
+"""A JSON parser that is stricter than the standard library (core/docs/contract.md, "Bodies").
 
-`parse` refuses what is not one JSON value: malformed, broken UTF-8, a key twice, nested too deep. `faults` finds what
-is JSON, or nearly, and yet no value of ours: NaN and infinite numbers, whole numbers beyond 64 bits, halves of
-surrogate pairs, U+0000. Neither ever repeats what it read; a key is named only when it looks like the name of a field.
+`parse` rejects malformed JSON, invalid UTF-8, duplicate keys and deep nesting. `faults` finds values that the contract
+does not allow: NaN and infinite numbers, whole numbers beyond 64 bits, lone surrogates, U+0000. Errors never repeat the
+input; they name a key only if it looks like the name of a field.
 """
 
 import json
@@ -21,16 +21,16 @@ MAX_INTEGER = 2**63 - 1
 
 _FIELD_NAME = re.compile(r"[\w.-]{1,64}")
 _AT_ONCE = 2**18  # characters
-_LONGEST_INTEGER = 25  # characters; more are beyond 64 bits whatever follows
+_LONGEST_INTEGER = 25  # characters; a longer number does not fit into 64 bits
 
 
 def parse(raw: bytes | bytearray) -> Any:
-    """The value that `raw` stands for; raise `InvalidJson` when it is not one."""
+    """Parse UTF-8 bytes; raise `InvalidJson` if they are not one JSON value."""
     return read(decode(raw))
 
 
 def read(text: str) -> Any:
-    """The value that a text stands for; raise `InvalidJson` when it is not one."""
+    """Parse a text; raise `InvalidJson` if it is not one JSON value."""
     try:
         return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
     except json.JSONDecodeError as error:
@@ -41,7 +41,7 @@ def read(text: str) -> Any:
 
 
 def decode(raw: bytes | bytearray) -> str:
-    """Text of UTF-8 bytes; raise `InvalidJson` when they are not."""
+    """Decode UTF-8 bytes; raise `InvalidJson` if they are not valid."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -49,7 +49,7 @@ def decode(raw: bytes | bytearray) -> str:
 
 
 def faults(value: Any, loc: Loc = ()) -> Iterator[Fault]:
-    """Each place in a parsed value that no answer could carry back; raise `InvalidJson` when it is nested too deep."""
+    """Yield each value that the contract does not allow; raise `InvalidJson` if the nesting is too deep."""
     if len(loc) > MAX_DEPTH:
         raise _too_deep()
     if isinstance(value, dict):
@@ -66,7 +66,7 @@ def faults(value: Any, loc: Loc = ()) -> Iterator[Fault]:
 
 
 def shown(key: str) -> str:
-    """A key as an error may name it: itself when it looks like a field, a stand-in when it could be content."""
+    """Return a key for an error message: a placeholder if it may be content instead of the name of a field."""
     return key if _FIELD_NAME.fullmatch(key) else "(key)"
 
 
@@ -74,12 +74,12 @@ def _text_faults(text: str, loc: Loc) -> Iterator[Fault]:
     if "\x00" in text:
         yield {"loc": list(loc), "type": "string_nul", "msg": "The character U+0000 is not allowed"}
     if not text.isascii() and not _is_unicode(text):
-        yield {"loc": list(loc), "type": "string_unicode", "msg": "Half of a surrogate pair is no character"}
+        yield {"loc": list(loc), "type": "string_unicode", "msg": "A lone surrogate is not a character"}
 
 
 def _is_unicode(text: str) -> bool:
     try:
-        for first in range(0, len(text), _AT_ONCE):  # so that a long text does not hold up every other thread
+        for first in range(0, len(text), _AT_ONCE):  # in pieces, so that a long text does not block all other threads
             text[first : first + _AT_ONCE].encode()
     except UnicodeEncodeError:
         return False

@@ -21,7 +21,7 @@ Discover = Annotated[DiscoverRequest, Depends(Body(DiscoverRequest, needed=False
 
 @router.post("/v1/models/{handle}/traits", name="traits.add")
 def add(call: Called, handle: Handle, body: Add) -> TraitList:
-    """Add traits to a draft, or change those whose key exists; answers with those sent, in their order."""
+    """Add traits to a draft, or change those whose key exists. Returns them in the order sent."""
     return traits.add(call.bench, call.caller, handle, body)
 
 
@@ -39,7 +39,7 @@ def get(call: Called, handle: Handle, key: TraitName) -> Trait:
 
 @router.patch("/v1/models/{handle}/traits/{key}", name="traits.update")
 def update(call: Called, handle: Handle, key: TraitName, body: Update) -> TraitList:
-    """Change what is sent and is not null; the key stays. Drafts only."""
+    """Change the fields that are sent and not null. The key does not change. Drafts only."""
     return traits.update(call.bench, call.caller, handle, key, body)
 
 
@@ -51,5 +51,5 @@ def delete(call: Called, handle: Handle, key: TraitName) -> ModelDeleted:
 
 @router.post("/v1/models/{handle}/traits/discover", name="traits.discover", status_code=202)
 def discover(call: Called, handle: Handle, body: Discover, response: Response) -> RunStarted:
-    """Start to derive intrinsic traits from a draft's samples; they are there when it is a draft again."""
+    """Start to derive intrinsic traits from a draft's samples. They exist when the model is a draft again."""
     return accepted(discovery.start(call.bench, call.caller, handle, body), response)

@@ -25,19 +25,19 @@ def list_versions(call: Called, handle: Handle, limit: query.Limit = 50, cursor:
 
 @router.put("/v1/models/{handle}/versions/active", name="versions.activate")
 def activate(call: Called, handle: Handle, body: Activate) -> VersionActivated:
-    """Let a version serve the scores, until the next training makes a newer one."""
+    """Make a version serve scores until the next training creates a newer one."""
     return versions.activate(call.bench, call.caller, handle, body)
 
 
 @router.get("/v1/models/{handle}/versions/{name}", name="versions.get")
 def get(call: Called, handle: Handle, name: VersionName) -> Version:
-    """Get a version; its snapshot is for authoring keys that own the namespace."""
+    """Get a version. Authoring keys that own the namespace also get its snapshot."""
     return versions.get(call.bench, call.caller, handle, name)
 
 
 @router.post("/v1/models/{handle}/versions/{name}", name="versions.tag", status_code=201)
 def tag(call: Called, handle: Handle, name: TagName) -> VersionTagged:
-    """Let a tag point at the active version, whatever it pointed at before."""
+    """Tag the active version; a tag that exists moves to it."""
     return versions.tag(call.bench, call.caller, handle, name)
 
 

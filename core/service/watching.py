@@ -1,9 +1,9 @@
-"""What the service tells of itself: counters and latencies for Prometheus, and log lines for what an operator must see.
+"""Prometheus metrics of the service, and log lines for what an operator must see.
 
-Labels are route templates, methods, classes of status and other closed sets, so that the number of series is bounded;
-no handle, name, text or key is ever one. A process reports its own requests, caches and memory. Runs, workers and the
-queue are everybody's and come from the database at each scrape: sum the former over processes, take the maximum of the
-latter.
+Labels are route templates, methods, status classes and other closed sets, so that the number of series is bounded. No
+handle, name, text or key is ever a label. Requests, caches and memory are those of this process: sum them over
+processes. Runs, workers and the queue come from the database at each scrape and are the same in all processes: take
+their maximum.
 """
 
 import logging
@@ -28,65 +28,65 @@ from traitbench.lifecycle.bench import Bench
 from traitbench.service.capacity import Capacity
 from traitbench.service.edges import Measured
 
-# Calls are milliseconds, batches and imports seconds to minutes.
+# Scores take milliseconds; batches and imports take seconds to minutes.
 _BUCKETS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
 _SLOW_SECONDS = 10.0
-# Their work is as long as their body: that one takes long is nothing to tell.
+# Their duration depends on the size of the body, so a long one is normal.
 _NEVER_SLOW = frozenset({"scores.batch", "models.import"})
-# Its 503 is an answer, which a probe gets every few seconds; what is wrong is logged once, when it changes.
+# A probe may get its 503 every few seconds. The cause is logged elsewhere, once per change.
 _ANSWERS_WITH_503 = "service.health"
 _KEY_FORMS = ("tba_", "tbs_")
 _LONGEST_PEER = 64
 
 _log = logging.getLogger("traitbench.service")
 
-# When a series began: as many series again, for something that nobody asks.
+# The creation times would double the number of series without being useful.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class Watching:
-    """The counters of one application, and the registry that they are read from."""
+    """The metrics of one application, and their registry."""
 
     def __init__(self, bench_of: Callable[[], Bench | None], capacity_of: Callable[[], Capacity | None]) -> None:
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "traitbench_requests",
-            "Requests that are over, by route template, method and class of status (`none`: the caller left).",
+            "Finished requests by route template, method and status class (`none`: the caller left).",
             ("route", "method", "status"),
             registry=self.registry,
         )
         self._seconds = Histogram(
             "traitbench_request_seconds",
-            "Seconds from the head of a request to the last byte of its answer, by operation.",
+            "Seconds from the start of a request to the last byte of its response, by operation.",
             ("operation",),
             buckets=_BUCKETS,
             registry=self.registry,
         )
         self._errors = Counter(
-            "traitbench_errors", "Answers other than 2xx, by error code.", ("code",), registry=self.registry
+            "traitbench_errors", "Responses other than 2xx by error code.", ("code",), registry=self.registry
         )
         self._refused = Counter(
             "traitbench_key_refusals",
-            "Requests that were answered with 401, by what came with them: no key, or one that is not valid.",
+            "Requests answered with 401, by their key: absent or invalid.",
             ("key",),
             registry=self.registry,
         )
-        # To look a child up by its labels costs more than to count: each is looked up once.
+        # Looking up a child by its labels costs more than counting, so children are cached.
         self._counting: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         ProcessCollector(registry=self.registry)
         self.registry.register(_Figures(bench_of, capacity_of))
 
     def exposition(self) -> bytes:
-        """All of it in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
     def failed(self, code: str) -> None:
-        """Count an answer with an error code of the contract."""
+        """Count a response with an error code."""
         self._errors.labels(code).inc()
 
     def seen(self, request: Measured) -> None:
-        """Count a request that is over, and log it if it failed, was slow or had no valid key."""
+        """Count a finished request, and log it if it failed, was slow or had an invalid key."""
         route = request.scope.get("route")
         template, operation = (route.path_format, route.name) if route is not None else ("unmatched", "unmatched")
         key = (template, request.scope["method"], request.status // 100)
@@ -141,20 +141,20 @@ def _peer(request: Measured) -> str:
 
 
 def _form(authorization: bytes) -> str:
-    """What kind of key was sent. Of a secret that is not ours not even the beginning is shown."""
+    """Return the prefix of a key of ours, else "other": no part of a foreign secret is logged."""
     start = authorization.partition(b" ")[2].lstrip()[:4].decode("latin-1")
     return start if start in _KEY_FORMS else "other"
 
 
 class _Figures(Collector):
-    """What is read when somebody scrapes: runs, workers, storage, caches, memory, build."""
+    """Metrics that are read at each scrape: runs, workers, storage, caches, memory, build."""
 
     def __init__(self, bench_of: Callable[[], Bench | None], capacity_of: Callable[[], Capacity | None]) -> None:
         self._bench_of = bench_of
         self._capacity_of = capacity_of
 
     def collect(self) -> Iterator[Metric]:
-        """The families."""
+        """Yield the metric families."""
         build = operating.build()
         yield _gauge("traitbench_build_info", "The release and its Python; always 1.", build)
         bench = self._bench_of()
@@ -181,17 +181,17 @@ def _gauge(name: str, help: str, labels: dict[str, str]) -> GaugeMetricFamily:
 
 
 def _caches(bench: Bench) -> Iterator[Metric]:
-    asked = CounterMetricFamily("traitbench_cache_requests", "Look-ups in memory.", labels=["cache", "result"])
+    lookups = CounterMetricFamily("traitbench_cache_requests", "Lookups in memory.", labels=["cache", "result"])
     for name, cache in (("vectors", bench.vectors), ("snapshots", bench.snapshots)):
-        asked.add_metric([name, "hit"], cache.hits)
-        asked.add_metric([name, "miss"], cache.misses)
-    yield asked
+        lookups.add_metric([name, "hit"], cache.hits)
+        lookups.add_metric([name, "miss"], cache.misses)
+    yield lookups
     yield GaugeMetricFamily("traitbench_vector_cache_bytes", "Vectors in memory.", value=bench.vectors.size)
 
 
 def _work(capacity: Capacity) -> Iterator[Metric]:
     decided = CounterMetricFamily("traitbench_work", "Requests admitted or refused.", labels=["kind", "outcome"])
-    now = GaugeMetricFamily("traitbench_work_now", "Requests at work or in line.", labels=["kind", "state"])
+    now = GaugeMetricFamily("traitbench_work_now", "Requests that are active or waiting.", labels=["kind", "state"])
     held = GaugeMetricFamily("traitbench_work_bytes", "Bytes of bodies in memory.", labels=["kind"])
     for kind, counts in capacity.snapshot().items():
         for outcome in ("admitted", "refused"):
@@ -204,15 +204,15 @@ def _work(capacity: Capacity) -> Iterator[Metric]:
 
 def _memory() -> Iterator[Metric]:
     if (resident := operating.children_memory()) is not None:
-        help = "Resident memory of the processes that this one started: its worker."
+        help = "Resident memory of the worker that this process started."
         yield GaugeMetricFamily("traitbench_worker_resident_memory_bytes", help, value=resident)
 
 
 def _runs(seen: operating.Overview) -> Iterator[Metric]:
-    live = GaugeMetricFamily("traitbench_runs", "Runs that have not ended.", labels=["kind", "status"])
-    ended = CounterMetricFamily("traitbench_runs_ended", "Runs that have ended.", labels=["kind", "outcome"])
+    live = GaugeMetricFamily("traitbench_runs", "Unfinished runs.", labels=["kind", "status"])
+    ended = CounterMetricFamily("traitbench_runs_ended", "Finished runs.", labels=["kind", "outcome"])
     seconds = SummaryMetricFamily(
-        "traitbench_run_seconds", "Seconds from the request for a run to its end.", labels=["kind", "outcome"]
+        "traitbench_run_seconds", "Seconds from the request of a run to its end.", labels=["kind", "outcome"]
     )
     for each in seen.tally:
         if each.outcome in ("queued", "running"):
@@ -221,7 +221,7 @@ def _runs(seen: operating.Overview) -> Iterator[Metric]:
             ended.add_metric([each.kind, each.outcome], each.count)
             seconds.add_metric([each.kind, each.outcome], each.count, each.seconds)
     yield from (live, ended, seconds)
-    age = "Seconds that the oldest run in the queue has waited; 0 when none waits."
+    age = "Seconds that the oldest queued run has waited; 0 if none is queued."
     yield GaugeMetricFamily("traitbench_queue_oldest_seconds", age, value=seen.oldest_wait_s)
     yield GaugeMetricFamily("traitbench_workers_alive", "Workers seen in the last 30 seconds.", value=len(seen.alive))
     if seen.workers:

@@ -26,7 +26,7 @@ def test_a_service_is_backed_up_while_it_runs_and_restored_to_another_home(tmp_p
         assert "1 key to " in out
         code, out, err = started.run("restore", str(file), "--replace")
         assert (code, out) == (1, "")
-        assert f"Another Traitbench runs on the home folder {home}" in err
+        assert f"Another Traitbench uses the home folder {home}" in err
         key = (home / "first.key").read_text()
     code, out, err = run(other, "restore", str(file))
     assert (code, err) == (0, "")

@@ -167,4 +167,4 @@ def test_a_mode_that_the_version_has_scores_and_another_is_refused(ask: Ask, tra
 @pytest.mark.parametrize("option", [["--mode", "static"], ["--resume"], ["--format", "parquet"]])
 def test_options_of_a_batch_go_with_a_batch(ask: Ask, trained: Trained, option: list[str]) -> None:
     code, _, err = ask("score", trained.handle, "Hello", *option)
-    assert (code, "go with --batch" in err) == (2, True)
+    assert (code, "need --batch" in err) == (2, True)

@@ -167,5 +167,5 @@ def test_only_a_few_run_and_only_a_few_are_held(trained: Trained) -> None:
     running = [a_job(trained, [*long]) for _ in range(batches.MOST_RUNNING + 1)]
     for job in running[:-1]:
         batches.start(job)
-    with pytest.raises(batches.Full, match="Wait for the end of one"):
+    with pytest.raises(batches.Full, match="Wait for one to end"):
         batches.start(running[-1])

@@ -20,7 +20,7 @@ def test_a_model_goes_from_its_first_word_to_a_score_without_leaving_the_shell(a
     handle = f"{namespace}.shell"
     assert ask("models", "create", handle, "--description", "How warm")[:2] == (
         0,
-        f"{handle} is a draft; give it traits and samples, then train it.\n",
+        f"{handle} is a draft. Add traits and samples, then train it.\n",
     )
     assert ask("traits", "add", handle, "Warmth", "--positive", "warm", "--negative", "cold")[:2] == (
         0,
@@ -29,7 +29,7 @@ def test_a_model_goes_from_its_first_word_to_a_score_without_leaving_the_shell(a
     lines = [json.dumps({"text": text, "label": "warm"}) for text in WARM[1:]]
     lines += [json.dumps({"text": text, "label": "cold"}) for text in COLD]
     code, out, err = ask("samples", "import", handle, "-", stdin="\n".join(lines))
-    assert (code, out) == (0, f"{handle} has 19 samples more: 19 of warmth\n"), err
+    assert (code, out) == (0, f"Added 19 samples to {handle}: 19 of warmth\n"), err
     assert err == "texts from text, traits from warmth, qualities from label\n"
     assert ask("samples", "add", handle, WARM[0], "--trait", "warmth", "--quality", "1")[0] == 0
     code, out, err = ask("train", handle, "--effort", "low", "--wait")
@@ -37,9 +37,9 @@ def test_a_model_goes_from_its_first_word_to_a_score_without_leaving_the_shell(a
     code, out, _ = ask("score", handle, WARM[0])
     assert code == 0
     assert out.startswith("warmth  █")
-    assert ask("versions", "tag", handle, "best")[:2] == (0, f"best is v1 of {handle}.\n")
+    assert ask("versions", "tag", handle, "best")[:2] == (0, f"Tagged v1 of {handle} as best.\n")
     assert ask("score", f"{handle}@best", "-", stdin=WARM[0])[1] == out
-    assert ask("models", "delete", handle, "--yes")[:2] == (0, f"{handle} is archived.\n")
+    assert ask("models", "delete", handle, "--yes")[:2] == (0, f"Archived {handle}.\n")
     code, _, err = ask("score", handle, WARM[0])
     assert (code, "[req_" in err) == (1, True)
 
@@ -59,7 +59,7 @@ def test_models_are_listed_and_shown(ask: Ask, client: Traitbench, namespace: st
     assert Model.model_validate_json(out) == client.models.get(f"{namespace}.a")
     _, out, _ = ask("models", "show", f"{namespace}.a")
     assert "zero data retention  off" in out
-    assert "pruning              default: keeps 100 untagged and each month's first" in out
+    assert "pruning              default: keeps 100 untagged and the first of each month" in out
 
 
 def test_what_is_changed_is_what_was_given(ask: Ask, client: Traitbench, namespace: str, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_what_is_changed_is_what_was_given(ask: Ask, client: Traitbench, namespa
     readme.write_text("\ufeff# Töne", "utf-8")
     assert ask("models", "update", handle, "--max-depth", "2", "--readme", str(readme))[:2] == (
         0,
-        f"{handle} is changed.\n",
+        f"Updated {handle}.\n",
     )
     model = client.models.get(handle)
     assert (model.description, model.max_depth, model.readme_markdown) == ("stays", 2, "# Töne")
@@ -78,10 +78,10 @@ def test_what_is_changed_is_what_was_given(ask: Ask, client: Traitbench, namespa
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["models", "update", "{}"], "at least one thing"),
+        (["models", "update", "{}"], "at least one field"),
         (["models", "update", "{}", "--keep-unnamed", "3", "--default-pruning"], "not both"),
         (["models", "update", "{}", "--max-depth", "9"], "9 is not in the range"),
-        (["traits", "update", "{}", "warmth"], "at least one thing"),
+        (["traits", "update", "{}", "warmth"], "at least one field"),
         (["samples", "add", "{}", "text", "--trait", "warmth"], "Missing option '--quality'"),
         (["samples", "import", "{}", "no-such-file.csv"], "does not exist"),
         (["samples", "import", "{}", "-", "--word", "fine"], "--word fine is not WORD=QUALITY"),
@@ -91,8 +91,8 @@ def test_what_is_changed_is_what_was_given(ask: Ask, client: Traitbench, namespa
         (["compare", "{}", "-", "-"], "Give two texts"),
         (["compare", "{}", "one", "two", "--file-a", "-"], "Give two texts"),
         (["score", "{}", "text", "--feedback", "good"], "--feedback good is not TRAIT=WORD"),
-        (["score", "{}", "text", "--batch", "-"], "With --batch there is no TEXT"),
-        (["score", "{}", "text", "--column", "body"], "go with --batch"),
+        (["score", "{}", "text", "--batch", "-"], "--batch does not take TEXT"),
+        (["score", "{}", "text", "--column", "body"], "need --batch"),
         (["score", "{}", "--file", "-"], "is not UTF-8 text"),
         (["samples", "synthesize", "{}", "--type", "enrich"], "'enrich' is not one of"),
     ],
@@ -119,10 +119,10 @@ def test_what_is_taken_away_for_good_is_asked_about(ask: Ask, client: Traitbench
         code, out, err = ask(*arguments, stdin="y\n")
         assert (code, out) == (2, "")
         assert "--yes" in err
-    assert "every sample of it is deleted" in err
+    assert "deletes all samples" in err
     model = client.models.get(handle)
     assert (model.state, model.zero_data_retention, model.traits) == ("draft", False, ["Warmth"])
-    assert ask("traits", "delete", handle, "warmth", "--yes")[:2] == (0, f"{handle} has the trait warmth no more.\n")
+    assert ask("traits", "delete", handle, "warmth", "--yes")[:2] == (0, f"Deleted the trait warmth of {handle}.\n")
 
 
 def test_traits_are_listed_changed_and_removed(ask: Ask, client: Traitbench, namespace: str) -> None:
@@ -166,10 +166,10 @@ def test_a_file_with_bad_rows_goes_in_only_when_that_is_said(
     code, out, err = ask("samples", "import", handle, str(file))
     assert (code, out) == (1, "")
     assert err.splitlines()[1:3] == [
-        "line 3: label is neither a number from 0 to 1 nor a word that stands for a pole",
+        "line 3: label is neither a number from 0 to 1 nor a known label",
         "line 4: text is empty",
     ]
-    assert "Nothing was added, for 2 rows cannot be" in err
+    assert "Nothing was added: 2 bad rows" in err
     assert client.samples.list(handle).items == []
     assert ask("samples", "import", handle, str(file), "--word", "lukewarm=0.5", "--skip-bad")[0] == 0
     assert sorted(sample.quality for sample in client.samples.list(handle)) == [0.0, 0.5, 1.0]
@@ -223,9 +223,9 @@ def test_versions_are_listed_shown_and_activated(ask: Ask, trained: Trained) -> 
     _, out, _ = ask("versions", "show", trained.handle, "v1", "--json")
     assert "snapshot" in json.loads(out)
     assert ask("versions", "tag", trained.handle, "shown")[0] == 0
-    assert ask("versions", "activate", trained.handle, "shown")[1] == f"v1 of {trained.handle} serves scores.\n"
+    assert ask("versions", "activate", trained.handle, "shown")[1] == f"v1 of {trained.handle} now serves scores.\n"
     assert ask("versions", "activate", trained.handle, "v1", "--json")[0] == 0
-    assert ask("versions", "untag", trained.handle, "shown")[1] == f"{trained.handle} has the tag shown no more.\n"
+    assert ask("versions", "untag", trained.handle, "shown")[1] == f"Removed the tag shown from {trained.handle}.\n"
     code, _, err = ask("versions", "show", trained.handle, "shown")
     assert (code, "[req_" in err) == (1, True)
 
@@ -293,7 +293,7 @@ def test_feedback_is_given_with_a_score(ask: Ask, client: Traitbench, namespace:
     ask("train", handle, "--effort", "low", "--wait")
     code, out, err = ask("score", handle, "Thanks a lot.", "--feedback", "warmth=0.75")
     assert (code, out[:6]) == (0, "warmth")
-    assert "waits for the next retraining" in err
+    assert "for the next retraining" in err
     assert list(client.samples.list(handle))[-1].quality == 0.75
     code, out, _ = ask("train", handle, "--effort", "low", "--reoptimize", "--no-labels", "--wait", "--json")
     assert (code, json.loads(out)["version_no"]) == (0, 2)
@@ -306,7 +306,7 @@ def test_what_keeping_no_texts_means_is_carried_out_when_it_is_meant(
 ) -> None:
     handle = f"{namespace}.forgetful"
     make_draft(client, handle)
-    assert ask("models", "update", handle, "--zero-data-retention", "--yes")[:2] == (0, f"{handle} is changed.\n")
+    assert ask("models", "update", handle, "--zero-data-retention", "--yes")[:2] == (0, f"Updated {handle}.\n")
     assert client.samples.list(handle).items == []
     assert ask("models", "update", handle, "--zero-data-retention")[0] == 0
     assert ask("models", "update", handle, "--data-retention")[0] == 0
@@ -332,9 +332,9 @@ def test_a_model_moves_as_one_file(ask: Ask, client: Traitbench, namespace: str,
             lambda document: document.replace("Thank you so much", "Thank you so little"),
             "changed since it was exported",
         ),
-        (lambda document: document[:-100], "is not a model that was exported"),
-        (lambda document: "[]", "is not a model that was exported"),
-        (lambda document: document.replace("bundle-1", "bundle-9"), "is not a model that was exported"),
+        (lambda document: document[:-100], "is not a model exported from Traitbench"),
+        (lambda document: "[]", "is not a model exported from Traitbench"),
+        (lambda document: document.replace("bundle-1", "bundle-9"), "is not a model exported from Traitbench"),
     ],
 )
 def test_a_file_that_was_changed_is_refused(

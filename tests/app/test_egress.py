@@ -172,7 +172,7 @@ def test_with_fetching_off_the_command_line_says_why(session: Session, verb: str
 def test_another_value_stops_the_start_and_names_the_variable(tmp_path: Path) -> None:
     code, out, err = run(tmp_path / "home", TRAITBENCH_FETCH_URLS="maybe")
     assert (code, out) == (2, "")
-    assert "TRAITBENCH_FETCH_URLS is 'maybe'; it takes on or off." in err
+    assert "TRAITBENCH_FETCH_URLS is 'maybe'; it must be on or off." in err
     assert not (tmp_path / "home").exists()
 
 

@@ -14,14 +14,14 @@ NAMES = {"warmth": "Warmth", "clarity": "Clarity"}
 
 def test_equal_parameters_are_no_change() -> None:
     said = outcome(version(1, warmth=(0.9, 0.8, 0.95)), version(2, param_hash="sha256:1"), NAMES)
-    assert said == "v2 came to the same parameters as v1, so it scores every text as v1 does."
+    assert said == "v2 has the same parameters as v1, so both give every text the same score."
 
 
 @pytest.mark.parametrize(
     ("after", "verdict", "beyond"),
     [
-        ((0.7, 0.65, 0.75), "worse", "Beyond chance clearly worse: Warmth."),
-        ((0.99, 0.97, 1.0), "better", "Beyond chance clearly better: Warmth."),
+        ((0.7, 0.65, 0.75), "worse", "More than chance: clearly worse: Warmth."),
+        ((0.99, 0.97, 1.0), "better", "More than chance: clearly better: Warmth."),
         ((0.92, 0.85, 0.96), "better", "the difference may be chance"),
         ((0.9, 0.8, 0.95), "as well as before", "the difference may be chance"),
     ],
@@ -30,7 +30,7 @@ def test_a_change_is_named_and_chance_is_not_taken_for_one(
     after: tuple[float, float, float], verdict: str, beyond: str
 ) -> None:
     said = outcome(version(1, warmth=(0.9, 0.8, 0.95)), version(2, warmth=after), NAMES)
-    assert f"Mean AUROC **0.90 → {after[0]:.2f}**: it tells the poles apart {verdict}." in said
+    assert f"Mean AUROC **0.90 → {after[0]:.2f}**: it separates the poles {verdict}." in said
     assert beyond in said
 
 

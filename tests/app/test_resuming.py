@@ -142,7 +142,7 @@ def test_another_version_that_became_active_meanwhile_scores_none_of_it(
     left(out, 1)
     assert add_version(service.bench, handle, client) == 2
     refused = ask("score", f"{handle}@v2", "--batch", str(few), "-o", str(out), "--resume")
-    assert (refused[0], f"is of another model or version ({handle})" in refused[2]) == (1, True)
+    assert (refused[0], f"was scored by another model or version ({handle})" in refused[2]) == (1, True)
     ask("score", handle, "--batch", str(few), "-o", str(out), "--resume")
     assert out.read_bytes() == whole
 
@@ -155,7 +155,7 @@ def test_another_version_that_became_active_meanwhile_scores_none_of_it(
     [
         (["--traits", "warmth"], "has other traits"),
         (["--mode", "static"], "was scored in another mode (full)"),
-        (["--column", "id"], "has its texts from another column (text)"),
+        (["--column", "id"], "takes its texts from another column (text)"),
         (["--format", "jsonl"], "is in another format (csv)"),
     ],
 )
@@ -172,24 +172,24 @@ def test_another_input_is_refused(ask: Ask, trained: Trained, few: Path, begun: 
     left(begun, 3)
     written(few, ["Another", "file"])
     code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(begun), "--resume")
-    assert (code, "is of another input" in said) == (1, True)
+    assert (code, "has another input" in said) == (1, True)
 
 
 def test_a_version_that_is_not_what_it_was_is_refused(ask: Ask, trained: Trained, few: Path, begun: Path) -> None:
     left(begun, 3, parameters="sha256:another")
     code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(begun), "--resume")
-    assert (code, "is of a version that is no longer what it was" in said) == (1, True)
+    assert (code, "was scored by a version that has changed since" in said) == (1, True)
     left_again = {"version": "v9", "handle": trained.handle}
     log = log_of(begun).read_text("utf-8").splitlines()
     log_of(begun).write_text("\n".join([json.dumps(json.loads(log[0]) | left_again), log[1], ""]), "utf-8")
     code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(begun), "--resume")
-    assert (code, "was scored by it; remove it" in said) == (1, True)
+    assert (code, "was scored by that version. Remove the file" in said) == (1, True)
 
 
 def test_without_resume_nothing_is_thrown_away(ask: Ask, trained: Trained, few: Path, begun: Path) -> None:
     left(begun, 3)
     code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(begun))
-    assert (code, "holds 3 rows of a batch that was interrupted. Go on with --resume" in said) == (1, True)
+    assert (code, "holds 3 rows of an interrupted batch. Continue it with --resume" in said) == (1, True)
 
 
 def test_what_is_complete_is_not_gone_on_with(ask: Ask, trained: Trained, few: Path, tmp_path: Path) -> None:
@@ -197,14 +197,14 @@ def test_what_is_complete_is_not_gone_on_with(ask: Ask, trained: Trained, few: P
     command = ("score", trained.handle, "--batch", str(few), "-o", str(out), "--resume")
     assert ask(*command)[0] == 1, "where nothing is left behind, it begins"
     code, _, said = ask(*command)
-    assert (code, "is complete: nothing is left to go on with" in said) == (1, True)
+    assert (code, "is complete, so there is nothing to resume" in said) == (1, True)
 
 
 def test_a_file_that_is_not_ours_stays(ask: Ask, trained: Trained, few: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     part_of(out).write_text("a diary")
     code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(out), "--resume")
-    assert (code, "is no unfinished batch of this command" in said) == (1, True)
+    assert (code, "is not an unfinished batch" in said) == (1, True)
     assert part_of(out).read_text() == "a diary"
 
 

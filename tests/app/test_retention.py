@@ -12,7 +12,7 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 def test_by_default_hundreds_are_kept() -> None:
     assert goes_next(model(None), versions(99), NOW) == []
     assert in_words(model(None)) == (
-        "the newest 100 without a tag, the first of every month (UTC), every one with a tag, and the one that scores"
+        "the newest 100 without a tag, the first of each month (UTC), all tagged ones and the active one"
     )
 
 
@@ -20,16 +20,16 @@ def test_the_next_version_counts_as_one_of_the_newest_and_takes_the_place_of_the
     one = model(VersionRetentionPolicy(keep_unnamed=1, keep_first_of_month=False))
     assert [each.version_no for each in goes_next(one, versions(2), NOW)] == [2, 1]
     none = model(VersionRetentionPolicy(keep_unnamed=0, keep_first_of_month=False))
-    assert in_words(none) == "every one with a tag, and the one that scores"
+    assert in_words(none) == "all tagged ones and the active one"
 
 
 def test_each_version_is_told_what_keeps_it() -> None:
     policy = VersionRetentionPolicy(keep_unnamed=2, keep_first_of_month=True)
     assert list(fates(model(policy), versions(4, tagged=(3,)), NOW).values()) == [
-        "stays, among the newest 2",
-        "stays, tagged",
-        "goes, unless it is tagged",
-        "stays, first of Nov 2026",
+        "kept: among the newest 2",
+        "kept: tagged",
+        "removed unless tagged",
+        "kept: first of Nov 2026",
     ]
 
 

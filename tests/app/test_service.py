@@ -32,7 +32,7 @@ def test_complaints_go_to_the_last_name_in_their_path() -> None:
         {"loc": [], "type": "other", "msg": "It is wrong as a whole"},
     ]
     assert complaints(errors.ValidationFailed("No.", details={"errors": found})) == {
-        "name": ["This is needed."],
+        "name": ["This field is required."],
         "text": ["At most 50,000 characters."],
         "": ["It is wrong as a whole"],
     }

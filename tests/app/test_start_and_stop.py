@@ -100,7 +100,7 @@ def test_the_port_in_use_is_named_with_a_way_out(started: Started, tmp_path: Pat
 def test_a_second_process_on_the_same_home_is_refused(started: Started) -> None:
     code, out, err = run(started.home)
     assert (code, out) == (1, "")
-    assert f"Another Traitbench runs on the home folder {started.home}" in err
+    assert f"Another Traitbench uses the home folder {started.home}" in err
 
 
 def test_keys_are_managed_beside_the_running_service(started: Started) -> None:

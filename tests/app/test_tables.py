@@ -85,16 +85,16 @@ def test_parquet_is_read_by_what_it_is_and_told_as_json_has_it() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.parquet", b"no such thing", "is no Parquet file"),
-        ("a.parquet", b"PAR1 and then nothing", "is no Parquet file"),
+        ("a.parquet", b"no such thing", "is not a valid Parquet file"),
+        ("a.parquet", b"PAR1 and then nothing", "is not a valid Parquet file"),
         ("a.parquet", a_parquet(pa.table({"text": pa.array([], pa.string())})), "has no rows"),
         ("a.csv", b" \n \n", "is empty"),
-        ("a.csv", b"text\n", "has a header and no rows"),
-        ("a.csv", b"\xff\xfe\x00", "says it is UTF-16 but is not"),
+        ("a.csv", b"text\n", "has a header but no rows"),
+        ("a.csv", b"\xff\xfe\x00", "claims to be UTF-16 but is not"),
         ("a.csv", b"text\n\x81\x8d\n", "neither UTF-8 nor Windows-1252"),
-        ("a.csv", b'text\n"' + b"x" * 200_000, "A quotation mark may be left open"),
+        ("a.csv", b'text\n"' + b"x" * 200_000, "Check for an unclosed quotation mark"),
         ("a.jsonl", b"1\n2\n", "No line is a JSON object"),
-        ("a.json", b'[{"text": 1}', "begins like a JSON array"),
+        ("a.json", b'[{"text": 1}', "starts like a JSON array"),
     ],
 )
 def test_what_is_no_table_is_told_with_the_way_out(name: str, content: bytes, sentence: str) -> None:

@@ -274,7 +274,7 @@ def test_a_person_who_is_not_listed_is_sent_to_the_operator(visitor: httpx.Clien
         provider.person = {**provider.person, "email": address}
         answer = sign_in(visitor)
         assert answer.status_code == 403
-        assert "may not use this workbench. Ask its operator to add you to people.toml." in answer.text
+        assert "may not use this workbench. Ask the operator to add you to people.toml." in answer.text
         assert "<bob>" not in answer.text
     assert "Use another account" in answer.text
     assert "choose=1" in answer.text
@@ -303,7 +303,7 @@ def test_a_damaged_list_lets_nobody_in_and_names_its_line_to_the_operator(
         sign_in(early)
         (started.home / "people.toml").write_text(SCORING + '["bob@example.org"]\nscope = "all"\n')
         answer = sign_in(visitor)
-        assert (answer.status_code, "nobody can sign in. Tell its operator" in answer.text) == (503, True)
+        assert (answer.status_code, "sign-in does not work. Tell the operator" in answer.text) == (503, True)
         assert not is_in(visitor)
         assert is_in(early), "a file that is being edited signs nobody out"
     (started.home / "people.toml").unlink()

@@ -48,7 +48,7 @@ def test_what_is_chosen_by_the_names_of_the_poles_is_asked_about_sent_and_waits(
     assert (sample.trait, sample.quality, sample.text) == ("warmth", 1.0, UNKIND)
     assert "Sent for this text: Warmth **100**, warm. Request `req_" in words(at)
     assert at.progress[0].proto.text == "1 sample of feedback, 10 start a retraining"
-    assert "when 10 wait or the oldest has waited 5 min" in words(at)
+    assert "when 10 are pending or the oldest has waited 5 min" in words(at)
     assert choices(at).value is None
 
 

@@ -148,7 +148,7 @@ def test_a_fresh_search_in_the_same_samples_is_said_to_have_found_the_same(
     handle = ready(client, f"{namespace}.tone")
     client.models.train(handle, reoptimize_params=True)
     client.models.wait(handle)
-    assert "v2 came to the same parameters as v1" in words(workbench.open("train", model=handle))
+    assert "v2 has the same parameters as v1" in words(workbench.open("train", model=handle))
 
 
 def test_a_new_depth_is_something_to_search_for(workbench: Workbench, client: Traitbench, namespace: str) -> None:

@@ -91,7 +91,7 @@ def test_what_the_service_refuses_stands_below_its_field_and_nothing_typed_is_lo
     at.button(key="traits.first").click().run()
     form = f"traits.form.{handle}.:0"
     fill(at, form, name="", negative="x" * 201, positive="warm")
-    assert "This is needed" in words(at)
+    assert "This field is required" in words(at)
     assert "At most 200 characters" in words(at)
     assert at.text_input(key=f"{form}.positive").value == "warm"
     fill(at, form, name="Warmth", negative="cold")
