@@ -17,7 +17,7 @@ Names = Mapping[str, str]
 
 TRIGGERS = {
     "train": "First training",
-    "retune": "Fresh search",
+    "retune": "Refit",
     "retrain_buffered": "Feedback",
     "backfill": "Import",
 }

@@ -1,4 +1,4 @@
-"""Batch: many texts at once, from a file or pasted; how their scores lie, the table of them, and that as a file."""
+"""Batch: score many texts from a file or pasted lines, and see the results as histograms, a table and files."""
 
 import streamlit as st
 
@@ -31,16 +31,16 @@ heading(
 )
 
 if model.state == "archived":
-    st.info("This model was deleted and scores no more. Its traits, samples and versions can still be read.")
-    page_link("versions", "See its versions")
+    st.info("This model was archived and no longer scores. You can still read its traits, samples and versions.")
+    page_link("versions", "View versions")
     st.stop()
 
 if not numbers:
     with st.container(border=True, key="batch.draft"):
         st.subheader("Not trained yet", icon=":material/model_training:", anchor=False)
-        st.markdown("A batch is scored by a version, and a training makes one. Until then the Score page rehearses.")
+        st.markdown("Train the model before you score a batch.")
         page_link("train", "Train this model")
-        page_link("score", "Rehearse with one text")
+        page_link("score", "Preview the score of one text")
     st.stop()
 
 job = present_job(model.handle)
@@ -55,7 +55,7 @@ if job:
     draw_end(job)
     draw_results(job, names)
 
-# ---- a new one -------------------------------------------------------------------------------------------------------
+# ---- a new batch -----------------------------------------------------------------------------------------------------
 
 with st.expander("Score other texts", icon=":material/playlist_add:") if job else st.container():
     what, how = st.columns([3, 2], gap="large")
@@ -65,7 +65,7 @@ with st.expander("Score other texts", icon=":material/playlist_add:") if job els
             [ACTIVE, *numbers],
             key="version",
             bind="query-params",
-            help=f"`active` is {active} now. All rows are scored by one version, whatever happens meanwhile.",
+            help=f"`active` is {active} now. The whole batch uses one version, even if another becomes active.",
         )
         number = active if picked == ACTIVE else picked
         traits = pick_traits(names)
@@ -85,5 +85,5 @@ with st.expander("Score other texts", icon=":material/playlist_add:") if job els
         ):
             start(model, number, texts, traits, mode)
         if job:
-            st.caption("The results above are discarded then: download them first.")
+            st.caption("A new batch discards the results above. Download them first.")
         retention_note(model)

@@ -1,4 +1,4 @@
-"""Catalog: every model this workbench can read, and the place where a model begins and ends."""
+"""Catalog: all models you have access to, and the actions to create, import and archive models."""
 
 import streamlit as st
 
@@ -21,7 +21,7 @@ ROWS = 25
 owned = namespaces()
 top = st.container()
 
-# ---- what to show: all of it stands in the address -------------------------------------------------------------------
+# ---- filters, all of them part of the URL ----------------------------------------------------------------------------
 
 with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.filters"):
     text = st.text_input(
@@ -44,10 +44,10 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.fil
         placeholder="Any but archived",
         width=190,
     )
-    found, unreadable = listing(state=state)
+    listed, unreadable = listing(state=state)
     namespace = st.selectbox(
         "Namespace",
-        sorted({*owned, *(model.handle.split(".")[0] for model in found)}),
+        sorted({*owned, *(model.handle.split(".")[0] for model in listed)}),
         index=None,
         key="namespace",
         bind="query-params",
@@ -61,7 +61,7 @@ with top:
 wanted = text.casefold().split()
 shown = [
     model
-    for model in found
+    for model in listed
     if (namespace is None or model.handle.startswith(f"{namespace}."))
     and all(word in " ".join((model.handle, model.description, *model.traits)).casefold() for word in wanted)
 ]
@@ -77,7 +77,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
             key="catalog.import_button",
             on_click=bundle_import.start,
             disabled=nowhere is not None,
-            help=nowhere or "Bring in a model that was exported, from its file.",
+            help=nowhere or "Import a model from an exported file.",
         )
         st.button(
             "New model",
@@ -99,19 +99,18 @@ for model in shown[(page - 1) * ROWS : page * ROWS]:
     model_row(model, owned=nowhere is None and model.handle.split(".")[0] in owned)
 draw_unreadable(unreadable, "model", key="catalog.unreadable")
 
-if not found and not unreadable and not (text or state or namespace):
+if not listed and not unreadable and not (text or state or namespace):
     with st.container(border=True, key="catalog.empty"):
         st.subheader("No models yet", icon=":material/lightbulb:", anchor=False)
         st.markdown(
-            "A model measures texts on traits that you define, *warm or cold* for example, and learns them from your "
-            "own examples:\n\n"
-            "1. Create a model and name its traits.\n"
-            "2. Give each trait a few texts of both kinds; ten of each make a good start.\n"
-            "3. Train it, and score any text."
+            "A model scores texts on traits that you define, for example *warm or cold*:\n\n"
+            "1. Create a model and add its traits.\n"
+            "2. Add about ten texts for each pole of a trait.\n"
+            "3. Train the model and score any text."
         )
-elif found and not shown:
+elif listed and not shown:
     with st.container(border=True, key="catalog.nothing"):
-        st.markdown("**No model matches.**")
+        st.markdown("**No models match.**")
         st.button(
             "Show all models",
             icon=":material/filter_alt_off:",

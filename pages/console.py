@@ -1,4 +1,4 @@
-"""Console: the API keys with which programs come in. Issued once, listed, revoked."""
+"""Console: issue, list and revoke the API keys of programs."""
 
 from functools import partial
 
@@ -21,18 +21,18 @@ own_secret = settings.service_key()
 
 
 def revoke(key: ApiKey) -> None:
-    """Revoke a key and say so; one that is not there any more is as useless as it should be."""
+    """Revoke a key and confirm it with a toast; a key that no longer exists counts as revoked."""
     name = plain(key.name) or "The key"
     try:
         console.revoke(key.id)
     except KeyNotFound:
-        session.flash(f"{name} was removed by somebody else meanwhile; it opens nothing any more.", "note")
+        session.flash(f"{name} was already removed by someone else and no longer works.", "note")
     else:
-        session.flash(f"{name} is revoked.")
+        session.flash(f"{name} was revoked.")
 
 
 def key_row(key: ApiKey) -> None:
-    """One key on a line; the columns stand below each other where it is narrow."""
+    """Draw one key as a row; its columns stack on a narrow screen."""
     own = own_secret.startswith(key.prefix)
     with st.container(border=True, key=f"console.row.{key.id}"):
         name, scope, used, actions = st.columns([4, 4, 3, 2], vertical_alignment="center", gap="medium")
@@ -43,9 +43,9 @@ def key_row(key: ApiKey) -> None:
             )
             for namespace in key.namespaces:
                 st.badge(namespace, icon=":material/folder:", color="gray")
-        begun = "signed in" if console.of_session(key) else "issued"
+        origin = "signed in" if console.of_session(key) else "issued"
         last = f"Last used {ago(key.last_used_at)}" if key.last_used_at else "Never used"
-        issued = f"revoked {ago(key.revoked_at)}" if key.revoked_at else f"{begun} {ago(key.created_at)}"
+        issued = f"revoked {ago(key.revoked_at)}" if key.revoked_at else f"{origin} {ago(key.created_at)}"
         used.markdown(f"{last}  \n:small[:gray[{issued}]]")
         with actions, st.container(horizontal=True, horizontal_alignment="right"):
             if own and not key.revoked_at:
@@ -62,11 +62,11 @@ def key_row(key: ApiKey) -> None:
 
 heading("console")
 
-# ---- who may see it --------------------------------------------------------------------------------------------------
+# ---- access ----------------------------------------------------------------------------------------------------------
 
 operators_only(
-    "Only the operator manages API keys",
-    "Ask the operator for a key if a program needs one, or if you need to do more than your own key allows.",
+    "Only the operator can manage API keys",
+    "Ask the operator if you need a key or more permissions.",
     key="console.closed",
 )
 
@@ -76,14 +76,14 @@ if not console.available():
     with st.container(border=True, key="console.remote"):
         st.subheader("Keys are issued where the service runs", icon=":material/cloud:", anchor=False)
         st.markdown(
-            f"This workbench uses the service at `{settings.base_url}`. Its keys are issued and revoked on that "
-            "machine, in the console of its own workbench or in a terminal:"
+            f"This workbench uses the service at `{settings.base_url}`. Manage its keys on that machine, in its own "
+            "workbench or in a terminal:"
         )
         st.code("traitbench key create --scope scoring --namespace local", language="bash")
-        st.caption("`TRAITBENCH_API_KEY` tells this workbench which key to use.")
+        st.caption("Set `TRAITBENCH_API_KEY` to the key that this workbench should use.")
     st.stop()
 
-# ---- keys of this one ------------------------------------------------------------------------------------------------
+# ---- keys of this service --------------------------------------------------------------------------------------------
 
 keys = console.list_keys()[::-1]
 live = [key for key in keys if key.revoked_at is None]
@@ -97,16 +97,14 @@ draw_unreadable(
     console.unreadable_keys(),
     "key",
     key="console.unreadable",
-    way_out="It opens nothing: issue another one in its place.",
+    way_out="It does not work. Issue a new key to replace it.",
 )
 
 for key in live:
     key_row(key)
 
 if not [key for key in live if not own_secret.startswith(key.prefix)]:
-    st.caption(
-        "Give every program a key of its own: then its use can be seen, and one can be revoked without the others."
-    )
+    st.caption("Give each program its own key, so that you can see when it was used and revoke it separately.")
 
 if revoked:
     with st.expander(f"Revoked ({len(revoked)})", icon=":material/block:"):
@@ -122,8 +120,8 @@ if leaving:
     confirm(
         REVOKE,
         title="Revoke this key?",
-        body=f"Whatever uses **{plain(leaving.name) or leaving.prefix}** is refused from now on. A revoked key cannot "
-        "be used again; issue a new one instead.",
+        body=f"The service will refuse every program that uses **{plain(leaving.name) or leaving.prefix}**. You cannot "
+        "restore a revoked key; issue a new one instead.",
         yes="Revoke",
         icon=":material/block:",
         act=partial(revoke, leaving),

@@ -1,4 +1,4 @@
-"""Model: the model itself. Its card, what its author says of it, how programs call it, what is kept of it."""
+"""Model: the card, its description, code to call it, and its export, retention and archive settings."""
 
 import streamlit as st
 
@@ -41,20 +41,20 @@ if part == "calls":
     model_calls(model)
     st.stop()
 
-read_only = "This model was archived; it can be read, nothing more." if model.state == "archived" else ""
+read_only = "This model was archived and cannot be changed." if model.state == "archived" else ""
 read_only = why_read_only(model) or read_only
 
 if part == "about":
     if read_only:
-        st.markdown(f":material/lock: **Read only.** {read_only} The card shows all that is said here.")
+        st.markdown(f":material/lock: **Read only.** {read_only} The card shows its description.")
     else:
         edit_about(model)
     st.stop()
 
-# ---- what is kept ----------------------------------------------------------------------------------------------------
+# ---- export, retention and archive -----------------------------------------------------------------------------------
 
 if why_read_only(model):
-    st.markdown(f":material/lock: **Nothing to decide here.** {why_read_only(model)}")
+    st.markdown(f":material/lock: **Read only.** {why_read_only(model)}")
     st.stop()
 
 traits = client().traits.list(model.handle)
@@ -68,7 +68,7 @@ if model.state == "archived":
     st.stop()
 
 with st.container(border=True, key="model.versions_box"):
-    st.subheader("Versions that stay", icon=":material/history:", anchor=False)
+    st.subheader("Version retention", icon=":material/history:", anchor=False)
     version_keeping(model)
 
 with st.container(border=True, key="model.retention_box"):
@@ -78,8 +78,8 @@ with st.container(border=True, key="model.retention_box"):
 with st.container(border=True, key="model.archive_box"):
     st.subheader("Archive", icon=":material/inventory_2:", anchor=False)
     st.markdown(
-        "The end of a model: it stops scoring, for every program that uses it. What it was can still be read, its name "
-        "stays taken, and it cannot be brought back; an export can."
+        "Archiving stops scoring for every program that uses this model. You cannot restore an archived model or reuse "
+        "its name. Export it first if you may need it again."
     )
     st.button(
         "Archive this model",

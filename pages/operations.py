@@ -1,4 +1,4 @@
-"""Operations: whether the service works, what failed and how to go on, what runs, and what is stored."""
+"""Operations: service health, failed runs with a retry, running work, and stored data."""
 
 import pandas as pd
 import streamlit as st
@@ -28,12 +28,12 @@ settings = read_settings()
 
 
 def start_again(run: Listed) -> None:
-    """Ask for a failed run again; a button's callback, so a refusal is kept for the page to show."""
+    """Mark a failed run to be started again. A button callback: the page starts the run, so it can show a refusal."""
     session.keep(AGAIN, run)
 
 
 def draw_failed(run: Listed) -> None:
-    """One failed run: what, why, and the button that starts it again."""
+    """Draw one failed run with its reason and a button to start it again."""
     with st.container(border=True, key=f"operations.failed.{run.id}"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.markdown(f"**{KINDS[run.kind]}** of **{plain(run.handle)}** failed", width="content")
@@ -45,19 +45,19 @@ def draw_failed(run: Listed) -> None:
                     on_click=start_again,
                     args=(run,),
                 )
-        st.markdown(plain(run.error_message or "The service does not say why."))
+        st.markdown(plain(run.error_message or "The service gave no reason."))
         when = f"Failed {ago(run.finished_at or run.created_at)}, after {took(run)}"
         tries = f", in {count(run.attempts, 'attempt')}" if run.attempts > 1 else ""
         st.caption(f"{when}{tries}. Run `{run.id}`, code `{run.error_code}`.")
         if not can_retry(run):
-            st.caption("The feedback is kept. The service learns from it by itself in some minutes.")
+            st.caption("The feedback is kept. The service retrains automatically within a few minutes.")
         elif run.handle.split(".")[0] not in namespaces():
-            st.caption("This workbench's API key does not own the namespace, so it cannot start the run again.")
+            st.caption("To start the run again, use an API key that owns the model's namespace.")
         model_link("model", "Open the model", model=run.handle)
 
 
 def draw_live(run: Listed) -> None:
-    """One run that goes on, or waits."""
+    """Draw one run that is running or queued."""
     with st.container(border=True, key=f"operations.live.{run.id}"):
         st.markdown(f"**{KINDS[run.kind]}** of **{plain(run.handle)}**")
         progress = run.progress
@@ -69,11 +69,11 @@ def draw_live(run: Listed) -> None:
             share = min(max(float(progress["fraction"]), 0.0), 1.0)
             st.progress(share, text=f"{plain(str(progress['phase']).capitalize())}, {share:.0%}")
         tries = f" Attempt {run.attempts}." if run.attempts > 1 else ""
-        st.caption(f"Effort {run.effort}. Asked for {ago(run.created_at)}.{tries}")
+        st.caption(f"Effort {run.effort}. Requested {ago(run.created_at)}.{tries}")
 
 
 def draw_ended(runs: list[Listed]) -> None:
-    """The runs that ended last, as a table."""
+    """Draw the most recent finished runs as a table."""
     table = [
         {
             "Model": run.handle,
@@ -91,8 +91,8 @@ def draw_ended(runs: list[Listed]) -> None:
 
 heading("operations")
 operators_only(
-    "Only the operator sees what the service does",
-    "The Train page of a model shows how far its own runs are.",
+    "Only the operator can see operations",
+    "To follow the runs of one model, open its Train page.",
     key="operations.closed",
 )
 
@@ -101,29 +101,29 @@ if not console.available():
         st.subheader("Operations are shown where the service runs", icon=":material/cloud:", anchor=False)
         st.markdown(
             f"This workbench uses the service at `{settings.base_url}`. Open the workbench on that machine, or read "
-            "its numbers with an authoring key:"
+            "its metrics with an authoring key:"
         )
         st.code(f'curl -H "Authorization: Bearer $KEY" {settings.base_url}/v1/metrics', language="bash")
     st.stop()
 
-# ---- a failed run that is to start again -----------------------------------------------------------------------------
+# ---- start a failed run again ----------------------------------------------------------------------------------------
 
 if again := session.kept(AGAIN):
     session.keep(AGAIN, None)
     with attempt() as starting:
         operations.retry(client(), again)
     if starting.done:
-        session.flash(f"{KINDS[again.kind]} of {plain(again.handle)} has started again.")
+        session.flash(f"{KINDS[again.kind]} of {plain(again.handle)} was started again.")
         session.show_flashes()
 
-# ---- what changes by itself ------------------------------------------------------------------------------------------
+# ---- the live view ---------------------------------------------------------------------------------------------------
 
 busy = bool(console.overview().count("queued", "running"))
 
 
 @st.fragment(run_every=BUSY_SECONDS if busy else IDLE_SECONDS)
 def watch() -> None:
-    """Draw all of it; the page runs again when work begins or ends, to look more or less often."""
+    """Draw the live view. Rerun the page when work starts or ends, to change the polling interval."""
     with guarded():
         seen, runs, free = console.overview(), console.recent(), console.free_bytes()
         stored = console.rows()
@@ -146,7 +146,7 @@ def watch() -> None:
     st.subheader("At a glance", anchor=False)
     numbers = {
         "Workers": f"{len(seen.alive)}",
-        "Waiting": f"{seen.count('queued')}",
+        "Queued runs": f"{seen.count('queued')}",
         "Models": f"{stored['models']:,}",
         "Samples": f"{stored['samples']:,}",
         "Database": size(seen.database_bytes),
@@ -163,7 +163,7 @@ def watch() -> None:
     if runs.ended:
         draw_ended(list(runs.ended))
     else:
-        st.caption("No run has ended yet. Train a model to see it here.")
+        st.caption("No runs have finished yet.")
 
 
 watch()

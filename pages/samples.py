@@ -1,4 +1,4 @@
-"""Samples: the texts that teach the model. Read and edit them, add them by hand, from a file, or have them made."""
+"""Samples: the labelled texts of a model. View and edit them, add or import new ones, synthesize them, check them."""
 
 import streamlit as st
 
@@ -40,12 +40,12 @@ COLUMNS = ("text", "trait", "quality", "provenance", "source_url", "created_at")
 
 
 def side(sample: Sample) -> str:
-    """The pole that a sample lies at."""
+    """The pole of a sample, as the filter names it."""
     return "positive" if sample.quality > 0.5 else "negative" if sample.quality < 0.5 else "in between"
 
 
 def row(sample: Sample) -> tuple[object, ...]:
-    """A sample as a line of a file."""
+    """The cells of a sample in a downloaded file, in the order of `COLUMNS`."""
     return (*(getattr(sample, column) for column in COLUMNS[:-1]), sample.created_at.isoformat())
 
 
@@ -54,24 +54,22 @@ top = st.container()
 traits = client().traits.list(model.handle)
 can_edit = editable(model, "samples")
 if model.zero_data_retention:
-    st.caption(
-        ":material/shield: Zero data retention is on: samples are removed as soon as a training has learnt from them."
-    )
+    st.caption(":material/shield: Zero data retention is on: training removes the samples that it used.")
 
 draw_unreadable(traits.unreadable, "trait", key="samples.unreadable_traits")
 if not traits:
     with top:
         heading("samples", model)
     with st.container(border=True, key="samples.no_traits"):
-        st.subheader("First say what to measure", icon=":material/tune:", anchor=False)
-        st.markdown("A sample teaches one trait. This model has none yet.")
+        st.subheader("Add a trait first", icon=":material/tune:", anchor=False)
+        st.markdown("Each sample is a labelled text for one trait.")
         page_link("traits", "Add traits")
     st.stop()
 
 if model.handle.split(".")[0] not in namespaces():
     with top:
         heading("samples", model)
-    st.caption("Samples are shown to those who own the model's namespace.")
+    st.caption("Only owners of the model's namespace can see its samples.")
     st.stop()
 
 samples = all_samples(model.handle, traits)
@@ -114,7 +112,7 @@ if view != "table":
 if can_edit:
     draw_outcome(model, samples)
 
-# ---- the table: filters in the address, edits that wait to be saved -------------------------------------------------
+# ---- the table: filters are part of the URL, edits wait until they are saved -----------------------------------------
 
 with st.container(horizontal=True, vertical_alignment="bottom", key="samples.filters"):
     text = st.text_input(
@@ -123,7 +121,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="samples.fil
         bind="query-params",
         type="search",
         icon=":material/search:",
-        placeholder="Words of a text",
+        placeholder="Search in texts",
         live="300ms",
         width=300,
     )
@@ -178,12 +176,14 @@ matching = [
 shown = fitting(matching)
 
 with st.container(horizontal=True, vertical_alignment="center", key="samples.said"):
-    said = count(len(samples), "sample")
+    summary = count(len(samples), "sample")
     if len(matching) < len(samples):
-        said = f"{len(matching):,} of {said}"
+        summary = f"{len(matching):,} of {summary}"
     if len(shown) < len(matching):
-        said += f"; the table has room for the newest {len(shown):,}, filters reach the others"
-    st.caption(f"{said}, newest first" if shown else said, width="content")
+        summary += f"; the table shows the newest {len(shown):,}. Filter to see the others"
+    elif shown:
+        summary += ", newest first"
+    st.caption(summary, width="content")
     if can_edit:
         draw_undo(model.handle)
         delete_synthesized(model.handle, samples)
@@ -192,10 +192,7 @@ if not samples:
     with st.container(border=True, key="samples.empty"):
         st.subheader("No samples yet" if can_edit else "No samples", icon=":material/notes:", anchor=False)
         if can_edit:
-            st.markdown(
-                "Give every trait texts of both poles; ten of each make a good start. Paste them by hand, or bring "
-                "them in from a CSV or JSONL file."
-            )
+            st.markdown("To start, add about ten texts for each pole of every trait.")
             with st.container(horizontal=True):
                 st.button(
                     "Add by hand",
@@ -218,13 +215,13 @@ if not samples:
                     key="samples.first_synthesize",
                     on_click=session.put,
                     args=({"task": "synthesize"},),
-                    help="Have texts made of the traits' own words, for a first look.",
+                    help="Generate texts from the names of traits and poles, for a first try.",
                 )
     st.stop()
 
 if not shown:
     with st.container(border=True, key="samples.nothing"):
-        st.markdown("**No sample matches.**")
+        st.markdown("**No samples match.**")
         st.button(
             "Show all samples",
             icon=":material/filter_alt_off:",
@@ -236,8 +233,7 @@ elif can_edit:
     with st.container(key="samples-grid"):
         changes = edit_table(model.handle, shown, traits)
     st.caption(
-        "Type into a cell to change it; tick rows at the left and press Delete to remove them. Nothing is changed "
-        "before it is saved."
+        "Click a cell to edit it. To delete rows, tick them on the left and press Delete. Changes apply when you save."
     )
 else:
     with st.container(key="samples-grid"):
@@ -270,8 +266,8 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.act
         icon=":material/download:",
         key="samples.csv",
         on_click="ignore",
-        help="The samples that the filters let through, for spreadsheets. A text that a spreadsheet would run as a "
-        "formula begins with an apostrophe.",
+        help="Download the filtered samples for a spreadsheet. A text that looks like a formula gets an apostrophe in "
+        "front, so that no spreadsheet runs it.",
     )
     st.download_button(
         "JSONL",
@@ -281,7 +277,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.act
         icon=":material/download:",
         key="samples.jsonl",
         on_click="ignore",
-        help="The same, exact in every character; it can be imported again.",
+        help="Download the filtered samples with unchanged texts. You can import this file again.",
     )
 
 if can_edit and shown and saving:

@@ -1,4 +1,4 @@
-"""Score: a text on every trait of the model as one types, what changes to a second, and what it should have been."""
+"""Score: score a text as you type, compare it with a second text, see the reasons, and send feedback."""
 
 import streamlit as st
 
@@ -35,7 +35,7 @@ ACTIVE = "active"
 
 
 def scored_by_service(pinned: str, texts: list[str]) -> list[Card]:
-    """One text by a score, two by a comparison."""
+    """The cards from the service: a score call for one text, a comparison for two."""
     if len(texts) == 1:
         return [client().scores.score(pinned, texts[0])]
     both = client().scores.compare(pinned, *texts)
@@ -51,19 +51,19 @@ chosen = session.on_screen("version", ACTIVE)
 heading("score", model, version=chosen if chosen in numbers else active, **link_texts())
 
 if model.state == "archived":
-    st.info("This model was deleted and scores no more. Its traits, samples and versions can still be read.")
-    page_link("versions", "See its versions")
+    st.info("This model was archived and no longer scores. You can still read its traits, samples and versions.")
+    page_link("versions", "View versions")
     st.stop()
 
 traits = client().traits.list(model.handle)
 names = names_of(traits)
 if model.version_no is not None and active not in numbers:
-    cannot_be_read(f"v{model.version_no}", "the version that scores is damaged", "version", key="score.unreadable")
+    cannot_be_read(f"v{model.version_no}", "the active version is damaged", "version", key="score.unreadable")
 if model.version_no is not None and not numbers:
     st.stop()
 typing, answer = st.columns([5, 6], gap="large")
 
-# ---- what to score, and by what --------------------------------------------------------------------------------------
+# ---- the version and the texts ---------------------------------------------------------------------------------------
 
 with typing:
     picked = ACTIVE
@@ -73,14 +73,14 @@ with typing:
             [ACTIVE, *numbers],
             key="version",
             bind="query-params",
-            help=f"`active` is {active} now, and whichever is active when a link is opened later.",
+            help=f"`active` always means the active version, now {active}.",
         )
     text = st.text_area(
         "Text",
         key=TEXT,
         height=220,
         persist_state="session",
-        placeholder="Type or paste a text. The scores follow as you type.",
+        placeholder="Type or paste a text. The scores update as you type.",
     )
     against = ""
     if st.toggle("Compare with a second text", key=COMPARE, persist_state="session"):
@@ -89,17 +89,17 @@ with typing:
             key=AGAINST,
             height=220,
             persist_state="session",
-            placeholder="Another wording of it: what does the change do?",
+            placeholder="Another wording, to see what changes.",
         )
     if any(trait.sample_count for trait in traits):
         offer_text(model.handle)
     if len(text) + len(against) > TEXTS_IN_LINK:
-        st.caption(f"A copied link leaves texts of more than {TEXTS_IN_LINK:,} characters out.")
+        st.caption(f"Copied links leave out texts of more than {TEXTS_IN_LINK:,} characters.")
     read_while_typing(TEXT, AGAINST)
     if numbers:
         draw_learning(model, traits, versions)
 
-# ---- its card: by a version, or by what a training would make of the draft -------------------------------------------
+# ---- the score card, from a version or from a rehearsal of the draft -------------------------------------------------
 
 chosen = active if picked == ACTIVE else picked
 texts = [text, against] if against.strip() else [text]
@@ -110,20 +110,17 @@ with answer:
         can_rehearse = any(trait.positive_samples and trait.negative_samples for trait in traits)
         with st.container(border=True, key="score.draft"):
             if can_rehearse:
-                st.markdown("**Not trained yet.** Here is what a training would say, from the samples so far.")
+                st.markdown("**Not trained yet.** This preview shows how the model would score after training.")
                 page_link("train", "Train this model")
             else:
-                st.markdown(
-                    "**Not trained yet, and no trait has samples at both of its poles.** One at each is enough to see "
-                    "here what a training would say."
-                )
+                st.markdown("**Not trained yet.** To preview scores, add a sample at each pole of a trait.")
                 page_link("samples" if traits else "traits", "Add samples" if traits else "Add traits")
         if not can_rehearse:
             st.stop()
     if not text.strip():
         with st.container(border=True, key="score.empty"):
             st.subheader("Nothing to score yet", icon=":material/notes:", anchor=False)
-            st.markdown("Type or paste a text, or take the one that is offered.")
+            st.markdown("Type or paste a text to see its scores.")
         st.stop()
 
     addresses = {key: each for key, each in zip((TEXT, AGAINST), texts, strict=False) if is_address(each)}
@@ -133,16 +130,16 @@ with answer:
         st.stop()
 
     if numbers and chosen not in numbers:
-        st.caption("Choose another version to score with.")
+        st.caption("This version cannot be read. Choose another one.")
         st.stop()
     source, by_service, rehearsal = "", False, None
     try:
         if numbers:
             cards = preview.score(version(model.handle, versions[numbers.index(chosen)]), texts)
-            source = f"Preview by {chosen}, computed here as you type"
+            source = f"Preview with {chosen}, updated as you type"
         elif rehearsal := rehearsed(model, traits):
             cards = preview.score_rehearsal(rehearsal, texts)
-            source = f"Rehearsal from {count(rehearsal.samples, 'sample')}, nothing is stored"
+            source = f"Rehearsal from {count(rehearsal.samples, 'sample')} (nothing is stored)"
     except preview.PreviewUnavailable as reason:
         st.caption(plain(str(reason)))
         source, by_service = f"Scored by the service with {chosen}", True
@@ -165,7 +162,7 @@ with answer:
     if numbers:
         draw_feedback(model, chosen, text, cards[0], traits)
     else:
-        st.caption("Feedback on a score takes a trained model. A draft is taught by its samples.")
+        st.caption("You can give feedback on scores once the model is trained.")
     if by_service:
         st.markdown(f"Request `{cards[0].metadata.request_id}`")
     elif numbers and len(cards) == 1:
@@ -179,11 +176,11 @@ if len(cards) == 2:
     first, second = cards
     comparison = Comparison.of(first, second)
     rows = pairs(first, second, names)
-    st.subheader("What changes from the text to the second one", anchor=False)
+    st.subheader("What changes with the second text", anchor=False)
     with st.container(horizontal=True):
         st.metric("Composite", f"{first.composite} → {second.composite}", width=160)
         st.metric("Change", signed(comparison.improvement), width=160)
-        st.metric("Traits that move", f"{sum(pair.delta != 0 for pair in rows)} of {len(rows)}", width=160)
+        st.metric("Traits changed", f"{sum(pair.delta != 0 for pair in rows)} of {len(rows)}", width=160)
     draw_pairs(rows, ("Text", "Second text"), key="score.change", file_name=f"{model.handle}-two-texts")
     if numbers and not by_service:
         draw_official_pair(model.handle, chosen, (text, against), comparison)

@@ -1,4 +1,4 @@
-"""Train: what a training would do, the run while it goes, what it gave, and what can be learnt from then on."""
+"""Train: what training will do, the progress of the run, its result, and what to do next."""
 
 import streamlit as st
 
@@ -26,76 +26,74 @@ traits = client().traits.list(model.handle)
 last = model.last_operation
 
 
-# ---- busy: how far it is ---------------------------------------------------------------------------------------------
+# ---- busy: progress of the run ---------------------------------------------------------------------------------------
 
 if model.state == "busy":
     watch(model)
     if model.version_no is not None:
         with st.container(horizontal=True):
             page_link("score", f"Score a text with v{model.version_no}")
-            page_link("versions", "See the versions")
+            page_link("versions", "View versions")
     st.stop()
 
 if model.state == "archived":
-    st.info("This model was deleted. It can be read, not trained; a new model starts in the catalog.")
-    page_link("catalog", "Go to the catalog")
+    st.info("This model was archived. You can read it, but you cannot train it.")
+    page_link("catalog", "Open the catalog")
     st.stop()
 
 if last and last.status == "failed" and last.kind in ("train", "retune"):
-    reason = last.error.message if last.error else "The service does not say why."
-    kept = "Traits and samples are as they were; correct what is said above, or start it again as it is."
+    reason = last.error.message if last.error else "The service gave no reason."
+    kept = "Traits and samples did not change. Fix the problem, or start the training again."
     if model.version_no is not None:
-        kept = f"v{model.version_no} is as it was and goes on scoring."
+        kept = f"v{model.version_no} did not change and keeps scoring."
     st.error(
-        f"**The {'fresh search' if last.kind == 'retune' else 'training'} that began {ago(last.started_at)} failed.** "
+        f"**The {'refit' if last.kind == 'retune' else 'training'} that started {ago(last.started_at)} failed.** "
         f"{plain(reason)}\n\n{kept}",
         icon=":material/error:",
     )
 
-# ---- ready: what it gave, and what more can be learnt ----------------------------------------------------------------
+# ---- ready: the result, and what to do next --------------------------------------------------------------------------
 
 if model.state == "ready":
     versions = list(client().versions.list(model.handle))
     draw_learning(model, traits, versions)
     version = next((each for each in versions if each.version_id == model.current_version_id), None)
     if version is None:
-        cannot_be_read(f"v{model.version_no}", "the version that scores is damaged", "version", key="train.unreadable")
+        cannot_be_read(f"v{model.version_no}", "the active version is damaged", "version", key="train.unreadable")
         st.stop()
     before = next((each for each in versions if each.version_no < version.version_no), None)
     names = names_of(traits)
-    st.subheader(f"{label(version)} scores texts now", icon=":material/check_circle:", anchor=False)
+    st.subheader(f"{label(version)} is active", icon=":material/check_circle:", anchor=False)
     st.caption(made_how(version))
     if before:
-        st.markdown(f"**Against {label(before)}.** {outcome(before, version, names)}")
+        st.markdown(f"**Compared with {label(before)}.** {outcome(before, version, names)}")
     with st.container(horizontal=True, vertical_alignment="center"):
-        page_link("score", "Score a text with it")
+        page_link("score", "Score a text")
         if before:
             a, b = label(before), label(version)
-            page_link("versions", f"See {a} and {b} side by side", view="Compare", a=a, b=b)
+            page_link("versions", f"Compare {a} with {b}", view="Compare", a=a, b=b)
             if not why_read_only(model) and st.button(
-                f"Let {a} score again", icon=":material/undo:", key="train.back", type="tertiary"
+                f"Switch back to {a}", icon=":material/undo:", key="train.back", type="tertiary"
             ):
                 with attempt() as going_back:
                     client().versions.activate(model.handle, version=a)
                 if going_back.done:
-                    session.flash(f"{a} scores now. {b} stays among the versions.")
+                    session.flash(f"{a} is active now. You can switch back to {b} on the Versions page.")
                     st.rerun()
         else:
-            page_link("versions", "See and compare versions")
-    st.markdown("**How well it tells the two poles of each trait apart**")
+            page_link("versions", "View versions")
+    st.markdown("**How well each trait separates its poles**")
     figures = [series(each, names) for each in (before, version) if each]
     draw_quality(figures, traits, key="train.figures", file_name=f"{model.handle}-{label(version)}-figures")
     draw_gained(model, traits, version)
     draw_retune(model, traits, versions, waiting(model, traits, versions[0]))
     with st.container(border=True, key="train.nothing"):
-        st.markdown(
-            "**To teach it something else**", help="A plain train call of a ready model is answered with no run."
-        )
+        st.markdown("**Change traits or samples**", help="In the API, a train call for a ready model starts no run.")
         learns = not why_no_search(model)
         st.markdown(
-            "Traits and samples of a trained model are frozen into its versions, so training again as before does "
-            f"nothing. {'It learns from feedback on its scores, by itself. ' if learns else ''}For other traits, or "
-            "samples of your own, start a new model."
+            "Training freezes traits and samples. "
+            f"{'The model retrains automatically from feedback on its scores. ' if learns else ''}"
+            "To use other traits or samples, create a new model."
         )
         with st.container(horizontal=True):
             if learns:
@@ -107,30 +105,27 @@ if model.state == "ready":
 
 if not traits:
     with st.container(border=True, key="train.no_traits"):
-        st.subheader("First say what to measure", icon=":material/tune:", anchor=False)
-        st.markdown(
-            "This model has no traits yet. A trait has a name and two poles, *clear* and *muddled* for example."
-        )
+        st.subheader("Add a trait first", icon=":material/tune:", anchor=False)
+        st.markdown("A trait has a name and two poles, for example *clear* and *muddled*.")
         page_link("traits", "Add traits")
     st.stop()
 
-lacking = missing(traits)
+missing_poles = missing(traits)
 plan, choice = st.columns([3, 2], gap="large")
 
 with plan:
     st.subheader("What will happen", anchor=False)
     samples = sum(trait.sample_count for trait in traits)
     st.markdown(
-        f"{count(samples, 'sample')} of {count(len(traits), 'trait')} are read and turned into numbers, and for each "
-        "trait the direction is found that separates its poles best. The result becomes version "
-        f"**v{(model.version_no or 0) + 1}** and scores at once."
+        f"Training fits {count(len(traits), 'trait')} to {count(samples, 'sample')}. The result becomes "
+        f"version **v{(model.version_no or 0) + 1}**, which is active at once."
     )
     draw_readiness(traits)
     found_note(traits)
     findings = st.container()
-    if lacking:
+    if missing_poles:
         st.warning(
-            "\n".join(["**Not ready yet:**", *(f"- {sentence}" for sentence in lacking)]), icon=":material/info:"
+            "\n".join(["**Not ready yet:**", *(f"- {sentence}" for sentence in missing_poles)]), icon=":material/info:"
         )
         page_link("samples", "Add samples")
 
@@ -141,8 +136,8 @@ with choice:
         "Start training",
         type="primary",
         icon=":material/model_training:",
-        disabled=bool(lacking or why_not),
-        help="Every trait needs a sample at each pole." if lacking else None,
+        disabled=bool(missing_poles or why_not),
+        help="Every trait needs a sample at each pole." if missing_poles else None,
         key="train.start",
     ):
         with attempt() as starting:
@@ -153,10 +148,10 @@ with choice:
         st.caption(f":material/lock: {why_not}")
     if model.zero_data_retention:
         st.caption(
-            "Under zero data retention the samples are removed when the training ends. The version keeps on scoring; "
-            "it cannot be trained again."
+            "Zero data retention is on: training removes the samples when it ends. The version keeps scoring, but you "
+            "cannot train the model again."
         )
-    st.caption("Traits and samples cannot be edited while it runs, and are frozen once there is a version.")
+    st.caption("You cannot edit traits and samples during training, or after it succeeds.")
 
 if not why_not:
     with findings:

@@ -1,4 +1,4 @@
-"""Traits: what the model measures. Each is an axis between two poles, taught by samples at both or found in them."""
+"""Traits: what the model measures. Each trait is an axis between two poles, defined by samples or discovered."""
 
 from functools import partial
 
@@ -26,9 +26,9 @@ DELETE = "traits.delete"
 
 
 def delete(handle: str, trait: Trait) -> None:
-    """Delete a trait and say so."""
+    """Delete a trait with its samples, and confirm it with a toast."""
     client().traits.delete(handle, trait.key)
-    session.flash(f"{plain(trait.name)} is deleted, and {count(trait.sample_count, 'sample')} with it.")
+    session.flash(f"Deleted {plain(trait.name)} and its {count(trait.sample_count, 'sample')}.")
 
 
 model = chosen_model()
@@ -45,9 +45,8 @@ if not traits and not traits.unreadable:
     with st.container(border=True, key="traits.empty"):
         st.subheader("What should this model measure?", icon=":material/tune:", anchor=False)
         st.markdown(
-            "A trait is a question with two ends: *Is this answer warm or cold? Plain or full of jargon?* Name it, "
-            "name its two poles, and teach it with a few texts of each. From these texts further traits can be "
-            "discovered."
+            "A trait is a question with two answers: *Is this reply warm or cold?* Name the trait and its two poles, "
+            "then add a few texts for each pole."
         )
         if can_edit:
             st.button(
@@ -57,7 +56,7 @@ if not traits and not traits.unreadable:
 # ---- the traits ------------------------------------------------------------------------------------------------------
 
 else:
-    short = [trait for trait in traits if lacking(trait)]
+    not_ready = [trait for trait in traits if lacking(trait)]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         samples = sum(trait.sample_count for trait in traits)
         st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}", width="content")
@@ -68,13 +67,13 @@ else:
                     icon=":material/explore:",
                     key="traits.discover_button",
                     on_click=discovery.start,
-                    help="Look for differences between the texts that nobody has named yet.",
+                    help="Find differences between your texts that no trait covers yet.",
                 )
                 st.button("New trait", type="primary", icon=":material/add:", key="traits.new", on_click=describe)
 
-    found = [trait for trait in traits if trait.kind == "intrinsic"]
+    discovered = [trait for trait in traits if trait.kind == "intrinsic"]
     texts = {}
-    if found and samples and not why_read_only(model):
+    if discovered and samples and not why_read_only(model):
         texts = {sample.id: sample for sample in all_samples(model.handle, traits)}
     most = max(max(trait.positive_samples, trait.negative_samples) for trait in traits)
     for trait in traits:
@@ -88,8 +87,8 @@ else:
                         "Discovered",
                         icon=":material/explore:",
                         color="violet",
-                        help="Found in the texts, not given by a person. Its direction is fixed; training fits where "
-                        "its scores lie.",
+                        help="Derived from your texts by discovery. Its axis is fixed; training only calibrates its "
+                        "scores.",
                     )
                 if trait.description:
                     st.caption(plain(trait.description))
@@ -130,8 +129,8 @@ else:
     if can_edit:
         with st.container(horizontal=True):
             page_link("samples", "Add samples")
-            if not short:
-                page_link("train", "All poles have samples: train")
+            if not not_ready:
+                page_link("train", "Train this model")
 
 # ---- dialogs ---------------------------------------------------------------------------------------------------------
 
@@ -144,8 +143,8 @@ if can_edit and leaving:
     confirm(
         DELETE,
         title="Delete this trait?",
-        body=f"**{plain(leaving.name)}** goes, and with it **{count(leaving.sample_count, 'sample')}** that taught it. "
-        "This cannot be undone; the Samples page can download them first.",
+        body=f"This deletes **{plain(leaving.name)}** and its **{count(leaving.sample_count, 'sample')}**. You cannot "
+        "undo this. To keep the samples, download them on the Samples page first.",
         yes="Delete",
         icon=":material/delete:",
         act=partial(delete, model.handle, leaving),

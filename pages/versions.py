@@ -1,4 +1,4 @@
-"""Versions: every training's result, one of them in detail, and two of them side by side."""
+"""Versions: all versions of a model, one version in detail, or two side by side."""
 
 import json
 
@@ -37,9 +37,9 @@ from traitbench.app.widgets.unreadable import draw_unreadable
 from traitbench.contract.page import LARGEST_PAGE
 
 VIEWS = ("All", "Details", "Compare")
-MADE_BY = (
-    "First training: from a draft. Fresh search: parameters searched anew. Feedback: the model retrained by itself. "
-    "Import: brought in from a file."
+CREATED_BY = (
+    "First training: trained from a draft. Refit: fitted again from scratch. Feedback: retrained automatically from "
+    "feedback. Import: imported from a file."
 )
 
 model = chosen_model()
@@ -55,8 +55,8 @@ if listing.unreadable and not versions:
     st.stop()
 if not versions:
     with st.container(border=True, key="versions.none"):
-        st.subheader("No version yet", icon=":material/history:", anchor=False)
-        st.markdown("Each successful training gives a numbered version. The first one comes from the Train page.")
+        st.subheader("No versions yet", icon=":material/history:", anchor=False)
+        st.markdown("Train the model to create v1.")
         page_link("train", "Train this model")
     st.stop()
 
@@ -69,7 +69,7 @@ view = st.segmented_control(
     "View", VIEWS, default="All", required=True, key="view", bind="query-params", label_visibility="collapsed"
 )
 
-# ---- all of them -----------------------------------------------------------------------------------------------------
+# ---- all versions ----------------------------------------------------------------------------------------------------
 
 if view == "All":
     fates = retention.fates(model, versions)
@@ -77,12 +77,12 @@ if view == "All":
         [
             {
                 "Version": label(each),
-                "Scores": "active" if label(each) == active else "",
+                "Status": "active" if label(each) == active else "",
                 "Tags": ", ".join(each.tags),
-                "Made": each.created_at,
-                "Made by": TRIGGERS[each.triggered_by],
+                "Created": each.created_at,
+                "Created by": TRIGGERS[each.triggered_by],
                 "Samples": each.sample_count,
-                "Next": fates[each.version_id],
+                "After the next version": fates[each.version_id],
                 "AUROC": auroc(each),
                 "Brier": mean_of(each, "brier"),
                 "Calibration error": mean_of(each, "calibration_error"),
@@ -99,24 +99,28 @@ if view == "All":
         key="versions.list",
         placeholder="–",
         column_config={
-            "Made": st.column_config.DatetimeColumn(format="distance"),
-            "Made by": st.column_config.TextColumn(help=MADE_BY),
-            "Next": st.column_config.TextColumn(help="What becomes of this version when the next one comes."),
-            "AUROC": st.column_config.NumberColumn(format="%.2f", help="Mean over the traits, out of fold."),
+            "Created": st.column_config.DatetimeColumn(format="distance"),
+            "Created by": st.column_config.TextColumn(help=CREATED_BY),
+            "After the next version": st.column_config.TextColumn(
+                help="Whether this version is kept when the next one is added."
+            ),
+            "AUROC": st.column_config.NumberColumn(format="%.2f", help="Mean over the traits, out-of-fold."),
             "Brier": st.column_config.NumberColumn(format="%.3f", help="Mean over the traits; 0 is perfect."),
-            "Calibration error": st.column_config.NumberColumn(format="%.3f", help="The same; 0 is perfect."),
+            "Calibration error": st.column_config.NumberColumn(
+                format="%.3f", help="Mean over the traits; 0 is perfect."
+            ),
         },
     )
     st.caption(
-        "AUROC: 0.5 is chance, 1 is perfect; in brackets the 95 % interval. Each is measured on samples that its "
-        "parameters had not seen; *Details* says on how many."
+        "AUROC: 0.5 is chance, 1 is perfect; the 95 % interval is in brackets. Each sample is scored by a fit that did "
+        "not use it."
     )
     found_note(traits)
     with st.container(horizontal=True, horizontal_alignment="right"):
         download_table(table, key="versions.list", file_name=f"{model.handle}-versions")
     draw_keeping(model, versions)
 
-# ---- one in detail ---------------------------------------------------------------------------------------------------
+# ---- one version in detail -------------------------------------------------------------------------------------------
 
 if view == "Details":
     picked = st.selectbox(
@@ -128,7 +132,7 @@ if view == "Details":
         help=f"`active` is {active} now.",
     )
     shown = by_label[shown_first if picked == "active" else picked]
-    st.caption(made_how(shown), help=MADE_BY)
+    st.caption(made_how(shown), help=CREATED_BY)
 
     with st.container(horizontal=True, vertical_alignment="bottom", key="versions.actions"):
         if label(shown) == active:
@@ -138,18 +142,18 @@ if view == "Details":
             type="primary",
             icon=":material/swap_horiz:",
             key="versions.activate",
-            help=f"Scores come from {label(shown)} then instead of {active}. Nothing is lost; you can switch back.",
+            help=f"Scores will come from {label(shown)} instead of {active}. You can switch back.",
         ):
             with attempt() as activating:
                 client().versions.activate(model.handle, version=label(shown))
             if activating.done:
-                session.flash(f"{label(shown)} scores now.")
+                session.flash(f"{label(shown)} is active now.")
                 st.rerun()
 
     draw_tags(model.handle, shown, active=active, may_change=may_change)
-    st.caption(f"When the next version comes, this one {retention.fates(model, versions)[shown.version_id]}.")
+    st.caption(f"After the next version: {retention.fates(model, versions)[shown.version_id]}.")
 
-    st.subheader("How well it tells the poles apart", anchor=False)
+    st.subheader("How well each trait separates its poles", anchor=False)
     figures = series(shown, names)
     draw_quality(
         [figures],
@@ -158,22 +162,22 @@ if view == "Details":
         file_name=f"{model.handle}-{label(shown)}-figures",
         table=figures_table(shown, names),
     )
-    told = shown.metrics.traits
+    by_trait = shown.metrics.traits
     stem = f"{model.handle}-{label(shown)}"
-    if told:
+    if by_trait:
         st.subheader("Trait by trait", anchor=False)
-        key = pick_trait({key: names.get(key, key) for key in told})
+        key = pick_trait({key: names.get(key, key) for key in by_trait})
         mine = next((trait for trait in traits if trait.key == key), None)
-        draw_trait(model, mine, [(label(shown), told[key])], key="versions.trait", file_name=f"{stem}-{key}")
-    if modes_of(told):
-        st.subheader("Faster, for many texts", anchor=False)
-        draw_modes([(label(shown), told)], names, speeds(shown), key="versions.modes", file_name=f"{stem}-modes")
-    if any(each.search for each in told.values()):
+        draw_trait(model, mine, [(label(shown), by_trait[key])], key="versions.trait", file_name=f"{stem}-{key}")
+    if modes_of(by_trait):
+        st.subheader("Faster batch modes", anchor=False)
+        draw_modes([(label(shown), by_trait)], names, speeds(shown), key="versions.modes", file_name=f"{stem}-modes")
+    if any(each.search for each in by_trait.values()):
         with st.expander("Search", icon=":material/manage_search:"):
-            draw_search(told, names, key="versions.search", file_name=f"{stem}-search")
+            draw_search(by_trait, names, key="versions.search", file_name=f"{stem}-search")
     with st.container(horizontal=True, horizontal_alignment="right"):
         st.download_button(
-            "All figures as JSON",
+            "Download figures (JSON)",
             json.dumps(shown.metrics.model_dump(), ensure_ascii=False, indent=1),
             file_name=f"{stem}-figures.json",
             mime="application/json",
@@ -181,21 +185,21 @@ if view == "Details":
             key="versions.metrics",
             on_click="ignore",
             type="tertiary",
-            help="Everything that this version says of itself, as the API answers it.",
+            help="All figures of this version, as the API returns them.",
         )
     with st.expander("Parameters", icon=":material/tune:"):
         st.dataframe(parameters_table(shown, names), hide_index=True, width="stretch", key="versions.parameters")
-        st.caption(f"What the search chose for each trait. Searched: {plain(search_of(shown))}.")
-        st.markdown("`param_hash`, equal for equal parameters:")
+        st.caption(f"The chosen configuration of each trait. Search: {plain(search_of(shown))}.")
+        st.markdown("`param_hash` (equal parameters have equal hashes):")
         st.code(shown.param_hash, language=None)
     with st.expander("Snapshot", icon=":material/database:"):
-        st.markdown("Everything needed to score without the service, and no sample text.")
+        st.markdown("Everything needed to score without the service. It contains no sample text.")
         whole = version(model.handle, shown)
         if whole.snapshot is None:
-            st.caption("This workbench's API key may not read snapshots; that takes the scope `authoring`.")
+            st.caption("To read snapshots, this workbench needs an API key with the scope `authoring`.")
         else:
             st.download_button(
-                "Snapshot as JSON",
+                "Download snapshot (JSON)",
                 json.dumps(whole.snapshot, ensure_ascii=False),
                 file_name=f"{model.handle}-{label(shown)}-snapshot.json",
                 mime="application/json",
@@ -204,19 +208,16 @@ if view == "Details":
                 on_click="ignore",
             )
 
-# ---- two side by side ------------------------------------------------------------------------------------------------
+# ---- two versions side by side ---------------------------------------------------------------------------------------
 
 if view == "Compare" and len(versions) == 1:
     with st.container(border=True, key="versions.only_one"):
         st.subheader("Only one version so far", icon=":material/compare_arrows:", anchor=False)
-        st.markdown(
-            "There is nothing to compare it with yet. Another version comes from feedback on scores, which the model "
-            "learns from by itself, or from a fresh search for parameters."
-        )
+        st.markdown("To get a second version, give feedback on scores or refit the model.")
         with st.container(horizontal=True):
             page_link("score", "Give feedback on a score")
-            page_link("train", "Search parameters afresh")
-            page_link("score", "Score two texts against each other instead")
+            page_link("train", "Refit the model")
+            page_link("score", "Compare two texts")
     st.stop()
 
 if view == "Compare":
@@ -228,7 +229,7 @@ if view == "Compare":
     for each in dict.fromkeys((a, b)):
         st.caption(f"**{each}**  {made_how(by_label[each])}")
     if a == b:
-        st.info("Both sides are the same version: pick two different ones to see a difference.")
+        st.info("Both sides show the same version. Choose two different versions.")
     else:
         st.markdown(outcome(before, after, names))
 
@@ -244,7 +245,7 @@ if view == "Compare":
         pair = [(a, figures_a[key]), (b if a != b else f"{b} again", figures_b[key])]
         draw_trait(model, mine, pair, key="versions.pair", file_name=f"{model.handle}-{a}-{b}-{key}")
     if modes_of(figures_a) or modes_of(figures_b):
-        with st.expander("Faster, for many texts", icon=":material/speed:"):
+        with st.expander("Faster batch modes", icon=":material/speed:"):
             draw_modes(
                 [(a, figures_a), (b, figures_b)],
                 names,
@@ -253,11 +254,11 @@ if view == "Compare":
                 file_name=f"{model.handle}-{a}-{b}-modes",
             )
 
-    st.subheader("The same texts through both", anchor=False)
+    st.subheader("Score texts with both versions", anchor=False)
     texts = pick_texts(model.handle)
     if not texts:
-        st.caption("Type or paste some texts, or take those that are offered.")
+        st.caption("Type or paste texts to compare.")
         st.stop()
-    with st.spinner(f"Scoring {count(len(texts), 'text')} twice", show_time=True):
+    with st.spinner(f"Scoring {count(len(texts), 'text')} with both versions", show_time=True):
         rows = score_both(model.handle, (before, after), texts)
     draw_both(rows, (a, b) if a != b else (a, f"{b} again"), names, file_name=f"{model.handle}-{a}-{b}")

@@ -1,1 +1,1 @@
-"""Charts as pure functions: data and a palette in, a figure, its sentence for screen readers and its table out."""
+"""Charts as pure functions: from data and a palette to a figure, its alt text and its table."""

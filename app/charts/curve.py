@@ -1,7 +1,8 @@
-"""A learning curve: how well poles were told apart with fewer samples, and what more of them may bring.
+"""A learning curve: AUROC by number of samples, with a forecast for more samples.
 
-What was measured is a line with marks inside the band of its 95 % intervals. What is foretold is a hollow star at the
-end of dots, with the interval as a bar of its own. Of two versions the first is grey and hollow, the second filled.
+Measured points are a line with markers inside the band of their 95 % intervals. The forecast is a hollow star at the
+end of a dotted line, with its interval as an error bar. Of two versions, the first is grey and hollow, the second
+filled.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ _BAND, _ROOM = 0.16, 0.02
 
 @dataclass(frozen=True)
 class Curve:
-    """What one version learnt with how many samples of a trait."""
+    """The learning curve of one trait in one version."""
 
     label: str
     points: Sequence[CurvePoint]
@@ -29,7 +30,7 @@ class Curve:
 
 
 def figure(curves: Sequence[Curve], palette: Palette) -> go.Figure:
-    """One line a version that has points."""
+    """One line per version."""
     drawn = go.Figure()
     for place, curve in enumerate(curves):
         first_of_two = place < len(curves) - 1
@@ -61,13 +62,13 @@ def figure(curves: Sequence[Curve], palette: Palette) -> go.Figure:
 
 
 def alt(curves: Sequence[Curve]) -> str:
-    """The chart in words."""
+    """The alt text of the chart."""
     lines = [f"{curve.label}: {'; '.join(_in_words(point) for point in _all(curve))}" for curve in curves]
     return f"AUROC by number of samples, 0.5 is chance and 1 is perfect. {'. '.join(lines)}."
 
 
 def table(curves: Sequence[Curve]) -> pd.DataFrame:
-    """One row a point, the forecast last."""
+    """One row per point, the forecast last."""
     return pd.DataFrame(
         [
             {
@@ -76,7 +77,7 @@ def table(curves: Sequence[Curve]) -> pd.DataFrame:
                 "AUROC": point.auroc,
                 "95 % from": point.interval[0] if point.interval else None,
                 "95 % to": point.interval[1] if point.interval else None,
-                "Is": "forecast" if isinstance(point, Forecast) else "measured",
+                "Kind": "forecast" if isinstance(point, Forecast) else "measured",
             }
             for curve in curves
             for point in _all(curve)
@@ -85,16 +86,16 @@ def table(curves: Sequence[Curve]) -> pd.DataFrame:
 
 
 def between(interval: Interval | None) -> str:
-    """`, between 0.80 and 0.90`, or nothing."""
+    """`, between 0.80 and 0.90`, or an empty string."""
     return f", between {interval[0]:.2f} and {interval[1]:.2f}" if interval else ""
 
 
 def _add_curve(drawn: go.Figure, curve: Curve, colour: str, *, hollow: bool) -> None:
     banded = [(point.samples, point.interval) for point in curve.points if point.interval]
     if banded:
-        there, back = [samples for samples, _ in banded], [samples for samples, _ in reversed(banded)]
+        upper, lower = [samples for samples, _ in banded], [samples for samples, _ in reversed(banded)]
         drawn.add_scatter(
-            x=there + back,
+            x=upper + lower,
             y=[span[1] for _, span in banded] + [span[0] for _, span in reversed(banded)],
             mode="lines",
             fill="toself",
@@ -162,12 +163,12 @@ def _all(curve: Curve) -> list[CurvePoint]:
 
 
 def _in_words(point: CurvePoint) -> str:
-    """`40 samples: 0.81, between 0.70 and 0.90`; a forecast says that it is one."""
+    """`40 samples: 0.81, between 0.70 and 0.90`; a forecast starts with `forecast for`."""
     what = "forecast for " if isinstance(point, Forecast) else ""
     return f"{what}{point.samples:,} samples: {point.auroc:.2f}{between(point.interval)}"
 
 
 def _least(curves: Sequence[Curve]) -> float:
-    """The lower border: chance, or the tenth below what is worse."""
+    """The lower end of the axis: chance, or the tenth below the lowest value if that is lower."""
     values = [point.interval[0] if point.interval else point.auroc for curve in curves for point in _all(curve)]
     return min(CHANCE, int(min(values, default=CHANCE) * 10) / 10)

@@ -1,7 +1,7 @@
-"""Two scores a row and the way from the one to the other: hollow circle before, filled diamond after.
+"""Two scores per row and the change between them: hollow circle before, filled diamond after.
 
-The connector's colour and the sign in the right-hand column say the direction, never whether it is better. A pair with
-an uncertain end is joined by dots.
+The colour of the connector and the sign in the right-hand column show the direction of a change, not whether it is
+better. The connector is dotted if one of the scores is uncertain.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ ORDERS: tuple[Order, ...] = ("change", "score", "name")
 
 @dataclass(frozen=True)
 class Pair:
-    """One row: a name, two scores of 0 to 100, and whether both are sure."""
+    """One row: a name, two scores from 0 to 100, and whether both are certain."""
 
     name: str
     a: int
@@ -29,19 +29,19 @@ class Pair:
 
     @property
     def delta(self) -> int:
-        """What b has more than a."""
+        """The change from a to b."""
         return self.b - self.a
 
 
 def ordered(pairs: Sequence[Pair], by: Order = "change") -> list[Pair]:
-    """By size of the change, by the second score, or by name; equal ones keep their order."""
+    """The pairs sorted by size of the change, by the second score, or by name; ties keep their order."""
     if by == "name":
         return sorted(pairs, key=lambda pair: pair.name.casefold())
     return sorted(pairs, key=lambda pair: -(abs(pair.delta) if by == "change" else pair.b))
 
 
 def figure(pairs: Sequence[Pair], labels: tuple[str, str], palette: Palette) -> go.Figure:
-    """One row a pair, in the order given; `labels` name the two ends."""
+    """One row per pair, in the given order; `labels` name the two scores."""
     drawn = go.Figure()
     for direction, colour in ((1, palette.positive), (-1, palette.negative)):
         for sure in (True, False):
@@ -51,7 +51,7 @@ def figure(pairs: Sequence[Pair], labels: tuple[str, str], palette: Palette) -> 
 
 
 def alt(pairs: Sequence[Pair], labels: tuple[str, str]) -> str:
-    """The chart in words."""
+    """The alt text of the chart."""
     rows = [f"{pair.name} {pair.a} to {pair.b} ({signed(pair.delta)})" for pair in pairs]
     return f"Change from {labels[0]} to {labels[1]}, scores from 0 to 100: " + "; ".join(rows) + "."
 
@@ -70,7 +70,7 @@ def table(pairs: Sequence[Pair], labels: tuple[str, str], *, rows: str = "Trait"
 
 
 def signed(delta: int) -> str:
-    """A change as it is read: ▲ +7, ▼ −3, =."""
+    """A change as text: `▲ +7`, `▼ −3` or `=`."""
     if delta == 0:
         return "="
     return f"{POSITIVE_SIGN} +{delta}" if delta > 0 else f"{NEGATIVE_SIGN} −{-delta}"

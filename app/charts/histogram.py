@@ -1,6 +1,6 @@
-"""How the scores of many texts lie: bars of five points each, stacked by tier, and lines where the tiers begin.
+"""The distribution of many scores: bars of five points, stacked by tier, with lines where the tiers begin.
 
-A score of low confidence has no tier: it is grey and hatched, as on a card. The composite has no tiers at all.
+A score of low confidence has no tier: its bar is grey and hatched, as on a card. The composite has no tiers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ Breaks = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Histogram:
-    """The counts in each bin, by tier; under an empty name where there are none. `breaks` is where tiers begin."""
+    """The counts per bin by tier, or under an empty name without tiers; `breaks` are the scores where tiers begin."""
 
     name: str
     counts: Mapping[str, Sequence[int]]
@@ -33,23 +33,23 @@ class Histogram:
 
     @property
     def totals(self) -> list[int]:
-        """The counts in each bin."""
+        """The counts per bin, over all tiers."""
         return [sum(bins) for bins in zip(*self.counts.values(), strict=True)] if self.counts else [0] * _BINS
 
 
 def binned(name: str, scores: Sequence[int], tiers: Sequence[str] | None, breaks: Breaks | None) -> Histogram:
-    """The histogram of scores with their tiers, of which some may be uncertain."""
+    """The histogram of scores with their tiers, some of which may be `uncertain`; None means there are no tiers."""
     frame = pd.DataFrame({"bin": [min(score // WIDTH, _BINS - 1) for score in scores], "tier": tiers or ""})
     counts: dict[str, Sequence[int]] = {}
     for tier in (*TIER_NAMES, UNCERTAIN) if tiers is not None else ("",):
-        found = frame.loc[frame["tier"] == tier, "bin"].value_counts()
-        counts[tier] = [int(found.get(place, 0)) for place in range(_BINS)]
+        in_tier = frame.loc[frame["tier"] == tier, "bin"].value_counts()
+        counts[tier] = [int(in_tier.get(place, 0)) for place in range(_BINS)]
     median = float(pd.Series(scores).median()) if scores else None
     return Histogram(name, counts, breaks, len(scores), median)
 
 
 def figure(histogram: Histogram, palette: Palette) -> go.Figure:
-    """Bars from 0 to 100."""
+    """Stacked bars from 0 to 100."""
     drawn = go.Figure()
     for tier, counts in histogram.counts.items():
         if any(counts):
@@ -81,7 +81,7 @@ def figure(histogram: Histogram, palette: Palette) -> go.Figure:
 
 
 def alt(histogram: Histogram) -> str:
-    """The chart in words."""
+    """The alt text of the chart."""
     if not histogram.scored:
         return f"Histogram of {histogram.name}: nothing was scored."
     tiers = "; ".join(f"{sum(counts):,} {_label(tier)}" for tier, counts in histogram.counts.items() if tier)
@@ -92,7 +92,7 @@ def alt(histogram: Histogram) -> str:
 
 
 def table(histogram: Histogram) -> pd.DataFrame:
-    """One row a bar."""
+    """One row per bar."""
     by_tier = {_label(tier).capitalize(): list(counts) for tier, counts in histogram.counts.items() if tier}
     return pd.DataFrame(
         {"Score": [_span(place) for place in range(_BINS)], "Texts": histogram.totals, **by_tier},
@@ -111,7 +111,7 @@ def _marker(tier: str, palette: Palette) -> dict[str, object]:
 
 
 def _mark_tiers(drawn: go.Figure, histogram: Histogram) -> None:
-    """The sign of each tier above where it lies, where there is room for it."""
+    """Draw the sign of each tier above its range, if the range is wide enough."""
     if histogram.breaks is None:
         return
     edges = (0, *histogram.breaks, 100)

@@ -1,6 +1,7 @@
-"""How well versions tell the poles of each trait apart: a figure with its 95 % interval, chance at the left border.
+"""The AUROC of each trait in one version or two, with 95 % intervals; the axis starts at chance.
 
-One version has one mark a row, two have two: the first hollow, the second filled. What was not measured has no mark.
+Each version has one mark per row. Of two versions, the first is hollow, the second filled. A trait that was not
+measured has no mark.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ CHANCE = 0.5
 
 @dataclass(frozen=True)
 class Measured:
-    """One figure of one trait, and what it was measured on."""
+    """The AUROC of one trait, and what it was measured on."""
 
     name: str
     value: float | None
@@ -41,7 +42,7 @@ class Series:
 
 
 def figure(series: Sequence[Series], palette: Palette) -> go.Figure:
-    """One row a trait of any of the series, in order of first appearance."""
+    """One row per trait of any of the series, in order of first appearance."""
     names = _names(series)
     drawn = go.Figure()
     for place, one in enumerate(series):
@@ -64,7 +65,7 @@ def figure(series: Sequence[Series], palette: Palette) -> go.Figure:
 
 
 def alt(series: Sequence[Series]) -> str:
-    """The chart in words."""
+    """The alt text of the chart."""
     versions = [
         f"{one.label}: " + "; ".join(f"{measured.name} {measured.text}" for measured in one.figures) for one in series
     ]
@@ -72,7 +73,7 @@ def alt(series: Sequence[Series]) -> str:
 
 
 def table(series: Sequence[Series]) -> pd.DataFrame:
-    """One row a trait and version."""
+    """One row per trait and version."""
     return pd.DataFrame(
         [
             {
@@ -94,7 +95,7 @@ def _names(series: Sequence[Series]) -> list[str]:
 
 
 def _least(series: Sequence[Series]) -> float:
-    """The left border: chance, or the tenth below what is worse."""
+    """The left end of the axis: chance, or the tenth below the lowest value if that is lower."""
     values = [
         measured.interval[0] if measured.interval else measured.value for one in series for measured in one.figures
     ]

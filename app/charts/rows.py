@@ -1,6 +1,6 @@
-"""What every chart here is: one row a trait, names on the left, its figures in a column of their own on the right.
+"""The layout shared by the charts with rows: names on the left, figures in a column on the right.
 
-Nothing sets a text colour, so text follows the theme when it is switched; colours of marks come from the palette.
+No chart sets a text colour, so text follows a change of theme. The colours of marks come from the palette.
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ _GAP = 14
 
 
 def shorten(name: str) -> str:
-    """A row's name as far as there is room for it; the hint and the table have all of it."""
+    """A row's name, shortened to the available width; the tooltip and the table show it in full."""
     return as_is(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1].rstrip() + "…")
 
 
 def as_is(text: str) -> str:
-    """A text of a person inside a figure, where some tags mean something."""
+    """A user's text escaped for a figure, because Plotly interprets some HTML tags."""
     return escape(text, quote=False)
 
 
@@ -39,7 +39,7 @@ def lay_out(
     legend: bool = False,
     grid: bool = True,
 ) -> go.Figure:
-    """Give `figure`, whose row i lies at y = i, its axes, the names and the column of notes."""
+    """Add axes, names and the column of notes to `figure`, whose row i is at y = i."""
     figure.update_layout(
         height=round(ROW_HEIGHT * max(len(names), 1)) + _SURROUNDINGS + (28 if legend else 0),
         margin={"l": 0, "r": round(_widest(notes) * _CHARACTER) + _GAP, "t": 30 if legend else 4, "b": 30},
@@ -89,7 +89,7 @@ def lay_out(
 
 
 def segments(starts: Sequence[float], ends: Sequence[float], row: Sequence[float]) -> tuple[list[float | None], ...]:
-    """One line trace of many separate lines: x and y with gaps in between."""
+    """The x and y of one line trace with many separate segments, with None between them."""
     x: list[float | None] = []
     y: list[float | None] = []
     for start, end, at in zip(starts, ends, row, strict=True):
@@ -99,11 +99,11 @@ def segments(starts: Sequence[float], ends: Sequence[float], row: Sequence[float
 
 
 def _roomy(span: tuple[float, float]) -> list[float]:
-    """A mark that lies on the border is drawn whole."""
+    """The range with a margin, so that marks on its border are not cut off."""
     room = (span[1] - span[0]) * 0.015
     return [span[0] - room, span[1] + room]
 
 
 def _widest(notes: Sequence[str]) -> int:
-    """Characters of the longest note, markup not counted."""
+    """The number of characters of the longest note, without markup."""
     return max((len(note.replace("<b>", "").replace("</b>", "").replace("&nbsp;", " ")) for note in notes), default=0)

@@ -1,7 +1,7 @@
-"""A card as a bar chart: how far each trait lies towards its positive pole, in which tier, and how surely.
+"""A score card as a bar chart: the score, tier and confidence of each trait.
 
-The track behind a bar steps at the trait's own breaks; the thin line below it is the band, the middle half of the
-samples on the nearer side. A score of low confidence has no tier: it is hatched, grey and says so.
+The track behind a bar has steps at the trait's breaks. The thin line below it is the band: the middle half of the
+samples at the nearer pole. A score of low confidence has no tier: its bar is grey and hatched and labelled uncertain.
 """
 
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ from traitbench.contract.scores import TraitScore
 _STEPS = (0.07, 0.13, 0.19, 0.26)
 _TRACK, _BAR = 0.78, 0.34
 _BAR_AT, _BAND_AT = -0.1, 0.24
-_ANYTHING = (0, 100)  # the band where a pole has too few samples to have one
+_ANYTHING = (0, 100)  # the band of a pole with too few samples
 _FIGURE_SPACE = "\u2007"
 
 
 def figure(detail: Mapping[str, TraitScore], names: Mapping[str, str], palette: Palette) -> go.Figure:
-    """One bar a trait, in the order of `detail`."""
+    """One bar per trait, in the order of `detail`."""
     drawn = go.Figure()
     _add_tracks(drawn, detail)
     _add_bars(drawn, detail, names)
@@ -32,13 +32,13 @@ def figure(detail: Mapping[str, TraitScore], names: Mapping[str, str], palette: 
 
 
 def alt(detail: Mapping[str, TraitScore], names: Mapping[str, str]) -> str:
-    """The chart in words."""
+    """The alt text of the chart."""
     rows = [f"{names.get(key, key)} {_in_words(trait)}" for key, trait in detail.items()]
     return f"Bar chart of {len(rows)} trait scores from 0 to 100: " + "; ".join(rows) + "."
 
 
 def table(detail: Mapping[str, TraitScore], names: Mapping[str, str]) -> pd.DataFrame:
-    """The chart's figures, one row a trait."""
+    """The figures of the chart, one row per trait."""
     return pd.DataFrame(
         [
             {
@@ -60,7 +60,7 @@ def table(detail: Mapping[str, TraitScore], names: Mapping[str, str]) -> pd.Data
 
 
 def sign(trait: TraitScore) -> TierSign:
-    """How a trait's tier looks; one without a tier has a look of its own."""
+    """The colour and glyph of a trait's tier; `NO_TIER` if it has none."""
     return TIERS[trait.label] if trait.label else NO_TIER
 
 
@@ -121,6 +121,6 @@ def _in_words(trait: TraitScore) -> str:
 def _hint(trait: TraitScore) -> str:
     breaks = trait.breaks
     return (
-        f"{_in_words(trait)}<br>Middle half of the nearer samples: {trait.band[0]} to {trait.band[1]}<br>"
+        f"{_in_words(trait)}<br>Middle half of the samples at the nearer pole: {trait.band[0]} to {trait.band[1]}<br>"
         f"Developing from {breaks.developing}, Solid from {breaks.solid}, Strong from {breaks.strong}"
     )

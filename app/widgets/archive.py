@@ -1,4 +1,4 @@
-"""The question before a model is archived, wherever it is asked."""
+"""The confirmation before a model is archived, shared by all pages that offer it."""
 
 from functools import partial
 
@@ -11,13 +11,13 @@ ARCHIVE = "catalog.archive"
 
 
 def archive() -> None:
-    """Draw the question while it is open."""
+    """Draw the confirmation while it is open."""
     if leaving := asked(ARCHIVE):
         confirm(
             ARCHIVE,
             title="Archive this model?",
-            body=f"**{plain(leaving)}** stops scoring, for every program that uses it. Its traits, samples and "
-            "versions can still be read. Its name stays taken, and it cannot be brought back.",
+            body=f"**{plain(leaving)}** stops scoring for every program that uses it. You can still read its traits, "
+            "samples and versions, but you cannot restore the model or reuse its name.",
             yes="Archive",
             icon=":material/inventory_2:",
             act=partial(_archive, leaving),
@@ -26,4 +26,4 @@ def archive() -> None:
 
 def _archive(handle: str) -> None:
     client().models.delete(handle)
-    session.flash(f"{plain(handle)} is archived. The filter by state shows it.")
+    session.flash(f"{plain(handle)} was archived. To see it, filter the catalog by the state Archived.")

@@ -1,6 +1,6 @@
-"""The pole balance of a trait: its samples on either side of a middle line, as bars with counts.
+"""The pole balance of a trait: one bar per pole, left and right of a middle line, with the sample counts.
 
-Drawn as HTML in the page's own text colour, so it follows the theme at once; one scale for all traits of a page.
+The bars are HTML in the page's own text colour, so they follow the theme at once. All traits of a page share one scale.
 """
 
 from html import escape
@@ -18,17 +18,17 @@ _NUMBER = "min-width:2.2rem;font-variant-numeric:tabular-nums;font-weight:600"
 
 
 def balance_bar(trait: Trait, *, most: int) -> None:
-    """Draw it; `most` is the largest number of samples at any pole of the model."""
+    """Draw the bars; `most` is the largest number of samples at any pole of the model."""
     between = trait.sample_count - trait.positive_samples - trait.negative_samples
     counts = (
         (trait.negative_samples, f"at {trait.negative_label}"),
         (trait.positive_samples, f"at {trait.positive_label}"),
         (between, "in between"),
     )
-    said = "Samples: " + ", ".join(f"{samples} {where}" for samples, where in counts)
+    label = "Samples: " + ", ".join(f"{samples} {where}" for samples, where in counts)
     middle = f'<div style="{_MIDDLE}">{NEUTRAL_SIGN} {between:,} in between</div>' if between else ""
     st.html(
-        f'<div role="img" aria-label="{escape(said)}">'
+        f'<div role="img" aria-label="{escape(label)}">'
         f'<div style="{_ROW};justify-content:space-between;font-size:0.9rem">'
         f'<span style="overflow-wrap:anywhere">{NEGATIVE_SIGN} {escape(trait.negative_label)}</span>'
         f'<span style="overflow-wrap:anywhere;text-align:right">{escape(trait.positive_label)} {POSITIVE_SIGN}</span>'
@@ -46,12 +46,12 @@ def balance_bar(trait: Trait, *, most: int) -> None:
 
 
 def poles_line(trait: Trait) -> None:
-    """Draw only what its ends are called."""
+    """Draw only the labels of the two poles."""
     st.markdown(f"{NEGATIVE_SIGN} {plain(trait.negative_label)} ↔ {plain(trait.positive_label)} {POSITIVE_SIGN}")
 
 
 def lacking(trait: Trait) -> str:
-    """What the trait needs before it can be trained, in markdown; empty when nothing, as for a discovered one."""
+    """The missing samples that prevent training, in markdown; empty if none are missing or the trait is discovered."""
     if trait.kind == "intrinsic":
         return ""
     poles = ((trait.negative_samples, trait.negative_label), (trait.positive_samples, trait.positive_label))

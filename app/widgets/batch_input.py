@@ -1,4 +1,4 @@
-"""The texts of a batch: from a file or pasted, with the column they stand in."""
+"""The texts of a batch: from a file or pasted, and the column that holds them."""
 
 import io
 import json
@@ -22,7 +22,7 @@ _FORM = "batch.input"
 
 @dataclass(frozen=True)
 class Texts:
-    """A source, the column to score, and what the source is called."""
+    """A source, the column to score, and the name of the source."""
 
     source: Source
     column: str
@@ -30,7 +30,7 @@ class Texts:
 
 
 def pick_texts(handle: str) -> Texts | None:
-    """Draw the choice; None as long as there is nothing to score."""
+    """Draw the input and return its texts; None while there is nothing to score."""
     picked = st.segmented_control(
         "Texts from", [FILE, PASTED], default=FILE, required=True, key="batch.from", persist_state="session"
     )
@@ -43,8 +43,8 @@ def _file(handle: str) -> Texts | None:
     if file is None:
         session.keep(_OPENED, None)
         st.caption(
-            f"Up to {MOST_MEGABYTES} MB and {MOST_ROWS:,} rows, one text each. For more, and from scripts: "
-            f"`traitbench score {handle} --batch FILE -o OUT`, which takes any size and can be interrupted."
+            f"Up to {MOST_MEGABYTES} MB and {MOST_ROWS:,} rows, one text per row. For larger files, run "
+            f"`traitbench score {handle} --batch FILE -o OUT`."
         )
         return None
     return _of_file(file, form, handle)
@@ -60,14 +60,14 @@ def _of_file(file: Any, form: str, handle: str) -> Texts | None:
         st.warning(note.replace("in the preview", "below"), icon=":material/translate:")
     if source.count > MOST_ROWS:
         st.error(
-            f"**{source.count:,} rows; this page takes up to {MOST_ROWS:,}.** Score a part of the file here, or all of "
-            f"it with the command line: `traitbench score {handle} --batch FILE -o OUT`",
+            f"**The file has {source.count:,} rows; this page takes up to {MOST_ROWS:,}.** Upload a smaller file, or "
+            f"use the command line: `traitbench score {handle} --batch FILE -o OUT`",
             icon=":material/error:",
         )
         return None
     guess = guess_columns(table_of(source), ())[0]
     column = st.selectbox(
-        "Text is in",
+        "Text column",
         list(source.columns),
         index=source.columns.index(guess),
         key=f"{form}.{file.file_id}.{header}.column",
@@ -78,11 +78,11 @@ def _of_file(file: Any, form: str, handle: str) -> Texts | None:
 
 def _pasted(handle: str) -> Texts | None:
     pasted = st.text_area(
-        "One text a line",
+        "Texts, one per line",
         key="batch.pasted",
         height=220,
         persist_state="session",
-        placeholder="Paste texts here, one a line. Empty lines are left out. Many thousands go quicker as a file.",
+        placeholder="Paste texts here, one per line. Empty lines are skipped. A file is faster for many thousands.",
     )
     lines = pasted.splitlines()
     texts = sum(bool(line.strip()) for line in lines)
@@ -90,8 +90,8 @@ def _pasted(handle: str) -> Texts | None:
         return None
     if texts > MOST_ROWS:
         st.error(
-            f"**{texts:,} lines; this page takes up to {MOST_ROWS:,}.** Paste a part of them, or put them into a file "
-            f"for the command line: `traitbench score {handle} --batch FILE -o OUT`",
+            f"**You pasted {texts:,} lines; this page takes up to {MOST_ROWS:,}.** Paste fewer lines, or save them to "
+            f"a file and use the command line: `traitbench score {handle} --batch FILE -o OUT`",
             icon=":material/error:",
         )
         return None
@@ -100,33 +100,33 @@ def _pasted(handle: str) -> Texts | None:
 
 
 def _source_of(lines: list[str]) -> Source:
-    """The lines as a file, so that there is one way only; empty ones count as lines, and are no rows."""
+    """The lines as a JSONL file, so that both inputs share one code path; empty lines are numbered but give no row."""
     content = "".join(f"{json.dumps({'text': line})}\n" if line.strip() else "\n" for line in lines)
     return opened("pasted.jsonl", io.BytesIO(content.encode()))
 
 
 def _opened(file: Any, *, header: bool) -> Source | str:
-    """The file, looked through once for each way of reading it; or why it cannot be read."""
+    """The parsed file, cached for each way of reading it, or the reason why it cannot be read."""
     held = session.kept(_OPENED)
     if held and held[:2] == (file.file_id, header):
         return held[2]  # type: ignore[no-any-return]
     try:
-        with st.spinner("Looking through the file"):
-            found: Source | str = opened(file.name, io.BytesIO(file.getvalue()), header=header)
+        with st.spinner("Reading the file"):
+            result: Source | str = opened(file.name, io.BytesIO(file.getvalue()), header=header)
     except Unreadable as problem:
-        found = str(problem)
-    session.keep(_OPENED, (file.file_id, header, found))
-    return found
+        result = str(problem)
+    session.keep(_OPENED, (file.file_id, header, result))
+    return result
 
 
 def _preview(source: Source, column: str) -> None:
-    """How many there are, and whether the first are what one means."""
+    """Draw the row count and the first text; warn if most of the first rows have no text in this column."""
     rows = [line.cells.get(column, "") for line in source.first if not isinstance(line, Problem)]
     empty = sum(not text.strip() for text in rows)
     first = next((shortened(text, 160) for text in rows if text.strip()), "")
-    st.caption(f"**{count(source.count, 'row')}**, the first: {plain(first)}" if first else count(source.count, "row"))
+    st.caption(f"**{count(source.count, 'row')}**. First text: {plain(first)}" if first else count(source.count, "row"))
     if empty > len(rows) / 2:
         st.warning(
-            f"{empty} of the first {count(len(rows), 'row')} have no text in this column. Is it the right one?",
+            f"{empty} of the first {count(len(rows), 'row')} have no text in this column. Is it the right column?",
             icon=":material/help:",
         )

@@ -1,4 +1,4 @@
-"""What to do with the texts of a batch: which traits, which mode, at which price; the start; and what was started."""
+"""The options of a batch, its start, and the lookup of the batch that belongs to this tab."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -23,14 +23,14 @@ TRAITS, MODE = "batch.traits", "batch.mode"
 _JOBS = "batch.jobs"
 _ADDRESS = "batch"
 _WHAT: Mapping[str, str] = {
-    FULL: "All that the model learnt from. The scores are those of the Score page.",
-    "layer4": "Four layers of the transformer instead of all.",
-    "static": "No transformer at all: word vectors and style.",
+    FULL: "Uses the whole encoder. Gives the same scores as the Score page.",
+    "layer4": "Uses four layers of the transformer instead of all.",
+    "static": "Uses word vectors and style only, no transformer.",
 }
 
 
 def pick_traits(names: Mapping[str, str]) -> list[str] | None:
-    """The traits to score; None for all. A link may name them."""
+    """The traits to score, or None for all; a link can preselect them."""
     from_link(TRAITS, "traits", lambda linked: [key for key in linked.split(",") if key in names])
     picked = st.multiselect(
         "Traits",
@@ -44,7 +44,7 @@ def pick_traits(names: Mapping[str, str]) -> list[str] | None:
 
 
 def pick_mode(version: Version) -> Mode:
-    """The mode, with what each costs."""
+    """The scoring mode; each option shows its cost in AUROC and its speed."""
     figures = version.metrics.traits
     offered = [FULL, *modes_of(figures)]
     prices = {mode: price(figures, mode, speeds(version)) for mode in offered}
@@ -60,21 +60,21 @@ def pick_mode(version: Version) -> Mode:
         persist_state="session",
     )
     if len(offered) == 1:
-        st.caption(f"v{version.version_no} has no faster modes: its training, or its encoder, knew none.")
+        st.caption(f"v{version.version_no} has no faster modes.")
     return cast(Mode, picked or FULL)
 
 
 def from_link(key: str, name: str, read: Callable[[str], Any]) -> None:
-    """Set a widget as a link has it, before it is drawn for the first time.
+    """Set a widget from the link, before it is drawn for the first time.
 
-    One that shows other words than it stands for cannot be bound to the address, which would hold these words.
+    A widget whose labels differ from its values cannot be bound to the URL, because the URL would hold the labels.
     """
     if key not in st.session_state and (linked := st.query_params.get(name)):
         session.keep(key, read(linked))
 
 
 def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None, mode: Mode) -> None:
-    """Set a batch going; what would befall every row is said instead."""
+    """Start a batch. A probe text is scored first: an error that would affect every row is shown instead."""
     asked = Asked(pin(model.handle, version), traits, mode)
     with attempt() as starting:
         card = probe(client(), asked)
@@ -100,7 +100,7 @@ def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None
 
 
 def present_job(handle: str) -> Job | None:
-    """The batch of this tab about this model; after a reload its address still knows it."""
+    """The batch of this tab for this model; after a reload, the URL still identifies it."""
     held: dict[str, str] = session.kept(_JOBS, {})
     linked = st.query_params.get(_ADDRESS)
     owner = people.current().id
@@ -114,12 +114,12 @@ def present_job(handle: str) -> Job | None:
         session.keep(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
         st.query_params.pop(_ADDRESS, None)
         if job is None:
-            st.info("The batch that was here is no longer held: score the texts again.", icon=":material/info:")
+            st.info("This batch is no longer in memory. Score the texts again.", icon=":material/info:")
     return None
 
 
 def forget(handle: str) -> None:
-    """Let go of the batch of this tab about this model; also a button's callback."""
+    """Discard the batch of this tab for this model. Also a button callback."""
     held: dict[str, str] = session.kept(_JOBS, {})
     if handle in held:
         batches.discard(held[handle])
@@ -128,22 +128,21 @@ def forget(handle: str) -> None:
 
 
 def retention_note(model: Model) -> None:
-    """Where the texts are, and for how long."""
+    """Say where the texts are stored, and for how long."""
     if model.zero_data_retention:
         st.caption(
-            ":material/shield: Zero data retention: nothing of a batch is stored. Its texts and scores are in the "
-            "memory of this workbench until you discard them, or for 15 minutes after you last looked; a file that you "
-            "chose, as long as this tab shows it."
+            ":material/shield: Zero data retention is on: texts and scores stay only in this workbench's memory, until "
+            "you discard them or 15 minutes after you last viewed them. An uploaded file stays while this tab shows it."
         )
     else:
         st.caption(
-            "The texts and scores are in the memory of this workbench, not on its disk: until you discard them, or for "
-            "6 hours after you last looked. Download what you want to keep."
+            "Texts and scores stay in this workbench's memory, not on disk, until you discard them or 6 hours after "
+            "you last viewed them. Download what you want to keep."
         )
 
 
 def _caption(mode: str, cost: str) -> str:
-    """What a mode does, and its price in figures where there are any; the name stands beside it already."""
-    told = _WHAT.get(mode, plain(mode))
+    """What a mode does and what it costs, without its name, which is shown beside it."""
+    description = _WHAT.get(mode, plain(mode))
     figures = cost.partition(": ")[2]
-    return f"{told} {figures[:1].upper()}{figures[1:]}" if figures else told
+    return f"{description} {figures[:1].upper()}{figures[1:]}" if figures else description

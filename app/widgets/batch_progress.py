@@ -1,4 +1,4 @@
-"""A batch while it runs: how far, how fast, how much longer; and how it ended."""
+"""The progress of a running batch, with its speed and remaining time, and the outcome of a finished one."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from traitbench.app.widgets.batch_order import forget
 
 
 def watch_batch(job: Job) -> None:
-    """Draw how far it is once a second; the whole page runs again once it has ended."""
+    """Draw the progress once a second; rerun the whole page when the batch has ended."""
 
     @st.fragment(run_every=1.0)
     def look() -> None:
@@ -24,22 +24,23 @@ def watch_batch(job: Job) -> None:
 
 
 def draw_end(job: Job) -> None:
-    """How it ended, and how to go on."""
+    """Draw how the batch ended, with buttons to resume or discard it."""
     of = f"{job.done:,} of {job.total:,} rows"
     if job.state == "failed" and job.error:
         st.error(
-            f"**The batch broke off after {of}.** What is done is kept.\n\n{explain(job.error)}",
+            f"**The batch failed after {of}.** Finished rows are kept.\n\n{explain(job.error)}",
             icon=":material/error:",
         )
     elif job.state == "stopped":
-        st.info(f"**Stopped after {of}.** What is done is kept.", icon=":material/pause_circle:")
-    took = f"{span(job.seconds)}, {job.done / job.seconds:,.0f} rows a second" if job.seconds >= 1 else ""
+        st.info(f"**Stopped after {of}.** Finished rows are kept.", icon=":material/pause_circle:")
+    took = f"{span(job.seconds)}, {job.done / job.seconds:,.0f} rows per second" if job.seconds >= 1 else ""
     mode = "" if job.asked.mode == "full" else f", mode {job.asked.mode}"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"**{plain(job.name)}**, {count(job.done, 'row')} by {job.version}{mode}. :gray[{took}]", width="stretch"
+            f"**{plain(job.name)}**: {count(job.done, 'row')} scored with {job.version}{mode}. :gray[{took}]",
+            width="stretch",
         )
-        if job.state != "done" and st.button("Go on", icon=":material/play_arrow:", key="batch.go_on"):
+        if job.state != "done" and st.button("Resume", icon=":material/play_arrow:", key="batch.go_on"):
             job.start()
             st.rerun()
         st.button(
@@ -47,7 +48,7 @@ def draw_end(job: Job) -> None:
             icon=":material/delete:",
             key="batch.discard",
             type="tertiary",
-            help="Forget the texts and scores of this batch.",
+            help="Delete the texts and scores of this batch from memory.",
             on_click=forget,
             args=(job.handle,),
         )
@@ -58,11 +59,11 @@ def _draw(job: Job) -> None:
         st.subheader(f"Scoring {plain(job.name)}", icon=":material/progress_activity:", anchor=False)
         st.progress(min(job.done / max(job.total, 1), 1.0), text=f"{job.done:,} of {job.total:,} rows")
         rate = job.rate
-        left = f"about {span((job.total - job.done) / rate)} left" if rate > 0 else "time left not known yet"
-        speed = f"{rate:,.0f} rows a second, " if rate >= 1 else ""
+        left = f"about {span((job.total - job.done) / rate)} left" if rate > 0 else "time left unknown"
+        speed = f"{rate:,.0f} rows per second, " if rate >= 1 else ""
         failed = f" {count(job.failed, 'row')} could not be scored so far." if job.failed else ""
         st.caption(f"{span(job.seconds)} so far, {speed}{left}.{failed}")
-        if st.button("Stop", icon=":material/stop:", key="batch.stop", help="What is done by then is kept."):
+        if st.button("Stop", icon=":material/stop:", key="batch.stop", help="Finished rows are kept."):
             job.stop()
             st.rerun()
-    st.caption("This goes on while you look at other pages. Keep this tab, or its address, to find the results again.")
+    st.caption("The batch continues while you visit other pages. Keep this tab or its URL to find the results again.")

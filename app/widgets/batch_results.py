@@ -1,4 +1,4 @@
-"""The results of a batch: histograms, a table in any order, one row of it at a time, and all of it as a file."""
+"""The results of a batch: histograms, a sortable table, one row in full, and downloads."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -47,12 +47,12 @@ _FEW_CHARTS = 6
 
 
 def draw_results(job: Job, names: Mapping[str, str]) -> None:
-    """Draw all of it."""
+    """Draw the histograms, the table and the downloads."""
     frame, bars = _computed(job, names)
     if job.failed:
         st.warning(
-            f"**{count(job.failed, 'row')} of {job.done:,} could not be scored.** The reasons stand in the table: "
-            "choose *Not scored* to see these rows alone.",
+            f"**{count(job.failed, 'row')} of {job.done:,} could not be scored.** To see why, show *Not scored* in the "
+            "table.",
             icon=":material/error:",
         )
     if job.failed < job.done:
@@ -61,7 +61,7 @@ def draw_results(job: Job, names: Mapping[str, str]) -> None:
 
 
 def in_link(keys: Sequence[str]) -> dict[str, str | None]:
-    """How the table is arranged, as part of a link."""
+    """The filter and order of the table, as query parameters."""
     by = session.kept(BY) or st.query_params.get("by")
     return {
         ORDER: session.on_screen(ORDER, get_args(Order)[0]),
@@ -71,7 +71,7 @@ def in_link(keys: Sequence[str]) -> dict[str, str | None]:
 
 
 def _computed(job: Job, names: Mapping[str, str]) -> tuple[pd.DataFrame, Mapping[str, histogram.Histogram]]:
-    """The table of the job and its histograms, made once for each number of rows."""
+    """The table of the job and its histograms, computed once for each number of scored rows."""
     held = job.computed
     if not held or held[0] != (job.done, tuple(names.items())):
         frame = frame_of(job)
@@ -83,9 +83,9 @@ def _computed(job: Job, names: Mapping[str, str]) -> tuple[pd.DataFrame, Mapping
 # ---- histograms ----------------------------------------------------------------------------------------------------
 
 
-def _draw_histograms(found: Mapping[str, histogram.Histogram], job: Job, names: Mapping[str, str]) -> None:
-    shown = list(found)
-    if len(found) > _FEW_CHARTS:
+def _draw_histograms(bars: Mapping[str, histogram.Histogram], job: Job, names: Mapping[str, str]) -> None:
+    shown = list(bars)
+    if len(bars) > _FEW_CHARTS:
         chosen = st.multiselect(
             "Histograms of",
             list(job.traits),
@@ -97,19 +97,19 @@ def _draw_histograms(found: Mapping[str, histogram.Histogram], job: Job, names: 
         shown = ["", *chosen]
     with st.grid(2 if len(shown) == 2 else 4 if len(shown) in (4, 7, 8) else 3, min_column_width=220):
         for key in shown:
-            _draw_histogram(found[key], key or COMPOSITE, job)
+            _draw_histogram(bars[key], key or COMPOSITE, job)
     signs = " · ".join(f"{sign.glyph} {tier}" for tier, sign in reversed(list(TIERS.items())))
-    st.caption(f"{signs}, each from its dotted line on. Hatched: uncertain, for the confidence is low.")
+    st.caption(f"{signs}. Dotted lines mark where each tier begins. Hatched: low confidence, so no tier.")
 
 
-def _draw_histogram(found: histogram.Histogram, key: str, job: Job) -> None:
+def _draw_histogram(bars: histogram.Histogram, key: str, job: Job) -> None:
     with st.container(border=True, key=f"batch.histogram.{key}"):
-        median = "" if found.median is None else f" :gray[median {found.median:g}]"
-        st.markdown(f"**{plain(found.name)}**{median}")
+        median = "" if bars.median is None else f" :gray[median {bars.median:g}]"
+        st.markdown(f"**{plain(bars.name)}**{median}")
         chart(
-            histogram.figure(found, PALETTE),
-            alt=histogram.alt(found),
-            table=histogram.table(found),
+            histogram.figure(bars, PALETTE),
+            alt=histogram.alt(bars),
+            table=histogram.table(bars),
             key=f"batch.chart.{key}",
             file_name=f"{job.handle}-{key}-histogram",
         )
@@ -120,14 +120,14 @@ def _draw_histogram(found: histogram.Histogram, key: str, job: Job) -> None:
 
 def _draw_table(frame: pd.DataFrame, job: Job, names: Mapping[str, str]) -> None:
     show, order, by = _pick_arrangement(job, names)
-    found = arranged(frame, show=show, order=order, by=COMPOSITE if by == COMPOSITE else score_of(by))
-    if found.empty:
+    rows = arranged(frame, show=show, order=order, by=COMPOSITE if by == COMPOSITE else score_of(by))
+    if rows.empty:
         st.info(
-            "No row is of this kind." if job.done else "Nothing is scored yet.",
+            "No rows match." if job.done else "No rows are scored yet.",
             icon=":material/filter_alt_off:",
         )
         return
-    shown = found.head(MOST_SHOWN)
+    shown = rows.head(MOST_SHOWN)
     key = f"batch.table:{job.id}:{job.done}:{order}:{by}:{show}"
     only_our_csv("batch.grid")
     with st.container(key="batch.grid"):
@@ -142,13 +142,13 @@ def _draw_table(frame: pd.DataFrame, job: Job, names: Mapping[str, str]) -> None
             key=key,
             alt="Scored rows",
         )
-    _below(found, shown, job)
+    _below(rows, shown, job)
     picked = cast(Any, event).selection.rows
     hand_over(None)
     if picked and picked[0] < len(shown):
         _draw_row(frame, int(shown.index[picked[0]]), job, names)
     else:
-        st.caption(":material/ads_click: Choose a row, at its left, to read its whole text and open it on Score.")
+        st.caption(":material/ads_click: Select a row to read its full text and open it on the Score page.")
 
 
 def _pick_arrangement(job: Job, names: Mapping[str, str]) -> tuple[Show, Order, str]:
@@ -173,7 +173,7 @@ def _pick_arrangement(job: Job, names: Mapping[str, str]) -> tuple[Show, Order, 
 
 
 def _on_screen(shown: pd.DataFrame, job: Job) -> pd.DataFrame:
-    """The rows as the grid has them: texts cut, a tier with its sign and how sure it is."""
+    """The rows as the grid shows them: texts shortened, each tier with its sign and confidence."""
     columns: dict[str, Any] = {LINE: shown[LINE], TEXT: shown[TEXT].str.slice(0, _CUT)}
     if job.failed:
         columns[ERROR] = shown[ERROR]
@@ -194,34 +194,34 @@ def _on_screen(shown: pd.DataFrame, job: Job) -> pd.DataFrame:
 def _columns(job: Job, names: Mapping[str, str]) -> dict[str, Any]:
     column = st.column_config
     score = partial(column.ProgressColumn, min_value=0, max_value=100, format="%d", width=110)
-    found: dict[str, Any] = {
-        LINE: column.NumberColumn("Line", width=60, help="Where it stands in the file."),
+    columns: dict[str, Any] = {
+        LINE: column.NumberColumn("Line", width=60, help="Line number in the file."),
         TEXT: column.TextColumn(job.column if job.column != "text" else "Text", width=380),
         COMPOSITE: score("Composite", color="primary"),
         CONFIDENCE: column.TextColumn("Confidence", width=90),
         ERROR: column.TextColumn("Why not scored", width=320),
     }
     for key in job.traits:
-        found[score_of(key)] = score(names.get(key, key))
-        found[tier_of(key)] = column.TextColumn(
+        columns[score_of(key)] = score(names.get(key, key))
+        columns[tier_of(key)] = column.TextColumn(
             "Tier", width=150, help=f"Tier and confidence of {plain(names.get(key, key))}"
         )
-    return found | {other(name): column.TextColumn(name, width=120) for name in job.other_columns}
+    return columns | {other(name): column.TextColumn(name, width=120) for name in job.other_columns}
 
 
-def _below(found: pd.DataFrame, shown: pd.DataFrame, job: Job) -> None:
-    """How many there are, and all of them as files."""
+def _below(rows: pd.DataFrame, shown: pd.DataFrame, job: Job) -> None:
+    """Draw the number of rows, and the downloads of all of them."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        if len(found) > len(shown):
-            told = f"The first {len(shown):,} of {count(len(found), 'row')} in this order; a file has all of them."
+        if len(rows) > len(shown):
+            summary = f"The first {len(shown):,} of {count(len(rows), 'row')}. Downloads contain all of them."
         else:
-            told = count(len(found), "row")
-        st.caption(told, width="content")
+            summary = count(len(rows), "row")
+        st.caption(summary, width="content")
         with st.container(horizontal=True, width="content"):
             for label, make, mime in _FILES:
                 st.download_button(
                     label,
-                    partial(make, found, job),
+                    partial(make, rows, job),
                     file_name=f"{job.handle}-{job.version}-batch.{label.lower()}",
                     mime=mime,
                     icon=":material/download:",
@@ -250,10 +250,10 @@ def _draw_row(frame: pd.DataFrame, at: int, job: Job, names: Mapping[str, str]) 
         if row[ERROR]:
             st.error(plain(str(row[ERROR])), icon=":material/error:")
             return
-        told = [f"{plain(names.get(key, key))} **{row[score_of(key)]}**" for key in job.traits]
-        st.markdown(f"Composite **{row[COMPOSITE]}** · " + " · ".join(told))
+        scores = [f"{plain(names.get(key, key))} **{row[score_of(key)]}**" for key in job.traits]
+        st.markdown(f"Composite **{row[COMPOSITE]}** · " + " · ".join(scores))
         if job.asked.mode != "full":
-            st.caption("The Score page scores in full: its figures may differ from these.")
-        # Not in the address of the link: there the version is bound to the widget of this page.
+            st.caption("The Score page uses full mode, so its scores may differ.")
+        # Passed through the session, because the query parameter `version` is bound to the widget of this page.
         hand_over(text, job.version)
         page_link("score", "Open on the Score page")

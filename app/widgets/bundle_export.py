@@ -1,4 +1,4 @@
-"""A model as one file: to keep, to move, to bring in elsewhere."""
+"""The export of a model as one file, to back it up or to import it elsewhere."""
 
 import streamlit as st
 
@@ -8,20 +8,18 @@ from traitbench.contract.models import Model
 
 
 def export_model(model: Model, *, samples: int) -> None:
-    """Draw the download; the file is made when it is asked for."""
+    """Draw the download button; the file is created on click."""
     inside = "traits, versions with their figures" + (f" and **{count(samples, 'sample')}**" if samples else "")
-    st.markdown(
-        f"Everything as one JSON file that can be brought in again, here or elsewhere: definition, {inside}. It has a "
-        "checksum, and is refused once it was changed."
-    )
+    st.markdown(f"One JSON file with the definition, {inside}. You can import it here or on another service.")
     st.download_button(
-        "Export the model",
+        "Export model",
         lambda: client().models.export(model.handle).model_dump_json(exclude_unset=True),
         file_name=f"{model.handle}.json",
         mime="application/json",
         icon=":material/download:",
         key="model.export",
         on_click="ignore",
+        help="The file has a checksum. An import refuses a file that was edited.",
     )
     if samples:
-        st.caption("The texts of the samples stand in it as they are: treat the file as you would treat them.")
+        st.caption("The file contains the texts of the samples, so protect it accordingly.")

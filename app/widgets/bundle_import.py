@@ -1,6 +1,6 @@
-"""The dialog that brings in a model from the file it was exported to, under its own name or another.
+"""The dialog that imports a model from an exported file, under its own name or another one.
 
-The service judges whether the file is whole and unchanged; here it is only read, so that one sees what comes in.
+The service checks that the file is complete and unchanged. The dialog only parses it, to show what it contains.
 """
 
 import json
@@ -25,7 +25,7 @@ _MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True)
 class _Read:
-    """An uploaded file, read once: the model in it, or why there is none."""
+    """An uploaded file, parsed once: its model, or the reason why it has none."""
 
     file_id: str
     bundle: Bundle | None
@@ -33,7 +33,7 @@ class _Read:
 
 
 def start() -> None:
-    """Open the dialog; a button's callback."""
+    """Open the dialog. A button callback."""
     session.keep(_OPEN, True)
 
 
@@ -50,7 +50,7 @@ def _close() -> None:
 
 def _ask(owned: Sequence[str]) -> None:
     form = session.round_key(_FORM)
-    st.caption("A file that was exported on the Model page or with `traitbench export`.")
+    st.caption("Choose a file that was exported on the Model page or with `traitbench export`.")
     file = st.file_uploader(
         "File",
         type=["json"],
@@ -72,17 +72,17 @@ def _ask(owned: Sequence[str]) -> None:
     if sent and not NAMESPACE.fullmatch(name):
         field_error(name_slot, no_name(name))
     elif sent:
-        with refusal, st.spinner("Checking and bringing in"), attempt({"handle": name_slot}) as importing:
+        with refusal, st.spinner("Importing"), attempt({"handle": name_slot}) as importing:
             model = client().models.import_(read.bundle, handle=f"{namespace}.{name}")
         if importing.done:
             _close()
             session.next_round(_FORM)
-            session.flash(f"{plain(model.handle)} is there.")
+            session.flash(f"{plain(model.handle)} was imported.")
             open_page("model", model=model.handle)
 
 
 def _read(file: UploadedFile) -> _Read:
-    """The file as it was read in an earlier run, else read now."""
+    """The parsed file, cached in the session between runs of the page."""
     held = session.kept(_READ)
     if not isinstance(held, _Read) or held.file_id != file.file_id:
         held = _parsed(file.file_id, file.getvalue())
@@ -101,8 +101,8 @@ def _problem(content: bytes) -> str:
     try:
         json.loads(content)
     except ValueError:
-        return "This file is not JSON; perhaps only a part of it arrived. Export the model again."
-    return "No model was exported to this file, or its parts have been changed since. Export the model again."
+        return "This file is not valid JSON and may be incomplete. Export the model again."
+    return "This file is not an exported model, or it was edited after the export. Export the model again."
 
 
 def _draw(bundle: Bundle) -> None:
@@ -112,7 +112,7 @@ def _draw(bundle: Bundle) -> None:
     if bundle.model.description:
         st.caption(plain(bundle.model.description))
     if bundle.model.zero_data_retention:
-        st.caption("It is under zero data retention and stays so.")
+        st.caption("Zero data retention is on for this model and stays on.")
 
 
 def _name(bundle: Bundle) -> str:
@@ -120,5 +120,5 @@ def _name(bundle: Bundle) -> str:
 
 
 def _own_first(owned: Sequence[str], bundle: Bundle) -> list[str]:
-    """The namespaces, that of the file first where it is among them."""
+    """The owned namespaces, the file's own namespace first if it is one of them."""
     return sorted(owned, key=lambda each: each != bundle.handle.partition(".")[0])

@@ -1,4 +1,4 @@
-"""A score card on a page: the composite, a bar a trait, and what it means in words."""
+"""A score card on a page: the composite, one bar per trait, and what each score means in words."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,14 +13,14 @@ from traitbench.barchart import DOTS
 from traitbench.contract.scores import Card, Tier, TraitScore
 
 _NEXT: Mapping[Tier, str] = {"Weak": "Developing", "Developing": "Solid", "Solid": "Strong"}
-_IN_THE_GAP = "The score lies in the gap between the two poles' samples."
-_OVERLAP = "The samples of the two poles overlap here, so read it as a hint, not as a result."
-_TOO_FEW = "A pole has too few samples to be sure, so read it as a hint, not as a result."
+_IN_THE_GAP = "The score lies between the samples of the two poles."
+_OVERLAP = "Samples of both poles score in this range, so the score is only a hint."
+_TOO_FEW = "A pole has too few samples, so the score is only a hint."
 _NO_BAND = [0, 100]
 
 
 def draw_card(card: Card, names: Mapping[str, str], *, key: str, file_name: str) -> None:
-    """The whole card; `key` keeps two cards on one page apart."""
+    """Draw the composite and the chart; `key` must be unique on the page."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key=f"{key}.head"):
         value = f"≈ {card.composite}" if card.confidence == "low" else card.composite
         st.metric("Composite", value, width=110, help=f"Harmonic mean of {count(len(card.scores), 'trait')}.")
@@ -37,28 +37,27 @@ def draw_card(card: Card, names: Mapping[str, str], *, key: str, file_name: str)
 
 
 def draw_words(card: Card, names: Mapping[str, str]) -> None:
-    """What to make of each trait, and how to read the chart."""
+    """Draw what each score means, and how to read the chart."""
     st.markdown("\n".join(f"- **{plain(names.get(key, key))}** {in_words(each)}" for key, each in card.detail.items()))
     st.caption(
-        "The steps behind a bar are the trait's own tiers, Weak to Strong, from where its samples lie. "
-        "The thin line below is the middle half of the samples on the nearer side. Dots are the confidence. A hatched "
-        "bar is uncertain and has no tier."
+        "Shaded steps: the trait's tiers, from Weak to Strong. Thin line: the middle half of the samples at the nearer "
+        "pole. Dots: confidence. Hatched bar: uncertain, no tier."
     )
 
 
 def in_words(trait: TraitScore) -> str:
-    """`84 is Strong.`, `61 is Solid, 9 points to Strong.`, or why it is uncertain."""
+    """`84 is Strong.`, `61 is Solid, 9 points below Strong.`, or why it is uncertain."""
     if trait.label is None:
         return f"{trait.score} is uncertain. {_TOO_FEW if trait.band == _NO_BAND else _OVERLAP}"
     nearly = _IN_THE_GAP if trait.confidence == "moderate" else ""
     if trait.label == "Strong" or trait.headroom is None:
         return f"{trait.score} is {trait.label}. {nearly}".strip()
     points = count(trait.headroom, "point")
-    return f"{trait.score} is {trait.label}, {points} to {_NEXT[trait.label]}. {nearly}".strip()
+    return f"{trait.score} is {trait.label}, {points} below {_NEXT[trait.label]}. {nearly}".strip()
 
 
 def pairs(a: Card, b: Card, names: Mapping[str, str]) -> list[Pair]:
-    """The traits that both cards have, with both scores."""
+    """Both scores of each trait that is on both cards."""
     return [
         Pair(
             names.get(key, key),
@@ -72,7 +71,7 @@ def pairs(a: Card, b: Card, names: Mapping[str, str]) -> list[Pair]:
 
 
 def draw_pairs(rows: Sequence[Pair], labels: tuple[str, str], *, key: str, file_name: str, what: str = "Trait") -> None:
-    """Two scores a row and the change; the order can be chosen."""
+    """Draw two scores per row and the change, in an order that the user chooses."""
     by = st.segmented_control("Sort by", dumbbell.ORDERS, default="change", required=True, key=f"{key}.order")
     sorted_rows = dumbbell.ordered(rows, by or "change")
     chart(
@@ -85,9 +84,9 @@ def draw_pairs(rows: Sequence[Pair], labels: tuple[str, str], *, key: str, file_
 
 
 def _composite_in_words(card: Card) -> str:
-    weakest = "The confidence is that of the least sure trait"
+    weakest = "Confidence is that of the least certain trait."
     if card.headroom is None:
-        return f"{weakest}; no trait has a tier here."
+        return f"{weakest} No trait has a tier."
     if card.headroom == 0:
-        return f"{weakest}; every trait that has a tier is Strong."
-    return f"{weakest}; the most that a trait lacks to its next tier is {count(card.headroom, 'point')}."
+        return f"{weakest} Every trait with a tier is Strong."
+    return f"{weakest} No trait is more than {count(card.headroom, 'point')} below its next tier."

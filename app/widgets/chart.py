@@ -1,4 +1,4 @@
-"""A chart with what belongs to every chart: a table of the same figures instead, and the same figures as a file."""
+"""A chart whose figures are also available as a table and as a CSV file."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from traitbench.app.exporting import csv_file
 
 _CONFIG = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
 
-# The chart's own text is greyer than small text may be; this is the colour of the text around it, in either theme.
+# Plotly's grey has too little contrast for small text; use the colour of the page's text, in both themes.
 _READABLE = """
 <style>
 .stPlotlyChart .infolayer text, .stPlotlyChart .cartesianlayer text { fill: currentColor !important; }
@@ -19,7 +19,7 @@ _READABLE = """
 
 
 def chart(figure: go.Figure, *, alt: str, table: pd.DataFrame, key: str, file_name: str) -> None:
-    """Draw the figure or, if one prefers, its table; `file_name` is that of the download, without its ending."""
+    """Draw the figure, or its table on request; `file_name` names the download, without the extension."""
     with st.container(gap="xxsmall"):
         place = st.container()
         with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
@@ -35,13 +35,13 @@ def chart(figure: go.Figure, *, alt: str, table: pd.DataFrame, key: str, file_na
 
 
 def only_our_csv(key: str) -> None:
-    """Hide the grid's own CSV, which would hold formulas as they are; ours beside the table makes them harmless."""
+    """Hide the grid's own CSV download, which keeps formulas executable; our download escapes them."""
     grid = key.replace(".", "-")
     st.html(f"<style>.st-key-{grid} button[aria-label^='Download as CSV'] {{ display: none; }}</style>")
 
 
 def download_table(table: pd.DataFrame, *, key: str, file_name: str) -> None:
-    """A table as CSV."""
+    """Draw a button that downloads the table as CSV."""
     st.download_button(
         "CSV",
         csv_file([str(name) for name in table.columns], _cells(table)),
@@ -51,10 +51,10 @@ def download_table(table: pd.DataFrame, *, key: str, file_name: str) -> None:
         key=f"{key}.csv",
         on_click="ignore",
         type="tertiary",
-        help="What is shown here as a table for a spreadsheet.",
+        help="Download these figures for a spreadsheet.",
     )
 
 
 def _cells(table: pd.DataFrame) -> Iterator[tuple[object, ...]]:
-    """The rows as a file has them: what is missing is empty."""
+    """The rows of the table, with None for missing values."""
     return table.astype(object).where(table.notna(), None).itertuples(index=False, name=None)

@@ -1,7 +1,7 @@
-"""A question before something that cannot be taken back.
+"""A confirmation before an action that cannot be undone.
 
-`ask` is a button's callback; while the question stands, `confirm` draws it in a dialog, and the page acts only on yes.
-A refusal by the service is written into the dialog, which stays open.
+`ask` is a button callback. While the question is open, `confirm` draws it in a dialog and acts only on yes. If the
+service refuses, the dialog stays open and shows the reason.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from traitbench.app.service import attempt
 
 
 def ask(question: str, subject: str) -> None:
-    """Put the question about a subject; keys of questions begin with their page's name."""
+    """Open a question about a subject. The key of a question starts with the name of its page."""
     session.keep(question, subject)
 
 
 def asked(question: str) -> str | None:
-    """What the open question is about."""
+    """The subject of the question while it is open, else None."""
     subject = session.kept(question)
     return subject if isinstance(subject, str) else None
 
@@ -26,7 +26,7 @@ def asked(question: str) -> str | None:
 def confirm(
     question: str, *, title: str, body: str, yes: str, icon: str, act: Callable[[], None], no: str = "Keep it"
 ) -> None:
-    """Draw the open question; `act` runs on yes, and then the page runs again."""
+    """Draw the open question; on yes, call `act` and rerun the page."""
 
     def dismiss() -> None:
         session.keep(question, None)

@@ -1,6 +1,6 @@
-"""Where the held-out scores of a trait's samples lie: a table of poles by tiers, darker where more of a pole is.
+"""The held-out scores of a trait's samples, as a table of poles by tiers; a darker cell has more of its pole's samples.
 
-Drawn as HTML in the page's own text colour, so it follows the theme at once; what the colour says, the number says too.
+The table is HTML in the page's own text colour, so it follows the theme at once. Each cell also shows its number.
 """
 
 from collections.abc import Sequence
@@ -25,15 +25,15 @@ _CELL = "text-align:center;padding:0.45rem 0.1rem;border:0;border-radius:4px;fon
 def draw_confusion(
     confusions: Sequence[tuple[str, Confusion]], poles: tuple[str, str], *, key: str, file_name: str
 ) -> None:
-    """One table a version that has one, under its label; `poles` are the positive label and the negative one."""
+    """Draw one table per version, under its label; `poles` are the positive and the negative label."""
     for label, confusion in confusions:
         if len(confusions) > 1:
             st.markdown(f"**{label}**")
         st.html(_table(confusion, dict(zip(POLES, poles, strict=True))))
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(
-            "Samples by pole and by the tier that their held-out score lies in: on the right where the poles are told "
-            "apart, a positive sample; on the left, a negative one.",
+            "Samples by pole and by the tier of their held-out score. In a good trait, positive samples are on the "
+            "right and negative samples on the left.",
             width="stretch",
         )
         download_table(_frame(confusions, poles), key=key, file_name=file_name)
@@ -54,9 +54,9 @@ def _row(pole: Pole, label: str, confusion: Confusion) -> str:
 
 def _cell(samples: int, whole: int, colour: str) -> str:
     share = samples / whole if whole else 0.0
-    ground = f"background:{seen_through(colour, _FAINTEST + (_DARKEST - _FAINTEST) * share)}"
+    background = f"background:{seen_through(colour, _FAINTEST + (_DARKEST - _FAINTEST) * share)}"
     part = f'<div style="font-size:0.75rem;opacity:0.8">{share:.0%}</div>' if whole else ""
-    return f'<td style="{_CELL};{ground}"><b>{samples:,}</b>{part}</td>'
+    return f'<td style="{_CELL};{background}"><b>{samples:,}</b>{part}</td>'
 
 
 def _frame(confusions: Sequence[tuple[str, Confusion]], poles: tuple[str, str]) -> pd.DataFrame:

@@ -1,6 +1,7 @@
-"""A button that puts a text on the clipboard, with the look of the other buttons in both themes.
+"""A button that copies a text to the clipboard and looks like the other buttons in both themes.
 
-The browser may forbid the clipboard (plain http to another machine); then the text is selected for a copy by hand.
+A browser may deny clipboard access (plain http to another machine). Then the text is shown and selected, to be copied
+by hand.
 """
 
 from typing import Literal
@@ -75,10 +76,10 @@ _button = st.components.v2.component("traitbench_copy", html=_HTML, css=_CSS, js
 
 
 def copy_button(text: str, *, label: str, key: str, icon: Literal["copy", "link"] = "copy") -> None:
-    """Draw the button, which says for a moment when it has copied."""
+    """Draw the button; after a copy it shows "Copied" for a moment."""
     _button(data={"text": text, "label": label, "done": "Copied", "icon": icon}, key=key, width="content")
 
 
 def copy_link(page: PageName, **query: str | int | None) -> None:
-    """A button that copies the link of this view as it is on screen now."""
+    """Draw a button that copies the link of the current view."""
     copy_button(link(page, **query), label="Copy link", icon="link", key=f"{page}.copy_link")

@@ -1,4 +1,4 @@
-"""What a training will cost before it starts: the time, and what it is made of."""
+"""The estimated time of a training before it starts, split into reading and searching."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _LONG = 90
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds, and what they go to: texts to read, traits to search."""
+    """Estimated seconds for reading `texts` and for searching `traits`."""
 
     reading: float
     searching: float
@@ -29,7 +29,7 @@ class Cost:
 
 
 def costs_of(efforts: Sequence[TrainEffort], traits: Sequence[Trait], to_read: int) -> dict[TrainEffort, Cost]:
-    """What each effort costs when so many texts have to be read."""
+    """The cost of each effort if `to_read` texts are not encoded yet."""
     per_trait = [trait.sample_count for trait in traits if trait.kind == "extrinsic"]
 
     def cost_of(effort: TrainEffort) -> Cost:
@@ -40,19 +40,19 @@ def costs_of(efforts: Sequence[TrainEffort], traits: Sequence[Trait], to_read: i
     return {effort: cost_of(effort) for effort in efforts}
 
 
-def captions(says: Mapping[TrainEffort, str], costs: Mapping[TrainEffort, Cost]) -> list[str]:
-    """What each effort searches and how long it takes."""
-    return [f"{text} {costs[effort].in_short.capitalize()}." for effort, text in says.items()]
+def captions(descriptions: Mapping[TrainEffort, str], costs: Mapping[TrainEffort, Cost]) -> list[str]:
+    """One caption per effort: what it searches and how long it takes."""
+    return [f"{text} {costs[effort].in_short.capitalize()}." for effort, text in descriptions.items()]
 
 
 def draw_basis(cost: Cost) -> None:
-    """What the time that is said for an effort is made of, and how far to trust it."""
-    reading = f"{duration(cost.reading)} to read {count(cost.texts, 'text')}" if cost.texts else "no text to read anew"
+    """Draw the parts of the estimated time, with its assumptions in the tooltip."""
+    reading = f"{duration(cost.reading)} to read {count(cost.texts, 'text')}" if cost.texts else "no texts to read"
     searching = f"{duration(cost.searching)} to search {count(cost.traits, 'trait')}"
     st.caption(
         f":material/timer: {cost.in_short.capitalize()}: {reading}, {searching}.",
-        help="By what short texts took on a machine with two processors. Long texts take longer, a busy machine too; "
-        "texts that were read before are not read again.",
+        help="An estimate for short texts on a machine with two processors. Long texts and a busy machine take longer. "
+        "Texts that were read before are not read again.",
     )
 
 

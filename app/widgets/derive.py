@@ -1,4 +1,4 @@
-"""What discovery and synthesis have in common on a page: the choice of an effort, the start, and how it ended."""
+"""What discovery and synthesis share on a page: the choice of effort, the start, and the outcome."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,11 +9,11 @@ from traitbench.app.text import ago, plain
 from traitbench.contract.models import DEFAULT_EFFORT, Effort, Model, RunStarted
 from traitbench.errors import DuplicateRun
 
-"""The effort that the API takes when it is given none."""
+"""The API's default effort."""
 
 
 def pick_effort(efforts: Mapping[Effort, str], *, key: str) -> Effort:
-    """The effort, with what each means in words."""
+    """Draw the choice of effort with a caption for each, and return the chosen one."""
     return st.radio(
         "Effort",
         list(efforts),
@@ -25,31 +25,31 @@ def pick_effort(efforts: Mapping[Effort, str], *, key: str) -> Effort:
 
 
 def begin(start: Callable[[], RunStarted], *, already: str) -> bool:
-    """Start a run; `already` is said kindly when the same run has been made before."""
+    """Start a run and return whether it started; `already` is shown if the same run was made before."""
     with attempt() as starting:
         try:
             start()
         except DuplicateRun as same:
             in_flight = same.details.get("status") != "succeeded"
-            st.info("The same is going on already." if in_flight else already, icon=":material/content_copy:")
+            st.info("The same run is already in progress." if in_flight else already, icon=":material/content_copy:")
             return False
     return starting.done
 
 
 def draw_failure(model: Model, *, what: str) -> bool:
-    """Say that the model's last operation has failed, and why; whether it has."""
+    """Show why the model's last operation failed; return whether it did."""
     last = model.last_operation
     if last is None or last.status != "failed":
         return False
-    reason = last.error.message if last.error else "The service does not say why."
+    reason = last.error.message if last.error else "The service gave no reason."
     st.error(
-        f"**{what} that began {ago(last.started_at)} failed.** {plain(reason)}\n\nNothing was changed.",
+        f"**{what} that started {ago(last.started_at)} failed.** {plain(reason)}\n\nNothing was changed.",
         icon=":material/error:",
     )
     return True
 
 
 def notes(model: Model) -> str:
-    """What the last run says of its outcome, in markdown; empty when it says nothing."""
+    """The notes of the last run on its outcome, in markdown; empty if it has none."""
     progress = model.last_operation.progress if model.last_operation else None
     return " ".join(plain(note) for note in (progress.notes if progress else None) or ())

@@ -1,6 +1,6 @@
-"""Traits that nobody defined: the dialog that has them looked for, how it ended, and what is known of each.
+"""Discovered traits: the dialog that starts a discovery, its outcome, and the figures of each trait.
 
-Every figure stands with what it was measured on, and in words: a discovered trait is a suggestion.
+Each figure is explained in words and says what it was measured on, because a discovered trait is only a suggestion.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _LONGEST = 240
 
 
 def start() -> None:
-    """Open the dialog; a button's callback."""
+    """Open the dialog. A button callback."""
     session.keep(_OPEN, True)
 
 
@@ -43,89 +43,88 @@ def _close() -> None:
 
 def _ask(model: Model, traits: Sequence[Trait]) -> None:
     st.markdown(
-        "Looks through the texts of all samples for differences that nobody has named yet, and adds those that repeat "
-        "themselves as traits. They are suggestions: look at them, rename them, delete what means nothing."
+        "Discovery looks for differences between your texts that no trait covers yet, and suggests them as traits. "
+        "Review each suggestion: rename it or delete it."
     )
     different = len({sample.content_sha256 for sample in all_samples(model.handle, traits)}) if traits else 0
     if different < FEWEST_TEXTS:
         st.warning(
-            f"It needs **{FEWEST_TEXTS} different texts**; here are {different}. Their labels do not matter: texts of "
-            "which you know nothing can go in as *in between*.",
+            f"Discovery needs **{FEWEST_TEXTS} different texts**; this model has {different}. Labels do not matter: "
+            "add unlabelled texts as *in between*.",
             icon=":material/info:",
         )
         page_link("samples", "Add samples")
-        _close()  # nothing here can bring the dialog up again, and the link leaves the page
+        _close()  # the link leaves the page, and the dialog must not reopen on return
         return
     if any(trait.kind == "intrinsic" for trait in traits):
-        st.caption("Earlier suggestions that nobody has renamed, edited or given samples give way to the new ones.")
+        st.caption("New suggestions replace earlier ones that have not been renamed, edited or given samples.")
     effort = pick_effort({name: _in_words(EFFORTS[name]) for name in get_args(Effort)}, key="discover.effort")
     looked_at = f"{MOST_TEXTS:,} of the {different:,}" if different > MOST_TEXTS else f"all {different:,}"
-    st.caption(f"It reads {looked_at} different texts. Traits that are here already are taken out of the search first.")
+    st.caption(f"Reads {looked_at} different texts, and ignores differences that existing traits cover.")
     refusal = st.container()
     with st.container(horizontal=True, horizontal_alignment="right"):
         sent = st.button("Discover", type="primary", icon=":material/explore:", key="traits.discover_send")
     if sent:
         with refusal:
-            begun = begin(
+            started = begin(
                 lambda: client().traits.discover(model.handle, effort=effort),
-                already="These samples have been searched with this effort before: what was found stands among the "
-                "traits. Take another effort, or add samples first.",
+                already="Discovery already ran on these samples with this effort, and its traits are in the list. "
+                "Choose another effort, or add samples first.",
             )
-        if begun:
+        if started:
             _close()
             st.rerun()
 
 
 def _in_words(effort: Search) -> str:
-    halves = "either half of the texts" + (f", halved in {effort.splits} ways" if effort.splits > 1 else "")
+    splits = f" in {effort.splits} different splits" if effort.splits > 1 else ""
     return (
-        f"Considers {effort.candidates} candidates and shows at most {effort.shown}. Each has to be found again in "
-        f"{halves}."
+        f"Tries {effort.candidates} candidates and suggests at most {effort.shown}. Each must appear in both halves of "
+        f"the texts{splits}."
     )
 
 
-# ---- how it ended ----------------------------------------------------------------------------------------------------
+# ---- the outcome -----------------------------------------------------------------------------------------------------
 
 
 def draw_outcome(model: Model, traits: Sequence[Trait]) -> None:
-    """What the last discovery gave, for as long as it is the last thing that was done."""
+    """Draw the outcome of the last discovery, as long as no later operation replaced it."""
     last = model.last_operation
     if last is None or last.kind != "discover" or draw_failure(model, what="The discovery"):
         return
     if last.status == "succeeded":
-        found = sum(trait.kind == "intrinsic" for trait in traits)
-        said = f"**Discovery was run {ago(last.started_at)}.** "
-        said += (
-            f"{count(found, 'discovered trait')} {'stands' if found == 1 else 'stand'} below. Read the typical texts, "
-            "then give names that you understand. "
-            if found
-            else "There is no discovered trait now. "
+        discovered = sum(trait.kind == "intrinsic" for trait in traits)
+        summary = f"**Discovery ran {ago(last.started_at)}.** "
+        summary += (
+            f"The model has {count(discovered, 'discovered trait')}. Read the typical texts, then rename the traits. "
+            if discovered
+            else "The model has no discovered traits. "
         )
-        st.info(said + notes(model), icon=":material/explore:")
+        st.info(summary + notes(model), icon=":material/explore:")
 
 
-# ---- what is known of one --------------------------------------------------------------------------------------------
+# ---- one discovered trait --------------------------------------------------------------------------------------------
 
 
 def draw_figures(trait: Trait) -> None:
-    """How much there is to a discovered trait, in words."""
+    """Draw the figures of a discovered trait, explained in words."""
     lines = []
     if trait.discrimination is not None:
         how = next(words for least, words in _TOLD_APART if trait.discrimination >= least)
         lines.append(
-            f"**Discrimination {trait.discrimination:.2f}:** words alone tell its two ends apart {how}, measured on "
-            "texts held out; 0.5 is chance, 1 is perfect."
+            f"**Discrimination {trait.discrimination:.2f}:** words alone separate its two poles {how} on held-out "
+            "texts (0.5 is chance, 1 is perfect)."
         )
     if trait.explained_variance is not None:
         lines.append(
-            f"**Explained variance {_percent(trait.explained_variance)}:** so much of the difference between texts "
-            "lies along it, measured on halves of them that did not make it."
+            f"**Explained variance {_percent(trait.explained_variance)}:** its share of the differences between texts, "
+            "measured on held-out halves."
         )
     st.markdown("\n".join(f"- :small[{line}]" for line in lines))
 
 
 def draw_anchors(trait: Trait, texts: Mapping[int, Sample]) -> None:
-    """The typical texts of both ends."""
+    """Draw the typical texts of both poles."""
     ids = trait.anchor_sample_ids
     if ids is None:
         return
@@ -135,7 +134,7 @@ def draw_anchors(trait: Trait, texts: Mapping[int, Sample]) -> None:
     )
     shown = [(title, [texts[each].text for each in own if each in texts]) for title, own in ends]
     if not any(own for _, own in shown):
-        st.caption("Its typical texts are no longer here.")
+        st.caption("Its typical texts are no longer stored.")
         return
     with st.expander("Typical texts", icon=":material/format_quote:", key=f"traits.anchors.{trait.key}"):
         for column, (title, own) in zip(st.columns(2, gap="medium"), shown, strict=True):

@@ -1,7 +1,7 @@
-"""The sample doctor on a page: what is wrong with the samples before a training learns it, and how to mend it.
+"""The check of the samples on a page: problems to fix before training.
 
-A fix is shown before it is made, beside the texts that it is about, and is made whole or not at all. What deletes asks
-once more; the way back is the page's own.
+Each fix is shown with the texts that it changes, before it is applied. Either all of it is applied or none. A fix that
+deletes samples must be confirmed, and the undo of the page covers it.
 """
 
 import json
@@ -50,15 +50,15 @@ _SEVERITIES: Mapping[Severity, _Sign] = {
 }
 
 _ABOUT: Mapping[Kind, str] = {
-    "suspect": "Most often that is a wrong label, at times a text that is hard to tell. Read before you turn one.",
-    "outlier": "They may belong to the trait or have got in by mistake.",
+    "suspect": "Usually the label is wrong; sometimes the text is ambiguous. Read the text before you flip its label.",
+    "outlier": "They may be valid samples, or they may have been added by mistake.",
 }
-"""What is said once of findings that are made text by text."""
+"""An explanation shown once for all findings of a kind."""
 
 
 @dataclass(frozen=True)
-class _Room:
-    """What everything here is about."""
+class _Context:
+    """The model with its traits and samples, and whether they can be edited."""
 
     model: Model
     traits: Mapping[str, Trait]
@@ -67,35 +67,35 @@ class _Room:
 
 
 def draw_doctor(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, can_edit: bool) -> None:
-    """Look at the samples and draw what was found, the worst first."""
-    room = _Room(model, {trait.key: trait for trait in traits}, {sample.id: sample for sample in samples}, can_edit)
+    """Check the samples and draw the findings, the most severe first."""
+    context = _Context(model, {each.key: each for each in traits}, {each.id: each for each in samples}, can_edit)
     with st.container(horizontal=True, vertical_alignment="center", key="doctor.said"):
-        said = st.container(width="content")
+        summary = st.container(width="content")
         if can_edit:
             draw_undo(model.handle)
     if unsaved := len(waiting(model.handle)):
-        st.caption(f":material/edit: {count(unsaved, 'change')} in the table not saved yet and not looked at.")
-    examination = _examined(room, traits, samples)
+        st.caption(f":material/edit: {count(unsaved, 'unsaved change')} in the table not included.")
+    examination = _examined(context, traits, samples)
     if examination is None:
         return
     ignored = _ignored(model.handle)
     shown = [each for each in examination.findings if doctor.identity(each) not in ignored]
-    said.markdown(_summary(examination, shown))
+    summary.markdown(_summary(examination, shown))
     hidden = len(examination.findings) - len(shown)
     if hidden:
         _draw_hidden(model.handle, hidden)
     if not shown:
-        _draw_nothing(room, examination, hidden)
+        _draw_nothing(context, examination, hidden)
     for group in dict.fromkeys(map(_group, shown)):
-        _draw_group(room, group, [finding for finding in shown if _group(finding) == group])
+        _draw_group(context, group, [finding for finding in shown if _group(finding) == group])
     if shown:
         with st.container(horizontal=True, horizontal_alignment="right"):
-            download_table(_table(room, shown), key="doctor", file_name=f"{model.handle}-findings")
-    _ask_once_more(room, shown)
+            download_table(_table(context, shown), key="doctor", file_name=f"{model.handle}-findings")
+    _ask_once_more(context, shown)
 
 
 def draw_doctor_line(model: Model, traits: Sequence[Trait]) -> None:
-    """What the doctor would say, in a line with the way to it."""
+    """Draw the number of findings in one line, with a link to the check."""
     given = sum(trait.sample_count for trait in traits if trait.kind == "extrinsic")
     if not given:
         return
@@ -113,33 +113,33 @@ def draw_doctor_line(model: Model, traits: Sequence[Trait]) -> None:
     except PreviewUnavailable:
         place.empty()
         return
-    found = [each for each in examination.findings if doctor.identity(each) not in _ignored(model.handle)]
+    findings = [each for each in examination.findings if doctor.identity(each) not in _ignored(model.handle)]
     with place.container():
-        if found:
-            errors = sum(finding.severity == "error" for finding in found)
+        if findings:
+            errors = sum(finding.severity == "error" for finding in findings)
             worst = f", {count(errors, 'error')}" if errors else ""
-            _check_link(f"{count(len(found), 'finding')}{worst}: look before you train")
+            _check_link(f"{count(len(findings), 'finding')}{worst}: review before you train")
         else:
-            st.caption(f":material/stethoscope: Nothing found in {count(examination.samples, 'sample')}.")
+            st.caption(f":material/stethoscope: No problems found in {count(examination.samples, 'sample')}.")
 
 
 def _check_link(label: str) -> None:
     page_link("samples", label, icon=":material/stethoscope:", task="Check")
 
 
-# ---- looking ---------------------------------------------------------------------------------------------------------
+# ---- the check -------------------------------------------------------------------------------------------------------
 
 
-def _examined(room: _Room, traits: Sequence[Trait], samples: Sequence[Sample]) -> Examination | None:
-    """The examination; None while so many texts wait for a button, or where there is no encoder."""
-    agreed = f"{_READ}:{room.model.handle}"
+def _examined(context: _Context, traits: Sequence[Trait], samples: Sequence[Sample]) -> Examination | None:
+    """The result of the check; None while many texts wait for the button, or if this workbench has no encoder."""
+    agreed = f"{_READ}:{context.model.handle}"
     try:
         many = doctor.to_read(traits, samples)
         if many and session.kept(agreed) is None:
             with st.container(border=True, key="doctor.many"):
                 st.markdown(
-                    f"**{count(many, 'text')} to read first.** They are read here, once, which may take "
-                    f"{'some minutes' if many > 5_000 else 'a minute'}; from then on only what is new."
+                    f"**{count(many, 'text')} must be read first.** This may take "
+                    f"{'a few minutes' if many > 5_000 else 'a minute'}. Later checks read only new texts."
                 )
                 st.button(
                     f"Read {count(many, 'text')}",
@@ -152,7 +152,7 @@ def _examined(room: _Room, traits: Sequence[Trait], samples: Sequence[Sample]) -
             return None
         return _with_progress(traits, samples)
     except PreviewUnavailable as reason:
-        st.info(f"The samples cannot be looked at here. {plain(str(reason))}", icon=":material/info:")
+        st.info(f"The samples cannot be checked here. {plain(str(reason))}", icon=":material/info:")
         return None
 
 
@@ -163,7 +163,7 @@ def _with_progress(traits: Sequence[Trait], samples: Sequence[Sample]) -> Examin
         if of > 64:
             place.progress(done / of, text=f"Reading {done:,} of {count(of, 'text')}")
 
-    with st.spinner(f"Looking at {count(len(samples), 'sample')}", show_time=True):
+    with st.spinner(f"Checking {count(len(samples), 'sample')}", show_time=True):
         examination = doctor.examine(traits, samples, progress=progress)
     place.empty()
     return examination
@@ -181,20 +181,22 @@ def _summary(examination: Examination, shown: Sequence[Finding]) -> str:
 
 
 def _left_out(examination: Examination) -> str:
-    return f" {examination.left_out:,} were not looked at." if examination.left_out else ""
+    return f" Not checked: {count(examination.left_out, 'sample')}." if examination.left_out else ""
 
 
-def _draw_nothing(room: _Room, examination: Examination, hidden: int) -> None:
+def _draw_nothing(context: _Context, examination: Examination, hidden: int) -> None:
     with st.container(border=True, key="doctor.nothing"):
-        st.subheader("Nothing else found" if hidden else "Nothing found", icon=":material/check_circle:", anchor=False)
-        given = sum(trait.kind == "extrinsic" for trait in room.traits.values())
+        st.subheader(
+            "No other problems found" if hidden else "No problems found", icon=":material/check_circle:", anchor=False
+        )
+        given = sum(trait.kind == "extrinsic" for trait in context.traits.values())
         looked_for = "\n".join(f"- {title}" for title in KINDS.values())
         st.markdown(
-            f"{count(examination.samples, 'sample')} of {count(given, 'trait')} were looked at for:\n\n{looked_for}\n\n"
-            f"That is no proof that all is well: it says that none of this stands out.{_left_out(examination)}"
+            f"Checked {count(examination.samples, 'sample')} of {count(given, 'trait')} for:\n\n{looked_for}\n\n"
+            f"There may still be problems that this check cannot detect.{_left_out(examination)}"
         )
-        if room.can_edit:
-            page_link("train", "Train")
+        if context.can_edit:
+            page_link("train", "Train this model")
 
 
 # ---- ignoring --------------------------------------------------------------------------------------------------------
@@ -206,13 +208,13 @@ def _ignored(handle: str) -> frozenset[str]:
 
 
 def _ignore(handle: str, findings: Iterable[Finding]) -> None:
-    """A button's callback."""
+    """Hide these findings for this session. A button callback."""
     session.keep(_IGNORED, (handle, _ignored(handle) | {doctor.identity(finding) for finding in findings}))
 
 
 def _draw_hidden(handle: str, hidden: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="doctor.ignored"):
-        st.caption(f"{count(hidden, 'finding')} ignored, until this tab is closed.", width="content")
+        st.caption(f"{count(hidden, 'finding')} ignored until you close this tab.", width="content")
         st.button(
             "Show again",
             icon=":material/visibility:",
@@ -227,13 +229,13 @@ def _draw_hidden(handle: str, hidden: int) -> None:
 
 
 def _group(finding: Finding) -> str:
-    """Findings of one kind and severity stand together."""
+    """The group of a finding: findings of one severity and kind are shown together."""
     return f"{finding.severity}.{finding.kind}"
 
 
-def _draw_group(room: _Room, group: str, findings: Sequence[Finding]) -> None:
+def _draw_group(context: _Context, group: str, findings: Sequence[Finding]) -> None:
     kind = findings[0].kind
-    mendable = [finding for finding in findings if len(doctor.changes_of([finding], room.samples))]
+    fixable = [finding for finding in findings if len(doctor.changes_of([finding], context.samples))]
     with st.container(border=True, key=f"doctor.{group}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             with st.container(horizontal=True, vertical_alignment="center", width="content"):
@@ -242,29 +244,29 @@ def _draw_group(room: _Room, group: str, findings: Sequence[Finding]) -> None:
                 st.markdown(f"**{KINDS[kind]}**{number}", width="content")
             if len(findings) > 1:
                 with st.container(horizontal=True, width="content"):
-                    _draw_all(room, group, findings, mendable)
+                    _draw_all(context, group, findings, fixable)
         if kind in _ABOUT:
             st.caption(_ABOUT[kind])
-        there = session.kept(f"{_MORE}:{group}", _A_PAGE)
-        for place, finding in enumerate(findings[:there]):
+        limit = session.kept(f"{_MORE}:{group}", _A_PAGE)
+        for place, finding in enumerate(findings[:limit]):
             if place:
                 st.divider()
-            _draw_finding(room, finding)
-        if len(findings) > there:
+            _draw_finding(context, finding)
+        if len(findings) > limit:
             st.button(
-                f"Show {min(_A_PAGE, len(findings) - there)} more of {len(findings) - there:,}",
+                f"Show {min(_A_PAGE, len(findings) - limit)} more of {len(findings) - limit:,}",
                 type="tertiary",
                 icon=":material/expand_more:",
                 key=f"doctor.more.{group}",
                 on_click=session.keep,
-                args=(f"{_MORE}:{group}", there + _A_PAGE),
+                args=(f"{_MORE}:{group}", limit + _A_PAGE),
             )
 
 
-def _draw_all(room: _Room, group: str, findings: Sequence[Finding], mendable: Sequence[Finding]) -> None:
-    if room.can_edit and len(mendable) > 1:
+def _draw_all(context: _Context, group: str, findings: Sequence[Finding], fixable: Sequence[Finding]) -> None:
+    if context.can_edit and len(fixable) > 1:
         st.button(
-            f"Mend all {len(mendable):,}",
+            f"Fix all {len(fixable):,}",
             icon=":material/healing:",
             key=f"doctor.all.{group}",
             on_click=ask,
@@ -276,31 +278,31 @@ def _draw_all(room: _Room, group: str, findings: Sequence[Finding], mendable: Se
         icon=":material/visibility_off:",
         key=f"doctor.ignore_all.{group}",
         on_click=_ignore,
-        args=(room.model.handle, findings),
+        args=(context.model.handle, findings),
     )
 
 
-def _draw_finding(room: _Room, finding: Finding) -> None:
+def _draw_finding(context: _Context, finding: Finding) -> None:
     this = doctor.identity(finding)
-    changes = doctor.changes_of([finding], room.samples) if room.can_edit else Changes()
+    changes = doctor.changes_of([finding], context.samples) if context.can_edit else Changes()
     with st.container(key=f"doctor.one.{this}"):
-        trait = room.traits.get(finding.trait_key)
-        about = f"**{plain(trait.name)}:** " if trait and len(room.traits) > 1 else ""
+        trait = context.traits.get(finding.trait_key)
+        about = f"**{plain(trait.name)}:** " if trait and len(context.traits) > 1 else ""
         st.markdown(about + plain(finding.says))
-        texts = [room.samples[each] for each in finding.sample_ids if each in room.samples]
+        texts = [context.samples[each] for each in finding.sample_ids if each in context.samples]
         if texts:
-            st.markdown("\n".join(_line(room, sample, changes) for sample in _first(texts, changes)))
+            st.markdown("\n".join(_line(context, sample, changes) for sample in _first(texts, changes)))
         if len(texts) > _TEXTS:
-            st.caption(f"and {count(len(texts) - _TEXTS, 'text')} more")
-        if finding.fix and room.can_edit:
+            st.caption(f"and {count(len(texts) - _TEXTS, 'more text')}")
+        if finding.fix and context.can_edit:
             st.caption(plain(finding.fix.says))
-        _draw_actions(room, finding, changes)
+        _draw_actions(context, finding, changes)
 
 
-def _draw_actions(room: _Room, finding: Finding, changes: Changes) -> None:
+def _draw_actions(context: _Context, finding: Finding, changes: Changes) -> None:
     this = doctor.identity(finding)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if room.can_edit and finding.fix and len(changes):
+        if context.can_edit and finding.fix and len(changes):
             agreed = st.button(
                 _verbs(changes),
                 icon=":material/healing:",
@@ -309,12 +311,12 @@ def _draw_actions(room: _Room, finding: Finding, changes: Changes) -> None:
                 args=(_QUESTION, this) if changes.deletions else None,
             )
             if agreed and not changes.deletions:
-                with attempt() as mending:
-                    _mend(room, changes)
-                if mending.done:
+                with attempt() as fixing:
+                    _apply(context, changes)
+                if fixing.done:
                     st.rerun()
-        if room.can_edit and finding.fix and finding.fix.add:
-            _draw_adding(room, finding, finding.fix.add)
+        if context.can_edit and finding.fix and finding.fix.add:
+            _draw_adding(context, finding, finding.fix.add)
         if finding.sample_ids:
             st.button(
                 "Show in the table",
@@ -324,7 +326,7 @@ def _draw_actions(room: _Room, finding: Finding, changes: Changes) -> None:
                 on_click=show_rows,
                 args=(finding.sample_ids,),
             )
-        if room.can_edit and finding.kind == "negation":
+        if context.can_edit and finding.kind == "negation":
             page_link("traits", "Rename the label")
         st.button(
             "Ignore",
@@ -332,13 +334,13 @@ def _draw_actions(room: _Room, finding: Finding, changes: Changes) -> None:
             icon=":material/visibility_off:",
             key=f"doctor.ignore.{this}",
             on_click=_ignore,
-            args=(room.model.handle, [finding]),
+            args=(context.model.handle, [finding]),
         )
 
 
-def _draw_adding(room: _Room, finding: Finding, wanted: Wanted) -> None:
-    """To the form that adds what is wanted, its trait and pole chosen."""
-    trait = room.traits[finding.trait_key]
+def _draw_adding(context: _Context, finding: Finding, wanted: Wanted) -> None:
+    """Draw a button that opens the form for new samples, with trait and pole preselected."""
+    trait = context.traits[finding.trait_key]
     label = trait.positive_label if wanted.pole == "positive" else trait.negative_label
     st.button(
         f"Add {count(wanted.count, 'text')}: {plain(shortened(label, _LABEL))}",
@@ -350,24 +352,24 @@ def _draw_adding(room: _Room, finding: Finding, wanted: Wanted) -> None:
 
 
 def _first(texts: Sequence[Sample], changes: Changes) -> list[Sample]:
-    """As many as are shown, those that would change among them; in the order of the finding."""
+    """The texts to show, in the order of the finding; those that a fix would change come into the selection first."""
     touched = changes.deletions | changes.edits.keys()
     chosen = sorted(texts, key=lambda sample: sample.id not in touched)[:_TEXTS]
     return [sample for sample in texts if sample in chosen]
 
 
-def _line(room: _Room, sample: Sample, changes: Changes) -> str:
-    """A text with its pole, and what a fix would do with it; a point of a list."""
-    words = f"- {_pole(room, sample.trait, sample.quality)} “{plain(shortened(sample.text, _TEXT))}”"
+def _line(context: _Context, sample: Sample, changes: Changes) -> str:
+    """A markdown list item: a text with its pole, and what a fix would do with it."""
+    words = f"- {_pole(context, sample.trait, sample.quality)} “{plain(shortened(sample.text, _TEXT))}”"
     if sample.id in changes.deletions:
-        return f"{words} :red-badge[:material/delete: will go]"
+        return f"{words} :red-badge[:material/delete: will be deleted]"
     if sample.id in changes.edits:
-        return f"{words} :blue-badge[becomes {_pole(room, sample.trait, changes.edits[sample.id].quality)}]"
+        return f"{words} :blue-badge[will be {_pole(context, sample.trait, changes.edits[sample.id].quality)}]"
     return words
 
 
-def _pole(room: _Room, key: str, quality: float) -> str:
-    trait = room.traits.get(key)
+def _pole(context: _Context, key: str, quality: float) -> str:
+    trait = context.traits.get(key)
     if trait is None or quality == 0.5:
         return f"{NEUTRAL_SIGN} {quality:.2f}"
     label = trait.positive_label if quality > 0.5 else trait.negative_label
@@ -380,76 +382,80 @@ def _badge(finding: Finding) -> None:
     st.badge(sign.one.capitalize(), icon=sign.icon, color=sign.colour)
 
 
-# ---- mending ---------------------------------------------------------------------------------------------------------
+# ---- fixes -----------------------------------------------------------------------------------------------------------
 
 
-def _ask_once_more(room: _Room, shown: Sequence[Finding]) -> None:
+def _ask_once_more(context: _Context, shown: Sequence[Finding]) -> None:
     subject = asked(_QUESTION)
     if subject is None:
         return
     meant = [each for each in shown if subject in (doctor.identity(each), _group(each))]
-    changes = doctor.changes_of(meant, room.samples)
-    if not room.can_edit or not len(changes):
+    changes = doctor.changes_of(meant, context.samples)
+    if not context.can_edit or not len(changes):
         session.keep(_QUESTION, None)
         return
     confirm(
         _QUESTION,
         title=f"{_verbs(changes)}?",
-        body=_body(room, changes),
-        yes="Do it",
+        body=_body(context, changes),
+        yes="Apply",
         no="Not yet",
         icon=":material/healing:",
-        act=lambda: _mend(room, changes),
+        act=lambda: _apply(context, changes),
     )
 
 
 def _verbs(changes: Changes) -> str:
-    """`Delete 3 samples and move 2`."""
+    """`Delete 3 samples and flip 2 labels`."""
     parts = []
     if changes.deletions:
         parts.append(f"delete {count(len(changes.deletions), 'sample')}")
     if changes.edits:
-        parts.append(f"turn {count(len(changes.edits), 'label')}")
+        parts.append(f"flip {count(len(changes.edits), 'label')}")
     return " and ".join(parts).capitalize()
 
 
-def _body(room: _Room, changes: Changes) -> str:
-    touched = [room.samples[each] for each in sorted(changes.deletions | changes.edits.keys())]
-    lines = [_line(room, sample, changes) for sample in touched[:_IN_QUESTION]]
+def _body(context: _Context, changes: Changes) -> str:
+    touched = [context.samples[each] for each in sorted(changes.deletions | changes.edits.keys())]
+    lines = [_line(context, sample, changes) for sample in touched[:_IN_QUESTION]]
     if len(touched) > _IN_QUESTION:
         lines.append(f"- and {len(touched) - _IN_QUESTION:,} more")
-    made = sum(room.samples[each].provenance == "synthesized" for each in changes.deletions)
-    good = f" {count(made, 'text')} that nobody wrote cannot be brought back." if made else ""
-    whole = f"All of it happens or nothing. It can be undone on this page, as long as it is open.{good}"
-    return "\n".join(lines) + f"\n\n{whole}"
+    made = sum(context.samples[each].provenance == "synthesized" for each in changes.deletions)
+    lost = f" An undo cannot restore {count(made, 'synthesized text')}." if made else ""
+    note = f"Either every change is applied or none. You can undo this while the page is open.{lost}"
+    return "\n".join(lines) + f"\n\n{note}"
 
 
-def _mend(room: _Room, changes: Changes) -> None:
-    bar = st.progress(0.0, text="Mending")
+def _apply(context: _Context, changes: Changes) -> None:
+    bar = st.progress(0.0, text="Applying changes")
     done = save(
-        room.model.handle,
-        room.samples.values(),
+        context.model.handle,
+        context.samples.values(),
         changes,
-        progress=lambda at, of: bar.progress(at / of, text=f"Mending {at:,} of {of:,}"),
+        progress=lambda at, of: bar.progress(at / of, text=f"Applying {at:,} of {of:,}"),
         whole=True,
     )
     session.keep(UNDO, done)
-    session.flash(f"Mended: {done.what}.")
+    session.flash(f"Applied: {done.what}.")
 
 
-def _table(room: _Room, findings: Sequence[Finding]) -> pd.DataFrame:
-    """One row a finding."""
+def _table(context: _Context, findings: Sequence[Finding]) -> pd.DataFrame:
+    """One row per finding."""
     return pd.DataFrame(
         [
             {
                 "Severity": finding.severity,
                 "Kind": finding.kind,
-                "Trait": room.traits[finding.trait_key].name if finding.trait_key in room.traits else finding.trait_key,
+                "Trait": context.traits[finding.trait_key].name
+                if finding.trait_key in context.traits
+                else finding.trait_key,
                 "Finding": finding.says,
                 "Fix": finding.fix.says if finding.fix else None,
                 "Samples": json.dumps(list(finding.sample_ids)),
                 "Texts": " | ".join(
-                    shortened(room.samples[each].text, _TEXT) for each in finding.sample_ids if each in room.samples
+                    shortened(context.samples[each].text, _TEXT)
+                    for each in finding.sample_ids
+                    if each in context.samples
                 ),
             }
             for finding in findings

@@ -1,7 +1,7 @@
-"""Feedback on a score: what a trait's number should have been, sent with the text, for the next retraining to learn.
+"""Feedback on a score: what a trait's score should have been, sent with the text for the next retraining.
 
-What was sent cannot be taken back, for no sample of a trained model can be removed. So it is put together here, looked
-at once more in a question, and only then sent. It belongs to its text: another text begins with nothing chosen.
+Feedback cannot be withdrawn, because samples of a trained model cannot be removed. So the user first chooses values,
+then confirms them in a dialog, and only then they are sent. The values belong to the text: a new text starts with none.
 """
 
 import hashlib
@@ -33,26 +33,26 @@ _PLACES: tuple[Place, ...] = ("negative", "between", "positive", "exact")
 
 @dataclass(frozen=True)
 class Sent:
-    """Feedback that went in: what was said of each trait, by the request that carried it."""
+    """Feedback that was sent: the value of each trait in words, and the request that carried it."""
 
-    said: str
+    summary: str
     request_id: str
     samples: int
 
 
 def why_none(model: Model, text: str) -> str:
-    """Why a score of this text takes no feedback, in markdown; empty when it does."""
+    """Why no feedback is possible on this text, in markdown; empty if it is possible."""
     if model.zero_data_retention:
-        return "The model is under zero data retention: nothing of a text is kept, so nothing can be learnt from one."
+        return "Zero data retention is on for this model, so texts cannot be stored as feedback."
     if len(text) > LONGEST_TEXT:
-        return f"A sample holds at most {LONGEST_TEXT:,} characters, and this text has {len(text):,}."
+        return f"The text has {len(text):,} characters. A sample can have at most {LONGEST_TEXT:,} characters."
     return why_read_only(model)
 
 
 def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: Sequence[Trait]) -> None:
-    """A row for each trait of the card, and the way to send what was chosen; or the reason why there is none."""
+    """Draw a row for each trait of the card and the button to send the values, or the reason why there is none."""
     if reason := why_none(model, text):
-        st.caption(f":material/lock: **No feedback here.** {reason}")
+        st.caption(f":material/lock: **No feedback possible.** {reason}")
         return
     this = _digest(model.handle, text)
     form = f"{session.round_key(_FORM)}:{this}"
@@ -60,20 +60,20 @@ def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: 
     with st.container(border=True, key=_FORM):
         st.markdown(
             "**Is a score wrong? Say what it should have been.**",
-            help="The text becomes a sample of each trait that you judge, and the next retraining learns from it. "
-            "Of two texts that are compared it is the first.",
+            help="The text becomes a sample of each trait that you choose a value for, and the next retraining uses "
+            "it. When you compare two texts, feedback is about the first.",
         )
-        said = {trait.key: quality for trait in known if (quality := _judged(form, trait, card)) is not None}
-        _draw_sending(this, len(said))
+        chosen = {trait.key: quality for trait in known if (quality := _pick_quality(form, trait, card)) is not None}
+        _draw_sending(this, len(chosen))
     _draw_sent(this)
-    if asked(_QUESTION) == this and said:
-        _confirm(model, version_no, text, card, [(trait, said[trait.key]) for trait in known if trait.key in said])
+    if asked(_QUESTION) == this and chosen:
+        _confirm(model, version_no, text, card, [(trait, chosen[trait.key]) for trait in known if trait.key in chosen])
     else:
         session.keep(_QUESTION, None)
 
 
-def _judged(form: str, trait: Trait, card: Card) -> float | None:
-    """The row of a trait; answers with the quality chosen, None while there is none."""
+def _pick_quality(form: str, trait: Trait, card: Card) -> float | None:
+    """Draw the row of a trait and return the chosen quality, or None while there is none."""
     score = card.scores[trait.key]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{_FORM}.{trait.key}"):
         place = st.segmented_control(
@@ -118,29 +118,31 @@ def _draw_sending(this: str, chosen: int) -> None:
             on_click=ask,
             args=(_QUESTION, this),
         )
-        st.caption("Sent feedback stays. You are asked once more before." if chosen else "Choose for a trait or more.")
+        st.caption(
+            "You cannot undo feedback. You confirm it first." if chosen else "Choose a value for at least one trait."
+        )
 
 
-def _confirm(model: Model, version_no: str, text: str, card: Card, said: Sequence[tuple[Trait, float]]) -> None:
-    lines = [f"- {_in_words(trait, quality)}; it scored {card.scores[trait.key]}" for trait, quality in said]
+def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Sequence[tuple[Trait, float]]) -> None:
+    lines = [f"- {_in_words(trait, quality)} (scored {card.scores[trait.key]})" for trait, quality in chosen]
 
     def send() -> None:
-        feedback = {trait.key: quality for trait, quality in said}
+        feedback = {trait.key: quality for trait, quality in chosen}
         answer = client().scores.score(pin(model.handle, version_no), text, feedback=feedback)
         key = f"{_SENT}:{_digest(model.handle, text)}"
-        words = "; ".join(_in_words(trait, quality) for trait, quality in said)
+        words = "; ".join(_in_words(trait, quality) for trait, quality in chosen)
         sent = Sent(words, answer.metadata.request_id, len(answer.metadata.sample_ids))
         session.keep(key, (*session.kept(key, ()), sent))
         session.next_round(_FORM)
-        session.flash(f"Thank you: {count(sent.samples, 'sample')} will be learnt from at the next retraining.")
+        session.flash(f"Feedback sent: the next retraining uses {count(sent.samples, 'more sample')}.")
 
     confirm(
         _QUESTION,
-        title="Teach the model with this text?",
+        title="Send this feedback?",
         body=f"> {plain(shortened(text, _QUOTE))}\n\n"
         + "\n".join(lines)
-        + f"\n\nThe service keeps the text as {count(len(said), 'sample')} of **{plain(model.handle)}**. "
-        "**This cannot be taken back:** from a trained model no sample can be removed.",
+        + f"\n\nThe service stores the text as {count(len(chosen), 'sample')} of **{plain(model.handle)}**. "
+        "**You cannot undo this:** samples of a trained model cannot be removed.",
         yes="Send feedback",
         no="Not yet",
         icon=":material/school:",
@@ -149,9 +151,9 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, said: Sequenc
 
 
 def _draw_sent(this: str) -> None:
-    """What was sent about this text from this tab, so that nobody sends it twice unawares."""
+    """Draw the feedback that this tab already sent for this text, so that it is not sent twice by mistake."""
     for sent in session.kept(f"{_SENT}:{this}", ()):
-        st.caption(f":material/check: Sent for this text: {sent.said}. Request `{sent.request_id}`")
+        st.caption(f":material/check: Sent for this text: {sent.summary}. Request `{sent.request_id}`")
 
 
 def _in_words(trait: Trait, quality: float) -> str:

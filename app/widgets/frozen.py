@@ -1,4 +1,4 @@
-"""Why a model's traits and samples cannot be edited now, and the way out."""
+"""Why a model's traits and samples cannot be edited now, and what to do instead."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from traitbench.contract.models import Model
 
 
 def editable(model: Model, what: str) -> bool:
-    """Whether `what` (traits, samples) of the model can be edited; if not, draw the reason and the way out."""
+    """Whether `what` ("traits" or "samples") can be edited; if not, draw the reason and what to do instead."""
     forbidden = why_read_only(model)
     if not forbidden and model.state in ("draft", "failed"):
         return True
@@ -21,7 +21,7 @@ def editable(model: Model, what: str) -> bool:
         st.markdown(f":material/lock: {f'**Read only.** {forbidden}' if forbidden else _reason(model, what)}")
         with st.container(horizontal=True, vertical_alignment="center"):
             if forbidden:
-                page_link("catalog", "Create a model of your own")
+                page_link("catalog", "Create your own model")
             elif model.state in ("ready", "archived"):
                 st.button(
                     "Copy to a new draft",
@@ -29,7 +29,7 @@ def editable(model: Model, what: str) -> bool:
                     key=f"{what}.copy",
                     on_click=start,
                     args=(model.handle,),
-                    help="A new model with these traits and samples, to be edited and trained on its own.",
+                    help="Create a new model with these traits and samples, which you can edit and train.",
                 )
     return False
 
@@ -37,11 +37,10 @@ def editable(model: Model, what: str) -> bool:
 def _reason(model: Model, what: str) -> str:
     if model.state == "busy":
         derived = model.last_operation is not None and model.last_operation.kind in ("discover", "synthesize")
-        then = "can be edited again when this is done" if derived else "are frozen once there is a version"
-        return f"**Read only for the moment.** The {what} {then}."
+        then = "can be edited again when the run is done" if derived else "are frozen once the model is trained"
+        return f"**Read only for now.** The {what} {then}."
     if model.state == "archived":
         return "**Read only.** This model was archived."
     return (
-        f"**Read only.** The model is trained: its {what} are frozen into v{model.version_no}, so that its scores can "
-        "always be explained. To teach it something else, go on with a copy."
+        f"**Read only.** The {what} are frozen in v{model.version_no}. To change them, copy the model to a new draft."
     )

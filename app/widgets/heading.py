@@ -1,4 +1,4 @@
-"""The top of every page: title, what the page is for, the model it is about, the link of the view."""
+"""The top of every page: title, purpose, model, and the link of the view."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from traitbench.contract.models import Model, State
 
 
 def heading(name: PageName, model: Model | None = None, **query: str | int | None) -> None:
-    """Draw it; `query` is what the page keeps in its address besides the model."""
+    """Draw it; `query` holds the query parameters of the page besides the model."""
     row = entry(name)
     with st.container(gap=None, key="heading"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -22,15 +22,15 @@ def heading(name: PageName, model: Model | None = None, **query: str | int | Non
 
 
 def model_line(model: Model) -> None:
-    """Handle, state and version of a model, on one line where there is room."""
+    """Draw handle, state, version and tags of a model, on one line if there is room."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="model_line"):
         st.markdown(f"**{plain(model.handle)}**", width="content")
         state_badge(model.state)
         retention_badge(model)
         if model.version_no is not None:
-            st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The version that scores.")
+            st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The active version.")
         for tag in model.version_tags:
-            st.badge(plain(tag), icon=":material/sell:", color="gray", help="A tag on the version that scores.")
+            st.badge(plain(tag), icon=":material/sell:", color="gray", help="A tag of the active version.")
 
 
 def state_badge(state: State) -> None:
@@ -40,7 +40,7 @@ def state_badge(state: State) -> None:
 
 
 def retention_badge(model: Model) -> None:
-    """A sign on models under zero data retention."""
+    """A badge for models under zero data retention."""
     if model.zero_data_retention:
-        hint = "Zero data retention: no text is kept, neither of samples that were learnt from nor of calls."
+        hint = "Zero data retention: samples are removed after training, and scored texts are not stored."
         st.badge("Zero retention", icon=":material/shield:", color="violet", help=hint)

@@ -1,4 +1,4 @@
-"""What becomes of old versions: the rule in a sentence, and those that the next version would push out."""
+"""The retention rule for versions in one sentence, and the versions that it removes next."""
 
 from collections.abc import Sequence
 
@@ -12,15 +12,15 @@ from traitbench.contract.versions import Version
 
 
 def draw_keeping(model: Model, versions: Sequence[Version]) -> None:
-    """Draw it; `versions` newest first."""
+    """Draw the rule and the versions that it removes next; `versions` newest first."""
     going = goes_next(model, versions)
     with st.container(border=True, key="versions.keeping"):
         if going:
             st.markdown(
-                f":material/delete_sweep: **The next version pushes out {count(len(going), 'version')}: "
-                f"{names_of_versions(going)}.** Tag one to keep it: a tagged version is never removed."
+                f":material/delete_sweep: **The next version removes {count(len(going), 'version')}: "
+                f"{names_of_versions(going)}.** Tag a version to keep it."
             )
         else:
-            st.markdown(":material/inventory_2: **The next version pushes none of these out.**")
-        st.caption(f"What stays when a version is added: {in_words(model)}.")
-        page_link("model", "See or change this rule")
+            st.markdown(":material/inventory_2: **The next version removes none of these.**")
+        st.caption(f"Kept when a version is added: {in_words(model)}.")
+        page_link("model", "View or change this rule")

@@ -1,6 +1,6 @@
-"""The automatic retraining, as one sees it happen: what waits for it, the run while it goes, and the new version.
+"""Automatic retraining on a page: pending feedback, the progress of the run, and the new version.
 
-It looks again by itself while something waits or runs, and not otherwise.
+It polls only while feedback is pending or a run is in progress.
 """
 
 from collections.abc import Sequence
@@ -21,16 +21,16 @@ _SEEN, _NEW = "learning.seen", "learning.new"
 
 
 def draw_learning(model: Model, traits: Sequence[Trait], versions: Sequence[Version]) -> None:
-    """Draw what there is to say of a model that has versions, newest first; often nothing."""
+    """Draw the state of retraining, if there is anything to show; `versions` newest first."""
     _announce(model)
     last = model.last_operation
     runs = model.state == "busy" and last is not None and last.kind == "retrain"
     waits = waiting(model, traits, versions[0] if versions else None)
     if last and last.kind == "retrain" and last.status == "failed":
-        reason = last.error.message if last.error else "The service does not say why."
+        reason = last.error.message if last.error else "The service gave no reason."
         st.warning(
-            f"**Learning from feedback failed.** {plain(reason)} v{model.version_no} goes on scoring. The feedback is "
-            "kept, and it is tried again in some minutes.",
+            f"**Retraining from feedback failed.** {plain(reason)} v{model.version_no} keeps scoring. The feedback is "
+            "kept, and the service tries again in a few minutes.",
             icon=":material/error:",
         )
     if not runs and not waits.samples:
@@ -53,44 +53,42 @@ def draw_learning(model: Model, traits: Sequence[Trait], versions: Sequence[Vers
 
 
 def _pause(waits: Waiting, *, runs: bool) -> float | None:
-    """Seconds until the next look; None when nothing happens by itself."""
+    """Seconds between polls; None if nothing will happen without the user."""
     return 1.0 if runs else None if waits.stalled else 3.0
 
 
 def _announce(model: Model) -> None:
-    """Say it when the version that scores has become another one by learning from feedback."""
+    """Announce a new active version that came from feedback."""
     key, last = f"{_SEEN}:{model.handle}", model.last_operation
     before = session.kept(key)
     session.keep(key, model.version_no)
-    learnt = last is not None and (last.kind, last.status) == ("retrain", "succeeded")
-    if before is not None and before != model.version_no and learnt:
+    retrained = last is not None and (last.kind, last.status) == ("retrain", "succeeded")
+    if before is not None and before != model.version_no and retrained:
         session.keep(f"{_NEW}:{model.handle}", (before, model.version_no))
-        session.flash(f"v{model.version_no} scores now: it has learnt from the feedback.")
+        session.flash(f"v{model.version_no} is active: it was retrained with feedback.")
         session.show_flashes()
     earlier, new = session.kept(f"{_NEW}:{model.handle}", (None, None))
     if new is not None and new == model.version_no:
         with st.container(border=True, key="learning.new"):
             st.markdown(
-                f":material/school: **v{new} scores now.** It has learnt from the feedback; v{earlier} stays among the "
-                "versions and can be made to score again."
+                f":material/school: **v{new} is active.** It was retrained with feedback. You can switch back to "
+                f"v{earlier} on the Versions page."
             )
-            page_link(
-                "versions", f"See v{earlier} and v{new} side by side", view="Compare", a=f"v{earlier}", b=f"v{new}"
-            )
+            page_link("versions", f"Compare v{earlier} with v{new}", view="Compare", a=f"v{earlier}", b=f"v{new}")
 
 
 def _draw_waiting(model: Model, waits: Waiting, this_rule: Rule) -> None:
     share = min(waits.samples / this_rule.samples, 1.0)
     due = waits.due(this_rule)
-    st.progress(share, text=f"{count(waits.samples, 'sample')} of feedback, {this_rule.samples} start a retraining")
+    st.progress(share, text=f"{count(waits.samples, 'sample')} of feedback; {this_rule.samples} start a retraining")
     if waits.stalled:
         st.caption(
-            f"The model does not retrain by itself: samples that v{model.version_no} learnt from were removed, and it "
-            "would forget what they taught. A fresh search on the Train page learns from what is there."
+            f"Automatic retraining is paused: some samples of v{model.version_no} were removed, and a new version "
+            "would be fitted without them. To use the remaining samples, refit the model on the Train page."
         )
         return
     st.caption(
-        f"The model retrains by itself when {this_rule.in_words}"
-        + (f": that is {due}" if due else "")
+        f"The model retrains automatically when {this_rule.in_words}"
+        + (f": {due}" if due else "")
         + f". v{model.version_no} scores until then."
     )

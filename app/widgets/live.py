@@ -1,7 +1,7 @@
-"""A text area that is read while one types, not only when one leaves it.
+"""A text area that is read while the user types, not only when it loses focus.
 
-Streamlit takes a text over on leaving the field or on Ctrl+Enter. This presses Ctrl+Enter for the person after a short
-pause, so there is one text and one way for it to arrive; where the script does not run, typing works as ever.
+Streamlit reads a text area when it loses focus or on Ctrl+Enter. This script sends Ctrl+Enter after a short pause, so
+the text still arrives in only one way. If the script does not run, typing works as usual.
 """
 
 import streamlit as st
@@ -39,6 +39,6 @@ _listener = st.components.v2.component("traitbench_live", html="<span></span>", 
 
 
 def read_while_typing(*keys: str) -> None:
-    """Let the text areas of these keys be read after each short pause; draw it once, anywhere on the page."""
+    """Read the text areas with these keys after each short pause; call it once, anywhere on the page."""
     fields = ", ".join(f".st-key-{key.replace('.', '-')}" for key in keys)
     _listener(data={"fields": fields}, key="read_while_typing", height=1)

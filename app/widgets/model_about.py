@@ -1,7 +1,7 @@
-"""What a model's author says of it, to be edited: description, readme, terms, sources, and how deep texts are taken.
+"""The form for a model's description, readme, terms, sources and text depth.
 
-What is typed waits in the session until it is saved or discarded. Only what was changed is sent, so two people who edit
-different fields do not undo each other; and fields that nobody has touched here follow the model.
+Edits wait in the session until they are saved or discarded. Only changed fields are sent, so two people who edit
+different fields do not overwrite each other. Unchanged fields follow the model.
 """
 
 from collections.abc import Mapping
@@ -20,37 +20,37 @@ from traitbench.app.widgets.chart import only_our_csv
 from traitbench.contract.models import Model
 
 _GRID = "model-sources"
-_FORM, _BEGUN, _ROWS = "model.about", "model.about_begun", "model.about_rows"
+_FORM, _INITIAL, _ROWS = "model.about", "model.about_begun", "model.about_rows"
 _TITLES = {
     "description": "Description",
-    "max_depth": "How texts are taken apart",
+    "max_depth": "Split texts",
     "readme_markdown": "Readme",
     "additional_terms": "Additional terms",
     "upstream_sources": "Sources",
 }
 _DEPTHS = {
-    1: ("Not at all", "The whole text has one place on every trait. Right for short texts."),
-    2: ("Into paragraphs", "Every paragraph has a place of its own; each trait says how they become one score."),
-    3: ("Into sentences", "The same by sentences: a single cold sentence in a warm letter can be made to count."),
+    1: ("Not at all", "Scores the text as a whole. Best for short texts."),
+    2: ("Into paragraphs", "Scores each paragraph. Each trait combines them into one score."),
+    3: ("Into sentences", "Scores each sentence, so that a single cold sentence in a warm letter can count."),
 }
 
 
 def edit_about(model: Model) -> None:
-    """Draw the fields, and save what was changed in them."""
+    """Draw the fields and save the changes."""
     form = f"{session.round_key(_FORM)}.{model.handle}"
     now = _of(model)
-    begun = session.kept(f"{_BEGUN}.{form}") or now
-    if begun != now and not _touched(form, begun):
+    initial = session.kept(f"{_INITIAL}.{form}") or now
+    if initial != now and not _touched(form, initial):
         _start_over()
-        form, begun = f"{session.round_key(_FORM)}.{model.handle}", now
-    session.keep(f"{_BEGUN}.{form}", begun)
-    typed, slots = _fields(form, begun, model)
-    changes = {name: value for name, value in typed.items() if value != begun[name]}
-    _remark_what_others_changed(changes, begun, now)
+        form, initial = f"{session.round_key(_FORM)}.{model.handle}", now
+    session.keep(f"{_INITIAL}.{form}", initial)
+    typed, slots = _fields(form, initial, model)
+    changes = {name: value for name, value in typed.items() if value != initial[name]}
+    _warn_of_conflicts(changes, initial, now)
     refusal = st.container()
     with st.container(horizontal=True, vertical_alignment="center", key="model.about_actions"):
-        said = f"Save {count(len(changes), 'change')}" if changes else "Save changes"
-        saving = st.button(said, type="primary", icon=":material/check:", disabled=not changes, key="model.save")
+        label = f"Save {count(len(changes), 'change')}" if changes else "Save changes"
+        saving = st.button(label, type="primary", icon=":material/check:", disabled=not changes, key="model.save")
         st.button("Discard", icon=":material/close:", disabled=not changes, key="model.discard", on_click=_start_over)
         st.caption(", ".join(_TITLES[name] for name in changes))
     if saving:
@@ -74,29 +74,29 @@ def _of(model: Model) -> dict[str, Any]:
 
 
 def _sent(changes: Mapping[str, Any], model: Model) -> dict[str, Any]:
-    """The fields as the API takes them; what is empty goes back to its default."""
+    """The changes as the API takes them; an empty field is reset to its default."""
     sent = {name: value or None for name, value in changes.items()}
     if table := changes.get("upstream_sources"):
         sent["upstream_sources"] = sources(table, model.upstream_sources or [])
     return sent
 
 
-def _touched(form: str, begun: Mapping[str, Any]) -> bool:
-    typed = {name: session.kept(f"{form}.{name}", begun[name]) for name in begun if name != "upstream_sources"}
-    typed["upstream_sources"] = session.kept(f"{_ROWS}.{form}", begun["upstream_sources"])
-    return typed != begun
+def _touched(form: str, initial: Mapping[str, Any]) -> bool:
+    typed = {name: session.kept(f"{form}.{name}", initial[name]) for name in initial if name != "upstream_sources"}
+    typed["upstream_sources"] = session.kept(f"{_ROWS}.{form}", initial["upstream_sources"])
+    return typed != initial
 
 
 def _start_over() -> None:
     session.next_round(_FORM)
 
 
-def _remark_what_others_changed(changes: Mapping[str, Any], begun: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    overtaken = [_TITLES[name] for name in changes if now[name] != begun[name]]
-    if overtaken:
+def _warn_of_conflicts(changes: Mapping[str, Any], initial: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    conflicts = [_TITLES[name] for name in changes if now[name] != initial[name]]
+    if conflicts:
         st.warning(
-            f"Somebody else has changed this meanwhile: {', '.join(overtaken)}. Saving puts what stands here in its "
-            "place; discarding shows theirs.",
+            f"Someone else changed these fields: {', '.join(conflicts)}. Save to overwrite their changes, or discard "
+            "yours to see them.",
             icon=":material/group:",
         )
 
@@ -104,29 +104,32 @@ def _remark_what_others_changed(changes: Mapping[str, Any], begun: Mapping[str, 
 # ---- the fields ------------------------------------------------------------------------------------------------------
 
 
-def _fields(form: str, begun: Mapping[str, Any], model: Model) -> tuple[dict[str, Any], dict[str, DeltaGenerator]]:
-    """What stands in the fields, and an empty place below each."""
+def _fields(form: str, initial: Mapping[str, Any], model: Model) -> tuple[dict[str, Any], dict[str, DeltaGenerator]]:
+    """Draw the fields; return their values, and an empty slot below each field for its error."""
     typed: dict[str, Any] = {}
     slots: dict[str, DeltaGenerator] = {}
     for name, draw in (
-        ("description", lambda: _text(form, "description", begun, height=88, hint="What it measures, in a sentence.")),
-        ("max_depth", lambda: _depth(form, begun, model)),
-        ("upstream_sources", lambda: _sources(form, begun, model)),
+        (
+            "description",
+            lambda: _text(form, "description", initial, height=88, hint="What it measures, in a sentence."),
+        ),
+        ("max_depth", lambda: _depth(form, initial, model)),
+        ("upstream_sources", lambda: _sources(form, initial, model)),
         (
             "additional_terms",
-            lambda: _text(form, "additional_terms", begun, height=88, hint="Who may use it, and how."),
+            lambda: _text(form, "additional_terms", initial, height=88, hint="Who may use it, and how."),
         ),
-        ("readme_markdown", lambda: _readme(form, begun)),
+        ("readme_markdown", lambda: _readme(form, initial)),
     ):
         typed[name] = draw()
         slots[name] = st.empty()
     return typed, slots
 
 
-def _text(form: str, name: str, begun: Mapping[str, Any], *, height: int, hint: str) -> str:
+def _text(form: str, name: str, initial: Mapping[str, Any], *, height: int, hint: str) -> str:
     return st.text_area(
         _TITLES[name],
-        str(begun[name]),
+        str(initial[name]),
         key=f"{form}.{name}",
         height=height,
         placeholder=hint,
@@ -134,40 +137,42 @@ def _text(form: str, name: str, begun: Mapping[str, Any], *, height: int, hint: 
     )
 
 
-def _readme(form: str, begun: Mapping[str, Any]) -> str:
-    text = _text(form, "readme_markdown", begun, height=300, hint="# What it is for\n\nMarkdown, shown below the card.")
+def _readme(form: str, initial: Mapping[str, Any]) -> str:
+    text = _text(
+        form, "readme_markdown", initial, height=300, hint="# What it is for\n\nMarkdown, shown below the card."
+    )
     with st.expander("Preview of the readme", icon=":material/visibility:", key=f"{form}.preview"):
         st.markdown(shown(text) if text.strip() else "*Nothing yet.*")
     return text
 
 
-def _depth(form: str, begun: Mapping[str, Any], model: Model) -> int:
-    when = "It takes effect at the next training."
+def _depth(form: str, initial: Mapping[str, Any], model: Model) -> int:
+    when = "Takes effect at the next training."
     if model.version_no is not None:
-        when = f"It takes effect with the next version; v{model.version_no} goes on as it was trained."
+        when = f"Takes effect with the next version; v{model.version_no} does not change."
     depth = st.radio(
         _TITLES["max_depth"],
         list(_DEPTHS),
-        index=int(begun["max_depth"]) - 1,
+        index=int(initial["max_depth"]) - 1,
         format_func=lambda each: _DEPTHS[each][0],
         captions=[caption for _, caption in _DEPTHS.values()],
         key=f"{form}.max_depth",
         help=f"`max_depth` in the API. {when}",
         persist_state="session",
     )
-    if depth != begun["max_depth"]:
+    if depth != initial["max_depth"]:
         st.caption(when)
     return depth
 
 
-def _sources(form: str, begun: Mapping[str, Any], model: Model) -> list[Cells]:
-    """A table whose edits outlive a visit of another page: what it returned last is what it begins with again."""
+def _sources(form: str, initial: Mapping[str, Any], model: Model) -> list[Cells]:
+    """A table that keeps its edits while the user visits other pages: it starts with the rows it returned last."""
     key, held = f"{form}.upstream_sources", f"{_ROWS}.{form}"
     if key not in st.session_state:
-        session.keep(f"{held}.first", session.kept(held, begun["upstream_sources"]))
+        session.keep(f"{held}.first", session.kept(held, initial["upstream_sources"]))
     names = columns(model.upstream_sources or [])
     first = pd.DataFrame(session.kept(f"{held}.first", []), columns=names, dtype="object")
-    st.markdown(f":small[{_TITLES['upstream_sources']}]", help="What this model builds on, and on which terms.")
+    st.markdown(f":small[{_TITLES['upstream_sources']}]", help="What this model builds on, and under which terms.")
     with st.container(key=_GRID):
         only_our_csv(_GRID)
         edited = st.data_editor(
@@ -179,9 +184,9 @@ def _sources(form: str, begun: Mapping[str, Any], model: Model) -> list[Cells]:
             key=key,
             alt="Sources of the model, to be edited",
         )
-    found = cleaned({str(name): cell for name, cell in row.items()} for row in edited.to_dict("records"))
-    session.keep(held, found)
-    return found
+    cells = cleaned({str(name): cell for name, cell in row.items()} for row in edited.to_dict("records"))
+    session.keep(held, cells)
+    return cells
 
 
 def _column(name: str) -> str:

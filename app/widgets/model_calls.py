@@ -1,4 +1,4 @@
-"""How programs call the model: code to copy, for the version that scores or for one that never changes."""
+"""Code that calls the model, to copy: for the active version or for a fixed one."""
 
 from collections.abc import Sequence
 
@@ -18,10 +18,10 @@ _TEXT = "The text that you want to score."
 
 
 def model_calls(model: Model) -> None:
-    """Draw the snippets."""
+    """Draw the code snippets."""
     if model.version_no is None:
-        st.info("The model scores once it is trained; until then these calls are refused.", icon=":material/info:")
-        page_link("train", "Train it")
+        st.info("Train the model first. Until then, the service refuses these calls.", icon=":material/info:")
+        page_link("train", "Train this model")
     pinned = _pick(model)
     handle = model.handle if pinned == _ACTIVE else pin(model.handle, pinned)
     ways = snippets(service_address(), handle, _TEXT)
@@ -32,29 +32,28 @@ def model_calls(model: Model) -> None:
                 copy_button(snippet.code, label="Copy code", key=f"model.copy.{name}")
                 st.caption(f"Needs {snippet.needs}.")
     st.markdown(
-        f"The key is read from the variable `{KEY}` and should stand nowhere else. Give every program one of its own; "
-        "to score, the scope `scoring` is enough."
+        f"The code reads the API key from the variable `{KEY}`. Give each program its own key with the scope `scoring`."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         page_link("console", "Issue a key")
-        st.link_button("All operations of the API", f"{service_address()}/v1/docs", icon=":material/menu_book:")
+        st.link_button("Open the API reference", f"{service_address()}/v1/docs", icon=":material/menu_book:")
 
 
 def _pick(model: Model) -> str:
     """The version to call: `active`, a tag or `vN`."""
     tags, numbers = _names(model)
     versions = [_ACTIVE, *tags, *numbers]
-    said = {_ACTIVE: "Whichever is active" + (f", now v{model.version_no}" if model.version_no else "")}
-    said |= {tag: f"The tag {plain(tag)}" for tag in tags} | {number: f"Always {number}" for number in numbers}
+    labels = {_ACTIVE: "Active version" + (f", now v{model.version_no}" if model.version_no else "")}
+    labels |= {tag: f"Tag {plain(tag)}" for tag in tags} | {number: f"Always {number}" for number in numbers}
     return str(
         st.selectbox(
             "Version",
             versions,
-            format_func=lambda each: said.get(each, each),
+            format_func=lambda each: labels.get(each, each),
             key=f"model.call_version.{model.handle}",
             width=320,
-            help="A call of the handle alone follows every training. One that names a version gives the same score for "
-            "the same text, always.",
+            help="The handle alone always calls the active version. With a version number, the same text always gets "
+            "the same score.",
         )
     )
 
@@ -62,5 +61,5 @@ def _pick(model: Model) -> str:
 def _names(model: Model) -> tuple[Sequence[str], Sequence[str]]:
     if model.version_no is None:
         return (), ()
-    found = list(client().versions.list(model.handle, limit=50).items)
-    return [tag for each in found for tag in each.tags], [f"v{each.version_no}" for each in found]
+    versions = list(client().versions.list(model.handle, limit=50).items)
+    return [tag for each in versions for tag in each.tags], [f"v{each.version_no}" for each in versions]

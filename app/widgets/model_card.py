@@ -1,4 +1,4 @@
-"""The model card, as the API gives it: what a person should know before using the model."""
+"""The model card as the API returns it: what to know before you use the model."""
 
 import streamlit as st
 
@@ -10,18 +10,18 @@ _WIDE_TABLES = (
     ".st-key-model-card table { display: block; overflow-x: auto; border: none; }"
     ".st-key-model-card td:last-child { min-width: 14rem; }"
 )
-"""On a narrow screen a table moves in its place, not the page."""
+"""On a narrow screen, a wide table scrolls inside the page instead of widening it."""
 
 
 def model_card(model: Model) -> None:
-    """Draw it, with its file below."""
+    """Draw the card and its download."""
     card = client().models.card(model.handle)
     with st.container(border=True, key="model.card"):
         st.markdown(shown(card))
         st.html(f"<style>{_WIDE_TABLES}</style>")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
-            "Card as Markdown",
+            "Download card (Markdown)",
             card,
             file_name=f"{model.handle}-card.md",
             mime="text/markdown",
@@ -30,4 +30,4 @@ def model_card(model: Model) -> None:
             on_click="ignore",
         )
         if "![" in card:
-            st.caption("Images in the readme are shown as links, so that nothing is loaded from elsewhere.")
+            st.caption("Images in the readme are shown as links, so that no external content is loaded.")

@@ -1,6 +1,6 @@
-"""The shell's model picker: the one place where a model is chosen, in the address as `?model=<handle>`.
+"""The model picker of the shell: the one place where a model is chosen, in the URL as `?model=<handle>`.
 
-`pick` draws it, once a run, before the page; a page asks `chosen_model` and may rely on a model that exists.
+`pick` draws it once per run, before the page. A page calls `chosen_model`, which always returns an existing model.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ _OFFERED = 8
 
 
 def pick(page: PageName) -> None:
-    """Draw the picker and the state of what is chosen, for a page that is about a model."""
+    """Draw the picker and the state of the chosen model, for a page that is about a model."""
     session.take_next_model()
     session.keep(_PAGE, page)
     known = {model.handle: model for model in models()}
     wanted = session.chosen_handle() or st.query_params.get(session.MODEL)
     if wanted and wanted not in known:
-        known |= _found(wanted)
+        known |= _unlisted(wanted)
     if session.chosen_handle() not in known:
         st.session_state.pop(session.MODEL, None)
     handle = st.selectbox(
@@ -37,7 +37,7 @@ def pick(page: PageName) -> None:
         key=session.MODEL,
         bind="query-params",
         placeholder="Choose a model" if known else "No models yet",
-        help="What this page is about. The choice stays when you go to another page, and is part of the link.",
+        help="The choice applies to all pages and is part of the link.",
         disabled=not known,
     )
     model = known.get(handle) if handle else None
@@ -48,7 +48,7 @@ def pick(page: PageName) -> None:
 
 
 def chosen_model() -> Model:
-    """The model that the page is about; without one, the page ends with the way to choose it."""
+    """The chosen model. Without one, offer models to choose from and end the page."""
     model = session.kept(_THIS_RUN)
     if isinstance(model, Model):
         return model
@@ -56,16 +56,15 @@ def chosen_model() -> Model:
     with st.container(border=True, key="no_model"):
         st.subheader("Choose a model first", icon=":material/arrow_selector_tool:", anchor=False)
         _offer(session.kept(_KNOWN, ()))
-        page_link("catalog", "All models, and a new one")
+        page_link("catalog", "Open the catalog")
     st.stop()
 
 
 def _offer(known: Sequence[Model]) -> None:
-    """The models one is most likely to mean, a click each."""
+    """Draw a button for each of the first models."""
     if not known:
-        st.markdown("This page is about one model, and there is none yet. Create one in the catalog.")
+        st.markdown("There are no models yet. Create one in the catalog.")
         return
-    st.markdown("This page is about one model.")
     with st.container(horizontal=True):
         for model in known[:_OFFERED]:
             sign = STATES[model.state]
@@ -79,12 +78,12 @@ def _offer(known: Sequence[Model]) -> None:
             )
 
 
-def _found(handle: str) -> dict[str, Model]:
-    """A model that is in no listing, an archived one perhaps."""
+def _unlisted(handle: str) -> dict[str, Model]:
+    """A model that is not in the listing, such as an archived one."""
     try:
         return {handle: client().models.get(handle)}
     except (ModelNotFound, NamespaceForbidden):
-        session.flash(f"There is no model {plain(handle)} that this workbench can read.", "problem")
+        session.flash(f"Model {plain(handle)} does not exist, or this workbench cannot read it.", "problem")
         return {}
 
 

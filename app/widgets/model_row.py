@@ -1,4 +1,4 @@
-"""One model in the catalog: what it is, what it measures, how well, and where to go on with it."""
+"""One model in the catalog: its description, its traits, its AUROC, and the next action."""
 
 import streamlit as st
 
@@ -17,22 +17,22 @@ NAME_STYLE = (
     "[class*='st-key-catalog-name'] a { padding-left: 0; padding-right: 0; }"
     "[class*='st-key-catalog-name'] a p { font-size: 1rem; }"
 )
-"""For the page: a name that is a link stands where a name without one would."""
+"""CSS for the page that aligns linked names with the other text."""
 
 _NEXT: dict[State, tuple[PageName, str]] = {
     "draft": ("traits", "Edit"),
     "busy": ("train", "Watch"),
     "ready": ("score", "Score"),
     "failed": ("train", "See why"),
-    "archived": ("versions", "Look"),
+    "archived": ("versions", "View"),
 }
 _MOST_TRAITS = 6
 
 
 def model_row(model: Model, *, owned: bool) -> None:
-    """Draw it; on a narrow screen the four columns stand below each other.
+    """Draw the row; on a narrow screen its four columns stack.
 
-    What the service cannot read of one model is said in its row, and hides no other.
+    If the service cannot read a part of one model, its row says so and the other rows are not affected.
     """
     with st.container(border=True, key=f"catalog.row.{model.handle}"):
         what, traits, quality, actions = st.columns([5, 4, 3, 2], vertical_alignment="center", gap="medium")
@@ -69,29 +69,31 @@ def _quality(model: Model) -> None:
     try:
         version = active_version(model)
     except InternalError as error:
-        st.caption(f":material/warning: Its versions cannot be read: {plain(error.message)}")
+        st.caption(f":material/warning: The versions cannot be read: {plain(error.message)}")
         return
     if version is None:
-        st.caption("Not trained yet" if model.version_no is None else ":material/warning: Its version cannot be read.")
+        st.caption(
+            "Not trained yet" if model.version_no is None else ":material/warning: The active version cannot be read."
+        )
         return
     mean = auroc(version)
-    figure = f"**{mean:.2f}** AUROC" if mean is not None else "AUROC not measurable"
+    figure = f"**{mean:.2f}** AUROC" if mean is not None else "AUROC not measured"
     st.markdown(f"{figure} :small[:gray[{_where(version)}]]", help=_measured(version))
     st.caption(f"v{version.version_no}, trained {ago(version.created_at)}")
 
 
 def _where(version: Version) -> str:
-    """`leave-one-out` when that is how all traits were measured, else nothing: the hint has them one by one."""
+    """`leave-one-out` if all traits were measured that way, else nothing; the tooltip lists each trait."""
     ways = {(figures.measured_on or "").partition(",")[0] for figures in version.metrics.traits.values()}
     return plain(ways.pop()) if len(ways) == 1 else ""
 
 
 def _measured(version: Version) -> str:
-    """What the mean is a mean of: every trait with its own figure and what that was measured on."""
-    lines = ["How often a sample of the positive pole scores above one of the negative pole, mean over the traits.\n"]
+    """The tooltip for the mean AUROC: each trait with its figure and what it was measured on."""
+    lines = ["How often a positive sample scores above a negative one, as a mean over the traits.\n"]
     for key, figures in version.metrics.traits.items():
         value = "none" if figures.auroc is None else f"{figures.auroc:.2f}"
-        lines.append(f"- {plain(key)}: {value}, {plain(figures.measured_on or 'not said')}")
+        lines.append(f"- {plain(key)}: {value}, {plain(figures.measured_on or 'unknown')}")
     return "\n".join(lines)
 
 

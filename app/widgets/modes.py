@@ -1,4 +1,4 @@
-"""The faster ways to score many texts at once, and what each of them costs in quality."""
+"""The faster modes for batches, and what each of them costs in AUROC."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,12 +16,12 @@ NAMES: Mapping[str, str] = {
     "layer4": "Layer 4 only",
     "static": "Static",
 }
-"""What a mode is called; one that is not here is called as it is."""
+"""The names of the modes on screen; a mode without one is shown by its key."""
 
 _SPEEDS: Mapping[str, Mapping[str, float]] = {
     "full-l4fws-int8-1": {"layer4": 1.5, "static": 6.0},
 }
-"""By encoder: texts a second of a batch in a mode, by those in full; texts of twenty words, over HTTP."""
+"""By encoder: texts per second of a batch in each mode, relative to full mode (20-word texts over HTTP)."""
 
 
 def draw_modes(
@@ -32,20 +32,20 @@ def draw_modes(
     key: str,
     file_name: str,
 ) -> None:
-    """Each mode of each version (label, figures by trait), full first; nothing where no version has modes."""
+    """Draw the modes of each version (label, figures by trait), full first; nothing if no version has modes."""
     if not any(each.modes for _, figures in versions for each in figures.values()):
         return
     for label, figures in versions:
         before = f"**{label}**: " if len(versions) > 1 else ""
-        said = [sentence for mode in modes_of(figures) if (sentence := price(figures, mode, speeds))]
-        if said:
-            st.markdown("\n".join(f"- {before}{sentence}" for sentence in said))
-    found = pd.concat([table(label, figures, names) for label, figures in versions], ignore_index=True)
+        prices = [sentence for mode in modes_of(figures) if (sentence := price(figures, mode, speeds))]
+        if prices:
+            st.markdown("\n".join(f"- {before}{sentence}" for sentence in prices))
+    rows = pd.concat([table(label, figures, names) for label, figures in versions], ignore_index=True)
     grid = f"{key}.table"
     only_our_csv(grid)
     number = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
-        found if len(versions) > 1 else found.drop(columns="Version"),
+        rows if len(versions) > 1 else rows.drop(columns="Version"),
         hide_index=True,
         width="stretch",
         key=grid,
@@ -53,7 +53,7 @@ def draw_modes(
         column_config={
             "AUROC": number,
             "Against full": st.column_config.NumberColumn(
-                format="%+.3f", help="What the mode costs: its AUROC less that of the full score."
+                format="%+.3f", help="AUROC of the mode minus AUROC of full mode."
             ),
             "95 % from": number,
             "95 % to": number,
@@ -63,27 +63,26 @@ def draw_modes(
     )
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(
-            "A batch may be scored in a faster mode, which reads less of a text. Each mode has an axis of its own, "
-            "measured on the samples that the full one was measured on. Times are those of a batch of texts of twenty "
-            "words.",
+            "A faster mode uses a smaller part of the encoder. All modes are measured on the same samples; speeds are "
+            "for batches of 20-word texts.",
             width="stretch",
         )
-        download_table(found, key=key, file_name=file_name)
+        download_table(rows, key=key, file_name=file_name)
 
 
 def speeds(version: Version) -> dict[str, float]:
-    """How many times as fast as full each mode is, with the encoder of the version, where that was measured."""
+    """The speed of each mode relative to full mode, for the encoder of the version; empty if not measured."""
     encoder = version.metrics.encoder
     return dict(_SPEEDS.get(encoder.id or "", {})) if encoder else {}
 
 
 def modes_of(figures: Mapping[str, TraitMetrics]) -> list[str]:
-    """The modes beside full, in order of first appearance."""
+    """The modes other than full, in order of first appearance."""
     return list(dict.fromkeys(mode for each in figures.values() for mode in each.modes if mode != FULL))
 
 
 def price(figures: Mapping[str, TraitMetrics], mode: str, speeds: Mapping[str, float]) -> str:
-    """`**Layer 4 only**: AUROC −0.006 on average, 1.5 times as fast`, in markdown; empty where nothing is known."""
+    """`**Layer 4 only**: AUROC −0.006 on average, 1.5 times as fast`, in markdown; empty if nothing is known."""
     costs = [cost for each in figures.values() if (cost := _cost(each, each.modes.get(mode))) is not None]
     parts = []
     if costs:
@@ -95,7 +94,7 @@ def price(figures: Mapping[str, TraitMetrics], mode: str, speeds: Mapping[str, f
 
 
 def table(label: str, figures: Mapping[str, TraitMetrics], names: Mapping[str, str]) -> pd.DataFrame:
-    """One row a trait and mode, full first."""
+    """One row per trait and mode, full first."""
     return pd.DataFrame(
         [
             {

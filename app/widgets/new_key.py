@@ -1,4 +1,4 @@
-"""The dialog that issues an API key and shows its secret, this once."""
+"""The dialog that issues an API key and shows its secret once."""
 
 import streamlit as st
 
@@ -13,12 +13,12 @@ _OPEN, _FORM, _ISSUED = "console.new", "console.new_key", "console.issued"
 
 SCOPES: dict[Scope, str] = {
     "scoring": "Scoring: reads models and scores texts",
-    "authoring": "Authoring: creates, teaches and trains too",
+    "authoring": "Authoring: also creates, edits and trains models",
 }
 
 
 def start() -> None:
-    """Open the dialog; a button's callback."""
+    """Open the dialog. A button callback."""
     session.keep(_OPEN, True)
 
 
@@ -44,7 +44,7 @@ def _ask() -> None:
             key=f"{form}.name",
             max_chars=100,
             placeholder="Nightly scoring",
-            help="What will use the key; it is how you find it again in the list.",
+            help="The program that will use the key.",
             persist_state="session",
         )
         slots = {"name": st.empty()}
@@ -62,7 +62,7 @@ def _ask() -> None:
             default=["local"],
             accept_new_options=True,
             key=f"{form}.namespaces",
-            help="The namespaces that the key owns; public ones can be read with every key. Type to name another one.",
+            help="The namespaces that the key owns. Every key can read public models. Type to add a namespace.",
             persist_state="session",
         )
         slots["namespaces"] = st.empty()
@@ -81,11 +81,11 @@ def _ask() -> None:
 
 def _show(issued: Issued) -> None:
     st.markdown(
-        f"This is the secret of **{plain(issued.key.name) or 'the new key'}**. It is kept nowhere and cannot be shown "
-        "again: copy it to where it will be used."
+        f"This is the secret of **{plain(issued.key.name) or 'the new key'}**. It is not stored, so it cannot be shown "
+        "again."
     )
     st.code(issued.secret, language=None, wrap_lines=True)
-    st.caption("A program sends it with every call:")
+    st.caption("Send it with every request:")
     address = read_settings().base_url
     st.code(f'curl -H "Authorization: Bearer $KEY" {address}/v1/models', language="bash", wrap_lines=True)
     with st.container(horizontal=True, horizontal_alignment="right"):

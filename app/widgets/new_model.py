@@ -1,6 +1,6 @@
-"""The dialog that starts a model: namespace, name, description, each with its own refusal below it.
+"""The dialog that creates a model: namespace, name and description, each with its own error below it.
 
-A model may start as a copy: everything of another but its versions, as a draft of its own.
+A model can be created as a copy: a draft with everything from another model except its versions.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from traitbench.contract.models import Model
 from traitbench.contract.names import NAMESPACE
 
 _OPEN, _FORM, _NOTHING = "catalog.new", "catalog.new_model", "\n"
-GRAMMAR = "Small letters a-z, digits, - and _; begins with a letter or digit; at most 64."
+GRAMMAR = 'Use lowercase letters, digits, "-" or "_" (up to 64). Start with a letter or digit.'
 
 
 def start(copy_of: str = _NOTHING) -> None:
-    """Open the dialog, for an empty model or for a copy of a model; a button's callback."""
+    """Open the dialog, for an empty model or for a copy of a model. A button callback."""
     session.keep(_OPEN, copy_of)
 
 
@@ -41,7 +41,7 @@ def _ask(copy_of: str | None) -> None:
     owned = namespaces()
     form = session.round_key(_FORM if copy_of is None else f"{_FORM}.{copy_of}")
     if copy_of:
-        st.caption(f"With the traits and samples of {plain(copy_of)}, which stays as it is.")
+        st.caption(f"Copies the traits and samples of {plain(copy_of)}, which does not change.")
     with st.form(form, border=False):
         namespace, name = handle_fields(form, owned)
         name_slot = st.empty()
@@ -68,7 +68,7 @@ def _ask(copy_of: str | None) -> None:
         _close()
         session.next_round(form.rpartition(":")[0])
         session.flash(
-            f"{plain(model.handle)} is there. {'Edit it as you like.' if copy_of else 'Say what it measures.'}"
+            f"{plain(model.handle)} was created. {'You can edit it now.' if copy_of else 'Next, add its traits.'}"
         )
         if copy_of is None:
             open_page("traits", model=model.handle)
@@ -83,7 +83,7 @@ def _create(handle: str, description: str, copy_of: str | None) -> Model:
 
 
 def _as_draft(bundle: Bundle, description: str) -> Bundle:
-    """The model without its versions: what discovery found and where each sample came from go with it."""
+    """The bundle without its versions, as a draft; discovered traits and the provenance of samples are kept."""
     samples = bundle.samples and [sample.model_copy(update={"pending": False}) for sample in bundle.samples]
     about = bundle.model.model_copy(update={"description": description})
     draft = bundle.model_copy(update={"model": about, "samples": samples, "versions": []})
@@ -91,22 +91,22 @@ def _as_draft(bundle: Bundle, description: str) -> Bundle:
 
 
 def no_name(typed: str) -> str:
-    """What is wrong with a name against the grammar."""
-    return f"{'This is no name' if typed else 'A name is needed'}. {GRAMMAR}"
+    """The error for an invalid or empty name."""
+    return f"{'This name is not valid' if typed else 'Enter a name'}. {GRAMMAR}"
 
 
 def handle_fields(form: str, owned: Sequence[str], *, name: str = "") -> tuple[str, str]:
-    """The two fields of a handle: a namespace that is owned, and a name."""
+    """Draw the two fields of a handle and return them: an owned namespace, and a name."""
     left, right = st.columns([2, 3])
     namespace = left.selectbox(
-        "Namespace", owned, key="catalog.new_namespace", help="Those that this workbench's API key owns."
+        "Namespace", owned, key="catalog.new_namespace", help="The namespaces that this workbench's API key owns."
     )
     typed = right.text_input(
         "Name",
         name,
         key=f"{form}.name",
         placeholder="support-tone",
-        help=GRAMMAR + " It cannot be changed later.",
+        help=GRAMMAR + " You cannot change it later.",
         persist_state="session",
     )
     return str(namespace), typed.strip()

@@ -1,4 +1,4 @@
-"""The service's own answer beside the preview: a card of one text, a comparison of two, each with its request id."""
+"""The service's own response next to the preview: a card or a comparison, each with its request id."""
 
 import hashlib
 from collections.abc import Sequence
@@ -18,21 +18,21 @@ _CARD, _COMPARISON = "score.official", "score.official_pair"
 
 @dataclass(frozen=True)
 class Official:
-    """An answer of the service, and what it was asked."""
+    """A response of the service, and a digest of its request."""
 
     asked: str
     answer: Card | Comparison
 
 
 def draw_official(handle: str, version_no: str, text: str, shown: Card) -> None:
-    """Ask the service for the same card; its request id finds the call in the service's log."""
+    """Draw the button that scores with the service, and its response; the request id identifies it in the log."""
     asked = _digest(handle, version_no, text)
     if st.button("Score with the service", icon=":material/verified:", key="score.ask"):
         with attempt():
             session.keep(_CARD, Official(asked, client().scores.score(pin(handle, version_no), text)))
     card = _kept(_CARD, asked)
     if not isinstance(card, Card):
-        st.caption("The preview is computed in this workbench. The service gives the same numbers, and a request id.")
+        st.caption("The service returns the same scores as this preview, with a request ID.")
         return
     with st.container(border=True, key="score.official_box"):
         st.markdown(
@@ -44,37 +44,37 @@ def draw_official(handle: str, version_no: str, text: str, shown: Card) -> None:
 
 
 def draw_official_pair(handle: str, version_no: str, texts: tuple[str, str], shown: Comparison) -> None:
-    """Ask the service for the same comparison."""
+    """Draw the button that compares with the service, and its response."""
     asked = _digest(handle, version_no, *texts)
     if st.button("Compare with the service", icon=":material/verified:", key="score.ask_pair"):
         with attempt():
             session.keep(_COMPARISON, Official(asked, client().scores.compare(pin(handle, version_no), *texts)))
-    found = _kept(_COMPARISON, asked)
-    if not isinstance(found, Comparison):
-        st.caption("The comparison above is a preview, too. The service gives the same numbers, and a request id.")
+    comparison = _kept(_COMPARISON, asked)
+    if not isinstance(comparison, Comparison):
+        st.caption("The service returns the same comparison as this preview, with a request ID.")
         return
-    a, b = found.a, found.b
+    a, b = comparison.a, comparison.b
     with st.container(border=True, key="score.official_pair_box"):
         st.markdown(
             f"**Compared by the service** with {a.metadata.version_id}: composite **{a.composite} → {b.composite}**, "
-            f"{signed(found.improvement)}. {_verdict([a, b], [shown.a, shown.b])}"
+            f"{signed(comparison.improvement)}. {_verdict([a, b], [shown.a, shown.b])}"
         )
         st.markdown(f"Request `{a.metadata.request_id}`")
-        _download(found, "Comparison as JSON", f"{handle}-comparison", key="score.pair_json")
+        _download(comparison, "Comparison as JSON", f"{handle}-comparison", key="score.pair_json")
 
 
 def draw_text(card: Card) -> None:
-    """The card as plain text, to paste where there are no pictures."""
+    """Draw the card as plain text, to copy."""
     st.code(draw(card), language=None)
 
 
 def draw_text_pair(comparison: Comparison) -> None:
-    """Both cards side by side, to paste likewise; wide, so it is not wrapped."""
+    """Draw both cards side by side as plain text, to copy."""
     st.code(draw_pair(comparison), language=None)
 
 
 def _kept(key: str, asked: str) -> Card | Comparison | None:
-    """The answer, as long as it is one to what is on screen."""
+    """The stored response, if it belongs to what is on screen."""
     official = session.kept(key)
     return official.answer if isinstance(official, Official) and official.asked == asked else None
 
@@ -84,7 +84,7 @@ def _verdict(official: Sequence[Card], shown: Sequence[Card]) -> str:
         (one.scores, one.composite, one.detail) == (other.scores, other.composite, other.detail)
         for one, other in zip(official, shown, strict=True)
     )
-    return "The same numbers as above." if same else "The numbers above differ; the service's are those that count."
+    return "The scores are the same as above." if same else "The scores above differ. Use the service's scores."
 
 
 def _download(answer: Card | Comparison, label: str, file_name: str, *, key: str) -> None:

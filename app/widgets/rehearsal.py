@@ -1,4 +1,4 @@
-"""What a training would say, before there is one: at once for a small draft, on request for a large one."""
+"""A rehearsal: how a draft would score after training. A small draft is fitted at once, a large one on request."""
 
 from collections.abc import Sequence
 
@@ -13,18 +13,20 @@ from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.traits import Trait
 
 AT_ONCE = 2_000
-"""Samples that are read anew at every change of the text; more than that are read when the button says so."""
+"""The most samples that are fitted again whenever the text changes; larger drafts are fitted on request."""
 
 
 def rehearsed(model: Model, traits: Sequence[Trait]) -> Rehearsal | None:
-    """The draft, fitted in memory; None while a large one waits for its button."""
+    """The draft, fitted in memory; None while a large draft waits for the button."""
     samples = sum(trait.sample_count for trait in traits)
     rehearsal = _read(model, traits) if samples <= AT_ONCE else _on_request(model, traits, samples)
     if rehearsal and rehearsal.left_out:
-        st.caption(f"Left out, because a pole has no sample: {', '.join(plain(name) for name in rehearsal.left_out)}.")
+        st.caption(
+            f"Not scored, because a pole has no samples: {', '.join(plain(name) for name in rehearsal.left_out)}."
+        )
     if rehearsal and rehearsal.found:
         names = ", ".join(plain(name) for name in rehearsal.found)
-        st.caption(f"Found by discovery, and scored once the model is trained: {names}.")
+        st.caption(f"Discovered traits are scored once the model is trained: {names}.")
     return rehearsal
 
 
@@ -32,11 +34,11 @@ def _on_request(model: Model, traits: Sequence[Trait], samples: int) -> Rehearsa
     key = f"score.rehearsal:{model.handle}"
     kept = session.kept(key)
     label = f"Read {count(samples, 'sample')}" + (" again" if kept else "")
-    if st.button(label, icon=":material/model_training:", key="score.rehearse", help="This may take a minute, once."):
+    if st.button(label, icon=":material/model_training:", key="score.rehearse", help="This may take a minute."):
         kept = _read(model, traits)
         session.keep(key, kept)
     if kept is None:
-        st.caption("So many samples are not read by themselves: start it, or train the model right away.")
+        st.caption("To preview scores of this large draft, read its samples first, or train the model.")
     return kept if isinstance(kept, Rehearsal) else None
 
 

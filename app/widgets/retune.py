@@ -1,4 +1,4 @@
-"""A fresh search for a model that has a version: what it would do, why it cannot be done, and its start."""
+"""The refit of a trained model: what it does, why it may be unavailable, and its start."""
 
 from collections.abc import Sequence
 
@@ -17,17 +17,17 @@ from traitbench.scoring.search import EFFORTS
 
 
 def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: Waiting) -> None:
-    """Draw it for a model that is ready; `versions` newest first."""
+    """Draw the refit box for a ready model; `versions` newest first."""
     newest = versions[0]
     with st.container(border=True, key="train.retune"):
-        st.subheader("Search parameters afresh", icon=":material/manage_search:", anchor=False)
+        st.subheader("Refit the model", icon=":material/manage_search:", anchor=False)
         if reason := why_no_search(model):
             st.markdown(f":material/lock: {reason}")
             return
         plan, choice = st.columns([3, 2], gap="large")
         with choice:
             asked = pick_search(traits, to_read=waits.samples)
-            if st.button("Search afresh", icon=":material/manage_search:", key="train.retune.start"):
+            if st.button("Refit", icon=":material/manage_search:", key="train.retune.start"):
                 with attempt() as starting:
                     client().models.train(
                         model.handle, effort=asked.effort, use_labels=asked.use_labels, reoptimize_params=True
@@ -38,24 +38,24 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
             st.markdown(_plan(model, traits, newest, waits))
             if gains_nothing(model, newest, asked, waits):
                 st.info(
-                    f"Nothing new to find just now: {label(newest)} was searched like this in the same samples, and "
-                    "equal searches find equal parameters.",
+                    f"A refit would change nothing now: {label(newest)} was fitted to the same samples with the same "
+                    "settings.",
                     icon=":material/info:",
                 )
 
 
 def why_no_search(model: Model) -> str:
-    """Why no search can be started, in markdown; empty when it can."""
+    """Why the model cannot be refitted, in markdown; empty if it can."""
     if model.zero_data_retention:
         return (
-            "The model is under zero data retention: its samples were removed after the training, so there is nothing "
-            f"left to search in. v{model.version_no} scores as it is. (The API answers `samples_purged`.)"
+            "Zero data retention is on: the samples were removed after training, so the model cannot be refitted. "
+            f"v{model.version_no} keeps scoring. (The API returns `samples_purged`.)"
         )
     return why_read_only(model)
 
 
 def gains_nothing(model: Model, newest: Version, asked: SearchChoice, waits: Waiting) -> bool:
-    """Whether the newest version came from this very search in these very samples."""
+    """Whether the newest version was fitted with these settings to these samples."""
     depth = (version(model.handle, newest).snapshot or {}).get("max_depth")
     wanted = (EFFORTS[asked.effort].says, asked.use_labels, model.scoring_method, model.max_depth)
     had = (search_of(newest), newest.metrics.use_labels, newest.metrics.scoring_method, depth)
@@ -64,11 +64,11 @@ def gains_nothing(model: Model, newest: Version, asked: SearchChoice, waits: Wai
 
 def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting) -> str:
     held = sum(trait.sample_count for trait in traits)
-    feedback = f", {count(waits.samples, 'sample')} of feedback that wait among them" if waits.samples else ""
+    feedback = f", {waits.samples:,} of them pending feedback" if waits.samples else ""
     return (
-        f"{count(held, 'sample')} are read again{feedback}, and for each trait it is searched anew what separates its "
-        f"poles best. The result becomes **v{newest.version_no + 1}** and scores from then on; until then, and if it "
-        f"fails, v{model.version_no} does. No version is lost: any of them can be made to score again.\n\n"
-        f"Scoring method (*{plain(model.scoring_method)}*) and depth ({model.max_depth}) are taken from the model as "
-        "it is set now."
+        f"Each trait is fitted again from scratch ({count(held, 'sample')}{feedback}). The result becomes "
+        f"**v{newest.version_no + 1}**, which is active at once. Until then, or if the refit fails, "
+        f"v{model.version_no} keeps scoring.\n\n"
+        f"The refit uses the current scoring method (*{plain(model.scoring_method)}*) and depth ({model.max_depth}) of "
+        "the model."
     )

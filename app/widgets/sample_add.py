@@ -1,4 +1,4 @@
-"""Adding samples by hand: a trait, a side of it, and one text or many."""
+"""The form that adds samples by hand: a trait, a pole, and one text or many."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait
 
 TRAIT, POLE = "samples.add_trait", "samples.add_pole"
-"""Keys of the two choices, to be set from elsewhere."""
+"""Keys of the two widgets, which other views set."""
 
 _FORM, _RESTORED = "samples.add", "samples.add_restored"
 _POLES = {"negative": 0.0, "between": 0.5, "positive": 1.0}
@@ -21,7 +21,7 @@ _IN_LINK = {"negative": "negative", "between": "in between", "positive": "positi
 
 
 def restore_place(traits: Sequence[Trait]) -> None:
-    """Set trait and pole to those of a link, once."""
+    """Set trait and pole from a link, once."""
     linked = (st.query_params.get("trait", ""), st.query_params.get("pole", ""))
     if linked == ("", "") or session.kept(_RESTORED) == linked:
         return
@@ -32,21 +32,21 @@ def restore_place(traits: Sequence[Trait]) -> None:
 
 
 def link_place(traits: Sequence[Trait]) -> dict[str, str]:
-    """Trait and pole as part of a link, once they are on screen."""
+    """Trait and pole as query parameters, once they are on screen."""
     names = {trait.key: trait.name for trait in traits}
-    found = {"trait": names.get(session.kept(TRAIT, ""), ""), "pole": _IN_LINK.get(session.kept(POLE, ""), "")}
-    return found if all(found.values()) else {}
+    place = {"trait": names.get(session.kept(TRAIT, ""), ""), "pole": _IN_LINK.get(session.kept(POLE, ""), "")}
+    return place if all(place.values()) else {}
 
 
 def add_by_hand(handle: str, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
-    """Draw the form and add what it holds."""
+    """Draw the form and add its samples."""
     trait, quality = _where(traits)
     by_line = st.toggle("One sample per line", value=True, key="samples.by_line", persist_state="session")
     typed = st.text_area(
         "Texts" if by_line else "Text",
         key=session.round_key(_FORM),
         height=220,
-        placeholder="Paste texts here, one per line." if by_line else "One text; line breaks belong to it.",
+        placeholder="Paste texts here, one per line." if by_line else "One text, which may contain line breaks.",
         persist_state="session",
     )
     slot = st.empty()
@@ -61,11 +61,11 @@ def add_by_hand(handle: str, traits: Sequence[Trait], samples: Sequence[Sample])
         field_error(slot, "Type or paste a text first.")
     elif sent:
         with refusal, attempt({"text": slot}) as adding:
-            made = [SampleInput.model_construct(trait=trait.key, text=text, quality=quality) for text in texts]
-            session.keep(UNDO, Undo(handle, f"{len(made):,} added", (), tuple(client().samples.add(handle, made))))
+            inputs = [SampleInput.model_construct(trait=trait.key, text=text, quality=quality) for text in texts]
+            session.keep(UNDO, Undo(handle, f"{len(inputs):,} added", (), tuple(client().samples.add(handle, inputs))))
         if adding.done:
             session.next_round(_FORM)
-            session.flash(f"{count(len(made), 'sample')} added to {plain(trait.name)}.")
+            session.flash(f"{count(len(inputs), 'sample')} added to {plain(trait.name)}.")
             st.rerun()
 
 
@@ -109,14 +109,14 @@ def _where(traits: Sequence[Trait]) -> tuple[Trait, float]:
 
 
 def _remarks(trait: Trait, quality: float, texts: Sequence[str], samples: Sequence[Sample]) -> str:
-    """What a careful person would want to know before adding these."""
+    """Remarks on texts that are repeated, already present, or present at the other pole; empty if none."""
     known = {sample.text: sample.quality for sample in samples if sample.trait == trait.key}
     twice = len(texts) - len(set(texts))
-    there = [known[text] for text in set(texts) if text in known]
-    other_side = sum((each - 0.5) * (quality - 0.5) < 0 for each in there)
+    present = [known[text] for text in set(texts) if text in known]
+    other_side = sum((each - 0.5) * (quality - 0.5) < 0 for each in present)
     remarks = (
         (twice, count(twice, "repeated line")),
-        (len(there), f"{len(there):,} in this trait already"),
+        (len(present), f"{len(present):,} already in this trait"),
         (other_side, f"{other_side:,} of them at the other pole"),
     )
     return ", ".join(remark for number, remark in remarks if number)

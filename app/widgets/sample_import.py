@@ -1,4 +1,4 @@
-"""Importing samples from a file: read it, say which column is what, see what it becomes, take all of it or nothing."""
+"""The import of samples from a file: read it, map its columns, preview the samples, and import all rows or none."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -31,7 +31,7 @@ _MOST_TO_UNDO = 1_000
 
 
 def import_file(handle: str, traits: Sequence[Trait]) -> None:
-    """Draw the steps one below the other, each as soon as the one before it is clear."""
+    """Draw the steps in order, each one when the step before it is complete."""
     form = session.round_key(_FORM)
     file = table_upload(form, most_megabytes=MOST_MEGABYTES)
     if file is None:
@@ -47,9 +47,7 @@ def import_file(handle: str, traits: Sequence[Trait]) -> None:
         st.warning(note, icon=":material/translate:")
     choice = _choose(f"{form}.{file.file_id}", table, traits)
     if choice.quality is None and choice.default_quality is None:
-        st.info(
-            "Say which column has the pole or quality, or at which pole all rows are.", icon=":material/arrow_upward:"
-        )
+        st.info("Choose the column with the pole or quality, or one pole for all rows.", icon=":material/arrow_upward:")
         return
     checked = importing.check(table, choice, traits)
     _preview(checked, traits)
@@ -58,13 +56,13 @@ def import_file(handle: str, traits: Sequence[Trait]) -> None:
 
 def _first_help(traits: Sequence[Trait]) -> None:
     st.caption(
-        f"Up to {MOST_MEGABYTES} MB. A column of texts is enough; trait and quality may have columns, or be the same "
-        "for all rows. UTF-8 is best; Windows-1252 is recognised. You see what it becomes before anything is imported."
+        f"Up to {MOST_MEGABYTES} MB. The file needs a column of texts; columns for trait and pole are optional. You "
+        "see a preview before anything is imported."
     )
-    rows = [("A text of the one kind.", trait.name, 1) for trait in traits[:2]]
-    rows += [("A text of the other kind.", trait.name, 0) for trait in traits[:2]]
+    rows = [("A text at the positive pole.", trait.name, 1) for trait in traits[:2]]
+    rows += [("A text at the negative pole.", trait.name, 0) for trait in traits[:2]]
     st.download_button(
-        "Example file",
+        "Download example file",
         partial(csv_file, ("text", "trait", "quality"), rows),
         file_name="samples-example.csv",
         mime="text/csv",
@@ -74,7 +72,7 @@ def _first_help(traits: Sequence[Trait]) -> None:
     )
 
 
-# ---- which column is what ------------------------------------------------------------------------------------------
+# ---- the columns ---------------------------------------------------------------------------------------------------
 
 
 def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
@@ -82,25 +80,27 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
     names = {trait.key: trait.name for trait in traits}
     columns = list(table.columns)
     with st.grid(3, min_column_width=240):
-        text = st.selectbox("Text is in", columns, index=columns.index(text_guess), key=f"{form}.text")
+        text = st.selectbox("Text column", columns, index=columns.index(text_guess), key=f"{form}.text")
         with st.container():
-            trait = _column("Trait is in", columns, trait_guess, "One trait for all rows", key=f"{form}.trait")
+            trait = _column("Trait column", columns, trait_guess, "One trait for all rows", key=f"{form}.trait")
             default_trait = st.selectbox(
-                "Where it is empty" if trait else "Trait of all rows",
+                "Trait for empty cells" if trait else "Trait for all rows",
                 list(names),
                 index=None if trait else 0,
                 format_func=lambda key: names.get(key, key),
-                placeholder="Say that the row is wrong",
+                placeholder="Report an error",
                 key=f"{form}.default_trait.{bool(trait)}",
             )
         with st.container():
-            quality = _column("Pole or quality is in", columns, quality_guess, "One pole for all rows", key=f"{form}.q")
+            quality = _column(
+                "Pole or quality column", columns, quality_guess, "One pole for all rows", key=f"{form}.q"
+            )
             default_quality = st.selectbox(
-                "Where it is empty" if quality else "Pole of all rows",
+                "Pole for empty cells" if quality else "Pole for all rows",
                 list(_MEANINGS),
                 index=None,
                 format_func=lambda each: _MEANINGS[each],
-                placeholder="Say that the row is wrong" if quality else "Choose a pole",
+                placeholder="Report an error" if quality else "Choose a pole",
                 key=f"{form}.default_quality.{bool(quality)}",
             )
     words = _words(form, importing.words(table, quality), traits) if quality else {}
@@ -119,22 +119,23 @@ def _column(label: str, columns: list[str], guess: str | None, none: str, *, key
     return chosen or None
 
 
-def _words(form: str, found: Mapping[str, int], traits: Sequence[Trait]) -> dict[str, float]:
-    """What the words of a label column stand for, guessed where one can and asked for all."""
-    if not found:
+def _words(form: str, labels: Mapping[str, int], traits: Sequence[Trait]) -> dict[str, float]:
+    """The quality of each label in a column: guessed where possible, and shown for confirmation."""
+    if not labels:
         return {}
-    if len(found) > importing.MOST_WORDS:
+    if len(labels) > importing.MOST_WORDS:
         st.warning(
-            f"This column has {len(found):,} different values that are no numbers from 0 to 1. Is it the right one?",
+            f"This column has {len(labels):,} different values that are not numbers from 0 to 1. Is it the right "
+            "column?",
             icon=":material/help:",
         )
         return {}
-    guesses = importing.guess_words(found, traits)
-    st.markdown("**What the labels stand for**")
+    guesses = importing.guess_words(labels, traits)
+    st.markdown("**Meaning of each label**")
     meanings: dict[str, float] = {}
     order = list(_MEANINGS)
     with st.grid(4, min_column_width=200):
-        for word, times in found.items():
+        for word, times in labels.items():
             meaning = st.selectbox(
                 f"{plain(word)} ({count(times, 'row')})",
                 order,
@@ -148,7 +149,7 @@ def _words(form: str, found: Mapping[str, int], traits: Sequence[Trait]) -> dict
     return meanings
 
 
-# ---- what it becomes -----------------------------------------------------------------------------------------------
+# ---- preview and import --------------------------------------------------------------------------------------------
 
 
 def _preview(checked: Checked, traits: Sequence[Trait]) -> None:
@@ -157,7 +158,7 @@ def _preview(checked: Checked, traits: Sequence[Trait]) -> None:
         _problems(checked.problems)
     if checked.samples:
         first = list(zip(checked.lines, checked.samples, strict=True))[:_PREVIEW]
-        st.markdown(f"**What would go in: {count(len(checked.samples), 'sample')}**")
+        st.markdown(f"**Preview: {count(len(checked.samples), 'sample')}**")
         st.dataframe(
             pd.DataFrame(
                 [
@@ -185,28 +186,28 @@ def _preview(checked: Checked, traits: Sequence[Trait]) -> None:
 def _problems(problems: Sequence[Problem]) -> None:
     rows = len({problem.row for problem in problems})
     st.error(
-        f"**{count(rows, 'row')} cannot go in.** A file is imported whole or not at all: change the choice above, or "
-        "correct these rows in the file and choose it again.",
+        f"**{count(rows, 'row has', 'rows have')} errors.** Nothing is imported until every row is valid. Change the "
+        "choices above, or correct the file and upload it again.",
         icon=":material/error:",
     )
-    columns = ("Line", "Column", "What is wrong")
-    found = [(problem.row, problem.column, problem.reason) for problem in problems]
+    columns = ("Line", "Column", "Error")
+    cells = [(problem.row, problem.column, problem.reason) for problem in problems]
     st.dataframe(
-        pd.DataFrame(found[:200], columns=list(columns)),
+        pd.DataFrame(cells[:200], columns=list(columns)),
         column_config={
             "Line": st.column_config.NumberColumn(width=60),
             "Column": st.column_config.TextColumn(width=140),
-            "What is wrong": st.column_config.TextColumn(width=700),
+            "Error": st.column_config.TextColumn(width=700),
         },
         hide_index=True,
-        height=table_height(len(found), most=8),
+        height=table_height(len(cells), most=8),
         row_height=ROW_HEIGHT,
         key="samples.problems",
         alt="Rows of the file that cannot be imported",
     )
     st.download_button(
-        f"All {count(len(found), 'problem')} as CSV",
-        partial(csv_file, columns, found),
+        f"Download {count(len(cells), 'error')} (CSV)",
+        partial(csv_file, columns, cells),
         file_name="problems.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -222,7 +223,7 @@ def _offer(handle: str, checked: Checked) -> None:
         type="primary",
         icon=":material/upload:",
         disabled=bool(checked.problems) or not number,
-        help="Every row must be able to go in." if checked.problems else None,
+        help="Correct the rows with errors first." if checked.problems else None,
         key="samples.import_button",
     )
     if not sent:
@@ -240,11 +241,11 @@ def _offer(handle: str, checked: Checked) -> None:
 
 
 def _problems_of(error: TraitbenchError, checked: Checked) -> None:
-    """What the service refused, by line of the file."""
-    found = []
+    """Draw the errors that the service returned, by line of the file."""
+    problems = []
     for each in error.details.get("errors", ()):
         match each.get("loc"):
             case ["samples", int(index), *rest] if index < len(checked.lines):
-                found.append(Problem(checked.lines[index], str(rest[-1] if rest else ""), str(each.get("msg", ""))))
-    if found:
-        _problems(found)
+                problems.append(Problem(checked.lines[index], str(rest[-1] if rest else ""), str(each.get("msg", ""))))
+    if problems:
+        _problems(problems)

@@ -1,4 +1,4 @@
-"""The filter of the samples table for a handful of rows, by their ids: there only when it is in use."""
+"""A filter of the samples table for a few rows by their ids; it is shown only while it is in use."""
 
 import re
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ _KEY = "rows"
 
 
 def show_rows(ids: Sequence[int]) -> None:
-    """Show the table with these samples, whatever was filtered before; a button's callback."""
+    """Show only these samples in the table and clear the other filters. A button callback."""
     rows = ",".join(map(str, ids))
     session.put({"task": "table", _KEY: rows, "find": "", "trait": None, "pole": None, "origin": None})
 
 
 def pick_rows() -> str:
-    """Draw the filter, if it is in use; answers with the ids, commas in between."""
+    """Draw the filter if it is in use; return its ids, separated by commas."""
     if not session.on_screen(_KEY, ""):
         return ""
     return st.text_input(
@@ -25,10 +25,10 @@ def pick_rows() -> str:
         key=_KEY,
         bind="query-params",
         width=200,
-        help="The ids of the samples to show, with commas in between; empty for all.",
+        help="IDs of the samples to show, separated by commas. Leave empty to show all.",
     )
 
 
 def ids_of(rows: str) -> frozenset[int]:
-    """The ids in what was typed; none means all."""
+    """The ids in the typed text; an empty set means all samples."""
     return frozenset(int(each) for each in re.findall(r"\d{1,18}", rows))

@@ -1,8 +1,8 @@
-"""The samples of a model as a table, to be read or to be edited.
+"""The samples of a model as a table, read-only or editable.
 
-Edits wait in the session, by sample, until they are saved: filters, new samples and other pages may come between. The
-editor itself counts rows by position, so its key changes with the rows that it shows; edits that wait are then part of
-what it is given, never a feedback of what it returned.
+Edits wait in the session, keyed by sample, until they are saved; they survive filters, new samples and other pages. The
+editor identifies rows by position, so its key changes with the rows that it shows. Its input then includes the waiting
+edits, but its output is never fed back into the same editor.
 """
 
 import hashlib
@@ -26,12 +26,12 @@ _FIELDS = ["text", "trait", "quality"]
 
 
 def table_height(rows: int, *, most: int) -> int:
-    """The pixels of a table that shows all of its rows, up to `most`."""
+    """The height in pixels of a table that shows all its rows, up to `most`."""
     return ROW_HEIGHT * min(max(rows, 1), most) + _HEADER_HEIGHT
 
 
 def fitting(samples: Sequence[Sample]) -> list[Sample]:
-    """The newest samples that a browser can take at once, newest first."""
+    """The newest samples that a browser can show at once, newest first."""
     fits: list[Sample] = []
     characters = 0
     for sample in reversed(samples):
@@ -43,19 +43,19 @@ def fitting(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def waiting(handle: str) -> Changes:
-    """The edits of this model that are not saved yet."""
+    """The unsaved edits of this model."""
     held = session.kept(_CHANGES)
     return held[1] if held and held[0] == handle else Changes()
 
 
 def forget_changes() -> None:
-    """Discard what waits; a button's callback."""
+    """Discard the unsaved edits. A button callback."""
     session.keep(_CHANGES, None)
     session.next_round(_ROUND)
 
 
 def delete_later(handle: str, ids: Iterable[int]) -> None:
-    """Let these samples wait to be deleted, with whatever waits already; a button's callback."""
+    """Mark these samples for deletion at the next save. A button callback."""
     held = waiting(handle)
     gone = held.deletions | frozenset(ids)
     edits = {sample_id: edit for sample_id, edit in held.edits.items() if sample_id not in gone}
@@ -64,14 +64,14 @@ def delete_later(handle: str, ids: Iterable[int]) -> None:
 
 
 def keep_after_all(handle: str, ids: Iterable[int]) -> None:
-    """Take that back, as long as it is not saved; a button's callback."""
+    """Unmark these samples, before the deletion is saved. A button callback."""
     held = waiting(handle)
     session.keep(_CHANGES, (handle, Changes(held.edits, held.deletions - frozenset(ids))))
     session.next_round(_ROUND)
 
 
 def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
-    """Draw the samples to be read."""
+    """Draw the samples read-only."""
     _only_our_downloads()
     st.dataframe(
         _frame(samples, traits, Changes()),
@@ -86,7 +86,7 @@ def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
 
 
 def edit_table(handle: str, samples: Sequence[Sample], traits: Sequence[Trait]) -> Changes:
-    """Draw the samples to be edited; the answer is all that waits to be saved, of rows not shown too."""
+    """Draw the samples in an editor; return all unsaved edits, including those of rows not shown."""
     key = _key(handle, samples)
     carried = session.kept(_CARRIED)
     if not carried or carried[0] != key:
@@ -112,7 +112,7 @@ def edit_table(handle: str, samples: Sequence[Sample], traits: Sequence[Trait]) 
 
 
 def _only_our_downloads() -> None:
-    """The grid's own CSV would hold formulas as they are; ours below the table makes them harmless."""
+    """Hide the grid's own CSV download, which keeps formulas executable; ours below the table escapes them."""
     st.html("<style>.st-key-samples-grid button[aria-label^='Download as CSV'] { display: none; }</style>")
 
 
@@ -122,7 +122,7 @@ def _key(handle: str, samples: Sequence[Sample]) -> str:
 
 
 def _frame(samples: Sequence[Sample], traits: Sequence[Trait], changes: Changes) -> pd.DataFrame:
-    """One row a sample, under its id, as it would be once saved."""
+    """One row per sample, indexed by id, with the unsaved edits applied."""
     labels = {trait.key: (trait.negative_label, trait.positive_label) for trait in traits}
     rows = []
     for sample in samples:
@@ -163,9 +163,9 @@ def _columns(samples: Sequence[Sample], traits: Sequence[Trait]) -> dict[str, An
             format="%.2f",
             width=84,
             required=True,
-            help="1 is the positive pole of the trait, 0 the negative one; in between is allowed.",
+            help="1 is the positive pole, 0 the negative pole. Values in between are allowed.",
         ),
-        "pole": column.TextColumn("Pole", width=120, help="Follows quality when it is saved."),
+        "pole": column.TextColumn("Pole", width=120, help="Updated from the quality when you save."),
         "provenance": None
         if all(sample.provenance == "authored" for sample in samples)
         else column.TextColumn("Origin", width=90),
@@ -174,7 +174,7 @@ def _columns(samples: Sequence[Sample], traits: Sequence[Trait]) -> dict[str, An
 
 
 def _changes(samples: Sequence[Sample], edited: pd.DataFrame, before: Changes) -> Changes:
-    """What differs from the samples now, and what waits for samples that are not shown."""
+    """The edits in the shown rows, plus the unsaved edits of samples that are not shown."""
     shown = {sample.id: sample for sample in samples}
     edits = {key: each for key, each in before.edits.items() if key not in shown}
     for sample_id, (text, trait, quality) in zip(

@@ -1,4 +1,4 @@
-"""What a training tried for each trait, what it chose, and what that gained; and what the labels taught."""
+"""The search of a training by trait: what it tried, what it chose, what that gained, and the weight of the labels."""
 
 from collections.abc import Mapping
 
@@ -11,43 +11,44 @@ from traitbench.contract.metrics import LabelUse, Search, TraitMetrics
 
 
 def draw_search(figures: Mapping[str, TraitMetrics], names: Mapping[str, str], *, key: str, file_name: str) -> None:
-    """One row a trait, and how to read it; nothing for a version that kept none of it."""
+    """Draw one row per trait and how to read it; nothing for a version without search data."""
     if not any(each.search or each.labels for each in figures.values()):
         return
-    found = table(figures, names)
+    rows = table(figures, names)
     grid = f"{key}.table"
     only_our_csv(grid)
     st.dataframe(
-        found,
+        rows,
         hide_index=True,
         width="stretch",
         key=grid,
         placeholder="–",
         column_config={
-            "Tried": st.column_config.NumberColumn(help="Settings that were compared on samples left out."),
+            "Tried": st.column_config.NumberColumn(help="Number of settings compared on held-out samples."),
             "Gained": st.column_config.NumberColumn(
                 format="%+.4f",
-                help="Held-out cross-entropy won over the effort below: nats a sample, 0 where its choice stayed.",
+                help="Improvement in held-out cross-entropy over the next lower effort, in nats per sample. 0 means "
+                "that the lower effort's choice was kept.",
             ),
-            "Labels weigh": st.column_config.NumberColumn(
-                format="percent", help="How much of the direction comes from the words for the trait and its poles."
+            "Label weight": st.column_config.NumberColumn(
+                format="percent", help="Share of the axis that comes from the names of the trait and its poles."
             ),
-            "Labels gain": st.column_config.NumberColumn(
-                format="%+.4f", help="Held-out cross-entropy won by learning from the words too."
+            "Label gain": st.column_config.NumberColumn(
+                format="%+.4f", help="Improvement in held-out cross-entropy from using these names, in nats per sample."
             ),
         },
     )
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(
-            "A wider search keeps what the narrower one found unless samples left out say otherwise, so it is never "
-            "worse on them.",
+            "A wider search replaces the choice of a narrower one only if that improves the scores of held-out "
+            "samples.",
             width="stretch",
         )
-        download_table(found, key=key, file_name=file_name)
+        download_table(rows, key=key, file_name=file_name)
 
 
 def draw_trait_search(figures: TraitMetrics) -> None:
-    """The same for one trait, in words, with every level of the search."""
+    """Draw the search of one trait in words, with a table of its levels."""
     if figures.search:
         st.markdown(search_in_words(figures.search))
         if figures.search.levels:
@@ -57,7 +58,7 @@ def draw_trait_search(figures: TraitMetrics) -> None:
 
 
 def search_in_words(search: Search) -> str:
-    """`Tried 54 settings: ... It gained 0.0041 over the effort below.`, in markdown."""
+    """`**54 settings tried.** ... This improved held-out cross-entropy by 0.0041.`, in markdown."""
     tried = f"**{search.tried:,} settings tried.** " if search.tried and search.tried > 1 else ""
     says = f"{plain(search.says[:1].upper() + search.says[1:])}." if search.says else ""
     chosen = plain(_chosen(search))
@@ -66,16 +67,16 @@ def search_in_words(search: Search) -> str:
 
 
 def labels_in_words(labels: LabelUse) -> str:
-    """What the words for the poles were worth, in markdown."""
+    """The weight of the labels and the reason for it, in markdown."""
     why = f" {plain(labels.why[:1].upper() + labels.why[1:].rstrip('.'))}." if labels.why else ""
     if not labels.used:
         return f"**Labels not used.**{why}"
-    weigh = f"**Labels weigh {labels.share:.0%}.**" if labels.share is not None else "**Labels used.**"
+    weigh = f"**Label weight: {labels.share:.0%}.**" if labels.share is not None else "**Labels used.**"
     return f"{weigh}{why}"
 
 
 def table(figures: Mapping[str, TraitMetrics], names: Mapping[str, str]) -> pd.DataFrame:
-    """One row a trait."""
+    """One row per trait."""
     return pd.DataFrame(
         [
             {
@@ -84,9 +85,9 @@ def table(figures: Mapping[str, TraitMetrics], names: Mapping[str, str]) -> pd.D
                 "Effort chosen": _chosen_level(each.search),
                 "Gained": each.search.gained if each.search else None,
                 "Chosen": _chosen(each.search) if each.search else None,
-                "Labels weigh": each.labels.share if each.labels else None,
-                "Labels gain": each.labels.gain if each.labels else None,
-                "About the labels": each.labels.why if each.labels else None,
+                "Label weight": each.labels.share if each.labels else None,
+                "Label gain": each.labels.gain if each.labels else None,
+                "Why": each.labels.why if each.labels else None,
             }
             for key, each in figures.items()
         ]
@@ -119,12 +120,10 @@ def _gained(search: Search) -> str:
     chosen = None if level is None else plain(level)
     wider = names[names.index(chosen) + 1 :] if chosen else []
     if wider:
-        return (
-            f" What {' and '.join(wider)} tried beside was no better on samples left out, so that of {chosen} stayed."
-        )
+        return f" The wider search ({' and '.join(wider)}) found nothing better, so the choice of {chosen} was kept."
     if search.gained is None or len(names) < 2:
         return ""
-    return f" It gained {search.gained:.4f} in held-out cross-entropy over the effort below."
+    return f" This improved held-out cross-entropy by {search.gained:.4f} over the next lower effort."
 
 
 def _chosen_level(search: Search | None) -> str | None:

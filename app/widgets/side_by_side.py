@@ -1,4 +1,4 @@
-"""The same texts through two versions: the cards, the difference per text and trait, and the table of it all."""
+"""The same texts scored with two versions: the cards, the differences by text and trait, and a table of all scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _NAME = 60
 
 @dataclass(frozen=True)
 class Both:
-    """One text through both versions."""
+    """One text scored with both versions."""
 
     text: str
     before: Card
@@ -33,15 +33,15 @@ class Both:
 
     @property
     def composite(self) -> Pair:
-        """The two composites, as a row named by the text."""
+        """The two composites as a row; its name is the shortened text."""
         sure = "low" not in (self.before.confidence, self.after.confidence)
         return Pair(shortened(self.text, _NAME), self.before.composite, self.after.composite, sure=sure)
 
 
 def in_link(numbers: Sequence[str], names: Mapping[str, str], *, active: str) -> dict[str, str]:
-    """What the Versions page shows, for its link: everything by its number, so that it is the same tomorrow.
+    """The state of the Versions page as query parameters, with version numbers, so that a link never changes meaning.
 
-    `names` are those of the traits by key; the link has the name.
+    `names` maps trait keys to names; the link contains the name.
     """
     view, trait = session.on_screen("view", "All"), session.on_screen("trait", "")
     name = names.get(trait, trait)
@@ -56,7 +56,7 @@ def in_link(numbers: Sequence[str], names: Mapping[str, str], *, active: str) ->
 
 
 def pair_of(numbers: Sequence[str], *, active: str) -> tuple[str, str]:
-    """The two versions that are compared; "previous" is the one before the other, or the one after the first."""
+    """The two compared versions; "previous" is the version before the other one, or after it if it is the first."""
     before, after = session.on_screen("a", "previous"), session.on_screen("b", "active")
     after = after if after in numbers else active
     at = numbers.index(after)
@@ -64,15 +64,13 @@ def pair_of(numbers: Sequence[str], *, active: str) -> tuple[str, str]:
 
 
 def pick_texts(handle: str) -> list[str]:
-    """The texts to score, one a line; samples of the model are offered."""
+    """Draw the text field, with a button to fill in samples, and return its texts, one per line."""
     key = f"versions.texts:{handle}"
     if session.kept(key) is None:
         session.keep(key, "\n".join(_lines(examples(handle))))
-    st.text_area(
-        "Texts, one a line", key=key, height=170, persist_state="session", placeholder="One text on each line."
-    )
+    st.text_area("Texts, one per line", key=key, height=170, persist_state="session", placeholder="Paste texts here.")
     st.button(
-        "Take examples" if examples(handle) else "Take samples of this model",
+        "Use examples" if examples(handle) else "Use samples of this model",
         icon=":material/shuffle:",
         type="tertiary",
         key="versions.take",
@@ -86,11 +84,11 @@ def pick_texts(handle: str) -> list[str]:
 
 
 def score_both(handle: str, versions: tuple[Version, Version], texts: Sequence[str]) -> list[Both]:
-    """Each text through both versions: here where the snapshots may be read, else by the service."""
+    """Score each text with both versions: in this workbench if it can read the snapshots, else by the service."""
     try:
         before, after = (preview.score(version(handle, each), texts) for each in versions)
     except preview.PreviewUnavailable as reason:
-        st.caption(f"{plain(str(reason))} The service scores instead.")
+        st.caption(f"{plain(str(reason))} The service scores the texts instead.")
         before, after = (
             [client().scores.score(pin(handle, f"v{each.version_no}"), text) for text in texts] for each in versions
         )
@@ -98,7 +96,7 @@ def score_both(handle: str, versions: tuple[Version, Version], texts: Sequence[s
 
 
 def draw_both(rows: Sequence[Both], labels: tuple[str, str], names: Mapping[str, str], *, file_name: str) -> None:
-    """The summary, a dumbbell per text or per trait, and everything as a file."""
+    """Draw the summary, a dumbbell chart by text or by trait, and the download of all scores."""
     _draw_summary(rows, names)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by_text = st.segmented_control("Rows", ["texts", "traits"], default="texts", required=True, key="versions.rows")
@@ -117,17 +115,17 @@ def draw_both(rows: Sequence[Both], labels: tuple[str, str], names: Mapping[str,
             shown, what = [_pair(row, key) for row in rows], "Text"
     draw_pairs(shown, labels, key="versions.change", file_name=file_name, what=what)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("Every text with every trait:", width="content")
+        st.caption("All texts and traits:", width="content")
         download_table(table(rows, labels, names), key="versions.all", file_name=f"{file_name}-all")
 
 
 def table(rows: Sequence[Both], labels: tuple[str, str], names: Mapping[str, str]) -> pd.DataFrame:
-    """One row a text and trait, the composite first."""
-    found = []
+    """One row per text and trait, the composite first."""
+    cells = []
     for row in rows:
         composite = row.composite
         for pair in [Pair("Composite", composite.a, composite.b, composite.sure), *pairs(row.before, row.after, names)]:
-            found.append(
+            cells.append(
                 {
                     "Text": row.text,
                     "Trait": pair.name,
@@ -137,15 +135,15 @@ def table(rows: Sequence[Both], labels: tuple[str, str], names: Mapping[str, str
                     "Sure": pair.sure,
                 }
             )
-    return pd.DataFrame(found)
+    return pd.DataFrame(cells)
 
 
 def _draw_summary(rows: Sequence[Both], names: Mapping[str, str]) -> None:
     moves = [pair.delta for row in rows for pair in pairs(row.before, row.after, names)]
     with st.grid(4, min_column_width=150):
-        st.metric("Trait scores that move", f"{sum(map(bool, moves))} of {len(moves)}", border=True)
+        st.metric("Trait scores changed", f"{sum(map(bool, moves))} of {len(moves)}", border=True)
         st.metric("Largest trait change", signed(max(moves, key=abs)), border=True)
-        st.metric("Mean trait change", f"{sum(map(abs, moves)) / len(moves):.1f}", border=True)
+        st.metric("Mean absolute change", f"{sum(map(abs, moves)) / len(moves):.1f}", border=True)
         st.metric("Texts", f"{len(rows):,}", border=True)
 
 
@@ -161,7 +159,7 @@ def _take(handle: str, key: str) -> None:
     try:
         texts = examples(handle) or sample_texts(handle)
     except TraitbenchError:
-        session.flash("The samples of this model cannot be read with this workbench's API key.", "problem")
+        session.flash("This workbench's API key cannot read the samples of this model.", "problem")
         return
     if not texts:
         session.flash("This model has no samples.", "note")

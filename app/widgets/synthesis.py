@@ -1,4 +1,4 @@
-"""Samples that nobody wrote: the form that has them made, how it ended, and the way to be rid of them."""
+"""Synthesized samples: the form that starts a synthesis, its outcome, and the button that deletes them."""
 
 from collections.abc import Sequence
 from typing import get_args
@@ -21,27 +21,26 @@ from traitbench.generators import TEXTS_PER_POLE
 _TYPES: dict[SynthType, tuple[str, str]] = {
     "from_traits": (
         "From the traits",
-        "New short texts around words that lie near each pole, chosen by the names of the poles and the description. "
-        "It needs no sample.",
+        "Writes short texts with words related to the names of the poles and the description. Needs no samples.",
     ),
     "diversify": (
         "From the samples",
-        "Samples of yours with small changes that keep their voice. It needs samples at a pole.",
+        "Varies your samples slightly and keeps their style. Needs samples at a pole.",
     ),
 }
 
 
 def synthesize(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
-    """Draw the form, and start what it asks for."""
+    """Draw the form and start the synthesis."""
     given = [trait for trait in traits if trait.kind == "extrinsic"]
     if not given:
-        st.info("Every trait here was discovered; texts are made for traits that you define.", icon=":material/info:")
+        st.info("All traits were discovered. Synthesis needs a trait that you define.", icon=":material/info:")
         page_link("traits", "Add a trait")
         return
-    _say_what_it_is_worth()
+    _draw_advice()
     seeds = [sample for sample in samples if sample.provenance != "synthesized" and sample.quality != 0.5]
     synth_type = st.radio(
-        "What to make them of",
+        "Generate texts",
         list(_TYPES),
         format_func=lambda each: _TYPES[each][0],
         captions=[caption for _, caption in _TYPES.values()],
@@ -57,35 +56,35 @@ def synthesize(model: Model, traits: Sequence[Trait], samples: Sequence[Sample])
         icon=":material/auto_awesome:",
         disabled=no_seed,
         key="synthesize.send",
-        help="There is no sample at a pole to change." if no_seed else None,
+        help="Add a sample at a pole first." if no_seed else None,
     ):
         with refusal:
-            begun = begin(
+            started = begin(
                 lambda: client().samples.synthesize(model.handle, synth_type=synth_type, effort=effort),
-                already="The same has been made of exactly these traits and samples before. Take another effort, or "
-                "change a trait or a sample first.",
+                already="This synthesis already ran on the same traits and samples. Choose another effort, or change a "
+                "trait or a sample first.",
             )
-        if begun:
+        if started:
             session.keep(VIEW, "table")
             st.rerun()
 
 
 def draw_outcome(model: Model, samples: Sequence[Sample]) -> None:
-    """What the last synthesis gave, for as long as it is the last thing that was done."""
+    """Draw the outcome of the last synthesis, as long as no later operation replaced it."""
     last = model.last_operation
     if last is None or last.kind != "synthesize" or draw_failure(model, what="The synthesis"):
         return
     if last.status == "succeeded":
         made = sum(sample.provenance == "synthesized" for sample in samples)
         st.info(
-            f"**Synthesis was run {ago(last.started_at)}.** {count(made, 'synthesized sample')} "
-            f"{'is' if made == 1 else 'are'} here now; read some before you train on them. {notes(model)}",
+            f"**Synthesis ran {ago(last.started_at)}.** The model has {count(made, 'synthesized sample')}. Read some "
+            f"before you train. {notes(model)}",
             icon=":material/auto_awesome:",
         )
 
 
 def delete_synthesized(handle: str, samples: Sequence[Sample]) -> None:
-    """Mark all synthesized samples to be deleted, in one go, and take it back until it is saved."""
+    """Draw a button that marks all synthesized samples for deletion, and one that unmarks them before a save."""
     made = {sample.id for sample in samples if sample.provenance == "synthesized"}
     marked = made & waiting(handle).deletions
     if made > marked:
@@ -99,8 +98,8 @@ def delete_synthesized(handle: str, samples: Sequence[Sample]) -> None:
         )
     if marked:
         number = count(len(marked), "synthesized sample")
-        said = f":material/delete_sweep: {number} will be deleted when you save, for good."
-        st.markdown(f":small[:orange[{said}]]", width="content")
+        warning = f":material/delete_sweep: Saving permanently deletes {number}."
+        st.markdown(f":small[:orange[{warning}]]", width="content")
         st.button(
             "Undo",
             icon=":material/undo:",
@@ -111,21 +110,17 @@ def delete_synthesized(handle: str, samples: Sequence[Sample]) -> None:
         )
 
 
-def _say_what_it_is_worth() -> None:
+def _draw_advice() -> None:
     with st.container(border=True, key="synthesize.worth"):
         st.markdown(
-            "**What such texts are worth.** They are made here, without a language model, and read like it. They carry "
-            "what the words for the poles carry, so they help most when you have hardly any sample and the poles are "
-            "plain words (*angry* and *calm*), and hardly at all for irony, style or the ease of reading. A few texts "
-            "of your own are worth more."
+            "**A few texts of your own are worth more than synthesized ones.** These simple texts are generated here, "
+            "without a language model. They help most with few samples and plain poles such as *angry* and *calm*, and "
+            "hardly at all with irony or style."
         )
-        st.caption(
-            "They are marked as synthesized, weigh little in a training beside real samples, and no figure is ever "
-            "measured on them."
-        )
+        st.caption("Synthesized samples count little in training and are never used for evaluation.")
 
 
 def _asked_for(effort: Effort, given: Sequence[Trait]) -> str:
     each = TEXTS_PER_POLE[effort]
     whole = 2 * each * len(given)
-    return f"Up to {each} texts for each pole, {whole:,} in all."
+    return f"Up to {each} texts per pole, {whole:,} in total."

@@ -1,4 +1,4 @@
-"""A table on its way in: which files are taken, and whether the first row names the columns."""
+"""The upload of a table: the accepted file types, and whether the first row contains the column names."""
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -8,19 +8,20 @@ _KINDS = [*_ROWS_OF_CELLS, "jsonl", "ndjson", "json", "parquet", "pq"]
 
 
 def table_upload(form: str, *, most_megabytes: int) -> UploadedFile | None:
-    """Draw the uploader of this key; None as long as there is no file."""
+    """Draw the uploader with this key; None while there is no file."""
     file: UploadedFile | None = st.file_uploader(
-        "A CSV, JSONL or Parquet file",
+        "CSV, JSONL or Parquet file",
         type=_KINDS,
         key=form,
         max_upload_size=most_megabytes,
-        help="CSV may be separated by commas, semicolons, tabs or bars. JSONL has one object a line.",
+        help="CSV columns may be separated by commas, semicolons, tabs or pipes. JSONL has one object per line. Files "
+        "should be UTF-8; Windows-1252 is recognised.",
     )
     return file
 
 
 def has_header(file: UploadedFile, form: str) -> bool:
-    """Draw the question where the file leaves it open; JSON and Parquet name their columns."""
+    """Whether the file has column names; asks only for CSV and text, because JSON and Parquet always have them."""
     if not file.name.lower().endswith(_ROWS_OF_CELLS):
         return True
-    return st.toggle("The first row names the columns", value=True, key=f"{form}.header")
+    return st.toggle("First row contains column names", value=True, key=f"{form}.header")

@@ -1,4 +1,4 @@
-"""The tags of a version: names that can be used instead of its number, added to the active one, removed from any."""
+"""The tags of a version: names to use instead of its number. Only the active version can get new tags."""
 
 import streamlit as st
 
@@ -13,11 +13,11 @@ _FORM = "versions.tag"
 
 
 def draw_tags(handle: str, version: Version, *, active: str, may_change: bool) -> None:
-    """The tags with what can be done about them; `active` is the version that scores, as `vN`."""
+    """Draw the tags and their actions; `active` is the active version, as `vN`."""
     st.markdown(
         "**Tags**",
-        help="A tag is a name of a version. It can stand where its number can, and can move. A version with a tag is "
-        "never removed, however many come after it.",
+        help="A tag is a name for a version, to use instead of its number. It can move to another version. Tagged "
+        "versions are never removed.",
     )
     is_active = active == f"v{version.version_no}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -29,9 +29,9 @@ def draw_tags(handle: str, version: Version, *, active: str, may_change: bool) -
     if is_active and may_change:
         _draw_form(handle, active)
     elif may_change:
-        st.caption(f"New tags go to the active version, {active}; activate this one to tag it.")
+        st.caption(f"Only the active version ({active}) can get new tags. Activate this version to tag it.")
     elif not version.tags:
-        st.caption("None.")
+        st.caption("No tags.")
 
 
 def _draw_form(handle: str, active: str) -> None:
@@ -39,7 +39,7 @@ def _draw_form(handle: str, active: str) -> None:
     with st.form(form, border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = st.text_input("New tag", key=f"{form}.name", width=260, placeholder="best-so-far")
-            sent = st.form_submit_button("Tag", icon=":material/sell:")
+            sent = st.form_submit_button("Add tag", icon=":material/sell:")
         below = st.empty()
     if not sent:
         return
@@ -52,7 +52,7 @@ def _draw_form(handle: str, active: str) -> None:
         client().versions.tag(handle, name)
     if tagging.done:
         session.next_round(_FORM)
-        session.flash(f"{active} is tagged {plain(name)}.")
+        session.flash(f"Added tag {plain(name)} to {active}.")
         st.rerun()
 
 
@@ -60,5 +60,5 @@ def _remove(handle: str, tag: str) -> None:
     with attempt() as untagging:
         client().versions.untag(handle, tag)
     if untagging.done:
-        session.flash(f"The tag {plain(tag)} is removed.")
+        session.flash(f"Removed tag {plain(tag)}.")
         st.rerun()

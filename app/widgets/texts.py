@@ -1,4 +1,4 @@
-"""The texts of the Score page: from a link, a sample or an address into the fields, and into the copied link."""
+"""The texts of the Score page: filled in from a link, a sample or a web page, and part of the copied link."""
 
 import streamlit as st
 
@@ -9,14 +9,14 @@ from traitbench.errors import TraitbenchError
 
 TEXT, AGAINST, COMPARE = "score.text", "score.against", "score.compare"
 TEXTS_IN_LINK = 1_000
-"""Both texts together; longer ones make addresses that browsers and mail programs cut."""
+"""Characters of both texts together; browsers and mail programs cut off longer URLs."""
 
 _RESTORED, _READ, _TURN = "score.restored", "score.read", "score.turn"
 _STRIDE = 37
 
 
 def restore_texts() -> None:
-    """Put what was read from an address into its field, and the texts of a link into theirs, once."""
+    """Fill the text fields from a fetched web page or from a link, once."""
     if read := session.kept(_READ):
         session.put(read)
         session.keep(_READ, None)
@@ -31,12 +31,12 @@ def restore_texts() -> None:
 
 
 def hand_over(text: str | None, version: str = "") -> None:
-    """Let a text alone stand on the Score page, with a version, when that is opened next; None takes it back."""
+    """Pass one text, with a version, to the Score page for its next visit; None cancels it."""
     session.keep(_READ, None if text is None else {TEXT: text, AGAINST: "", COMPARE: False, "version": version})
 
 
 def link_texts() -> dict[str, str | None]:
-    """The texts as part of a link, unless they are too long for one."""
+    """The texts as query parameters; empty if they are too long."""
     text = session.kept(TEXT, "")
     against = session.kept(AGAINST, "") if session.kept(COMPARE) else ""
     if len(text) + len(against) > TEXTS_IN_LINK:
@@ -45,24 +45,24 @@ def link_texts() -> dict[str, str | None]:
 
 
 def offer_text(handle: str) -> None:
-    """A button that puts a text into the field, another one each time: an example of a demo model, else a sample."""
+    """Draw a button that fills in another text each time: an example for a demo model, else one of its samples."""
     st.button(
-        "Try an example" if examples(handle) else "Take a sample of this model",
+        "Try an example" if examples(handle) else "Use a sample of this model",
         icon=":material/shuffle:",
         type="tertiary",
         key="score.take",
-        help=None if examples(handle) else "The model was taught with it, so its score flatters.",
+        help=None if examples(handle) else "The model was trained on this text, so its score may be too good.",
         on_click=_take,
         args=(handle,),
     )
 
 
 def offer_reading(key: str, address: str) -> None:
-    """Where a field holds an address: what is written there can be read into the field."""
+    """Draw a button that fetches the web page whose URL is in the field, and fills the field with its text."""
     with st.container(border=True, key=f"{key}.address"):
-        st.markdown("**This is an address.** The service can read what is written there, to be scored like any text.")
-        if st.button("Read the text there", icon=":material/travel_explore:", key=f"{key}.read"):
-            with attempt() as reading, st.spinner("Reading", show_time=True):
+        st.markdown("**This is a web address.** The service can fetch the page, so that you can score its text.")
+        if st.button("Fetch the text", icon=":material/travel_explore:", key=f"{key}.read"):
+            with attempt() as reading, st.spinner("Fetching", show_time=True):
                 session.keep(_READ, {key: client().extract(address.strip()).content})
             if reading.done:
                 st.rerun()
@@ -73,7 +73,7 @@ def _take(handle: str) -> None:
     try:
         texts = examples(handle) or sample_texts(handle)
     except TraitbenchError:
-        session.flash("The samples of this model cannot be read with this workbench's API key.", "problem")
+        session.flash("This workbench's API key cannot read the samples of this model.", "problem")
         return
     if not texts:
         session.flash("This model has no samples yet.", "note")

@@ -1,4 +1,4 @@
-"""Pieces of the Train page: what each effort searches, what is missing, and how far a run is."""
+"""Parts of the Train page: the choice of effort, the readiness of each trait, and the progress of a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,67 +15,68 @@ from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.scoring.search import EFFORTS
 
-_WORTH: Mapping[TrainEffort, str] = {
-    "low": "The quickest look.",
-    "medium": "Enough for most traits.",
-    "high": "The usual choice.",
-    "max": "For when time does not matter.",
+_EFFORTS: Mapping[TrainEffort, str] = {
+    "low": "Fast: tries {} settings.",
+    "medium": "Balanced: tries up to {} settings.",
+    "high": "Thorough: tries up to {} settings. The usual choice.",
+    "max": "Exhaustive: tries up to {} settings.",
 }
+_BLOCKS = 3  # the blocks of features that the search weighs: layer 4, static vectors and the rest
 
 _KINDS = {
     "train": "Training",
-    "retune": "Searching for new parameters",
-    "retrain": "Learning from feedback",
+    "retune": "Refitting",
+    "retrain": "Retraining from feedback",
     "discover": "Discovering traits",
-    "synthesize": "Writing samples",
+    "synthesize": "Synthesizing samples",
 }
 _FEW = 8
 
 
 def missing(traits: Sequence[Trait]) -> list[str]:
-    """What keeps a training from starting, one sentence a trait, in markdown."""
+    """What prevents training, one sentence per trait, in markdown."""
     return [sentence for trait in traits if trait.kind == "extrinsic" and (sentence := _missing(trait))]
 
 
 @dataclass(frozen=True)
 class SearchChoice:
-    """How a training is to search."""
+    """The search settings of a training."""
 
     effort: TrainEffort
     use_labels: bool
 
 
 def pick_search(traits: Sequence[Trait], *, to_read: int) -> SearchChoice:
-    """Effort and labels, both of which may stand in the link, and what that costs when so many texts are unread."""
-    costs = costs_of(list(_WORTH), traits, to_read)
-    tries = {effort: f"{_sentence(EFFORTS[effort].says)} {worth}" for effort, worth in _WORTH.items()}
+    """Draw the choice of effort and use of labels, both part of the link, and the cost for `to_read` unread texts."""
+    costs = costs_of(list(_EFFORTS), traits, to_read)
+    tries = {effort: caption.format(_settings(effort)) for effort, caption in _EFFORTS.items()}
     effort = (
         st.radio(
-            "How wide to search",
-            list(_WORTH),
-            index=list(_WORTH).index(DEFAULT_EFFORT),
+            "Search effort",
+            list(_EFFORTS),
+            index=list(_EFFORTS).index(DEFAULT_EFFORT),
             captions=captions(tries, costs),
             key="effort",
             bind="query-params",
+            help="\n".join(f"- {effort}: {EFFORTS[effort].says}" for effort in _EFFORTS),
         )
         or DEFAULT_EFFORT
     )
     use_labels = st.toggle(
-        "Learn from the labels too",
+        "Also use the names of traits and poles",
         value=True,
         key="use_labels",
         bind="query-params",
-        help="The words for a trait and its poles tell where to look before any sample does. That helps most with a "
-        "handful of samples and plain words for a meaning, *angry* and *calm*. It misleads where the words stand for "
-        "a style or form, or mean something of your own. Samples left out decide how much the words weigh; with "
-        "hundreds of samples they hardly do.",
+        help="The names of a trait and its poles are a first estimate of its axis. They help most with few samples and "
+        "plain names such as *angry* and *calm*. They can mislead if they name a style, or if you use a word in a "
+        "special sense. Held-out samples decide how much the names count; with hundreds of samples they hardly count.",
     )
     draw_basis(costs[effort])
     return SearchChoice(effort, use_labels)
 
 
 def in_link(model: Model) -> dict[str, str]:
-    """What is asked for, as part of a link of the page, where something can be."""
+    """Effort and use of labels as query parameters; empty in the states that offer no training."""
     if model.state not in ("draft", "failed", "ready"):
         return {}
     use_labels = session.kept("use_labels", st.query_params.get("use_labels", "true"))
@@ -84,7 +85,7 @@ def in_link(model: Model) -> dict[str, str]:
 
 
 def draw_readiness(traits: Sequence[Trait]) -> None:
-    """Samples per pole of each trait, and whether they are enough."""
+    """Draw the samples per pole of each trait, and whether they are enough."""
     given = [trait for trait in traits if trait.kind == "extrinsic"]
     fewest = min((min(trait.positive_samples, trait.negative_samples) for trait in given), default=0)
     names = names_of(traits)
@@ -101,25 +102,25 @@ def draw_readiness(traits: Sequence[Trait]) -> None:
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", key="train.readiness")
     if 0 < fewest < _FEW:
-        st.caption(f"One sample a pole is enough to train; figures and confidence get firm from about {_FEW}.")
+        st.caption(f"One sample per pole is enough to train. Figures become reliable from about {_FEW} per pole.")
 
 
 def draw_progress(model: Model) -> None:
-    """The run that keeps the model busy, and what may be done meanwhile."""
+    """Draw the run that keeps the model busy, and what the user can do meanwhile."""
     with st.container(border=True, key="train.progress"):
         draw_run(model)
     if model.version_no is not None:
-        st.caption(f"v{model.version_no} goes on scoring meanwhile.")
-    st.caption("This goes on in the service: you may leave this page, reload it, or close the browser.")
+        st.caption(f"v{model.version_no} keeps scoring meanwhile.")
+    st.caption("The run continues in the service. You can leave this page or close the browser.")
 
 
 def draw_run(model: Model) -> None:
-    """The run itself: what, how far, how much longer."""
+    """Draw the kind of the run, its progress and the remaining time."""
     last = model.last_operation
     st.subheader(_KINDS[last.kind] if last else "Working", icon=":material/progress_activity:", anchor=False)
     progress = last.progress if last else None
     if progress is None:
-        st.progress(0.0, text="Waiting for its turn")
+        st.progress(0.0, text="Waiting in the queue")
     else:
         of = f", {progress.done:,} of {progress.total:,}" if progress.total > 1 else ""
         st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{plain(progress.phase.capitalize())}{of}")
@@ -128,8 +129,9 @@ def draw_run(model: Model) -> None:
         st.caption(f"Run `{last.run_id}`")
 
 
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
+def _settings(effort: TrainEffort) -> int:
+    """The most settings that an effort tries for a trait; fewer if the label axis is off or there are many samples."""
+    return len(EFFORTS[effort].levels[-1].candidates(blocks=_BLOCKS, labels=True))
 
 
 def _missing(trait: Trait) -> str:
@@ -140,11 +142,11 @@ def _missing(trait: Trait) -> str:
 
 def _verdict(trait: Trait) -> str:
     if trait.kind == "intrinsic":
-        return "yes, found by discovery"
+        return "yes, discovered"
     fewest = min(trait.positive_samples, trait.negative_samples)
     if not fewest:
-        return "no, a pole is empty"
-    return "yes" if fewest >= _FEW else "yes, with few samples"
+        return "no, a pole has no samples"
+    return "yes" if fewest >= _FEW else "yes, but few samples"
 
 
 def _clock(seconds: float) -> str:
@@ -154,5 +156,5 @@ def _clock(seconds: float) -> str:
 
 def _left(seconds: float | None) -> str:
     if seconds is None:
-        return "time left not known yet"
+        return "time left unknown"
     return "nearly done" if seconds < 1 else f"about {_clock(seconds)} left"

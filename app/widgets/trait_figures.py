@@ -1,4 +1,4 @@
-"""One trait of a version, or of two: how far its scores can be trusted, and what would make them better."""
+"""The figures of one trait in one version or two: how reliable its scores are, and what would improve them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,21 +15,22 @@ from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 
-Told = tuple[str, TraitMetrics]
-"""A version's label and what it says of the trait."""
+_Labelled = tuple[str, TraitMetrics]
+"""A version's label, and its figures of the trait."""
 
 _HELP = {
-    "AUROC": "How often a sample of the positive pole scores above one of the negative pole. 0.5 is chance, 1 perfect.",
-    "Brier": "Mean square of the distance between score and quality: 0 is perfect, 0.25 is 50 for every text.",
-    "Calibration error": "How far a score of 80 is from being right in 80 of 100 cases, poles weighing the same: "
-    "0 is perfect.",
-    "Cross-entropy": "How surprised the scores are by the qualities: 0 is perfect, 0.69 is 50 for every text.",
+    "AUROC": "How often a positive sample scores above a negative one. 0.5 is chance, 1 is perfect.",
+    "Brier": "Mean squared difference between score and quality. 0 is perfect; a constant score of 50 gets 0.25.",
+    "Calibration error": "How far scores are from actual frequencies: of samples that score 80, 80 in 100 should be "
+    "positive. Both poles count the same. 0 is perfect.",
+    "Cross-entropy": "Penalty for scores that are confident and wrong, in nats. 0 is perfect; a constant score of 50 "
+    "gets 0.69.",
 }
 _NAME = 40
 
 
 def pick_trait(names: Mapping[str, str]) -> str:
-    """The trait to look at, which may stand in the link; without a choice where there is one only."""
+    """The trait to show, which is part of the link; draws no choice if there is only one."""
     if len(names) == 1:
         return next(iter(names))
     return str(
@@ -44,31 +45,31 @@ def pick_trait(names: Mapping[str, str]) -> str:
     )
 
 
-def draw_trait(model: Model, trait: Trait | None, told: Sequence[Told], *, key: str, file_name: str) -> None:
-    """Numbers, curve, tiers and search of one version, or the numbers, curves and tiers of two; the newest last."""
-    newest = told[-1][1]
-    for label, each in told:
+def draw_trait(model: Model, trait: Trait | None, versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
+    """Draw figures, curve, tiers and search of one version, or figures, curves and tiers of two, the newest last."""
+    newest = versions[-1][1]
+    for label, each in versions:
         if each.why_not:
-            st.markdown(f"**Not measured in {label}:** {plain(each.why_not)}. So there is no curve and no table of it.")
-    if any(not each.why_not for _, each in told):
-        if len(told) == 1:
+            st.markdown(f"**Not measured in {label}:** {plain(each.why_not)}.")
+    if any(not each.why_not for _, each in versions):
+        if len(versions) == 1:
             _draw_numbers(newest)
         else:
-            _draw_differences(told, key=f"{key}.differences", file_name=f"{file_name}-differences")
+            _draw_differences(versions, key=f"{key}.differences", file_name=f"{file_name}-differences")
         left, right = st.columns(2, gap="large")
         with left:
-            _draw_curve(model, trait, told, key=f"{key}.curve", file_name=f"{file_name}-curve")
+            _draw_curve(model, trait, versions, key=f"{key}.curve", file_name=f"{file_name}-curve")
         with right:
-            _draw_tiers(trait, told, key=f"{key}.tiers", file_name=f"{file_name}-tiers")
-    if len(told) == 1 and (newest.search or newest.labels):
-        st.markdown("**What the search tried**")
+            _draw_tiers(trait, versions, key=f"{key}.tiers", file_name=f"{file_name}-tiers")
+    if len(versions) == 1 and (newest.search or newest.labels):
+        st.markdown("**Search results**")
         draw_trait_search(newest)
 
 
 def _draw_numbers(figures: TraitMetrics) -> None:
     interval = Measured("", figures.auroc, figures.auroc_interval, "").text.partition(" ")[2].strip("()")
     with st.grid(4, min_column_width=150):
-        for name, value, beside in (
+        for name, value, note in (
             ("AUROC", figures.auroc, interval),
             ("Brier", figures.brier, ""),
             ("Calibration error", figures.calibration_error, ""),
@@ -78,7 +79,7 @@ def _draw_numbers(figures: TraitMetrics) -> None:
             st.metric(
                 name,
                 shown,
-                delta=beside or None,
+                delta=note or None,
                 delta_color="off",
                 delta_arrow="off",
                 help=_HELP[name],
@@ -88,8 +89,8 @@ def _draw_numbers(figures: TraitMetrics) -> None:
     st.caption(f"Measured on: {plain(figures.measured_on or 'not said')}.")
 
 
-def _draw_differences(told: Sequence[Told], *, key: str, file_name: str) -> None:
-    table = differences(told)
+def _draw_differences(versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
+    table = differences(versions)
     only_our_csv(f"{key}.table")
     number = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
@@ -99,28 +100,28 @@ def _draw_differences(told: Sequence[Told], *, key: str, file_name: str) -> None
         key=f"{key}.table",
         placeholder="–",
         column_config={
-            **{label: number for label, _ in told},
+            **{label: number for label, _ in versions},
             "Change": st.column_config.NumberColumn(format="%+.3f"),
         },
     )
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.caption("Of AUROC more is better; of Brier, calibration error and cross-entropy less.", width="stretch")
+        st.caption("Higher is better for AUROC. Lower is better for all other figures.", width="stretch")
         download_table(table, key=key, file_name=file_name)
 
 
-def differences(told: Sequence[Told]) -> pd.DataFrame:
-    """One row a figure, a column a version, the change in the last one."""
+def differences(versions: Sequence[_Labelled]) -> pd.DataFrame:
+    """One row per figure, one column per version, and the change in the last column."""
     rows = (
-        ("AUROC", [each.auroc for _, each in told]),
-        ("AUROC, 95 % from", [each.auroc_interval[0] if each.auroc_interval else None for _, each in told]),
-        ("AUROC, 95 % to", [each.auroc_interval[1] if each.auroc_interval else None for _, each in told]),
-        ("Brier", [each.brier for _, each in told]),
-        ("Calibration error", [each.calibration_error for _, each in told]),
-        ("Cross-entropy", [each.cross_entropy for _, each in told]),
-        ("Forecast AUROC", [each.forecast.auroc if each.forecast else None for _, each in told]),
-        ("Weight of the labels", [each.labels.share if each.labels else None for _, each in told]),
+        ("AUROC", [each.auroc for _, each in versions]),
+        ("AUROC, 95 % from", [each.auroc_interval[0] if each.auroc_interval else None for _, each in versions]),
+        ("AUROC, 95 % to", [each.auroc_interval[1] if each.auroc_interval else None for _, each in versions]),
+        ("Brier", [each.brier for _, each in versions]),
+        ("Calibration error", [each.calibration_error for _, each in versions]),
+        ("Cross-entropy", [each.cross_entropy for _, each in versions]),
+        ("Forecast AUROC", [each.forecast.auroc if each.forecast else None for _, each in versions]),
+        ("Label weight", [each.labels.share if each.labels else None for _, each in versions]),
     )
-    labels = [label for label, _ in told]
+    labels = [label for label, _ in versions]
     return pd.DataFrame(
         [
             {"Figure": name, **dict(zip(labels, values, strict=True)), "Change": _change(values)}
@@ -136,11 +137,11 @@ def _change(values: Sequence[float | None]) -> float | None:
     return None if first is None or last is None else last - first
 
 
-def _draw_curve(model: Model, trait: Trait | None, told: Sequence[Told], *, key: str, file_name: str) -> None:
-    st.markdown("**What more samples bring**")
-    newest = told[-1][1]
-    if any(each.curve for _, each in told):
-        draw_curves([curve_of(label, each) for label, each in told], key=key, file_name=file_name)
+def _draw_curve(model: Model, trait: Trait | None, versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
+    st.markdown("**Gain from more samples**")
+    newest = versions[-1][1]
+    if any(each.curve for _, each in versions):
+        draw_curves([curve_of(label, each) for label, each in versions], key=key, file_name=file_name)
     elif not newest.why_not:
         st.caption(_why_no_curve(newest))
     if trait:
@@ -149,16 +150,16 @@ def _draw_curve(model: Model, trait: Trait | None, told: Sequence[Told], *, key:
 
 def _why_no_curve(figures: TraitMetrics) -> str:
     if figures.curve is None:
-        return "Not drawn: this version was trained before there were learning curves. A fresh search draws one."
-    return "Not drawn: there are too few samples to leave a part of them out and learn from the rest."
+        return "No learning curve: this version was trained by an older release. Refit the model to get one."
+    return "No learning curve: there are too few samples."
 
 
-def _draw_tiers(trait: Trait | None, told: Sequence[Told], *, key: str, file_name: str) -> None:
-    st.markdown("**Where the samples land**")
-    known = [(label, each.confusion) for label, each in told if each.confusion]
+def _draw_tiers(trait: Trait | None, versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
+    st.markdown("**Held-out samples by tier**")
+    known = [(label, each.confusion) for label, each in versions if each.confusion]
     poles = (trait.positive_label, trait.negative_label) if trait else ("positive", "negative")
     if known:
         named = (shortened(poles[0], _NAME), shortened(poles[1], _NAME))
         draw_confusion(known, named, key=key, file_name=file_name)
-    elif not told[-1][1].why_not:
-        st.caption("Not counted in this version: it was trained before there was such a table.")
+    elif not versions[-1][1].why_not:
+        st.caption("No table: this version was trained by an older release.")

@@ -1,4 +1,4 @@
-"""The dialog in which a trait is described, new or not; what the service refuses stands below its field."""
+"""The dialog that adds or edits a trait; each error from the service is shown below its field."""
 
 from typing import get_args
 
@@ -17,12 +17,12 @@ _AGGREGATIONS: dict[Aggregation, str] = {
     "mean": "Mean of the parts",
     "max": "Highest part",
     "min": "Lowest part",
-    "none": "Never taken apart",
+    "none": "Never split",
 }
 
 
 def describe(key: str | None = None) -> None:
-    """Open the dialog for a trait, or for a new one; a button's callback."""
+    """Open the dialog for a trait, or for a new one. A button callback."""
     session.keep(_OPEN, key or _NEW)
 
 
@@ -53,19 +53,22 @@ def _ask(handle: str, traits: list[Trait], trait: Trait | None) -> None:
     if not sent:
         return
     if not trait and any(each.name == fields.name for each in traits):
-        field_error(slots["name"], "This model has a trait of this name already.")
+        field_error(slots["name"], "This model already has a trait with this name.")
         return
     with refusal, attempt(slots) as saving:
         _save(handle, traits, trait, fields)
     if saving.done:
         _close()
         session.next_round(f"traits.form.{handle}.{trait.key if trait else ''}")
-        session.flash("Trait saved." if trait else "Trait added. Next: give it samples at both poles.")
+        session.flash("Trait saved." if trait else "Trait added. Next, add samples at both poles.")
         st.rerun()
 
 
 def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, DeltaGenerator]]:
-    """The fields, with an empty place below each; unchecked here, because the service judges and says so by field."""
+    """Draw the fields with an empty slot below each; return the unvalidated input and the slots.
+
+    The service validates the input and reports its errors by field.
+    """
     slots: dict[str, DeltaGenerator] = {}
     name = st.text_input(
         "Name", trait.name if trait else "", key=f"{form}.name", placeholder="Warmth", persist_state="session"
@@ -78,7 +81,7 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
             trait.negative_label if trait else "",
             key=f"{form}.negative",
             placeholder="cold",
-            help="One word for the low end, quality 0. Not a judgement: it is one of two ends.",
+            help='One word for the low end (quality 0). "Negative" is not a judgement, only one of two ends.',
             persist_state="session",
         )
         slots["negative_label"] = st.empty()
@@ -88,7 +91,7 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
             trait.positive_label if trait else "",
             key=f"{form}.positive",
             placeholder="warm",
-            help="One word for the high end, quality 1.",
+            help="One word for the high end (quality 1).",
             persist_state="session",
         )
         slots["positive_label"] = st.empty()
@@ -97,17 +100,17 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
         trait.description if trait else "",
         key=f"{form}.description",
         height=88,
-        placeholder="What a reader should look for, and what not.",
+        placeholder="What to look for, and what to ignore.",
         persist_state="session",
     )
     slots["description"] = st.empty()
     aggregation: Aggregation = st.selectbox(
-        "In long texts",
+        "Score of long texts",
         get_args(Aggregation),
         index=get_args(Aggregation).index(trait.aggregation if trait else "mean"),
         format_func=lambda each: _AGGREGATIONS[each],
         key=f"{form}.aggregation",
-        help="When a model takes texts apart (depth 2 or 3), how the scores of the parts become one.",
+        help="How the scores of the parts become one score, if the model splits texts (depth 2 or 3).",
         persist_state="session",
     )
     slots["aggregation"] = st.empty()
@@ -138,7 +141,10 @@ def _save(handle: str, traits: list[Trait], trait: Trait | None, fields: TraitIn
 
 
 def _free_key(name: str, taken: set[str]) -> str | None:
-    """A key of its own for a name whose key a renamed trait still holds: the API would change that trait instead."""
+    """A numbered key, if a renamed trait still has the key of this name, else None.
+
+    Without it, the API would change the renamed trait instead of adding a new one.
+    """
     try:
         key = trait_key(name)
     except ValidationFailed:

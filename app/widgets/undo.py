@@ -1,4 +1,4 @@
-"""The last change of samples, and the way back."""
+"""The last change of samples, and its undo."""
 
 import streamlit as st
 
@@ -9,11 +9,11 @@ from traitbench.app.text import count
 
 
 def draw_undo(handle: str) -> None:
-    """What was changed just now, and a button that takes it back; nothing when it was in another model."""
+    """Draw the last change with an undo button; nothing if it was in another model."""
     undo = session.kept(UNDO)
     if not isinstance(undo, Undo) or undo.handle != handle:
         return
-    st.caption(f"Just now: {undo.what}" + ("" if undo.possible else ", for good"), width="content")
+    st.caption(f"Just now: {undo.what}" + ("" if undo.possible else " (cannot be undone)"), width="content")
     if undo.possible and st.button("Undo", icon=":material/undo:", type="tertiary", key="samples.undo_button"):
         with attempt() as undoing:
             left = take_back(undo)
@@ -24,7 +24,7 @@ def draw_undo(handle: str) -> None:
 
 
 def _undone(undo: Undo, left: int) -> str:
-    """How it is after an undo."""
+    """The message after an undo."""
     if left:
         return f"{count(left, 'sample')} could not be removed."
-    return f"As it was, without {undo.forgone:,} that were synthesized." if undo.forgone else "As it was before."
+    return f"Undone, except {count(undo.forgone, 'synthesized sample')}." if undo.forgone else "Undone."

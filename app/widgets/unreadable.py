@@ -1,4 +1,4 @@
-"""What is shown of rows that the service could not read: which, why, and what to do. Everything else stays in use."""
+"""Rows that the service cannot read: which ones, why, and what to do. Everything else keeps working."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _RESTORE = "Restore this {one} from a backup, or ask the operator to remove it."
 
 
 def draw_unreadable(rows: Sequence[Unreadable], one: str, *, key: str, way_out: str = _RESTORE) -> None:
-    """Draw them, if there are any; `one` is what a row is: a model, a version."""
+    """Draw the unreadable rows, if any; `one` is the noun for a row, such as "model" or "version"."""
     for place, row in enumerate(rows[:_SHOWN]):
         cannot_be_read(row.item, row.reason, one, key=f"{key}.{place}", way_out=way_out)
     if len(rows) > _SHOWN:
@@ -20,7 +20,7 @@ def draw_unreadable(rows: Sequence[Unreadable], one: str, *, key: str, way_out: 
 
 
 def cannot_be_read(item: str, reason: str, one: str, *, key: str, way_out: str = _RESTORE) -> None:
-    """Draw one of them."""
+    """Draw one unreadable row."""
     with st.container(border=True, key=key):
         which, why = plain(shortened(item, 200)), plain(shortened(reason, 300))
         st.markdown(f":material/warning: {one.capitalize()} **{which}** cannot be read: {why}.")

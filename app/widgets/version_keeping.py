@@ -1,4 +1,4 @@
-"""Which versions stay when new ones come: the rule, what it would take away now, and the way back to the defaults."""
+"""The retention rule for versions: edit it, preview what it removes, or reset it to the defaults."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -19,21 +19,21 @@ PRUNE = "model.prune"
 _FORM = "model.policy"
 _DEFAULTS = VersionRetentionPolicy()
 _MOST = 1_000_000
-_LARGEST = 2**53 - 1  # the largest whole number that a browser has
+_LARGEST = 2**53 - 1  # the largest integer that a browser represents exactly
 _NAMED = 12
 
 
 def version_keeping(model: Model) -> None:
-    """Draw the rule and what follows from it."""
+    """Draw the rule and the versions that it would remove."""
     versions = list(client().versions.list(model.handle, limit=LARGEST_PAGE)) if model.version_no is not None else []
     kept = model.version_retention_policy
     st.markdown(
-        "Every training adds a version, and old ones are removed by this rule. A version with a tag and the one that "
-        "scores always stay."
+        "This rule removes old versions when a new one is added. Tagged versions and the active version are always "
+        "kept."
     )
     policy = _fields(model, policy_of(model))
     going = would_go(model, versions, policy)
-    _say_what_follows(versions, going)
+    _draw_effect(versions, going)
     changed, to_defaults = policy != policy_of(model), kept is not None
     refusal = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -45,11 +45,11 @@ def version_keeping(model: Model) -> None:
             key="model.policy_save",
         )
         reset = st.button(
-            "Back to defaults",
+            "Reset to defaults",
             icon=":material/restart_alt:",
             disabled=not to_defaults,
             key="model.policy_reset",
-            help=f"The newest {_DEFAULTS.keep_unnamed} without a tag, and the first of every month.",
+            help=f"Keep the newest {_DEFAULTS.keep_unnamed} versions without a tag, and the first of each month.",
         )
         if not to_defaults:
             st.caption("These are the defaults." if not changed else "")
@@ -67,7 +67,7 @@ def version_keeping(model: Model) -> None:
 
 
 def would_go(model: Model, versions: Sequence[Version], policy: VersionRetentionPolicy) -> list[Version]:
-    """The versions that this rule would remove at once, the newest first."""
+    """The versions that this rule would remove at once, newest first."""
     stay = keep(
         [
             PrunableVersion(
@@ -88,7 +88,7 @@ def would_go(model: Model, versions: Sequence[Version], policy: VersionRetention
 def _fields(model: Model, shown: VersionRetentionPolicy) -> VersionRetentionPolicy:
     form = f"{session.round_key(_FORM)}.{model.handle}"
     unnamed = st.number_input(
-        "Newest versions without a tag to keep",
+        "Versions without a tag to keep",
         min_value=0,
         max_value=max(_MOST, min(shown.keep_unnamed, _LARGEST)),
         value=min(shown.keep_unnamed, _LARGEST),
@@ -98,24 +98,24 @@ def _fields(model: Model, shown: VersionRetentionPolicy) -> VersionRetentionPoli
         persist_state="session",
     )
     monthly = st.toggle(
-        "Keep the first version of every month too",
+        "Also keep the first version of each month",
         value=shown.keep_first_of_month,
         key=f"{form}.keep_first_of_month",
-        help="Months of UTC.",
+        help="Months are in UTC.",
         persist_state="session",
     )
     return VersionRetentionPolicy(keep_unnamed=int(unnamed), keep_first_of_month=monthly)
 
 
-def _say_what_follows(versions: Sequence[Version], going: Sequence[Version]) -> None:
+def _draw_effect(versions: Sequence[Version], going: Sequence[Version]) -> None:
     if not versions:
-        st.caption("There is no version yet.")
+        st.caption("No versions yet.")
     elif not going:
-        st.caption(f"{count(len(versions), 'version')} now; with this rule none is removed.")
+        st.caption(f"{count(len(versions), 'version')} now. This rule removes none of them.")
     else:
         st.warning(
-            f"{count(len(versions), 'version')} now. With this rule **{count(len(going), 'version')}** would be "
-            f"removed at once: {names_of_versions(going, _NAMED)}.",
+            f"{count(len(versions), 'version')} now. This rule removes **{count(len(going), 'version')}** at once: "
+            f"{names_of_versions(going, _NAMED)}.",
             icon=":material/delete_sweep:",
         )
 
@@ -129,8 +129,7 @@ def _confirm(model: Model, versions: Sequence[Version]) -> None:
     confirm(
         PRUNE,
         title=f"Remove {count(len(going), 'version')}?",
-        body=f"{names_of_versions(going, _NAMED)} and what they learnt are gone then, for good: they cannot be "
-        "activated, compared or called any more. A tag would keep a version.",
+        body=f"This permanently removes {names_of_versions(going, _NAMED)}. To keep a version, tag it first.",
         yes="Save and remove",
         icon=":material/delete_sweep:",
         act=partial(_save, model.handle, policy, len(going)),
@@ -142,4 +141,4 @@ def _save(handle: str, policy: VersionRetentionPolicy | None, going: int) -> Non
     client().models.update(handle, version_retention_policy=policy)
     session.next_round(_FORM)
     gone = f" {count(going, 'version')} removed." if going else ""
-    session.flash(("Saved." if policy else "The defaults hold again.") + gone)
+    session.flash(("Saved." if policy else "Reset to defaults.") + gone)

@@ -1,4 +1,4 @@
-"""The run that keeps a model busy, looked at once a second from any page about the model."""
+"""The progress of the run that keeps a model busy, polled once a second."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from traitbench.contract.models import Model
 
 
 def watch(model: Model) -> None:
-    """Draw how far it is; the whole page runs again once the model is no longer busy."""
+    """Draw the progress; rerun the whole page when the model is no longer busy."""
 
     @st.fragment(run_every=1.0)
     def look() -> None:

@@ -1,4 +1,4 @@
-"""Who is signed in, what she may do, and the way out; at the foot of the sidebar, where a sign-in is set."""
+"""The signed-in person, with role and sign-out button, at the foot of the sidebar; only if sign-in is configured."""
 
 import streamlit as st
 
@@ -10,20 +10,20 @@ from traitbench.settings import read_settings
 _WHO = "shell.person"
 _MAY = {
     "operator": "Manages API keys and runs",
-    "authoring": "Authoring: may change models",
+    "authoring": "Authoring: can change models",
     "scoring": "Scoring: reads models and scores texts",
 }
 
 
 def signed_in(person: Person) -> None:
-    """Forget what another person left in this tab: a tab that reconnects keeps its state."""
+    """Clear the session if another person used this tab, because a tab that reconnects keeps its state."""
     if session.kept(_WHO, person.id) != person.id:
         st.session_state.clear()
     session.keep(_WHO, person.id)
 
 
 def whoami() -> None:
-    """Draw it."""
+    """Draw the name, role, namespaces and sign-out button."""
     if read_settings().sign_in == "none":
         return
     person = people.current()

@@ -1,4 +1,4 @@
-"""Zero data retention: what it means, exactly what would be removed, and the switch that asks for the model's name."""
+"""Zero data retention: what it means, what it would remove, and the switch, which asks for the model's name."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,34 +25,34 @@ _FROM: dict[Provenance, str] = {
 }
 
 AFTERWARDS = """
-- It scores as before: versions hold numbers, no text.
-- Feedback is refused, and there is no automatic retrain.
-- A new parameter search is impossible without samples.
-- Samples that are given later are removed as soon as a training has learnt from them.
-- Nothing of a text that is scored is written anywhere.
+- Scores stay the same: versions contain no text.
+- Feedback is refused, and automatic retraining stops.
+- The model cannot be refitted, because its samples are gone.
+- Samples that you add later are removed after training.
+- Scored texts are not stored.
 """
 
 
 def zero_retention(model: Model, traits: Sequence[Trait]) -> None:
-    """Draw the switch and what stands behind it."""
+    """Draw the switch and what it means."""
     if model.zero_data_retention:
-        st.markdown(":material/shield: **It is on.** No text is kept for this model:")
+        st.markdown(":material/shield: **It is on.** This means:")
         st.markdown(AFTERWARDS)
         st.button("Turn it off", icon=":material/shield:", key="model.zero_off", on_click=ask, args=(END, model.handle))
     else:
-        st.markdown("With it on, no text is kept for this model. What that means from then on:")
+        st.markdown("When it is on:")
         st.markdown(AFTERWARDS)
         st.button("Turn it on", icon=":material/shield:", key="model.zero_on", on_click=ask, args=(PURGE, model.handle))
         held = sum(trait.sample_count for trait in traits)
-        removes = f"It removes {count(held, 'sample')} at once" if held else "There is no sample to remove now"
-        st.caption(f"{removes}; before it does, you are shown what goes, and asked for the model's name.")
+        removes = f"This removes {count(held, 'sample')} at once" if held else "There are no samples to remove now"
+        st.caption(f"{removes}. You confirm it with the model's name.")
     if asked(PURGE) == model.handle and not model.zero_data_retention:
         _ask_for_the_name(model, traits)
     if asked(END) == model.handle and model.zero_data_retention:
         confirm(
             END,
             title="Turn zero data retention off?",
-            body="From now on samples and feedback are kept. What was removed does not come back.",
+            body="Samples and feedback will be stored again. Removed samples are not restored.",
             yes="Turn it off",
             icon=":material/shield:",
             act=partial(_switch, model.handle, on=False),
@@ -61,21 +61,21 @@ def zero_retention(model: Model, traits: Sequence[Trait]) -> None:
 
 
 def losses(model: Model, traits: Sequence[Trait]) -> list[str]:
-    """What would be removed at once, in markdown, a line each; empty when there is nothing."""
+    """What would be removed at once, as lines of markdown; empty if nothing would be."""
     held = sum(trait.sample_count for trait in traits)
     lines = []
     if held:
         origins = _by_origin(model, traits, held)
-        lines.append(f"**{count(held, 'sample')}**{origins}, and the numbers made of their texts")
-    if unlearnt := _waiting(model, traits):
-        lines.append(f"among them **{count(unlearnt, 'sample')} of feedback** that no version has learnt from yet")
+        lines.append(f"**{count(held, 'sample')}**{origins}, and the vectors of their texts")
+    if pending := _waiting(model, traits):
+        lines.append(f"including **{count(pending, 'sample')} of feedback** that no version was trained with yet")
     if any(trait.anchor_sample_ids for trait in traits):
         lines.append(
-            "of discovered traits the typical texts, and names that were made of words in the texts: where nobody has "
-            "given another name, the key takes its place, in every version"
+            "the typical texts of discovered traits, and names that discovery took from the texts: if you have not "
+            "renamed such a trait, its key replaces the name in every version"
         )
     if model.state == "busy":
-        lines.append("**the run that is going on**: it is stopped and leaves nothing")
+        lines.append("**the current run**, which is stopped without a result")
     return lines
 
 
@@ -86,14 +86,14 @@ def _ask_for_the_name(model: Model, traits: Sequence[Trait]) -> None:
     def ask_it() -> None:
         lines = losses(model, traits)
         if lines:
-            st.markdown("This is removed now, for good. Nobody can bring it back:")
+            st.markdown("This permanently removes:")
             st.markdown("\n".join(f"- {line}" for line in lines))
         else:
-            st.markdown("There is no sample now, so nothing is removed.")
-        versions = ", and every version with its figures; they score as before" if model.version_no is not None else ""
-        st.markdown(f"The traits stay{versions}.")
-        st.caption("A file of the whole model, samples included, can be downloaded above before.")
-        typed = st.text_input(f"Type {model.handle} to agree", key="model.purge_name", placeholder=model.handle)
+            st.markdown("There are no samples now, so nothing is removed.")
+        versions = " and all versions" if model.version_no is not None else ""
+        st.markdown(f"Traits{versions} are kept.")
+        st.caption("To keep a copy of the samples, export the model first.")
+        typed = st.text_input(f"Type {model.handle} to confirm", key="model.purge_name", placeholder=model.handle)
         slot, refusal = st.empty(), st.container()
         with st.container(horizontal=True, horizontal_alignment="right"):
             if st.button("Keep everything", key=f"{PURGE}.no"):
@@ -106,7 +106,7 @@ def _ask_for_the_name(model: Model, traits: Sequence[Trait]) -> None:
                 key=f"{PURGE}.yes",
             )
         if agreed and typed.strip() != model.handle:
-            field_error(slot, "This is not the model's name." if typed.strip() else "The model's name is needed.")
+            field_error(slot, "This is not the model's name." if typed.strip() else "Type the model's name.")
         elif agreed:
             with refusal, attempt() as acting:
                 _switch(model.handle, on=True)
@@ -123,16 +123,16 @@ def _switch(handle: str, *, on: bool) -> None:
         forget_versions()
         preview.forget()
         batches.discard_of(handle)
-    said = "Zero data retention is on; what was kept of texts is removed" if on else "Zero data retention is off"
-    session.flash(f"{said}: {plain(handle)}.")
+    removed = " Stored texts were removed." if on else ""
+    session.flash(f"Zero data retention is {'on' if on else 'off'} for {plain(handle)}.{removed}")
 
 
 def _by_origin(model: Model, traits: Sequence[Trait], held: int) -> str:
-    """` (12 of yours, 8 synthesized)`; nothing where there are too many to look through."""
+    """` (12 of yours, 8 synthesized)`; empty if there are too many samples to count."""
     if held > _COUNTED_THROUGH:
         return ""
-    found = Counter(sample.provenance for sample in all_samples(model.handle, traits))
-    parts = [f"{found[origin]:,} {words}" for origin, words in _FROM.items() if found[origin]]
+    counts = Counter(sample.provenance for sample in all_samples(model.handle, traits))
+    parts = [f"{counts[origin]:,} {words}" for origin, words in _FROM.items() if counts[origin]]
     return f" ({', '.join(parts)})"
 
 

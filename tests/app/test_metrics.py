@@ -151,9 +151,9 @@ def test_the_search_is_told_in_words() -> None:
     assert figures.labels is not None
     said = search_in_words(figures.search)
     assert said.startswith("**54 settings tried.** Nine directions. Chosen: shrinkage\\: 0\\.75.")
-    assert said.endswith("It gained 0.0200 in held-out cross-entropy over the effort below.")
+    assert said.endswith("This improved held-out cross-entropy by 0.0200 over the next lower effort.")
     said = labels_in_words(figures.labels)
-    assert said.startswith("**Labels weigh 31%.** They agree with the samples.")
+    assert said.startswith("**Label weight: 31%.** They agree with the samples.")
 
 
 def test_a_wider_search_that_found_nothing_better_is_said_to_have_kept_the_choice() -> None:
@@ -161,6 +161,4 @@ def test_a_wider_search_that_found_nothing_better_is_said_to_have_kept_the_choic
     kept = {**WHOLE, "search": {**WHOLE["search"], "levels": levels, "gained": 0.0}}
     search = read(warmth=kept)["warmth"].search
     assert search is not None
-    assert "What medium tried beside was no better on samples left out, so that of low stayed." in search_in_words(
-        search
-    )
+    assert "The wider search (medium) found nothing better, so the choice of low was kept." in search_in_words(search)

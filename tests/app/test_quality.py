@@ -35,16 +35,16 @@ def test_without_any_figure_there_is_no_chart_but_the_reason_and_the_way_out() -
     at = drawn(draw_only_synthesized)
     assert not at.get("plotly_chart")
     (said,) = [element.value for element in at.markdown]
-    assert "**Not measured in v1**, which is neither good nor bad:" in said
-    assert "- **Warmth**, **Clarity**: only synthesised samples. Synthesized samples teach a trait and never" in said
+    assert "**Not measured in v1:**" in said
+    assert "- **Warmth**, **Clarity**: only synthesised samples. Synthesized samples are never used" in said
 
 
 def test_a_trait_that_discovery_found_bears_its_sign_and_what_discovery_measured() -> None:
     at = drawn(draw_discovered)
     (said,) = [element.value for element in at.markdown]
-    assert "- **◇ near vs far** (0.86 by discovery's own measure): nobody labelled these texts. Feedback" in said
-    assert at.caption[-1].value.startswith("◇ found by discovery in the samples, not given by a person")
-    assert at.dataframe[0].value.iloc[0].to_dict()["Ready"] == "yes, found by discovery"
+    assert "- **◇ near vs far** (discrimination 0.86): nobody labelled these texts. Give feedback" in said
+    assert at.caption[-1].value.startswith("◇ discovered trait: its axis is fixed")
+    assert at.dataframe[0].value.iloc[0].to_dict()["Ready"] == "yes, discovered"
 
 
 def drawn(page: Any) -> AppTest:

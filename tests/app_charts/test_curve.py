@@ -52,7 +52,7 @@ def test_the_axis_begins_at_chance_unless_something_is_worse() -> None:
 def test_table_and_words_have_every_figure_and_say_which_is_a_forecast() -> None:
     table = curve.table([V1, V2])
     assert table["Samples"].tolist() == [8, 16, 32, 52, 8, 16]
-    assert table["Is"].tolist() == ["measured"] * 3 + ["forecast"] + ["measured"] * 2
+    assert table["Kind"].tolist() == ["measured"] * 3 + ["forecast"] + ["measured"] * 2
     assert "forecast for 52 samples: 0.86, between 0.80 and 0.90" in curve.alt([V1])
 
 

@@ -100,7 +100,7 @@ def test_a_person_signs_in_through_the_provider_and_does_what_the_list_says(
         assert page.url == f"{started.base_url}/console"
         expect(page.get_by_text("Alice@Example.org")).to_be_visible()
         assert page.get_by_role("link", name="Example.org").count() == 0
-        expect(page.get_by_text("Only the operator manages API keys")).to_be_visible()
+        expect(page.get_by_text("Only the operator can manage API keys")).to_be_visible()
         ours = [each for each in window.cookies() if each["name"].startswith("traitbench_")]
         assert [(each["name"], each["httpOnly"], each["sameSite"]) for each in ours] == [
             (f"traitbench_session_{started.port}", True, "Strict")

@@ -117,13 +117,13 @@ def test_a_scoring_person_only_scores_and_a_revoked_key_ends_it(guarded: Started
     page = paste(window, guarded, key(guarded, "scoring", "Ada Reader"), "/console")
     page.wait_for_selector(SETTLED)
     assert page.url == f"{guarded.base_url}/console"
-    expect(page.get_by_text("Only the operator manages API keys")).to_be_visible()
+    expect(page.get_by_text("Only the operator can manage API keys")).to_be_visible()
     expect(page.get_by_text("Ada Reader")).to_be_visible()
     assert page.get_by_role("button", name="New key").count() == 0
     menu = page.get_by_test_id("stSidebarNav")
     assert [menu.get_by_text(name, exact=True).count() for name in ("Score", "Train", "Console")] == [1, 0, 0]
     page.goto(f"{guarded.base_url}/operations")
-    expect(page.get_by_text("Only the operator sees what the service does")).to_be_visible()
+    expect(page.get_by_text("Only the operator can see operations")).to_be_visible()
 
     page.get_by_role("link", name="Catalog", exact=True).click()
     expect(page.get_by_role("heading", name="Catalog")).to_be_visible()
@@ -146,7 +146,7 @@ def test_a_batch_is_seen_by_its_owner_only(
     page = paste(window, guarded, key(guarded, "authoring", "Bea"), "/batch?model=demo.headlines")
     page.wait_for_selector(SETTLED)
     page.get_by_text("Pasted lines").click()
-    text = page.get_by_role("textbox", name="One text a line")
+    text = page.get_by_role("textbox", name="Texts, one per line")
     text.fill("A secret headline of Bea\nAnother one")
     text.press("Control+Enter")
     page.get_by_role("button", name="Score 2 texts").click()
@@ -157,12 +157,12 @@ def test_a_batch_is_seen_by_its_owner_only(
     stranger.goto(link)
     stranger.wait_for_selector(SETTLED)
     stranger.goto(page.url)
-    expect(stranger.get_by_text("The batch that was here is no longer held")).to_be_visible()
+    expect(stranger.get_by_text("This batch is no longer in memory")).to_be_visible()
     stranger.wait_for_selector(SETTLED)
     assert "secret headline" not in stranger.content()
     page.reload()
     page.wait_for_selector(SETTLED)
-    assert page.get_by_text("The batch that was here is no longer held").count() == 0
+    assert page.get_by_text("This batch is no longer in memory").count() == 0
 
 
 def test_a_wrong_secret_is_refused_and_too_many_are_not_even_looked_at(

@@ -51,7 +51,7 @@ def test_without_texts_it_says_what_it_takes(workbench: Workbench, trained: Trai
     at = workbench.open("batch", model=trained.handle)
     assert at.button(key="batch.start").disabled
     assert "Up to 50 MB and 100,000 rows" in words(at)
-    assert "not on its disk" in words(at)
+    assert "not on disk" in words(at)
 
 
 def test_a_draft_and_a_deleted_model_have_no_batch(workbench: Workbench, client: Traitbench, namespace: str) -> None:
@@ -61,7 +61,7 @@ def test_a_draft_and_a_deleted_model_have_no_batch(workbench: Workbench, client:
     assert "Not trained yet" in words(at)
     assert "Train this model" in links(at)
     client.models.delete(handle)
-    assert "scores no more" in words(workbench.open("batch", model=handle))
+    assert "no longer scores" in words(workbench.open("batch", model=handle))
 
 
 def test_pasted_lines_become_a_table_with_histograms(workbench: Workbench, trained: Trained) -> None:
@@ -72,13 +72,13 @@ def test_pasted_lines_become_a_table_with_histograms(workbench: Workbench, train
     card = trained.client.scores.score(trained.handle, COLD[0])
     assert (rows[1]["composite"], rows[1]["score of warmth"]) == (card.composite, card.scores["warmth"])
     assert len(charts(at)) == 2
-    assert "3 rows by v1" in words(at)
+    assert "3 rows scored with v1" in words(at)
 
 
 def test_a_file_says_which_rows_could_not_be_scored(workbench: Workbench, trained: Trained) -> None:
     content = f'{{"id": 1, "message": "{WARM[0]}"}}\nno json\n{{"id": 2, "message": "  "}}\n'.encode()
     at = uploaded(workbench.open("batch", model=trained.handle), "letters.jsonl", content)
-    assert next(box for box in at.selectbox if box.label == "Text is in").value == "message"
+    assert next(box for box in at.selectbox if box.label == "Text column").value == "message"
     at = scored(at)
     assert "2 rows of 3 could not be scored" in words(at)
     at.segmented_control(key="show").set_value("Not scored").run()
@@ -112,7 +112,7 @@ def test_a_link_reopens_the_view_and_not_the_texts(workbench: Workbench, trained
 def test_each_mode_says_what_it_costs(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("batch", model=trained.handle)
     full, *faster = at.radio(key="batch.mode").proto.captions
-    assert "The scores are those of the Score page" in full
+    assert "the same scores as the Score page" in full
     assert len(faster) == 2
     assert all("times as fast" in caption for caption in faster)
 
@@ -123,7 +123,7 @@ def test_what_is_done_is_there_after_another_page_and_after_a_reload(workbench: 
     at = at.switch_page(page_file("score")).run().switch_page(page_file("batch")).run()
     assert len(table(at)) == 3
     assert len(table(workbench.open("batch", model=trained.handle, batch=job_id))) == 3
-    assert "no longer held" in words(workbench.open("batch", model=trained.handle, batch="gone"))
+    assert "no longer in memory" in words(workbench.open("batch", model=trained.handle, batch="gone"))
 
 
 def test_discarding_forgets_the_texts(workbench: Workbench, trained: Trained) -> None:
@@ -143,7 +143,7 @@ def test_it_runs_beside_the_page_and_is_stopped_and_gone_on_with(workbench: Work
     assert "Stopped after" in words(at)
     at.button(key="batch.go_on").click().run()
     assert eventually(lambda: all(job.state == "done" for job in map(batches.find, batches.held()) if job))
-    assert "400 rows by v1" in words(at.run())
+    assert "400 rows scored with v1" in words(at.run())
 
 
 def test_one_that_the_service_left_says_so_and_can_be_gone_on_with(workbench: Workbench, trained: Trained) -> None:
@@ -154,10 +154,10 @@ def test_one_that_the_service_left_says_so_and_can_be_gone_on_with(workbench: Wo
         assert eventually(lambda: job.state == "failed")
     at = workbench.open("batch", model=trained.handle, batch=job.id)
     assert not at.exception
-    assert "broke off after 0 of 1 rows" in words(at)
+    assert "failed after 0 of 1 rows" in words(at)
     assert "does not answer" in words(at).replace("\\", "")
     assert at.button(key="batch.go_on")
-    assert "Nothing is scored yet" in words(at)
+    assert "No rows are scored yet" in words(at)
 
 
 def test_all_that_failed_is_a_table_of_reasons(workbench: Workbench, trained: Trained) -> None:
@@ -211,8 +211,8 @@ def test_under_zero_retention_it_says_what_is_kept_and_how_long(
     client.models.wait(handle)
     client.models.update(handle, zero_data_retention=True)
     at = workbench.open("batch", model=handle)
-    assert "nothing of a batch is stored" in words(at)
-    assert "15 minutes after you last looked" in words(at)
+    assert "stay only in this workbench's memory" in words(at)
+    assert "15 minutes after you last viewed them" in words(at)
 
 
 def page_file(name: PageName) -> str:

@@ -66,7 +66,7 @@ def test_a_created_model_is_there_chosen_and_opened_on_its_traits(
     assert client.models.get(f"{namespace}.tone").description == "How it sounds."
     assert [title.value for title in at.title] == ["Traits"]
     assert at.selectbox(key="model").value == f"{namespace}.tone"
-    assert "is there" in at.toast[0].value
+    assert "was created" in at.toast[0].value
 
 
 @pytest.mark.parametrize("name", ["", "Tone", "a b", "-tone", "tone.", "x" * 65])
@@ -74,7 +74,7 @@ def test_a_name_against_the_grammar_is_said_below_the_field(
     own_workbench: Workbench, client: Traitbench, namespace: str, name: str
 ) -> None:
     at = create(own_workbench.open("catalog"), name, "What I typed.")
-    assert "Small letters" in words(at).replace("\\", "")
+    assert "Use lowercase letters" in words(at).replace("\\", "")
     assert at.text_area(key="catalog.new_model:0.description").value == "What I typed."
     assert not list(client.models.list(namespace=namespace))
 
@@ -115,7 +115,7 @@ def test_filters_come_from_the_link_and_go_into_the_copied_one(
 
 def test_filters_that_match_nothing_can_be_cleared(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("catalog", q="nothing has this in it")
-    assert "No model matches" in words(at)
+    assert "No models match" in words(at)
     at.button(key="catalog.clear").click().run()
     assert trained.handle in opened(at)
 
@@ -235,7 +235,7 @@ def test_a_file_that_was_changed_is_refused_with_the_reason(
 
 
 @pytest.mark.parametrize(
-    ("file", "reason"), [("no json", "not JSON"), ("{}", "No model was exported to this file"), ("", "not JSON")]
+    ("file", "reason"), [("no json", "not valid JSON"), ("{}", "not an exported model"), ("", "not valid JSON")]
 )
 def test_a_file_that_holds_no_model_is_said(own_workbench: Workbench, file: str, reason: str) -> None:
     at = bring_in(own_workbench.open("catalog"), file)

@@ -66,7 +66,7 @@ def test_findings_stand_in_order_of_severity_each_with_its_texts_and_what_would_
     assert "findings** in 23 samples: 1 error" in said
     assert said.index("Same text at both poles") < said.index("Duplicate texts")
     assert f"▲ warm “{WARM[1][:20]}" in said
-    assert "will go" in said
+    assert "will be deleted" in said
     assert copied_link(at) == {"model": messy, "task": "Check"}
 
 
@@ -74,9 +74,9 @@ def test_where_nothing_is_found_it_says_what_was_looked_at(workbench: Workbench,
     at = check(workbench, draft)
     for button in list(keys(at, "doctor.ignore.")):
         at = press(at, button)
-    assert "20 samples of 1 trait were looked at for:" in words(at)
-    assert "Same text at both poles" in words(at)
-    assert "no proof that all is well" in words(at)
+    assert "Checked 20 samples of 1 trait for:" in words(at)
+    assert "One text at both poles" in words(at)
+    assert "problems that this check cannot detect" in words(at)
 
 
 def test_a_pole_without_samples_is_an_error_that_leads_to_the_form_which_fills_it(
@@ -124,7 +124,7 @@ def test_a_scoring_key_sees_no_samples_and_no_doctor(
 def test_a_fix_that_deletes_asks_first_and_can_be_undone(workbench: Workbench, client: Traitbench, messy: str) -> None:
     before = texts(client, messy)
     at = press(check(workbench, messy), "doctor.fix.conflict")
-    assert "All of it happens or nothing" in words(at)
+    assert "Either every change is applied or none" in words(at)
     assert texts(client, messy) == before
     at = press(at, "samples.doctor.yes")
     assert len(texts(client, messy)) == len(before) - 1
@@ -253,7 +253,7 @@ def test_many_texts_are_read_when_one_says_so(workbench: Workbench, client: Trai
     client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
     add(client, handle, *((f"{number} " + WARM[number % 10], float(number % 2)) for number in range(1_002)))
     at = check(workbench, handle)
-    assert "1,002 texts to read first" in words(at)
+    assert "1,002 texts must be read first" in words(at)
     assert not keys(at, "doctor.fix.")
     train = workbench.open("train", model=handle)
     assert "Check the samples before you train" in links(train)
@@ -298,4 +298,4 @@ def test_vectors_are_forgotten_when_a_model_forgets_its_samples(
 
 def test_the_train_page_says_in_a_line_what_the_doctor_found(workbench: Workbench, messy: str) -> None:
     (line,) = (link for link in links(workbench.open("train", model=messy)) if "before you train" in link)
-    assert ", 1 error: look before you train" in line
+    assert ", 1 error: review before you train" in line

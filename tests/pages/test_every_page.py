@@ -93,4 +93,4 @@ def test_names_with_markup_are_shown_as_they_are(workbench: Workbench, client: T
 
 
 def test_the_card_leads_to_the_catalog(workbench: Workbench) -> None:
-    assert "All models, and a new one" in links(workbench.open("score"))
+    assert "Open the catalog" in links(workbench.open("score"))

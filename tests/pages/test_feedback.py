@@ -40,14 +40,14 @@ def test_what_is_chosen_by_the_names_of_the_poles_is_asked_about_sent_and_waits(
     assert at.button(key="score.feedback.send").disabled
     choices(at).set_value("positive").run()
     at.button(key="score.feedback.send").click().run()
-    assert "This cannot be taken back" in words(at)
-    assert "Warmth **100**, warm; it scored" in words(at)
+    assert "You cannot undo this" in words(at)
+    assert "Warmth **100**, warm (scored" in words(at)
     assert fed_back(client, handle) == [], "nothing goes before the question is answered"
     at.button(key="score.send.yes").click().run()
     (sample,) = fed_back(client, handle)
     assert (sample.trait, sample.quality, sample.text) == ("warmth", 1.0, UNKIND)
     assert "Sent for this text: Warmth **100**, warm. Request `req_" in words(at)
-    assert at.progress[0].proto.text == "1 sample of feedback, 10 start a retraining"
+    assert at.progress[0].proto.text == "1 sample of feedback; 10 start a retraining"
     assert "when 10 are pending or the oldest has waited 5 min" in words(at)
     assert choices(at).value is None
 
@@ -108,10 +108,10 @@ def test_the_tenth_starts_a_retraining_and_the_page_says_which_version_scores_th
     assert client.models.wait(handle).version_no == 2
     at.run()
     assert not at.exception
-    assert "**v2 scores now.** It has learnt from the feedback; v1 stays" in words(at)
-    assert "See v1 and v2 side by side" in links(at)
+    assert "**v2 is active.** It was retrained with feedback. You can switch back to v1" in words(at)
+    assert "Compare v1 with v2" in links(at)
     assert not at.progress, "nothing waits any more"
-    assert "Preview by v2" in words(at)
+    assert "Preview with v2" in words(at)
 
 
 def test_a_running_retraining_is_shown_while_the_old_version_scores(
@@ -120,11 +120,11 @@ def test_a_running_retraining_is_shown_while_the_old_version_scores(
     progress = Progress(phase="learning", done=0, total=1, fraction=0.5, elapsed_s=3.0, eta_s=3.0)
     run_id = hold_busy(service.bench, handle, progress, kind="retrain")
     at = workbench.open("score", model=handle, text=UNKIND)
-    assert "Learning from feedback" in words(at)
-    assert (at.progress[0].value, "Preview by v1" in words(at)) == (50, True)
+    assert "Retraining from feedback" in words(at)
+    assert (at.progress[0].value, "Preview with v1" in words(at)) == (50, True)
     end_badly(service.bench, run_id, "The disk is full.")
     at.run()
-    assert "**Learning from feedback failed.** The disk is full\\. v1 goes on scoring" in words(at)
+    assert "**Retraining from feedback failed.** The disk is full\\. v1 keeps scoring" in words(at)
 
 
 def test_after_a_purge_nothing_is_learnt_by_itself_and_the_page_says_why(
@@ -134,8 +134,8 @@ def test_after_a_purge_nothing_is_learnt_by_itself_and_the_page_says_why(
     client.models.update(handle, zero_data_retention=False)
     client.scores.score(handle, UNKIND, feedback={"warmth": 0})
     at = workbench.open("score", model=handle, text=UNKIND)
-    assert at.progress[0].proto.text == "1 sample of feedback, 10 start a retraining"
-    assert "it would forget what they taught" in words(at)
+    assert at.progress[0].proto.text == "1 sample of feedback; 10 start a retraining"
+    assert "a new version would be fitted without them" in words(at)
 
 
 # ---- none ------------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_after_a_purge_nothing_is_learnt_by_itself_and_the_page_says_why(
 
 def test_under_zero_retention_there_is_none(workbench: Workbench, client: Traitbench, handle: str) -> None:
     client.models.update(handle, zero_data_retention=True)
-    assert "zero data retention" in no_feedback(workbench.open("score", model=handle, text=KIND))
+    assert "Zero data retention is on" in no_feedback(workbench.open("score", model=handle, text=KIND))
 
 
 def test_with_a_scoring_key_there_is_none(monkeypatch: pytest.MonkeyPatch, service: Service, trained: Trained) -> None:
@@ -164,7 +164,7 @@ def test_on_a_text_that_no_sample_can_hold_there_is_none(workbench: Workbench, t
 def test_a_draft_is_taught_by_samples_instead(workbench: Workbench, client: Traitbench, namespace: str) -> None:
     make_draft(client, f"{namespace}.new")
     at = workbench.open("score", model=f"{namespace}.new", text=KIND)
-    assert "A draft is taught by its samples." in words(at)
+    assert "once the model is trained" in words(at)
     assert not at.get("segmented_control")
 
 
@@ -184,7 +184,7 @@ def no_feedback(at: AppTest) -> str:
     """Why there is none."""
     assert not at.exception
     assert not at.get("segmented_control")
-    (reason,) = [caption.value for caption in at.caption if "**No feedback here.**" in caption.value]
+    (reason,) = [caption.value for caption in at.caption if "**No feedback possible.**" in caption.value]
     return str(reason)
 
 

@@ -185,7 +185,7 @@ def test_a_row_that_cannot_be_read_is_shown_as_such_and_the_others_stay(
     assert {page: [each.message for each in at.exception] for page, at in said.items() if at.exception} == {}
     shown = {page: words(at).replace("\\", "") for page, at in said.items()}
     assert "hostile.lost** cannot be read: its JSON is damaged" in shown["catalog"]
-    assert "Its version cannot be read" in shown["catalog"]
+    assert "The active version cannot be read" in shown["catalog"]
     assert "v3** cannot be read: a time is not between 1970 and 9998" in shown["versions"]
     assert "cannot be read: quality" in shown["samples"]
     assert "found** cannot be read: kind" in shown["traits"]

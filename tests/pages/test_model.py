@@ -38,7 +38,7 @@ def type_in(at: AppTest, name: str, text: str) -> AppTest:
 def test_the_card_is_the_one_of_the_api_and_can_be_downloaded(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("model", model=trained.handle)
     assert shown(trained.client.models.card(trained.handle)) in words(at)
-    assert [button.proto.label for button in at.get("download_button")] == ["Card as Markdown"]
+    assert [button.proto.label for button in at.get("download_button")] == ["Download card (Markdown)"]
     assert copied_link(at) == {"model": trained.handle, "part": "Card"}
 
 
@@ -83,7 +83,7 @@ def test_two_people_in_one_field_are_told_of_each_other(workbench: Workbench, cl
     at = type_in(workbench.open("model", model=draft, part="Describe"), "description", "Mine.")
     client.models.update(draft, description="Theirs.")
     at.run()
-    assert "Somebody else has changed this meanwhile: Description" in at.warning[0].value
+    assert "Someone else changed these fields: Description" in at.warning[0].value
     at.button(key="model.discard").click().run()
     assert at.text_area(key=key_of(at.text_area, "description")).value == "Theirs."
 
@@ -143,7 +143,7 @@ def test_the_snippets_name_the_model_and_the_version_that_was_picked(workbench: 
 
 
 def test_before_the_first_training_it_says_that_calls_are_refused(workbench: Workbench, draft: str) -> None:
-    assert "once it is trained" in words(workbench.open("model", model=draft, part="Call it"))
+    assert "Train the model first" in words(workbench.open("model", model=draft, part="Call it"))
 
 
 # ---- what is kept ------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def kept(workbench: Workbench, handle: str) -> AppTest:
 def test_the_model_can_be_exported_with_what_is_in_it_said(workbench: Workbench, ready: str) -> None:
     at = kept(workbench, ready)
     assert "**20 samples**" in words(at)
-    assert [button.proto.label for button in at.get("download_button")] == ["Export the model"]
+    assert [button.proto.label for button in at.get("download_button")] == ["Export model"]
 
 
 def test_a_policy_says_what_it_removes_before_it_does(
@@ -165,9 +165,9 @@ def test_a_policy_says_what_it_removes_before_it_does(
     for _ in range(2):
         add_version(service.bench, ready, client)
     at = kept(workbench, ready)
-    assert "3 versions now; with this rule none is removed" in words(at)
+    assert "3 versions now. This rule removes none of them" in words(at)
     at.number_input(key=key_of(at.number_input, "keep_unnamed")).set_value(1).run()
-    assert "**1 version** would be removed at once: v2" in at.warning[0].value
+    assert "removes **1 version** at once: v2" in at.warning[0].value
     at.button(key="model.policy_save").click().run()
     assert len(list(client.versions.list(ready))) == 3
     at.button(key="model.prune.no").click().run()
@@ -199,7 +199,7 @@ def test_zero_retention_says_exactly_what_goes_and_asks_for_the_name(
     at = kept(workbench, ready)
     at.button(key="model.zero_on").click().run()
     assert "**21 samples** (20 of yours, 1 from feedback)" in words(at)
-    assert "**1 sample of feedback** that no version has learnt from yet" in words(at)
+    assert "**1 sample of feedback** that no version was trained with yet" in words(at)
     at.text_input(key="model.purge_name").set_value("another").run()
     at.button(key="model.purge.yes").click().run()
     assert "This is not the model's name" in words(at).replace("\\", "")
@@ -219,7 +219,7 @@ def test_zero_retention_stops_what_is_running_and_says_so(
     hold_busy(service.bench, draft, None)
     at = kept(workbench, draft)
     at.button(key="model.zero_on").click().run()
-    assert "the run that is going on" in words(at)
+    assert "the current run" in words(at)
     at.text_input(key="model.purge_name").set_value(draft).run()
     at.button(key="model.purge.yes").click().run()
     model = client.models.get(draft)
@@ -237,7 +237,7 @@ def test_zero_retention_can_be_kept_off_and_turned_off_again(
     client.models.update(handle, zero_data_retention=True)
     at.run()
     at.button(key="model.zero_off").click().run()
-    assert "does not come back" in words(at)
+    assert "not restored" in words(at)
     at.button(key="model.retention_again.yes").click().run()
     assert not client.models.get(handle).zero_data_retention
 

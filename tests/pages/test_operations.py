@@ -80,7 +80,14 @@ def test_an_idle_service_says_so_with_its_numbers(workbench: Workbench) -> None:
     at = workbench.open("operations")
     assert not at.exception
     assert "Everything works: 1 worker, no run waits." in words(at)
-    assert {each.label for each in at.metric} == {"Workers", "Waiting", "Models", "Samples", "Database", "Free disk"}
+    assert {each.label for each in at.metric} == {
+        "Workers",
+        "Queued runs",
+        "Models",
+        "Samples",
+        "Database",
+        "Free disk",
+    }
 
 
 def test_a_run_is_followed_and_when_it_has_failed_it_is_started_again(workbench: Workbench, service: Service) -> None:
@@ -103,7 +110,7 @@ def test_a_run_is_followed_and_when_it_has_failed_it_is_started_again(workbench:
         assert run_id in words(at)
         at.button(key=f"operations.retry.{run_id}").click().run()
         assert not at.exception
-        assert [toast.value for toast in at.toast if "has started again" in toast.value]
+        assert [toast.value for toast in at.toast if "was started again" in toast.value]
         model = client.models.wait(handle)
         assert model.last_operation is not None
         assert (model.last_operation.kind, model.last_operation.status) == ("discover", "succeeded")
@@ -132,7 +139,7 @@ def test_a_key_that_may_not_is_not_offered_to_start_again(
     make_draft(client, handle)
     end_badly(service.bench, run_id := hold_busy(service.bench, handle, None), "It failed.")
     at = workbench.open("operations")
-    assert "does not own the namespace" in words(at)
+    assert "key that owns the model's namespace" in words(at)
     assert f"operations.retry.{run_id}" not in [button.key for button in at.button]
     client.models.delete(handle)
 

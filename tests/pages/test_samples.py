@@ -42,7 +42,7 @@ def edit(at: AppTest, *, rows: dict[int, dict[str, object]] | None = None, gone:
 def test_without_traits_it_says_what_comes_first(workbench: Workbench, client: Traitbench, namespace: str) -> None:
     client.models.create(f"{namespace}.new")
     at = workbench.open("samples", model=f"{namespace}.new")
-    assert "First say what to measure" in words(at)
+    assert "Add a trait first" in words(at)
     assert "Add traits" in links(at)
 
 
@@ -111,7 +111,7 @@ def test_a_text_that_is_too_long_is_refused_and_stays_in_its_field(
 def test_what_is_there_already_is_remarked(workbench: Workbench, draft: str) -> None:
     at = workbench.open("samples", model=draft, task="Add by hand")
     at.text_area[0].set_value(f"{COLD[0]}\nNew.\nNew.").run()
-    assert "1 repeated line, 1 in this trait already, 1 of them at the other pole" in words(at)
+    assert "1 repeated line, 1 already in this trait, 1 of them at the other pole" in words(at)
 
 
 # ---- the table ---------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def test_filters_come_from_the_link_and_go_into_the_copied_one(workbench: Workbe
 
 def test_filters_that_match_nothing_can_be_cleared(workbench: Workbench, draft: str) -> None:
     at = workbench.open("samples", model=draft, find="nothing has this in it")
-    assert "No sample matches" in words(at)
+    assert "No samples match" in words(at)
     at.button(key="samples.clear").click().run()
     assert len(at.dataframe[0].value) == 20
 
@@ -261,7 +261,7 @@ def test_a_parquet_file_is_imported_like_the_others(workbench: Workbench, client
 
 def test_a_file_is_previewed_and_then_imported(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", CSV)
-    assert "What would go in: 2 samples" in words(at)
+    assert "Preview: 2 samples" in words(at)
     assert list(at.dataframe[0].value["Text"]) == ["Thank you, dear.", "Go away."]
     assert not texts(client, empty)
     at.button(key="samples.import_button").click().run()
@@ -273,7 +273,7 @@ def test_a_file_with_bad_rows_leaves_nothing_behind_and_names_them(
     workbench: Workbench, client: Traitbench, empty: str
 ) -> None:
     at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", CSV + ";warm\nHm.;purple\n")
-    assert "2 rows cannot go in" in at.error[0].value
+    assert "2 rows have errors" in at.error[0].value
     assert at.dataframe[0].value[["Line", "Column"]].values.tolist() == [[4, "message"], [5, "kind"]]
     assert at.button(key="samples.import_button").disabled
     assert not texts(client, empty)
@@ -289,7 +289,7 @@ def test_an_unknown_word_can_be_given_a_meaning(workbench: Workbench, client: Tr
 
 def test_columns_can_be_chosen_otherwise(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", "a,b\nShort,Much longer.\n")
-    assert "Say which column has the pole" in words(at)
+    assert "Choose the column with the pole" in words(at)
     form = next(str(box.key).removesuffix(".text") for box in at.selectbox if str(box.key).endswith(".text"))
     at.selectbox(key=f"{form}.text").set_value("a")
     at.selectbox(key=f"{form}.default_quality.False").set_value(0.0).run()
@@ -359,19 +359,19 @@ def test_samples_are_synthesized_with_honest_words_marked_as_such_and_not_made_t
     at = workbench.open("samples", model=empty)
     at.button(key="samples.first_synthesize").click().run()
     assert "A few texts of your own are worth more" in words(at)
-    assert "no figure is ever measured on them" in words(at)
+    assert "never used for evaluation" in words(at)
     synthesize(at)
-    assert "Writing samples" in words(at)
+    assert "Synthesizing samples" in words(at)
     assert client.models.wait(empty).state == "draft"
     at.run()
-    assert f"{len(made(client, empty))} synthesized samples are here now" in at.info[0].value
+    assert f"{len(made(client, empty))} synthesized samples. Read some before you train" in at.info[0].value
     assert set(at.dataframe[0].value["provenance"]) == {"synthesized"}
 
     at.button(key="samples.delete_synthesized").click().run()
     at.button(key="samples.save").click().run()
     assert not made(client, empty)
     at = synthesize(workbench.open("samples", model=empty, task="Synthesize"))
-    assert "exactly these traits and samples before" in at.info[-1].value
+    assert "already ran on the same traits and samples" in at.info[-1].value
     assert at.radio(key="synthesize.effort").value == "low"
 
 
@@ -401,7 +401,7 @@ def test_all_synthesized_go_in_one_go_and_not_before_it_is_saved(
     at = workbench.open("samples", model=synthesized)
     at.button(key="samples.delete_synthesized").click().run()
     assert list(at.dataframe[0].value["text"]) == ["Thank you, dear."]
-    assert f"{len(there)} synthesized samples will be deleted when you save" in words(at)
+    assert f"Saving permanently deletes {len(there)} synthesized samples" in words(at)
     at.button(key="samples.keep_synthesized").click().run()
     assert len(at.dataframe[0].value) == len(there) + 1
     assert at.button(key="samples.save").disabled
@@ -428,7 +428,7 @@ def test_an_undo_never_makes_a_synthesized_text_pass_for_one_that_somebody_wrote
 
 def test_a_trained_model_is_read_only_with_the_reason_and_the_way_out(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("samples", model=trained.handle)
-    assert "frozen into v1" in words(at)
+    assert "frozen in v1" in words(at)
     assert at.button(key="samples.copy")
     assert len(at.dataframe[0].value) == 20
     assert not [button for button in at.button if button.key == "samples.save"]

@@ -26,7 +26,7 @@ def test_a_typed_text_is_scored_at_once_and_as_the_service_does(workbench: Workb
     at = typed(workbench.open("score", model=trained.handle), KIND)
     card = trained.client.scores.score(trained.handle, KIND)
     assert at.metric[0].value == str(card.composite)
-    assert "Preview by v1" in words(at)
+    assert "Preview with v1" in words(at)
     assert (
         f"<b>{card.scores['warmth']:>3}".replace(" ", "\u2007")
         in json.loads(charts(at)[0])["layout"]["annotations"][0]["text"]
@@ -45,7 +45,7 @@ def test_the_service_is_asked_on_request_and_names_the_request(workbench: Workbe
     assert "req_" not in words(at)
     at.button(key="score.ask").click().run()
     assert "Request `req_" in words(at)
-    assert "The same numbers as above." in words(at)
+    assert "The scores are the same as above." in words(at)
     assert "req_" not in words(typed(at, UNKIND)), "an answer belongs to its text"
 
 
@@ -63,7 +63,7 @@ def test_the_link_of_the_active_version_names_its_number(workbench: Workbench, t
 def test_a_long_text_stays_out_of_the_link_and_the_page_says_so(workbench: Workbench, trained: Trained) -> None:
     at = typed(workbench.open("score", model=trained.handle), KIND * 40)
     assert copied_link(at) == {"model": trained.handle, "version": "v1"}
-    assert "A copied link leaves texts of more than 1,000 characters out." in words(at)
+    assert "Copied links leave out texts of more than 1,000 characters." in words(at)
 
 
 def test_two_texts_show_the_change_per_trait(workbench: Workbench, trained: Trained) -> None:
@@ -83,7 +83,7 @@ def test_two_texts_are_compared_by_the_service_on_request(workbench: Workbench, 
     assert "req_" not in words(at)
     at.button(key="score.ask_pair").click().run()
     assert f"composite **{a} → {b}**" in words(at)
-    assert "The same numbers as above." in words(at)
+    assert "The scores are the same as above." in words(at)
     assert "Request `req_" in words(at)
     assert at.code[1].value == trained.client.scores.compare_chart(trained.handle, UNKIND, KIND)
     at.text_area(key="score.against").set_value(UNKIND).run()
@@ -104,7 +104,7 @@ def test_an_address_is_not_scored_as_a_text_and_stays_when_it_cannot_be_read(
 ) -> None:
     address = f"{service.base_url}/v1/docs"
     at = workbench.open("score", model=trained.handle, text=address)
-    assert "This is an address." in words(at)
+    assert "This is a web address." in words(at)
     assert not charts(at)
     at.button(key="score.text.read").click().run()
     assert len(at.error) == 1, "addresses of this machine are not fetched"
@@ -142,7 +142,7 @@ def test_a_chosen_version_scores(workbench: Workbench, service: Service, client:
     at = workbench.open("score", model=handle, text=UNKIND)
     for version in ("v1", "v2"):
         at.selectbox(key="version").set_value(version).run()
-        assert f"Preview by {version}" in words(at)
+        assert f"Preview with {version}" in words(at)
         assert at.metric[0].value == str(client.scores.score(f"{handle}@{version}", UNKIND).composite)
 
 
@@ -152,7 +152,7 @@ def test_before_the_first_training_it_says_what_a_training_would(
     handle = f"{namespace}.tone"
     make_draft(client, handle)
     at = workbench.open("score", model=handle, text=KIND)
-    assert "Rehearsal from 20 samples, nothing is stored" in words(at)
+    assert "Rehearsal from 20 samples (nothing is stored)" in words(at)
     said = at.metric[0].value
     assert client.models.get(handle).state == "draft"
     client.models.train(handle)
@@ -203,7 +203,7 @@ def test_a_sample_can_be_taken_as_the_text(workbench: Workbench, trained: Traine
 def test_an_archived_model_scores_no_more(workbench: Workbench, client: Traitbench, namespace: str) -> None:
     make_draft(client, f"{namespace}.old")
     client.models.delete(f"{namespace}.old")
-    assert "scores no more" in words(workbench.open("score", model=f"{namespace}.old"))
+    assert "no longer scores" in words(workbench.open("score", model=f"{namespace}.old"))
 
 
 def test_without_a_service_it_says_so(monkeypatch: pytest.MonkeyPatch, service: Service) -> None:

@@ -15,7 +15,7 @@ from traitbench.scoring.search import EFFORTS
 def test_without_traits_it_says_what_comes_first(workbench: Workbench, client: Traitbench, namespace: str) -> None:
     client.models.create(f"{namespace}.new")
     at = workbench.open("train", model=f"{namespace}.new")
-    assert "First say what to measure" in words(at)
+    assert "Add a trait first" in words(at)
     assert "Add traits" in links(at)
     assert not can_start(at)
 
@@ -34,7 +34,7 @@ def test_an_empty_pole_is_named_and_nothing_can_start(workbench: Workbench, clie
 def test_it_says_what_will_happen_before_it_happens(workbench: Workbench, client: Traitbench, namespace: str) -> None:
     make_draft(client, f"{namespace}.tone")
     at = workbench.open("train", model=f"{namespace}.tone")
-    assert "20 samples of 1 trait are read" in words(at)
+    assert "Training fits 1 trait to 20 samples" in words(at)
     assert "version **v1**" in words(at)
     row = at.dataframe[0].value.iloc[0].to_dict()
     assert (row["Trait"], row["▲ Positive"], row["▼ Negative"], row["Ready"]) == ("Warmth", 10, 10, "yes")
@@ -52,10 +52,9 @@ def test_each_effort_says_what_it_tries_and_what_it_costs(
     make_draft(client, f"{namespace}.tone")
     at = workbench.open("train", model=f"{namespace}.tone")
     captions = list(at.radio(key="effort").proto.captions)
-    assert [
-        caption.startswith(f"{EFFORTS[name].says[:1].upper()}{EFFORTS[name].says[1:]}.")
-        for name, caption in zip(("low", "medium", "high", "max"), captions, strict=True)
-    ] == [True] * 4
+    tried = ("tries 2 settings.", "tries up to 45 settings.", "tries up to 135 settings.", "tries up to 515 settings.")
+    assert all(words in caption for words, caption in zip(tried, captions, strict=True))
+    assert all(f"{name}: {effort.says}" in at.radio(key="effort").help for name, effort in EFFORTS.items())
     assert all(caption.endswith((" s.", "min.", "second.")) for caption in captions)
     assert "to read 20 texts" in words(at)
     assert "to search 1 trait" in words(at)
@@ -73,7 +72,7 @@ def test_the_labels_can_be_left_out_and_that_stands_in_the_link(
     client.models.wait(handle)
     assert client.versions.get(handle).metrics.use_labels is False
     at.run()
-    assert "Nothing new to find just now" in at.info[0].value
+    assert "A refit would change nothing now" in at.info[0].value
     at.toggle(key="use_labels").set_value(True).run()
     assert not at.info, "the labels are something to search with"
 
@@ -90,7 +89,7 @@ def test_a_started_training_ends_in_a_version_with_figures(
     assert client.models.wait(handle).state == "ready"
     assert client.versions.get(handle).metrics.effort == "low"
     at.run()
-    assert "v1 scores texts now" in words(at)
+    assert "v1 is active" in words(at)
     assert "20 samples, effort low" in words(at)
 
 
@@ -100,7 +99,7 @@ def test_a_ready_model_shows_each_figure_and_what_it_was_measured_on(workbench: 
     low, high = figures["auroc_interval"]
     assert f"{figures['auroc']:.2f} ({low:.2f} to {high:.2f})" in charts(at)[0]
     assert f"Measured on: {figures['measured_on'].replace('-', chr(92) + '-')} (Warmth)." in words(at)
-    assert {"Score a text with it", "See and compare versions"} <= set(links(at))
+    assert {"Score a text", "View versions"} <= set(links(at))
 
 
 def test_a_ready_model_shows_what_was_tried_and_gained_and_what_more_samples_would_bring(
@@ -110,14 +109,14 @@ def test_a_ready_model_shows_what_was_tried_and_gained_and_what_more_samples_wou
     told = trained.client.versions.get(trained.handle).metrics.traits["warmth"].model_dump()
     row = next(each.value for each in at.dataframe if "Tried" in each.value).iloc[0].to_dict()
     assert (row["Trait"], row["Tried"], row["Gained"]) == ("Warmth", told["search"]["tried"], told["search"]["gained"])
-    assert (row["Labels weigh"], row["About the labels"]) == (told["labels"]["share"], told["labels"]["why"])
-    assert f"20 more samples: {told['forecast']['auroc']:.2f} (between" in words(at)
+    assert (row["Label weight"], row["Why"]) == (told["labels"]["share"], told["labels"]["why"])
+    assert f"20 more samples: AUROC {told['forecast']['auroc']:.2f} (between" in words(at)
     assert "Learning curves, calibration and tiers" in links(at)
 
 
 def test_a_ready_model_says_why_training_again_does_nothing(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("train", model=trained.handle)
-    assert "training again as before does nothing" in words(at)
+    assert "Training freezes traits and samples" in words(at)
     assert not can_start(at)
 
 
@@ -126,7 +125,7 @@ def test_a_fresh_search_gives_a_version_that_is_set_against_the_one_before(
 ) -> None:
     handle = ready(client, f"{namespace}.tone")
     at = workbench.open("train", model=handle)
-    assert "Nothing new to find just now" in at.info[0].value
+    assert "A refit would change nothing now" in at.info[0].value
     at.radio(key="effort").set_value("low").run()
     at.toggle(key="use_labels").set_value(False).run()
     assert not at.info
@@ -135,9 +134,9 @@ def test_a_fresh_search_gives_a_version_that_is_set_against_the_one_before(
     assert client.models.wait(handle).version_no == 2
     assert client.versions.get(handle).triggered_by == "retune"
     at.run()
-    assert "v2 scores texts now" in words(at)
-    assert "**Against v1.** Mean AUROC **" in words(at)
-    assert "See v1 and v2 side by side" in links(at)
+    assert "v2 is active" in words(at)
+    assert "**Compared with v1.** Mean AUROC **" in words(at)
+    assert "Compare v1 with v2" in links(at)
     at.button(key="train.back").click().run()
     assert client.models.get(handle).version_no == 1
 
@@ -165,8 +164,8 @@ def test_feedback_that_waits_is_shown_and_goes_into_a_fresh_search(
     handle = ready(client, f"{namespace}.tone")
     client.scores.score(handle, "Go away.", feedback={"warmth": 0})
     at = workbench.open("train", model=handle)
-    assert at.progress[0].proto.text == "1 sample of feedback, 10 start a retraining"
-    assert "21 samples are read again, 1 sample of feedback that wait among them" in words(at)
+    assert at.progress[0].proto.text == "1 sample of feedback; 10 start a retraining"
+    assert "fitted again from scratch (21 samples, 1 of them pending feedback)" in words(at)
     assert not at.info
 
 
@@ -176,13 +175,13 @@ def test_a_running_retraining_says_so_and_the_old_version_scores(
     handle = ready(client, f"{namespace}.tone")
     run_id = hold_busy(service.bench, handle, None, kind="retune")
     at = workbench.open("train", model=handle)
-    assert "Searching for new parameters" in words(at)
-    assert "v1 goes on scoring meanwhile" in words(at)
+    assert "Refitting" in words(at)
+    assert "v1 keeps scoring meanwhile" in words(at)
     assert "Score a text with v1" in links(at)
     end_badly(service.bench, run_id, "The disk is full.")
     at.run()
-    assert "The disk is full\\. v1 is as it was and goes on scoring." in " ".join(at.error[0].value.split())
-    assert "v1 scores texts now" in words(at)
+    assert "The disk is full\\. v1 did not change and keeps scoring." in " ".join(at.error[0].value.split())
+    assert "v1 is active" in words(at)
 
 
 def test_under_zero_retention_there_is_nothing_to_search_in(
@@ -191,7 +190,7 @@ def test_under_zero_retention_there_is_nothing_to_search_in(
     handle = ready(client, f"{namespace}.tone")
     client.models.update(handle, zero_data_retention=True)
     at = workbench.open("train", model=handle)
-    assert "its samples were removed after the training" in words(at)
+    assert "the samples were removed after training" in words(at)
     assert not any(button.key == "train.retune.start" for button in at.button)
 
 
@@ -230,7 +229,7 @@ def test_a_queued_training_waits_for_its_turn(
     handle = f"{namespace}.tone"
     make_draft(client, handle)
     hold_busy(service.bench, handle, None)
-    assert workbench.open("train", model=handle).progress[0].proto.text == "Waiting for its turn"
+    assert workbench.open("train", model=handle).progress[0].proto.text == "Waiting in the queue"
 
 
 def test_when_the_run_ends_the_page_shows_the_outcome(
@@ -254,7 +253,7 @@ def test_a_failed_training_says_why_and_can_be_started_again(
     end_badly(service.bench, hold_busy(service.bench, handle, None), "The worker was stopped three times.")
     at = workbench.open("train", model=handle)
     assert "The worker was stopped three times" in at.error[0].value
-    assert "Traits and samples are as they were" in at.error[0].value
+    assert "Traits and samples did not change" in at.error[0].value
     at.button(key="train.start").click().run()
     assert client.models.wait(handle).state == "ready"
 
@@ -277,7 +276,7 @@ def test_an_archived_model_cannot_be_trained(workbench: Workbench, client: Trait
     make_draft(client, f"{namespace}.old")
     client.models.delete(f"{namespace}.old")
     at = workbench.open("train", model=f"{namespace}.old")
-    assert "was deleted" in words(at)
+    assert "was archived" in words(at)
     assert not can_start(at)
 
 

@@ -65,7 +65,7 @@ def test_balance_is_drawn_with_counts(workbench: Workbench, client: Traitbench, 
     at = workbench.open("traits", model=f"{namespace}.full")
     assert "Samples: 10 at cold, 10 at warm, 1 in between" in drawn(at)
     assert "needs" not in words(at)
-    assert "All poles have samples: train" in links(at)
+    assert "Train this model" in links(at)
 
 
 def test_labels_cannot_smuggle_markup_into_the_drawing(workbench: Workbench, client: Traitbench, handle: str) -> None:
@@ -105,7 +105,7 @@ def test_a_name_that_another_trait_has_is_said_below_the_field(
     at = workbench.open("traits", model=handle)
     at.button(key="traits.new").click().run()
     fill(at, f"traits.form.{handle}.:0", name="Warmth")
-    assert "has a trait of this name already" in words(at)
+    assert "already has a trait with this name" in words(at)
     at = workbench.open("traits", model=handle)
     at.button(key="traits.edit.clarity").click().run()
     fill(at, f"traits.form.{handle}.clarity:0", name="Warmth")
@@ -136,12 +136,12 @@ def test_a_trait_goes_only_after_the_question_which_names_its_samples(
     assert len(client.traits.list(f"{namespace}.full")) == 1
     at.button(key="traits.delete.yes").click().run()
     assert not client.traits.list(f"{namespace}.full")
-    assert "20 samples with it" in at.toast[0].value
+    assert "and its 20 samples" in at.toast[0].value
 
 
 def test_a_trained_model_is_read_only_with_the_reason_and_the_way_out(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("traits", model=trained.handle)
-    assert "frozen into v1" in words(at)
+    assert "frozen in v1" in words(at)
     assert at.button(key="traits.copy")
     assert not [button for button in at.button if str(button.key).startswith(("traits.edit", "traits.delete"))]
 
@@ -152,7 +152,7 @@ def test_a_busy_model_is_read_only_for_the_moment(
     make_draft(client, f"{namespace}.full")
     hold_busy(service.bench, f"{namespace}.full", None)
     at = workbench.open("traits", model=f"{namespace}.full")
-    assert "Read only for the moment" in words(at)
+    assert "Read only for now" in words(at)
     assert "Training" in words(at)
 
 
@@ -198,7 +198,7 @@ def test_discovery_says_what_it_needs_when_there_are_too_few_texts(
     client.samples.add(handle, [SampleInput(trait="warmth", text="Thank you!", quality=1.0)])
     at = workbench.open("traits", model=handle)
     at.button(key="traits.discover_button").click().run()
-    assert "**20 different texts**; here are 1" in at.warning[0].value
+    assert "**20 different texts**; this model has 1" in at.warning[0].value
     assert "traits.discover_send" not in [button.key for button in at.button]
     assert "Add samples" in links(at)
 
@@ -218,7 +218,7 @@ def test_what_is_discovered_is_shown_with_its_figures_and_typical_texts_edited_a
     for trait in found:
         assert trait.discrimination is not None
         assert f"**Discrimination {trait.discrimination:.2f}:**" in said
-        assert "measured on texts held out" in said
+        assert "on held-out texts" in said
     texts = {sample.id: sample.text for sample in client.samples.list(replies)}
     anchors = found[0].anchor_sample_ids
     assert anchors is not None
@@ -226,7 +226,7 @@ def test_what_is_discovered_is_shown_with_its_figures_and_typical_texts_edited_a
     assert "needs at least one sample" not in said
 
     discover(at)
-    assert "searched with this effort before" in at.info[-1].value
+    assert "already ran on these samples with this effort" in at.info[-1].value
     assert at.radio(key="discover.effort").value == "low"
 
     at = workbench.open("traits", model=replies)
@@ -254,6 +254,6 @@ def test_a_discovery_that_failed_says_why(
     run_id = hold_busy(service.bench, replies, None, kind="discover")
     end_badly(service.bench, run_id, "The encoder went away.")
     at = workbench.open("traits", model=replies)
-    assert "The discovery that began" in at.error[0].value
+    assert "The discovery that started" in at.error[0].value
     assert "The encoder went away" in at.error[0].value
     assert at.button(key="traits.discover_button")

@@ -38,7 +38,7 @@ def twice(service: Service) -> Iterator[Trained]:
 def test_before_the_first_training_there_is_none(workbench: Workbench, client: Traitbench, namespace: str) -> None:
     client.models.create(f"{namespace}.new")
     at = workbench.open("versions", model=f"{namespace}.new")
-    assert "No version yet" in words(at)
+    assert "No versions yet" in words(at)
     assert "Train this model" in links(at)
 
 
@@ -48,10 +48,10 @@ def test_before_the_first_training_there_is_none(workbench: Workbench, client: T
 def test_the_list_is_newest_first_and_says_which_one_scores(workbench: Workbench, twice: Trained) -> None:
     table = workbench.open("versions", model=twice.handle).dataframe[0].value
     assert table["Version"].tolist() == ["v2", "v1"]
-    assert table["Made by"].tolist() == ["Fresh search", "First training"]
+    assert table["Created by"].tolist() == ["Refit", "First training"]
     assert table["Samples"].tolist() == [10, 20]
     active = twice.client.models.get(twice.handle).version_no
-    assert table.set_index("Version")["Scores"].to_dict()[f"v{active}"] == "active"
+    assert table.set_index("Version")["Status"].to_dict()[f"v{active}"] == "active"
 
 
 def test_the_list_has_the_figure_of_each_trait_with_its_interval(workbench: Workbench, twice: Trained) -> None:
@@ -69,9 +69,9 @@ def test_the_list_says_which_ones_the_next_version_pushes_out_and_that_a_tag_kee
         client.models.train(handle, reoptimize_params=True)
         client.models.wait(handle)
     at = workbench.open("versions", model=handle)
-    assert at.dataframe[0].value["Next"].tolist() == ["kept: among the newest 100"] * 3
-    assert "The next version pushes none of these out" in words(at)
-    assert "See or change this rule" in links(at)
+    assert at.dataframe[0].value["After the next version"].tolist() == ["stays, among the newest 100"] * 3
+    assert "The next version removes none of these" in words(at)
+    assert "View or change this rule" in links(at)
     client.models.update(
         handle, version_retention_policy=VersionRetentionPolicy(keep_unnamed=2, keep_first_of_month=False)
     )
@@ -81,8 +81,8 @@ def test_the_list_says_which_ones_the_next_version_pushes_out_and_that_a_tag_kee
         handle, version_retention_policy=VersionRetentionPolicy(keep_unnamed=1, keep_first_of_month=False)
     )
     at.run()
-    assert at.dataframe[0].value["Next"].to_list() == ["kept: tagged", "removed unless tagged"]
-    assert "**The next version pushes out 1 version: v2.**" in words(at)
+    assert at.dataframe[0].value["After the next version"].to_list() == ["stays, tagged", "goes, unless it is tagged"]
+    assert "**The next version removes 1 version: v2.**" in words(at)
 
 
 # ---- one in detail ---------------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def test_details_show_figures_parameters_hash_and_snapshot(workbench: Workbench,
     assert "Measured on:" in words(at)
     assert version.param_hash in [code.value for code in at.code]
     assert any(set(version.metrics.traits["warmth"].parameters) < set(frame.value.columns) for frame in at.dataframe)
-    assert "Snapshot as JSON" in [button.label for button in at.get("download_button")]
+    assert "Download snapshot (JSON)" in [button.label for button in at.get("download_button")]
 
 
 def test_a_tag_is_added_and_removed(workbench: Workbench, client: Traitbench, namespace: str) -> None:
@@ -122,7 +122,7 @@ def test_another_version_can_be_made_the_active_one(
     handle = ready(client, f"{namespace}.tone")
     add_version(service.bench, handle, client)
     at = workbench.open("versions", model=handle, view="Details", version="v1")
-    assert "New tags go to the active version, v2" in words(at)
+    assert "Only the active version (v2) can get new tags" in words(at)
     at.button(key="versions.activate").click().run()
     assert client.models.get(handle).version_no == 1
     assert "Active: this version scores" in words(at)
@@ -133,7 +133,7 @@ def test_a_scoring_key_reads_figures_and_no_snapshot(
 ) -> None:
     scorer = Workbench(monkeypatch, service, service.issue("scoring", ("twice",)))
     at = scorer.open("versions", model=twice.handle, view="Details", version="v1")
-    assert "may not read snapshots" in words(at)
+    assert "To read snapshots" in words(at)
     assert "Measured on:" in words(at)
 
 
@@ -150,7 +150,7 @@ def test_details_show_for_each_trait_how_far_its_scores_can_be_trusted(workbench
     tiers = next(html.proto.body for html in at.get("html") if "Held-out scores by tier" in html.proto.body)
     for count in (number for pole in figures["confusion"].values() for number in pole.values()):
         assert f"<b>{count}</b>" in tiers
-    assert "What more samples bring" in words(at)
+    assert "Gain from more samples" in words(at)
     curve = figures["curve"]
     assert len(curve) > 1
     assert any(f"{curve[0]['samples']} samples: {curve[0]['auroc']:.2f}, between" in chart for chart in charts(at))
@@ -174,8 +174,8 @@ def test_a_version_of_before_shows_what_it_has_and_says_what_it_lacks(
     make_old(service.bench, handle)
     at = workbench.open("versions", model=handle, view="Details")
     assert not at.exception
-    assert "this version was trained before there were learning curves" in words(at)
-    assert "it was trained before there was such a table" in words(at)
+    assert "No learning curve: this version was trained by an older release" in words(at)
+    assert "No table: this version was trained by an older release" in words(at)
     assert len(charts(at)) == 1
     assert workbench.open("train", model=handle).exception == []
 
@@ -215,8 +215,8 @@ def test_the_link_names_the_trait_that_is_looked_at(workbench: Workbench, client
 def test_one_version_alone_compares_nothing_and_says_what_to_do(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("versions", model=trained.handle, view="Compare")
     assert "Only one version so far" in words(at)
-    assert {"Give feedback on a score", "Search parameters afresh"} <= set(links(at))
-    assert "Score two texts against each other instead" in links(at)
+    assert {"Give feedback on a score", "Refit the model"} <= set(links(at))
+    assert "Compare two texts" in links(at)
     assert not charts(at)
 
 
@@ -240,7 +240,7 @@ def test_the_figures_of_both_are_in_one_chart(workbench: Workbench, twice: Train
 def test_the_comparison_says_how_both_were_made_and_what_came_of_it(workbench: Workbench, twice: Trained) -> None:
     at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
     assert "**v1**  First training" in words(at)
-    assert "**v2**  Fresh search" in words(at)
+    assert "**v2**  Refit" in words(at)
     assert "v2 was measured on 10 samples fewer" in words(at)
 
 
@@ -277,7 +277,7 @@ def test_with_a_scoring_key_the_service_scores_both(
 ) -> None:
     scorer = Workbench(monkeypatch, service, service.issue("scoring", ("twice",)))
     at = with_texts(scorer.open("versions", model=twice.handle, view="Compare", a="v1", b="v2"), twice)
-    assert "The service scores instead" in words(at)
+    assert "The service scores the texts instead" in words(at)
     assert at.metric[3].value == "3"
 
 
@@ -318,7 +318,7 @@ def new_tag(at: AppTest) -> object:
 
 def tag(at: AppTest, name: str) -> AppTest:
     new_tag(at).set_value(name)
-    next(button for button in at.button if button.label == "Tag").click()
+    next(button for button in at.button if button.label == "Add tag").click()
     return at.run()
 
 
