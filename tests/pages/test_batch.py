@@ -173,7 +173,7 @@ def test_all_that_failed_is_a_table_of_reasons(workbench: Workbench, trained: Tr
         ("a.csv", b"", "The file is empty"),
         ("a.csv", b"text\n", "has a header but no rows"),
         ("a.csv", b"text\n\x81\x8d", "neither UTF-8 nor Windows-1252"),
-        ("a.parquet", b"nothing", "no Parquet file"),
+        ("a.parquet", b"nothing", "not a valid Parquet file"),
         ("a.csv", b"text\n" + b"a\n" * (MOST_ROWS + 1), "this page takes up to 100,000"),
     ],
 )
