@@ -148,7 +148,7 @@ def test_under_zero_retention_there_is_none(workbench: Workbench, client: Traitb
 
 def test_with_a_scoring_key_there_is_none(monkeypatch: pytest.MonkeyPatch, service: Service, trained: Trained) -> None:
     scorer = Workbench(monkeypatch, service, service.issue("scoring", ("trained",)))
-    assert "takes the scope `authoring`" in no_feedback(scorer.open("score", model=trained.handle, text=KIND))
+    assert "Use a key of scope `authoring`" in no_feedback(scorer.open("score", model=trained.handle, text=KIND))
 
 
 def test_on_a_model_of_others_there_is_none(workbench: Workbench, public: str) -> None:

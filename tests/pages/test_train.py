@@ -200,7 +200,7 @@ def test_with_a_scoring_key_nothing_can_be_started(
     make_draft(client, f"{namespace}.draft")
     scorer = Workbench(monkeypatch, service, service.issue("scoring", ("trained", namespace)))
     at = scorer.open("train", model=trained.handle)
-    assert "takes the scope `authoring`" in words(at)
+    assert "Use a key of scope `authoring`" in words(at)
     assert not any(button.key == "train.retune.start" for button in at.button)
     assert scorer.open("train", model=f"{namespace}.draft").button(key="train.start").disabled
 
