@@ -46,7 +46,7 @@ def pick_trait(names: Mapping[str, str]) -> str:
 
 
 def draw_trait(model: Model, trait: Trait | None, versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
-    """Draw figures, curve, tiers and search of one version, or figures, curves and tiers of two, the newest last."""
+    """Draw the figures of a trait in one version, or compare them in two versions, the newest last."""
     newest = versions[-1][1]
     for label, each in versions:
         if each.why_not:
