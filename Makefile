@@ -7,13 +7,16 @@ BIN := .venv/bin
 WHEEL := build/wheel
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps
 
+# Tests wait more than they compute: two processes for each processor.
+TEST_PROCESSES ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+
 .PHONY: run test install tools check bench soak wheel licences advisories lock clean
 
 run: install
 	@exec $(BIN)/traitbench
 
 test: install tools check
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
 # Links to the folders by the names of their packages: mypy does not follow an editable install.
 install: .venv/installed
