@@ -107,7 +107,7 @@ def table(label: str, figures: Mapping[str, TraitMetrics], names: Mapping[str, s
                 "95 % to": measured.auroc_interval[1] if measured.auroc_interval else None,
                 "Brier": measured.brier,
                 "Calibration error": measured.calibration_error,
-                "Measured on": measured.measured_on or "not said",
+                "Measured on": measured.measured_on or "unknown",
             }
             for key, each in figures.items()
             for mode, measured in ((FULL, each), *((mode, one) for mode, one in each.modes.items() if mode != FULL))

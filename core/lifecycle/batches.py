@@ -116,7 +116,7 @@ def _check(content: str) -> None:
     if "\x00" in content:
         raise _refused("string_nul", "The character U+0000 is not allowed")
     if not _is_unicode(content):
-        raise _refused("string_unicode", "Half of a surrogate pair is no character")
+        raise _refused("string_unicode", "A lone surrogate is not a character")
 
 
 def _refused(kind: str, message: str) -> ValidationFailed:

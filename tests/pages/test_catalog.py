@@ -134,7 +134,8 @@ def test_a_model_is_archived_only_after_the_question(
     assert client.models.get(f"{namespace}.tone").state == "archived"
     assert not opened(at)
     at.selectbox(key="state").set_value("archived").run()
-    assert opened(at) == {f"{namespace}.tone"}
+    # Public models that other tests have archived are listed too.
+    assert {each for each in opened(at) if not each.startswith("demo.")} == {f"{namespace}.tone"}
 
 
 def test_open_leads_to_what_comes_next(workbench: Workbench, trained: Trained) -> None:
