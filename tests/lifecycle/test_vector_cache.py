@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from traitbench.encoders import FULL, Encoder, Vectors, counted_apart
+from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.vector_cache import Encoding, VectorCache, hash_of
 from traitbench.store.kept_vectors import Encoded, Shelf
 
@@ -122,3 +123,17 @@ def test_a_model_is_forgotten_with_all_that_was_on_its_way_and_no_other_is() -> 
     assert [cache.get(other, [hash_of(text)])[0] for text in "ab"] == [ONE, ONE]
     cache.put(SHELF, hash_of("c"), ONE, since=cache.mark())
     assert cache.get(SHELF, [hash_of("c")])[0] is ONE
+
+
+def test_a_model_that_may_store_nothing_leaves_no_result_in_memory(bench: Bench) -> None:
+    reads: list[int] = []
+
+    def read() -> int:
+        reads.append(len(reads))
+        return len(reads)
+
+    asked = (bench.recall(("test", "forget"), read), bench.recall(("test", "forget"), read))
+    bench.forget(0)
+    again = bench.recall(("test", "forget"), read)
+    # PostgreSQL has no cheap check for writes, so nothing is cached there.
+    assert (asked, again) == (((1, 1), 2) if bench.engine.dialect.name == "sqlite" else ((1, 2), 3))

@@ -8,12 +8,13 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Service, Trained, make_draft
 from tests.pages.drive import Workbench, copied_link, links, words
+from tests.pages.mute_proxy import muted
 from traitbench.app.sample_changes import Changes, save
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import digest
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.errors import NotFound
+from traitbench.errors import NotFound, Unreachable
 
 CSV = "message;kind\nThank you, dear.;warm\nGo away.;cold\n"
 
@@ -223,6 +224,31 @@ def test_an_edit_that_fails_halfway_leaves_no_text_out_and_none_twice(
     left = [sample.text for sample in client.samples.list(draft)]
     assert {sample.text for sample in samples[1:]} <= set(left)
     assert "New 0" in left
+
+
+def test_an_edit_whose_answer_is_lost_loses_no_text(
+    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str, draft: str
+) -> None:
+    """The service deletes the second original, but its response never arrives: the new text must stay."""
+    samples = list(client.samples.list(draft))
+    edits = {
+        each.id: SampleInput(trait="warmth", text=f"New {number}", quality=1.0)
+        for number, each in enumerate(samples[:3])
+    }
+    deletions: list[str] = []
+
+    def mute(method: str, path: str) -> bool:
+        deletions.extend([path] if method == "DELETE" else [])
+        return method == "DELETE" and len(deletions) == 2
+
+    with muted(service.base_url, mute) as base_url:
+        Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)), base_url=base_url)
+        with pytest.raises(Unreachable):
+            save(draft, samples, Changes(edits), progress=lambda _done, _of: None)
+    left = {sample.text for sample in client.samples.list(draft)}
+    assert {"New 0", "New 1"} <= left
+    assert "New 2" not in left
+    assert {sample.text for sample in samples[2:]} <= left
 
 
 # ---- downloads ---------------------------------------------------------------------------------------------------
