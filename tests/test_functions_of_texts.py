@@ -51,7 +51,7 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "likeness": lambda text: terms.kernel([text, "a"]),
     "plain duplicates": duplicates.plain,
     "edits": lambda text: list(islice(variations._edited(text), 20)),
-    "descriptions": lambda text: words._said(TraitPoles("", "name", "warm", "cold", text)),
+    "descriptions": lambda text: words._described(TraitPoles("", "name", "warm", "cold", text)),
     "labels": lambda text: words._phrases(text),
     "addresses": is_url,
     "block of a card": cards._block,

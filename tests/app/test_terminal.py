@@ -44,7 +44,7 @@ def test_what_is_taken_away_for_good_is_asked_about(
     code, _, shown = terminal("models", "delete", handle, typed=answer)
     assert (code, client.models.get(handle).state) == (int(state == "draft"), state)
     assert "will be archived" in shown
-    assert "Go on? [y/N]" in shown
+    assert "Continue? [y/N]" in shown
 
 
 def test_a_table_fits_the_terminal_and_shows_nothing_that_steers_it(

@@ -316,7 +316,7 @@ def test_a_damaged_list_lets_nobody_in_and_names_its_line_to_the_operator(
         assert not is_in(visitor)
         assert is_in(early), "a file that is being edited signs nobody out"
     (started.home / "people.toml").unlink()
-    assert "Ask its operator to add you" in sign_in(visitor).text
+    assert "Ask the operator to add you" in sign_in(visitor).text
 
 
 def test_an_operator_of_the_list_and_the_one_of_the_link_come_in(
@@ -332,7 +332,7 @@ def test_an_operator_of_the_list_and_the_one_of_the_link_come_in(
     assert found
     with httpx.Client(base_url=started.base_url, trust_env=False) as operator:
         wrong = operator.get("/sign-in?token=guess")
-        assert (wrong.status_code, "not the sign-in link" in wrong.text) == (403, True)
+        assert (wrong.status_code, "sign-in link is out of date" in wrong.text) == (403, True)
         assert operator.get(found[0]).status_code == 303
         assert is_in(operator)
 

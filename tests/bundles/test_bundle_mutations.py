@@ -147,8 +147,8 @@ def test_a_value_beyond_its_bounds_is_refused_at_its_place(door: Door, place: st
 @pytest.mark.parametrize(
     ("field", "value", "says"),
     [
-        ("quartiles", {"positive": [90, 50, 60], "negative": [1, 2, 3]}, "quartiles have to rise"),
-        ("breaks", {"developing": 60, "solid": 40, "strong": 50}, "breaks have to rise"),
+        ("quartiles", {"positive": [90, 50, 60], "negative": [1, 2, 3]}, "quartiles must be in ascending order"),
+        ("breaks", {"developing": 60, "solid": 40, "strong": 50}, "breaks must be in ascending order"),
         ("name", "a" * 201, "name: use 1 to 200"),
         ("offset", 1e30, "vector and offset: numbers from -1,000,000"),
         ("modes", {"other": None}, "a mode that the encoder does not have"),

@@ -95,7 +95,7 @@ def test_what_a_person_should_know_of_the_texts_is_said(working: Bench) -> None:
     done = settled(working, handle).last_operation
     assert done is not None
     assert done.progress is not None
-    assert any("negates" in note for note in done.progress.notes or [])
+    assert any("only says what a text is not" in note for note in done.progress.notes or [])
 
 
 def test_a_variation_keeps_quality_and_seed(working: Bench) -> None:

@@ -75,7 +75,7 @@ def test_where_nothing_is_found_it_says_what_was_looked_at(workbench: Workbench,
     for button in list(keys(at, "doctor.ignore.")):
         at = press(at, button)
     assert "Checked 20 samples of 1 trait for:" in words(at)
-    assert "One text at both poles" in words(at)
+    assert "Same text at both poles" in words(at)
     assert "problems that this check cannot detect" in words(at)
 
 
