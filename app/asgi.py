@@ -30,7 +30,7 @@ from traitbench.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from traitbench.app.oidc import OpenId
-    from traitbench.lifecycle.bench import Bench
+    from traitbench.lifecycle.context import Context
 
 _MAIN = Path(__file__).with_name("main.py")
 _NOT_PAGES = frozenset({"traitbench.app.asgi", "traitbench.app.cli", "traitbench.app.main", "traitbench.app.serve"})
@@ -107,7 +107,7 @@ class Embedded:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._api: ASGIApp | None = None
-        self.bench: Bench | None = None
+        self.context: Context | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
@@ -125,22 +125,22 @@ class Embedded:
 
     def open(self) -> None:
         """Open the store, the worker process and the encoder, then build the API; add demo models in the background."""
-        from traitbench.lifecycle.bench import open_bench
+        from traitbench.lifecycle.context import open_context
 
-        self.bench = open_bench(self._settings)
+        self.context = open_context(self._settings)
 
         from traitbench.lifecycle import demo, keys
         from traitbench.service.app import create_app
 
-        keys.first_key(self.bench)
-        self._api = create_app(lambda: self.bench)
-        threading.Thread(target=demo.ensure_demo_models, args=(self.bench,), name="demo models", daemon=True).start()
+        keys.first_key(self.context)
+        self._api = create_app(lambda: self.context)
+        threading.Thread(target=demo.ensure_demo_models, args=(self.context,), name="demo models", daemon=True).start()
 
     def close(self) -> None:
         """Stop what `open` started. Late requests get a 503 that says that the service is stopping."""
-        bench, self.bench = self.bench, None
-        if bench is not None:
-            bench.close()
+        context, self.context = self.context, None
+        if context is not None:
+            context.close()
 
 
 class _ServiceFirst:

@@ -86,7 +86,7 @@ def worker() -> None:
             "On SQLite, `traitbench` and `traitbench serve` start a worker themselves."
         )
     from traitbench.app.serve import until_told
-    from traitbench.lifecycle.bench import open_store
+    from traitbench.lifecycle.context import open_store
     from traitbench.lifecycle.greeting import WORKER, greeting
     from traitbench.runs.engine import Runs
 

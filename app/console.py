@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from traitbench.contract.unreadable import Unreadable
 from traitbench.lifecycle import keys, operating
-from traitbench.lifecycle.bench import open_store
+from traitbench.lifecycle.context import open_store
 from traitbench.lifecycle.keys import Issued, KeyNotFound, of_session
 from traitbench.lifecycle.operating import Overview, Recent
 from traitbench.settings import Settings, read_settings

@@ -23,8 +23,8 @@ from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.encoders import Encoder, EncoderUnavailable, Vectors
-from traitbench.encoders.lanes import LANES, Batch
 from traitbench.encoders.registry import load_encoder
+from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
 from traitbench.encoders.vocabulary import load_vocabulary
 from traitbench.errors import BodyTooLarge
 from traitbench.generators.label_axes import LabelAxes
@@ -105,11 +105,11 @@ def unread(samples: Sequence[Sample]) -> dict[str, str]:
 
 def read(texts: Mapping[str, str], progress: Callable[[int, int], object]) -> None:
     """Encode texts in small batches, so that interactive requests go first."""
-    encoder, turns, keys = _encoder(), Batch(), list(texts)
+    encoder, turns, keys = _encoder(), BatchQueue(), list(texts)
     for start in range(0, len(keys), _A_TURN):
         progress(start, len(keys))
         some = keys[start : start + _A_TURN]
-        with LANES.turn(turns):
+        with SCHEDULER.slot(turns):
             found = embed(encoder.encode, [texts[key] for key in some])
         _remember(encoder, dict(zip(some, found, strict=True)))
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from traitbench.app.figures import label
 from traitbench.contract.models import Model, VersionRetentionPolicy
 from traitbench.contract.versions import Version
-from traitbench.prune import PrunableVersion, keep
+from traitbench.prune import PrunableVersion, versions_to_keep
 
 GOES = "removed unless tagged"
 
@@ -65,4 +65,4 @@ def _with_next(versions: Sequence[Version], now: datetime | None) -> list[Prunab
 
 
 def _keep(versions: Sequence[PrunableVersion], policy: VersionRetentionPolicy) -> frozenset[int]:
-    return keep(versions, keep_unnamed=policy.keep_unnamed, keep_first_of_month=policy.keep_first_of_month)
+    return versions_to_keep(versions, keep_unnamed=policy.keep_unnamed, keep_first_of_month=policy.keep_first_of_month)

@@ -30,7 +30,7 @@ class _Held:
 def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
     """Return all samples, sorted by id; `traits` are the current traits of the model."""
     address = (client().base_url, handle)
-    held = session.kept(_HELD)
+    held = session.get(_HELD)
     if isinstance(held, _Held) and held.address == address:
         try:
             samples = _read(address, held.before, held.last_cursor)
@@ -43,7 +43,7 @@ def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
 
 def unreadable_samples() -> list[Unreadable]:
     """Return the rows that the service could not read when the samples were read last."""
-    return list(session.kept(_UNREADABLE, ()))
+    return list(session.get(_UNREADABLE, ()))
 
 
 def _read(address: tuple[str, str], before: Sequence[Sample], cursor: str | None) -> list[Sample]:
@@ -52,9 +52,9 @@ def _read(address: tuple[str, str], before: Sequence[Sample], cursor: str | None
     while True:
         page = client().samples.list(address[1], limit=LARGEST_SAMPLE_PAGE, cursor=cursor)
         unreadable += page.unreadable
-        session.keep(_UNREADABLE, tuple(unreadable))
+        session.store(_UNREADABLE, tuple(unreadable))
         if page.next_cursor is None:
-            session.keep(_HELD, _Held(address, tuple(samples), cursor))
+            session.store(_HELD, _Held(address, tuple(samples), cursor))
             return samples + page.items
         samples += page.items
         cursor = page.next_cursor

@@ -68,12 +68,12 @@ def next_round(form: str) -> None:
     rounds[form] = rounds.get(form, 0) + 1
 
 
-def kept(key: str, default: Any = None) -> Any:
+def get(key: str, default: Any = None) -> Any:
     """Return a stored value."""
     return st.session_state.get(key, default)
 
 
-def keep(key: str, value: Any) -> None:
+def store(key: str, value: Any) -> None:
     """Store a value; None removes it."""
     if value is None:
         st.session_state.pop(key, None)

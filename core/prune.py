@@ -34,7 +34,9 @@ class PrunableVersion:
             raise ValueError(f"v{self.version_no} has a creation time without a UTC offset, so its month is unknown.")
 
 
-def keep(versions: Sequence[PrunableVersion], *, keep_unnamed: int, keep_first_of_month: bool) -> frozenset[int]:
+def versions_to_keep(
+    versions: Sequence[PrunableVersion], *, keep_unnamed: int, keep_first_of_month: bool
+) -> frozenset[int]:
     """Return the `version_id`s of the versions that stay."""
     oldest_first = sorted(versions, key=lambda version: version.version_no)
     stay = [version for version in versions if version.tagged or version.active]

@@ -25,8 +25,8 @@ heading(
     "batch",
     model,
     version=chosen if chosen in numbers else active,
-    traits=",".join(session.kept(TRAITS, [])) or st.query_params.get("traits"),
-    mode=session.kept(MODE) or st.query_params.get("mode"),
+    traits=",".join(session.get(TRAITS, [])) or st.query_params.get("traits"),
+    mode=session.get(MODE) or st.query_params.get("mode"),
     **in_link(list(names)),
 )
 

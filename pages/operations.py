@@ -29,7 +29,7 @@ settings = read_settings()
 
 def start_again(run: Listed) -> None:
     """Mark a failed run to be started again. A button callback: the page starts the run, so it can show a refusal."""
-    session.keep(AGAIN, run)
+    session.store(AGAIN, run)
 
 
 def draw_failed(run: Listed) -> None:
@@ -108,8 +108,8 @@ if not console.available():
 
 # ---- start a failed run again ----------------------------------------------------------------------------------------
 
-if again := session.kept(AGAIN):
-    session.keep(AGAIN, None)
+if again := session.get(AGAIN):
+    session.store(AGAIN, None)
     with attempt() as starting:
         operations.retry(client(), again)
     if starting.done:

@@ -78,9 +78,9 @@ names = {trait.key: trait.name for trait in traits}
 
 # ---- which view ------------------------------------------------------------------------------------------------------
 
-if can_edit and (goal := session.kept(VIEW)):
+if can_edit and (goal := session.get(VIEW)):
     session.put({"task": goal})
-    session.keep(VIEW, None)
+    session.store(VIEW, None)
 view = "table"
 if can_edit or samples:
     view = st.segmented_control(
@@ -290,7 +290,7 @@ if can_edit and shown and saving:
             progress=lambda at, of: bar.progress(at / of, text=f"Saving {at:,} of {of:,}"),
         )
     if acting.done:
-        session.keep(UNDO, done)
+        session.store(UNDO, done)
         forget_changes()
         session.flash(f"Saved: {done.what}.")
         st.rerun()

@@ -12,7 +12,7 @@ from traitbench.app.service import client
 from traitbench.app.text import count, plain
 from traitbench.app.theme import FOUND_SIGN
 from traitbench.app.widgets import discovery
-from traitbench.app.widgets.balance import balance_bar, lacking, poles_line
+from traitbench.app.widgets.balance import balance_bar, missing_pole_message, poles_line
 from traitbench.app.widgets.confirm import ask, asked, confirm
 from traitbench.app.widgets.discovery import draw_anchors, draw_figures, draw_outcome
 from traitbench.app.widgets.frozen import editable
@@ -56,7 +56,7 @@ if not traits and not traits.unreadable:
 # ---- the traits ------------------------------------------------------------------------------------------------------
 
 else:
-    not_ready = [trait for trait in traits if lacking(trait)]
+    not_ready = [trait for trait in traits if missing_pole_message(trait)]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         samples = sum(trait.sample_count for trait in traits)
         st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}", width="content")
@@ -101,8 +101,8 @@ else:
                     poles_line(trait)
                 if trait.kind == "intrinsic":
                     draw_figures(trait)
-                if can_edit and lacking(trait):
-                    st.markdown(f":small[:orange[:material/error: To train, it {lacking(trait)}.]]")
+                if can_edit and missing_pole_message(trait):
+                    st.markdown(f":small[:orange[:material/error: To train, it {missing_pole_message(trait)}.]]")
             with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
                 if can_edit:
                     st.button(

@@ -23,7 +23,7 @@ from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import Unavailable
 from traitbench.lifecycle import keys
-from traitbench.lifecycle.bench import Bench, open_bench
+from traitbench.lifecycle.context import Context, open_context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 
@@ -60,14 +60,14 @@ class Service:
     """A running service."""
 
     base_url: str
-    bench: Bench
+    context: Context
     settings: Settings
 
     def issue(
         self, scope: Literal["scoring", "authoring"] = "authoring", namespaces: Sequence[str] = ("local",)
     ) -> str:
         """The secret of a new key."""
-        return keys.create(self.bench.engine, scope=scope, namespaces=namespaces).secret
+        return keys.create(self.context.engine, scope=scope, namespaces=namespaces).secret
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,12 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 @pytest.fixture(scope="session")
 def service(settings: Settings) -> Iterator[Service]:
     """The service of this session, ready."""
-    bench = open_bench(settings)
+    context = open_context(settings)
     try:
-        with served(bench) as service:
+        with served(context) as service:
             yield service
     finally:
-        bench.close()
+        context.close()
 
 
 @pytest.fixture
@@ -149,17 +149,17 @@ def trained(service: Service) -> Iterator[Trained]:
 
 
 @contextmanager
-def served(bench: Bench) -> Iterator[Service]:
-    """A service over an open bench, ready, on the port of its settings."""
+def served(context: Context) -> Iterator[Service]:
+    """A service over an open context, ready, on the port of its settings."""
     config = uvicorn.Config(
-        create_app(bench), port=bench.settings.port, log_config=None, access_log=False, timeout_keep_alive=75
+        create_app(context), port=context.settings.port, log_config=None, access_log=False, timeout_keep_alive=75
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        _await_health(bench.settings)
-        yield Service(bench.settings.base_url, bench, bench.settings)
+        _await_health(context.settings)
+        yield Service(context.settings.base_url, context, context.settings)
     finally:
         server.should_exit = True
         thread.join()

@@ -70,8 +70,8 @@ def _is_for_types(node: ast.stmt) -> bool:
 
 def test_there_is_no_other_public_name() -> None:
     assert dir(traitbench) == sorted(traitbench.__all__)
-    with pytest.raises(AttributeError, match="has no attribute 'Bench'"):
-        _ = traitbench.Bench  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="has no attribute 'Context'"):
+        _ = traitbench.Context  # type: ignore[attr-defined]
 
 
 def test_a_folder_is_not_imported_by_its_own_name() -> None:
@@ -99,7 +99,7 @@ def test_a_project_with_packages_of_the_same_names_uses_ours_and_its_own(tmp_pat
     program = (
         "import core, app, pages, sample_data\n"
         "from traitbench.app import cli\n"
-        "from traitbench.lifecycle import bench\n"
+        "from traitbench.lifecycle import context\n"
         "from traitbench.service.app import create_app\n"
         "from traitbench.sample_data import demo_models\n"
         "print(core.mine, app.mine, pages.mine, sample_data.mine, len(demo_models()))\n"

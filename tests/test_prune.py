@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from traitbench.prune import PrunableVersion, keep
+from traitbench.prune import PrunableVersion, versions_to_keep
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -25,7 +25,7 @@ def day(month: int, day: int = 1) -> datetime:
 
 
 def numbers(versions: Sequence[PrunableVersion], *, keep_unnamed: int = 0, first_of_month: bool = False) -> list[int]:
-    stay = keep(versions, keep_unnamed=keep_unnamed, keep_first_of_month=first_of_month)
+    stay = versions_to_keep(versions, keep_unnamed=keep_unnamed, keep_first_of_month=first_of_month)
     return sorted(identity - 1_000 for identity in stay)
 
 
@@ -118,7 +118,7 @@ def test_it_keeps_exactly_what_the_rule_says(
     versions: list[PrunableVersion], keep_unnamed: int, first_of_month: bool
 ) -> None:
     expected = {one.version_id for one in versions if stays(one, versions, keep_unnamed, first_of_month)}
-    assert keep(versions, keep_unnamed=keep_unnamed, keep_first_of_month=first_of_month) == expected
+    assert versions_to_keep(versions, keep_unnamed=keep_unnamed, keep_first_of_month=first_of_month) == expected
 
 
 @unhurried
@@ -154,7 +154,7 @@ def test_the_first_of_a_month_outlives_every_pruning_whatever_becomes_of_tags_bo
     for one in in_time:
         there = [replace(other, tagged=data.draw(st.booleans())) for other in [*there, one]]
         there = pruned(there, data.draw(unnamed_bounds), True, active=data.draw(st.sampled_from(there)))
-    firsts = keep(
+    firsts = versions_to_keep(
         [replace(one, tagged=False, active=False) for one in in_time], keep_unnamed=0, keep_first_of_month=True
     )
     assert firsts <= {one.version_id for one in there}
@@ -170,5 +170,5 @@ def pruned(
     """Those that stay, in the order given; with `active`, that one alone is active meanwhile."""
     if active:
         versions = [replace(one, active=one.version_id == active.version_id) for one in versions]
-    stay = keep(versions, keep_unnamed=keep_unnamed, keep_first_of_month=first_of_month)
+    stay = versions_to_keep(versions, keep_unnamed=keep_unnamed, keep_first_of_month=first_of_month)
     return [replace(one, active=one.active and not active) for one in versions if one.version_id in stay]

@@ -50,7 +50,7 @@ def poles_line(trait: Trait) -> None:
     st.markdown(f"{NEGATIVE_SIGN} {plain(trait.negative_label)} ↔ {plain(trait.positive_label)} {POSITIVE_SIGN}")
 
 
-def lacking(trait: Trait) -> str:
+def missing_pole_message(trait: Trait) -> str:
     """The missing samples that prevent training, in markdown; empty if none are missing or the trait is discovered."""
     if trait.kind == "intrinsic":
         return ""

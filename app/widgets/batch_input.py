@@ -41,7 +41,7 @@ def _file(handle: str) -> Texts | None:
     form = session.round_key(_FORM)
     file = table_upload(form, most_megabytes=MOST_MEGABYTES)
     if file is None:
-        session.keep(_OPENED, None)
+        session.store(_OPENED, None)
         st.caption(
             f"Up to {MOST_MEGABYTES} MB and {MOST_ROWS:,} rows, one text per row. For larger files, run "
             f"`traitbench score {handle} --batch FILE -o OUT`."
@@ -107,7 +107,7 @@ def _source_of(lines: list[str]) -> Source:
 
 def _opened(file: Any, *, header: bool) -> Source | str:
     """The parsed file, cached for each way of reading it, or the reason why it cannot be read."""
-    held = session.kept(_OPENED)
+    held = session.get(_OPENED)
     if held and held[:2] == (file.file_id, header):
         return held[2]  # type: ignore[no-any-return]
     try:
@@ -115,7 +115,7 @@ def _opened(file: Any, *, header: bool) -> Source | str:
             result: Source | str = opened(file.name, io.BytesIO(file.getvalue()), header=header)
     except Unreadable as problem:
         result = str(problem)
-    session.keep(_OPENED, (file.file_id, header, result))
+    session.store(_OPENED, (file.file_id, header, result))
     return result
 
 

@@ -49,8 +49,8 @@ def pick_mode(version: Version) -> Mode:
     offered = [FULL, *modes_of(figures)]
     prices = {mode: price(figures, mode, speeds(version)) for mode in offered}
     from_link(MODE, "mode", str)
-    if session.kept(MODE) not in offered:
-        session.keep(MODE, None)
+    if session.get(MODE) not in offered:
+        session.store(MODE, None)
     picked = st.radio(
         "Mode",
         offered,
@@ -70,7 +70,7 @@ def from_link(key: str, name: str, read: Callable[[str], Any]) -> None:
     A widget whose labels differ from its values cannot be bound to the URL, because the URL would hold the labels.
     """
     if key not in st.session_state and (linked := st.query_params.get(name)):
-        session.keep(key, read(linked))
+        session.store(key, read(linked))
 
 
 def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None, mode: Mode) -> None:
@@ -95,23 +95,23 @@ def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None
         st.warning(str(full), icon=":material/hourglass_top:")
         return
     forget(model.handle)
-    session.keep(_JOBS, {**session.kept(_JOBS, {}), model.handle: job.id})
+    session.store(_JOBS, {**session.get(_JOBS, {}), model.handle: job.id})
     st.rerun()
 
 
 def present_job(handle: str) -> Job | None:
     """The batch of this tab for this model; after a reload, the URL still identifies it."""
-    held: dict[str, str] = session.kept(_JOBS, {})
+    held: dict[str, str] = session.get(_JOBS, {})
     linked = st.query_params.get(_ADDRESS)
     owner = people.current().id
     job = batches.find(held.get(handle), owner=owner) or batches.find(linked, owner=owner)
     if job is not None and job.handle == handle:
-        session.keep(_JOBS, {**held, handle: job.id})
+        session.store(_JOBS, {**held, handle: job.id})
         if linked != job.id:
             st.query_params[_ADDRESS] = job.id
         return job
     if handle in held or linked:
-        session.keep(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
+        session.store(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
         st.query_params.pop(_ADDRESS, None)
         if job is None:
             st.info("This batch is no longer in memory. Score the texts again.", icon=":material/info:")
@@ -120,11 +120,11 @@ def present_job(handle: str) -> Job | None:
 
 def forget(handle: str) -> None:
     """Discard the batch of this tab for this model. Also a button callback."""
-    held: dict[str, str] = session.kept(_JOBS, {})
+    held: dict[str, str] = session.get(_JOBS, {})
     if handle in held:
         batches.discard(held[handle])
         st.query_params.pop(_ADDRESS, None)
-        session.keep(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
+        session.store(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
 
 
 def retention_note(model: Model) -> None:

@@ -62,7 +62,7 @@ def draw_results(job: Job, names: Mapping[str, str]) -> None:
 
 def in_link(keys: Sequence[str]) -> dict[str, str | None]:
     """The filter and order of the table, as query parameters."""
-    by = session.kept(BY) or st.query_params.get("by")
+    by = session.get(BY) or st.query_params.get("by")
     return {
         ORDER: session.on_screen(ORDER, get_args(Order)[0]),
         "by": by if by in keys else None,
@@ -153,8 +153,8 @@ def _draw_table(frame: pd.DataFrame, job: Job, names: Mapping[str, str]) -> None
 
 def _pick_arrangement(job: Job, names: Mapping[str, str]) -> tuple[Show, Order, str]:
     from_link(BY, "by", str)
-    if session.kept(BY) not in (COMPOSITE, *job.traits):
-        session.keep(BY, None)
+    if session.get(BY) not in (COMPOSITE, *job.traits):
+        session.store(BY, None)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         show = st.segmented_control(
             "Show", get_args(Show), default="All", required=True, key=SHOW, bind="query-params", width="content"

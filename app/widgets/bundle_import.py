@@ -34,18 +34,18 @@ class _Read:
 
 def start() -> None:
     """Open the dialog. A button callback."""
-    session.keep(_OPEN, True)
+    session.store(_OPEN, True)
 
 
 def import_model(owned: Sequence[str]) -> None:
     """Draw the dialog while it is open."""
-    if session.kept(_OPEN):
+    if session.get(_OPEN):
         st.dialog("Import a model", icon=":material/upload:", width="medium", on_dismiss=_close)(_ask)(owned)
 
 
 def _close() -> None:
-    session.keep(_OPEN, None)
-    session.keep(_READ, None)
+    session.store(_OPEN, None)
+    session.store(_READ, None)
 
 
 def _ask(owned: Sequence[str]) -> None:
@@ -83,10 +83,10 @@ def _ask(owned: Sequence[str]) -> None:
 
 def _read(file: UploadedFile) -> _Read:
     """The parsed file, cached in the session between runs of the page."""
-    held = session.kept(_READ)
+    held = session.get(_READ)
     if not isinstance(held, _Read) or held.file_id != file.file_id:
         held = _parsed(file.file_id, file.getvalue())
-        session.keep(_READ, held)
+        session.store(_READ, held)
     return held
 
 

@@ -14,12 +14,12 @@ from traitbench.app.service import attempt
 
 def ask(question: str, subject: str) -> None:
     """Open a question about a subject. The key of a question starts with the name of its page."""
-    session.keep(question, subject)
+    session.store(question, subject)
 
 
 def asked(question: str) -> str | None:
     """The subject of the question while it is open, else None."""
-    subject = session.kept(question)
+    subject = session.get(question)
     return subject if isinstance(subject, str) else None
 
 
@@ -29,7 +29,7 @@ def confirm(
     """Draw the open question; on yes, call `act` and rerun the page."""
 
     def dismiss() -> None:
-        session.keep(question, None)
+        session.store(question, None)
 
     def ask_it() -> None:
         st.markdown(body)

@@ -28,17 +28,17 @@ _LONGEST = 240
 
 def start() -> None:
     """Open the dialog. A button callback."""
-    session.keep(_OPEN, True)
+    session.store(_OPEN, True)
 
 
 def discovery(model: Model, traits: Sequence[Trait]) -> None:
     """Draw the dialog while it is open."""
-    if session.kept(_OPEN):
+    if session.get(_OPEN):
         st.dialog("Discover traits", icon=":material/explore:", width="medium", on_dismiss=_close)(_ask)(model, traits)
 
 
 def _close() -> None:
-    session.keep(_OPEN, None)
+    session.store(_OPEN, None)
 
 
 def _ask(model: Model, traits: Sequence[Trait]) -> None:

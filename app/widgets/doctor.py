@@ -135,7 +135,7 @@ def _examined(context: _Context, traits: Sequence[Trait], samples: Sequence[Samp
     agreed = f"{_READ}:{context.model.handle}"
     try:
         many = doctor.to_read(traits, samples)
-        if many and session.kept(agreed) is None:
+        if many and session.get(agreed) is None:
             with st.container(border=True, key="doctor.many"):
                 st.markdown(
                     f"**{count(many, 'text')} must be read first.** This may take "
@@ -146,7 +146,7 @@ def _examined(context: _Context, traits: Sequence[Trait], samples: Sequence[Samp
                     type="primary",
                     icon=":material/stethoscope:",
                     key="doctor.read",
-                    on_click=session.keep,
+                    on_click=session.store,
                     args=(agreed, True),
                 )
             return None
@@ -203,13 +203,13 @@ def _draw_nothing(context: _Context, examination: Examination, hidden: int) -> N
 
 
 def _ignored(handle: str) -> frozenset[str]:
-    held = session.kept(_IGNORED)
+    held = session.get(_IGNORED)
     return held[1] if held and held[0] == handle else frozenset()
 
 
 def _ignore(handle: str, findings: Iterable[Finding]) -> None:
     """Hide these findings for this session. A button callback."""
-    session.keep(_IGNORED, (handle, _ignored(handle) | {doctor.identity(finding) for finding in findings}))
+    session.store(_IGNORED, (handle, _ignored(handle) | {doctor.identity(finding) for finding in findings}))
 
 
 def _draw_hidden(handle: str, hidden: int) -> None:
@@ -220,7 +220,7 @@ def _draw_hidden(handle: str, hidden: int) -> None:
             icon=":material/visibility:",
             type="tertiary",
             key="doctor.show_again",
-            on_click=session.keep,
+            on_click=session.store,
             args=(_IGNORED, None),
         )
 
@@ -247,7 +247,7 @@ def _draw_group(context: _Context, group: str, findings: Sequence[Finding]) -> N
                     _draw_all(context, group, findings, fixable)
         if kind in _ABOUT:
             st.caption(_ABOUT[kind])
-        limit = session.kept(f"{_MORE}:{group}", _A_PAGE)
+        limit = session.get(f"{_MORE}:{group}", _A_PAGE)
         for place, finding in enumerate(findings[:limit]):
             if place:
                 st.divider()
@@ -258,7 +258,7 @@ def _draw_group(context: _Context, group: str, findings: Sequence[Finding]) -> N
                 type="tertiary",
                 icon=":material/expand_more:",
                 key=f"doctor.more.{group}",
-                on_click=session.keep,
+                on_click=session.store,
                 args=(f"{_MORE}:{group}", limit + _A_PAGE),
             )
 
@@ -392,7 +392,7 @@ def _ask_once_more(context: _Context, shown: Sequence[Finding]) -> None:
     meant = [each for each in shown if subject in (doctor.identity(each), _group(each))]
     changes = doctor.changes_of(meant, context.samples)
     if not context.can_edit or not len(changes):
-        session.keep(_QUESTION, None)
+        session.store(_QUESTION, None)
         return
     confirm(
         _QUESTION,
@@ -435,7 +435,7 @@ def _apply(context: _Context, changes: Changes) -> None:
         progress=lambda at, of: bar.progress(at / of, text=f"Applying {at:,} of {of:,}"),
         whole=True,
     )
-    session.keep(UNDO, done)
+    session.store(UNDO, done)
     session.flash(f"Applied: {done.what}.")
 
 

@@ -31,10 +31,10 @@ _EXCERPT = 160
 def explained(handle: str, version_no: str, text: str) -> Mapping[str, Explanation]:
     """The service's reasons for a text, by trait; cached in the session for the same text and version."""
     asked = hashlib.sha256(repr((handle, version_no, text)).encode("utf-8", "surrogatepass")).hexdigest()
-    known, card = session.kept(_EXPLAINED, (None, None))
+    known, card = session.get(_EXPLAINED, (None, None))
     if known != asked:
         card = client().scores.score(pin(handle, version_no), text, explain=True)
-        session.keep(_EXPLAINED, (asked, card))
+        session.store(_EXPLAINED, (asked, card))
     return (card.explanation or {}) if isinstance(card, Card) else {}
 
 

@@ -69,7 +69,7 @@ def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: 
     if asked(_QUESTION) == this and chosen:
         _confirm(model, version_no, text, card, [(trait, chosen[trait.key]) for trait in known if trait.key in chosen])
     else:
-        session.keep(_QUESTION, None)
+        session.store(_QUESTION, None)
 
 
 def _pick_quality(form: str, trait: Trait, card: Card) -> float | None:
@@ -132,7 +132,7 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Seque
         key = f"{_SENT}:{_digest(model.handle, text)}"
         words = "; ".join(_in_words(trait, quality) for trait, quality in chosen)
         sent = Sent(words, answer.metadata.request_id, len(answer.metadata.sample_ids))
-        session.keep(key, (*session.kept(key, ()), sent))
+        session.store(key, (*session.get(key, ()), sent))
         session.next_round(_FORM)
         session.flash(f"Feedback sent: the next retraining uses {count(sent.samples, 'more sample')}.")
 
@@ -152,7 +152,7 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Seque
 
 def _draw_sent(this: str) -> None:
     """Draw the feedback that this tab already sent for this text, so that it is not sent twice by mistake."""
-    for sent in session.kept(f"{_SENT}:{this}", ()):
+    for sent in session.get(f"{_SENT}:{this}", ()):
         st.caption(f":material/check: Sent for this text: {sent.summary}. Request `{sent.request_id}`")
 
 

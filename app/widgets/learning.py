@@ -60,14 +60,14 @@ def _pause(waits: Waiting, *, runs: bool) -> float | None:
 def _announce(model: Model) -> None:
     """Announce a new active version that came from feedback."""
     key, last = f"{_SEEN}:{model.handle}", model.last_operation
-    before = session.kept(key)
-    session.keep(key, model.version_no)
+    before = session.get(key)
+    session.store(key, model.version_no)
     retrained = last is not None and (last.kind, last.status) == ("retrain", "succeeded")
     if before is not None and before != model.version_no and retrained:
-        session.keep(f"{_NEW}:{model.handle}", (before, model.version_no))
+        session.store(f"{_NEW}:{model.handle}", (before, model.version_no))
         session.flash(f"v{model.version_no} is active: it was retrained with feedback.")
         session.show_flashes()
-    earlier, new = session.kept(f"{_NEW}:{model.handle}", (None, None))
+    earlier, new = session.get(f"{_NEW}:{model.handle}", (None, None))
     if new is not None and new == model.version_no:
         with st.container(border=True, key="learning.new"):
             st.markdown(

@@ -39,11 +39,11 @@ def edit_about(model: Model) -> None:
     """Draw the fields and save the changes."""
     form = f"{session.round_key(_FORM)}.{model.handle}"
     now = _of(model)
-    initial = session.kept(f"{_INITIAL}.{form}") or now
+    initial = session.get(f"{_INITIAL}.{form}") or now
     if initial != now and not _touched(form, initial):
         _start_over()
         form, initial = f"{session.round_key(_FORM)}.{model.handle}", now
-    session.keep(f"{_INITIAL}.{form}", initial)
+    session.store(f"{_INITIAL}.{form}", initial)
     typed, slots = _fields(form, initial, model)
     changes = {name: value for name, value in typed.items() if value != initial[name]}
     _warn_of_conflicts(changes, initial, now)
@@ -82,8 +82,8 @@ def _sent(changes: Mapping[str, Any], model: Model) -> dict[str, Any]:
 
 
 def _touched(form: str, initial: Mapping[str, Any]) -> bool:
-    typed = {name: session.kept(f"{form}.{name}", initial[name]) for name in initial if name != "upstream_sources"}
-    typed["upstream_sources"] = session.kept(f"{_ROWS}.{form}", initial["upstream_sources"])
+    typed = {name: session.get(f"{form}.{name}", initial[name]) for name in initial if name != "upstream_sources"}
+    typed["upstream_sources"] = session.get(f"{_ROWS}.{form}", initial["upstream_sources"])
     return typed != initial
 
 
@@ -169,9 +169,9 @@ def _sources(form: str, initial: Mapping[str, Any], model: Model) -> list[Cells]
     """A table that keeps its edits while the user visits other pages: it starts with the rows it returned last."""
     key, held = f"{form}.upstream_sources", f"{_ROWS}.{form}"
     if key not in st.session_state:
-        session.keep(f"{held}.first", session.kept(held, initial["upstream_sources"]))
+        session.store(f"{held}.first", session.get(held, initial["upstream_sources"]))
     names = columns(model.upstream_sources or [])
-    first = pd.DataFrame(session.kept(f"{held}.first", []), columns=names, dtype="object")
+    first = pd.DataFrame(session.get(f"{held}.first", []), columns=names, dtype="object")
     st.markdown(f":small[{_TITLES['upstream_sources']}]", help="What this model builds on, and under which terms.")
     with st.container(key=_GRID):
         only_our_csv(_GRID)
@@ -185,7 +185,7 @@ def _sources(form: str, initial: Mapping[str, Any], model: Model) -> list[Cells]
             alt="Sources of the model, to be edited",
         )
     cells = cleaned({str(name): cell for name, cell in row.items()} for row in edited.to_dict("records"))
-    session.keep(held, cells)
+    session.store(held, cells)
     return cells
 
 

@@ -23,7 +23,7 @@ _OFFERED = 8
 def pick(page: PageName) -> None:
     """Draw the picker and the state of the chosen model, for a page that is about a model."""
     session.take_next_model()
-    session.keep(_PAGE, page)
+    session.store(_PAGE, page)
     known = {model.handle: model for model in models()}
     wanted = session.chosen_handle() or st.query_params.get(session.MODEL)
     if wanted and wanted not in known:
@@ -41,21 +41,21 @@ def pick(page: PageName) -> None:
         disabled=not known,
     )
     model = known.get(handle) if handle else None
-    session.keep(_THIS_RUN, model)
-    session.keep(_KNOWN, tuple(known.values()))
+    session.store(_THIS_RUN, model)
+    session.store(_KNOWN, tuple(known.values()))
     if model:
         _state(model)
 
 
 def chosen_model() -> Model:
     """The chosen model. Without one, offer models to choose from and end the page."""
-    model = session.kept(_THIS_RUN)
+    model = session.get(_THIS_RUN)
     if isinstance(model, Model):
         return model
-    heading(session.kept(_PAGE))
+    heading(session.get(_PAGE))
     with st.container(border=True, key="no_model"):
         st.subheader("Choose a model first", icon=":material/arrow_selector_tool:", anchor=False)
-        _offer(session.kept(_KNOWN, ()))
+        _offer(session.get(_KNOWN, ()))
         page_link("catalog", "Open the catalog")
     st.stop()
 

@@ -19,21 +19,21 @@ SCOPES: dict[Scope, str] = {
 
 def start() -> None:
     """Open the dialog. A button callback."""
-    session.keep(_OPEN, True)
+    session.store(_OPEN, True)
 
 
 def new_key() -> None:
     """Draw the dialog while it is open: first the form, then the secret."""
-    issued = session.kept(_ISSUED)
+    issued = session.get(_ISSUED)
     if isinstance(issued, Issued):
         st.dialog("Copy the secret now", icon=":material/key:", width="medium", on_dismiss=_close)(_show)(issued)
-    elif session.kept(_OPEN):
+    elif session.get(_OPEN):
         st.dialog("New API key", icon=":material/add_circle:", on_dismiss=_close)(_ask)()
 
 
 def _close() -> None:
-    session.keep(_OPEN, None)
-    session.keep(_ISSUED, None)
+    session.store(_OPEN, None)
+    session.store(_ISSUED, None)
 
 
 def _ask() -> None:
@@ -72,9 +72,9 @@ def _ask() -> None:
     if not sent:
         return
     with refusal, attempt(slots) as issuing:
-        session.keep(_ISSUED, console.issue(scope=scope, namespaces=[str(each) for each in owned], name=name.strip()))
+        session.store(_ISSUED, console.issue(scope=scope, namespaces=[str(each) for each in owned], name=name.strip()))
     if issuing.done:
-        session.keep(_OPEN, None)
+        session.store(_OPEN, None)
         session.next_round(_FORM)
         st.rerun()
 

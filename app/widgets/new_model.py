@@ -21,12 +21,12 @@ GRAMMAR = 'Use lowercase letters, digits, "-" or "_" (up to 64). Start with a le
 
 def start(copy_of: str = _NOTHING) -> None:
     """Open the dialog, for an empty model or for a copy of a model. A button callback."""
-    session.keep(_OPEN, copy_of)
+    session.store(_OPEN, copy_of)
 
 
 def new_model() -> None:
     """Draw the dialog while it is open."""
-    copy_of = session.kept(_OPEN)
+    copy_of = session.get(_OPEN)
     if copy_of == _NOTHING:
         st.dialog("New model", icon=":material/add_circle:", on_dismiss=_close)(_ask)(None)
     elif copy_of:
@@ -34,7 +34,7 @@ def new_model() -> None:
 
 
 def _close() -> None:
-    session.keep(_OPEN, None)
+    session.store(_OPEN, None)
 
 
 def _ask(copy_of: str | None) -> None:

@@ -32,11 +32,11 @@ def rehearsed(model: Model, traits: Sequence[Trait]) -> Rehearsal | None:
 
 def _on_request(model: Model, traits: Sequence[Trait], samples: int) -> Rehearsal | None:
     key = f"score.rehearsal:{model.handle}"
-    kept = session.kept(key)
+    kept = session.get(key)
     label = f"Read {count(samples, 'sample')}" + (" again" if kept else "")
     if st.button(label, icon=":material/model_training:", key="score.rehearse", help="This may take a minute."):
         kept = _read(model, traits)
-        session.keep(key, kept)
+        session.store(key, kept)
     if kept is None:
         st.caption("To preview scores of this large draft, read its samples first, or train the model.")
     return kept if isinstance(kept, Rehearsal) else None

@@ -23,9 +23,9 @@ _IN_LINK = {"negative": "negative", "between": "in between", "positive": "positi
 def restore_place(traits: Sequence[Trait]) -> None:
     """Set trait and pole from a link, once."""
     linked = (st.query_params.get("trait", ""), st.query_params.get("pole", ""))
-    if linked == ("", "") or session.kept(_RESTORED) == linked:
+    if linked == ("", "") or session.get(_RESTORED) == linked:
         return
-    session.keep(_RESTORED, linked)
+    session.store(_RESTORED, linked)
     trait = next((trait.key for trait in traits if linked[0] in (trait.name, trait.key)), None)
     pole = next((pole for pole, name in _IN_LINK.items() if name == linked[1]), None)
     session.put({key: value for key, value in ((TRAIT, trait), (POLE, pole)) if value})
@@ -34,7 +34,7 @@ def restore_place(traits: Sequence[Trait]) -> None:
 def link_place(traits: Sequence[Trait]) -> dict[str, str]:
     """Trait and pole as query parameters, once they are on screen."""
     names = {trait.key: trait.name for trait in traits}
-    place = {"trait": names.get(session.kept(TRAIT, ""), ""), "pole": _IN_LINK.get(session.kept(POLE, ""), "")}
+    place = {"trait": names.get(session.get(TRAIT, ""), ""), "pole": _IN_LINK.get(session.get(POLE, ""), "")}
     return place if all(place.values()) else {}
 
 
@@ -62,7 +62,7 @@ def add_by_hand(handle: str, traits: Sequence[Trait], samples: Sequence[Sample])
     elif sent:
         with refusal, attempt({"text": slot}) as adding:
             inputs = [SampleInput.model_construct(trait=trait.key, text=text, quality=quality) for text in texts]
-            session.keep(UNDO, Undo(handle, f"{len(inputs):,} added", (), tuple(client().samples.add(handle, inputs))))
+            session.store(UNDO, Undo(handle, f"{len(inputs):,} added", (), tuple(client().samples.add(handle, inputs))))
         if adding.done:
             session.next_round(_FORM)
             session.flash(f"{count(len(inputs), 'sample')} added to {plain(trait.name)}.")

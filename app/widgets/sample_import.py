@@ -232,8 +232,8 @@ def _offer(handle: str, checked: Checked) -> None:
         ids = client().samples.add(handle, checked.samples)
     if importation.done:
         session.next_round(_FORM)
-        session.keep(VIEW, "table")
-        session.keep(UNDO, Undo(handle, f"{number:,} imported", (), tuple(ids)) if number <= _MOST_TO_UNDO else None)
+        session.store(VIEW, "table")
+        session.store(UNDO, Undo(handle, f"{number:,} imported", (), tuple(ids)) if number <= _MOST_TO_UNDO else None)
         session.flash(f"{count(number, 'sample')} imported.")
         st.rerun()
     elif importation.error:

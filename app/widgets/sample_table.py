@@ -44,13 +44,13 @@ def fitting(samples: Sequence[Sample]) -> list[Sample]:
 
 def waiting(handle: str) -> Changes:
     """The unsaved edits of this model."""
-    held = session.kept(_CHANGES)
+    held = session.get(_CHANGES)
     return held[1] if held and held[0] == handle else Changes()
 
 
 def forget_changes() -> None:
     """Discard the unsaved edits. A button callback."""
-    session.keep(_CHANGES, None)
+    session.store(_CHANGES, None)
     session.next_round(_ROUND)
 
 
@@ -59,14 +59,14 @@ def delete_later(handle: str, ids: Iterable[int]) -> None:
     held = waiting(handle)
     gone = held.deletions | frozenset(ids)
     edits = {sample_id: edit for sample_id, edit in held.edits.items() if sample_id not in gone}
-    session.keep(_CHANGES, (handle, Changes(edits, gone)))
+    session.store(_CHANGES, (handle, Changes(edits, gone)))
     session.next_round(_ROUND)
 
 
 def keep_after_all(handle: str, ids: Iterable[int]) -> None:
     """Unmark these samples, before the deletion is saved. A button callback."""
     held = waiting(handle)
-    session.keep(_CHANGES, (handle, Changes(held.edits, held.deletions - frozenset(ids))))
+    session.store(_CHANGES, (handle, Changes(held.edits, held.deletions - frozenset(ids))))
     session.next_round(_ROUND)
 
 
@@ -88,10 +88,10 @@ def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
 def edit_table(handle: str, samples: Sequence[Sample], traits: Sequence[Trait]) -> Changes:
     """Draw the samples in an editor; return all unsaved edits, including those of rows not shown."""
     key = _key(handle, samples)
-    carried = session.kept(_CARRIED)
+    carried = session.get(_CARRIED)
     if not carried or carried[0] != key:
         carried = (key, waiting(handle))
-        session.keep(_CARRIED, carried)
+        session.store(_CARRIED, carried)
     _only_our_downloads()
     frame = _frame(samples, traits, carried[1])
     edited = st.data_editor(
@@ -107,7 +107,7 @@ def edit_table(handle: str, samples: Sequence[Sample], traits: Sequence[Trait]) 
         alt="Samples of the model, to be edited",
     )
     changes = _changes(samples, edited, waiting(handle))
-    session.keep(_CHANGES, (handle, changes))
+    session.store(_CHANGES, (handle, changes))
     return changes
 
 

@@ -66,8 +66,8 @@ def pair_of(numbers: Sequence[str], *, active: str) -> tuple[str, str]:
 def pick_texts(handle: str) -> list[str]:
     """Draw the text field, with a button to fill in samples, and return its texts, one per line."""
     key = f"versions.texts:{handle}"
-    if session.kept(key) is None:
-        session.keep(key, "\n".join(_lines(examples(handle))))
+    if session.get(key) is None:
+        session.store(key, "\n".join(_lines(examples(handle))))
     st.text_area("Texts, one per line", key=key, height=170, persist_state="session", placeholder="Paste texts here.")
     st.button(
         "Use examples" if examples(handle) else "Use samples of this model",
@@ -77,7 +77,7 @@ def pick_texts(handle: str) -> list[str]:
         on_click=_take,
         args=(handle, key),
     )
-    texts = [line.strip() for line in session.kept(key, "").splitlines() if line.strip()]
+    texts = [line.strip() for line in session.get(key, "").splitlines() if line.strip()]
     if len(texts) > _MOST_TEXTS:
         st.caption(f"The first {_MOST_TEXTS} of {count(len(texts), 'text')} are compared.")
     return texts[:_MOST_TEXTS]
@@ -165,7 +165,7 @@ def _take(handle: str, key: str) -> None:
         session.flash("This model has no samples.", "note")
         return
     spread = texts[:: max(len(texts) // _OFFERED, 1)][:_OFFERED]
-    session.keep(key, "\n".join(_lines(spread)))
+    session.store(key, "\n".join(_lines(spread)))
 
 
 def _lines(texts: Sequence[str]) -> list[str]:

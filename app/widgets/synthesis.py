@@ -65,7 +65,7 @@ def synthesize(model: Model, traits: Sequence[Trait], samples: Sequence[Sample])
                 "trait or a sample first.",
             )
         if started:
-            session.keep(VIEW, "table")
+            session.store(VIEW, "table")
             st.rerun()
 
 

@@ -17,28 +17,28 @@ _STRIDE = 37
 
 def restore_texts() -> None:
     """Fill the text fields from a fetched web page or from a link, once."""
-    if read := session.kept(_READ):
+    if read := session.get(_READ):
         session.put(read)
-        session.keep(_READ, None)
+        session.store(_READ, None)
     linked = (st.query_params.get("text", ""), st.query_params.get("against", ""))
-    if linked == ("", "") or session.kept(_RESTORED) == linked:
+    if linked == ("", "") or session.get(_RESTORED) == linked:
         return
-    session.keep(_RESTORED, linked)
-    session.keep(TEXT, linked[0])
+    session.store(_RESTORED, linked)
+    session.store(TEXT, linked[0])
     if linked[1]:
-        session.keep(AGAINST, linked[1])
-        session.keep(COMPARE, True)
+        session.store(AGAINST, linked[1])
+        session.store(COMPARE, True)
 
 
 def hand_over(text: str | None, version: str = "") -> None:
     """Pass one text, with a version, to the Score page for its next visit; None cancels it."""
-    session.keep(_READ, None if text is None else {TEXT: text, AGAINST: "", COMPARE: False, "version": version})
+    session.store(_READ, None if text is None else {TEXT: text, AGAINST: "", COMPARE: False, "version": version})
 
 
 def link_texts() -> dict[str, str | None]:
     """The texts as query parameters; empty if they are too long."""
-    text = session.kept(TEXT, "")
-    against = session.kept(AGAINST, "") if session.kept(COMPARE) else ""
+    text = session.get(TEXT, "")
+    against = session.get(AGAINST, "") if session.get(COMPARE) else ""
     if len(text) + len(against) > TEXTS_IN_LINK:
         return {}
     return {"text": text, "against": against}
@@ -63,13 +63,13 @@ def offer_reading(key: str, address: str) -> None:
         st.markdown("**This is a web address.** The service can fetch the page, so that you can score its text.")
         if st.button("Fetch the text", icon=":material/travel_explore:", key=f"{key}.read"):
             with attempt() as reading, st.spinner("Fetching", show_time=True):
-                session.keep(_READ, {key: client().extract(address.strip()).content})
+                session.store(_READ, {key: client().extract(address.strip()).content})
             if reading.done:
                 st.rerun()
 
 
 def _take(handle: str) -> None:
-    turn = session.kept(_TURN, 0)
+    turn = session.get(_TURN, 0)
     try:
         texts = examples(handle) or sample_texts(handle)
     except TraitbenchError:
@@ -78,5 +78,5 @@ def _take(handle: str) -> None:
     if not texts:
         session.flash("This model has no samples yet.", "note")
         return
-    session.keep(TEXT, texts[(turn * _STRIDE) % len(texts) if len(texts) % _STRIDE else turn % len(texts)])
-    session.keep(_TURN, turn + 1)
+    session.store(TEXT, texts[(turn * _STRIDE) % len(texts) if len(texts) % _STRIDE else turn % len(texts)])
+    session.store(_TURN, turn + 1)

@@ -79,7 +79,7 @@ def in_link(model: Model) -> dict[str, str]:
     """Effort and use of labels as query parameters; empty in the states that offer no training."""
     if model.state not in ("draft", "failed", "ready"):
         return {}
-    use_labels = session.kept("use_labels", st.query_params.get("use_labels", "true"))
+    use_labels = session.get("use_labels", st.query_params.get("use_labels", "true"))
     off = {"use_labels": "false"} if str(use_labels).lower() == "false" else {}
     return {"effort": session.on_screen("effort", DEFAULT_EFFORT), **off}
 

@@ -23,12 +23,12 @@ _AGGREGATIONS: dict[Aggregation, str] = {
 
 def describe(key: str | None = None) -> None:
     """Open the dialog for a trait, or for a new one. A button callback."""
-    session.keep(_OPEN, key or _NEW)
+    session.store(_OPEN, key or _NEW)
 
 
 def trait_form(handle: str, traits: list[Trait]) -> None:
     """Draw the dialog while it is open."""
-    key = session.kept(_OPEN)
+    key = session.get(_OPEN)
     trait = next((each for each in traits if each.key == key), None)
     if key == _NEW:
         st.dialog("New trait", icon=":material/add_circle:", width="medium", on_dismiss=_close)(_ask)(
@@ -39,7 +39,7 @@ def trait_form(handle: str, traits: list[Trait]) -> None:
 
 
 def _close() -> None:
-    session.keep(_OPEN, None)
+    session.store(_OPEN, None)
 
 
 def _ask(handle: str, traits: list[Trait], trait: Trait | None) -> None:

@@ -10,7 +10,7 @@ from traitbench.app.text import count
 
 def draw_undo(handle: str) -> None:
     """Draw the last change with an undo button; nothing if it was in another model."""
-    undo = session.kept(UNDO)
+    undo = session.get(UNDO)
     if not isinstance(undo, Undo) or undo.handle != handle:
         return
     st.caption(f"Just now: {undo.what}" + ("" if undo.possible else " (cannot be undone)"), width="content")
@@ -18,7 +18,7 @@ def draw_undo(handle: str) -> None:
         with attempt() as undoing:
             left = take_back(undo)
         if undoing.done:
-            session.keep(UNDO, None)
+            session.store(UNDO, None)
             session.flash(_undone(undo, left))
             st.rerun()
 

@@ -13,7 +13,7 @@ from traitbench.app.widgets.confirm import ask, asked, confirm
 from traitbench.contract.models import Model, VersionRetentionPolicy
 from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.versions import Version
-from traitbench.prune import PrunableVersion, keep
+from traitbench.prune import PrunableVersion, versions_to_keep
 
 PRUNE = "model.prune"
 _FORM = "model.policy"
@@ -68,7 +68,7 @@ def version_keeping(model: Model) -> None:
 
 def would_go(model: Model, versions: Sequence[Version], policy: VersionRetentionPolicy) -> list[Version]:
     """The versions that this rule would remove at once, newest first."""
-    stay = keep(
+    stay = versions_to_keep(
         [
             PrunableVersion(
                 version_id=each.version_id,

@@ -17,9 +17,9 @@ _MAY = {
 
 def signed_in(person: Person) -> None:
     """Clear the session if another person used this tab, because a tab that reconnects keeps its state."""
-    if session.kept(_WHO, person.id) != person.id:
+    if session.get(_WHO, person.id) != person.id:
         st.session_state.clear()
-    session.keep(_WHO, person.id)
+    session.store(_WHO, person.id)
 
 
 def whoami() -> None:

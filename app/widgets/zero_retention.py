@@ -81,7 +81,7 @@ def losses(model: Model, traits: Sequence[Trait]) -> list[str]:
 
 def _ask_for_the_name(model: Model, traits: Sequence[Trait]) -> None:
     def dismiss() -> None:
-        session.keep(PURGE, None)
+        session.store(PURGE, None)
 
     def ask_it() -> None:
         lines = losses(model, traits)

@@ -41,7 +41,7 @@ def _without_nul(value: Any) -> Any:
     return value
 
 
-def said(**keywords: Any) -> Any:
+def schema(**keywords: Any) -> Any:
     """Add keywords to the JSON schema. The operation checks them itself, because it raises an error of its own."""
     return Field(json_schema_extra=keywords)
 
@@ -54,7 +54,7 @@ WithoutNul = BeforeValidator(_without_nul)
 _NO_SPACE = r"[^\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 
 Text = Annotated[str, WithoutNul]
-NotBlank = Annotated[str, StringConstraints(min_length=1, pattern=r"\S"), WithoutNul, said(pattern=_NO_SPACE)]
+NotBlank = Annotated[str, StringConstraints(min_length=1, pattern=r"\S"), WithoutNul, schema(pattern=_NO_SPACE)]
 Label = Annotated[NotBlank, Field(max_length=200)]
 Description = Annotated[Text, Field(max_length=2_000)]
 LongText = Annotated[Text, Field(max_length=100_000)]

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from traitbench.contract.fields import Description, Integral, LongText, Received, Returned, Text, Time, said
+from traitbench.contract.fields import Description, Integral, LongText, Received, Returned, Text, Time, schema
 from traitbench.contract.names import HANDLE
 
 State = Literal["draft", "busy", "ready", "failed", "archived"]
@@ -14,8 +14,8 @@ TrainEffort = Literal["low", "medium", "high", "max"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 DEFAULT_EFFORT: TrainEffort = "high"
 
-Kind = Annotated[Text, said(enum=["scoring"])]
-ScoringMethod = Annotated[Text, said(enum=["balanced_cosine"])]
+Kind = Annotated[Text, schema(enum=["scoring"])]
+ScoringMethod = Annotated[Text, schema(enum=["balanced_cosine"])]
 MaxDepth = Annotated[int, Field(ge=1, le=3), Integral]
 
 
@@ -29,7 +29,7 @@ class VersionRetentionPolicy(Received):
 class ModelCreate(Received):
     """Body of `POST /models`."""
 
-    handle: Annotated[Text, said(pattern=f"^{HANDLE.pattern}$")]
+    handle: Annotated[Text, schema(pattern=f"^{HANDLE.pattern}$")]
     description: Description = ""
     scoring_method: ScoringMethod = "balanced_cosine"
     max_depth: MaxDepth = 1

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from traitbench.contract.fields import NotBlank, Quality, Received, Returned, Text, Time, said
+from traitbench.contract.fields import NotBlank, Quality, Received, Returned, Text, Time, schema
 from traitbench.contract.models import Effort
 
 LONGEST_TEXT = 50_000
@@ -63,5 +63,5 @@ class Sample(Returned):
 class SynthesizeRequest(Received):
     """Body of `POST /models/{handle}/samples/synthesize`; no body is `{}`. More effort makes more samples."""
 
-    synth_type: Annotated[Text, said(enum=["from_traits", "diversify"])] = "from_traits"
+    synth_type: Annotated[Text, schema(enum=["from_traits", "diversify"])] = "from_traits"
     effort: Effort | None = None

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from traitbench.contract.fields import Description, Label, Received, Returned, WithoutNul, said
+from traitbench.contract.fields import Description, Label, Received, Returned, WithoutNul, schema
 from traitbench.contract.models import Effort
 from traitbench.contract.names import is_key
 from traitbench.contract.unreadable import Unreadable
@@ -21,7 +21,7 @@ def _grammatical(key: str) -> str:
 
 # In a schema's patterns \w is ASCII, and no class for letters and digits of all scripts works in every engine.
 Key = Annotated[
-    str, WithoutNul, AfterValidator(_grammatical), said(pattern=r"^([A-Za-z0-9_-]|[^\u0000-\u007f]){1,64}$")
+    str, WithoutNul, AfterValidator(_grammatical), schema(pattern=r"^([A-Za-z0-9_-]|[^\u0000-\u007f]){1,64}$")
 ]
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from traitbench.contract.fields import Received, Returned, Text, Time, said
+from traitbench.contract.fields import Received, Returned, Text, Time, schema
 from traitbench.contract.metrics import Metrics
 from traitbench.contract.names import TAG_SCHEMA, VERSION
 
@@ -54,8 +54,8 @@ class VersionActivate(Received):
         }
     )
 
-    version: Annotated[Text, said(pattern=f"^{VERSION.pattern}$")] | None = None
-    tag: Annotated[Text, said(pattern=TAG_SCHEMA)] | None = None
+    version: Annotated[Text, schema(pattern=f"^{VERSION.pattern}$")] | None = None
+    tag: Annotated[Text, schema(pattern=TAG_SCHEMA)] | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "VersionActivate":

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from traitbench.encoders import FULL, EncoderUnavailable, Vectors, check_mode, graph, installed, tokens
-from traitbench.encoders.keep import kept, read
+from traitbench.encoders.file_cache import cached_bytes, read
 from traitbench.encoders.runtime import InferenceSession, SessionOptions
 from traitbench.encoders.side_by_side import side_by_side
 from traitbench.encoders.statistics import Statistics, load_statistics
@@ -168,7 +168,7 @@ def _session(draw: Draw, cache: Path) -> InferenceSession:
 
 def _content(draw: Draw, cache: Path) -> bytes:
     """A graph, drawn once; the weights are read only for that."""
-    return read(SHIPPED / _file(draw)) or kept(cache / _file(draw), partial(_drawn, draw))
+    return read(SHIPPED / _file(draw)) or cached_bytes(cache / _file(draw), partial(_drawn, draw))
 
 
 def _drawn(draw: Draw) -> bytes:

@@ -8,15 +8,15 @@ from threading import RLock
 
 from traitbench.encoders import Encoder, EncoderUnavailable
 
-__all__ = ["EARLIER", "NAMES", "EncoderUnavailable", "load_encoder"]
+__all__ = ["LEGACY", "NAMES", "EncoderUnavailable", "load_encoder"]
 
 NAMES = ("full", "minilm", "static", "ngrams")
 """The best first."""
 
-EARLIER = ("earlier",)
+LEGACY = ("legacy",)
 """Recipes that are loaded only for the versions that were trained with them."""
 
-_MADE_OF_OTHERS = ("full", *EARLIER)
+_MADE_OF_OTHERS = ("full", *LEGACY)
 
 _log = logging.getLogger(__name__)
 _one_at_a_time = RLock()  # an encoder may be made of others
@@ -51,7 +51,7 @@ def _named(name: str, folder: Path) -> Encoder:
         from traitbench.encoders import folder_kinds
 
         return folder_kinds.load(Path(name), part)
-    if name not in (*NAMES, *EARLIER):
+    if name not in (*NAMES, *LEGACY):
         raise EncoderUnavailable(
             f"There is no encoder {name!r}; TRAITBENCH_ENCODER takes one of {', '.join(NAMES)}, or the path of a folder"
             " (./name for one that lies here)."

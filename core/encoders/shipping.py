@@ -10,7 +10,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 from traitbench.encoders import minilm
-from traitbench.encoders.keep import write
+from traitbench.encoders.file_cache import write
 
 _LICENCE = Path(__file__).with_name("minilm-licence.txt")
 

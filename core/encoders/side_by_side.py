@@ -1,6 +1,6 @@
 """Encode many texts in as many threads as there are processors, and count their tokens.
 
-One text, a few texts, or those of a turn (`lanes`) run in the calling thread.
+One text, a few texts, or those of a slot (`scheduler`) run in the calling thread.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from traitbench.encoders import Vectors
-from traitbench.encoders.lanes import in_turn, processors
+from traitbench.encoders.scheduler import in_slot, processors
 
 _FROM = 8
 _AT_ONCE = 32
@@ -33,7 +33,7 @@ def side_by_side(texts: Sequence[str], encode: Encode, width: int) -> Counted:
 
 
 def _encoded(texts: Sequence[str], encode: Encode, width: int) -> Counted:
-    threads = 1 if in_turn() else processors()
+    threads = 1 if in_slot() else processors()
     size = _AT_ONCE if threads == 1 else max(1, min(_AT_ONCE, len(texts) // (4 * threads)))
     firsts = range(0, len(texts), size)
     rows, counts = np.empty((len(texts), width), np.float32), [0] * len(texts)

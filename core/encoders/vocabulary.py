@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from traitbench.encoders import Encoder
-from traitbench.encoders.keep import kept
+from traitbench.encoders.file_cache import cached_bytes
 from traitbench.scoring.inputs import Vocabulary
 
 SIZE = 5_000
@@ -21,6 +21,6 @@ def load_vocabulary(encoder: Encoder, *, cache: Path, size: int = SIZE) -> Vocab
     """
     words = tuple(encoder.words()[:size])
     digest = hashlib.sha256("\n".join((encoder.digest, *words)).encode()).hexdigest()
-    content = kept(cache / f"words-{digest[:16]}.f2", lambda: encoder.encode(words).astype("<f2").tobytes())
+    content = cached_bytes(cache / f"words-{digest[:16]}.f2", lambda: encoder.encode(words).astype("<f2").tobytes())
     vectors = np.frombuffer(content, "<f2").astype(np.float32).reshape(len(words), encoder.dimension)
     return Vocabulary(words, vectors)

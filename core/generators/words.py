@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.generators import TraitPoles
+from traitbench.generators.blocklist import BLOCKLIST
 from traitbench.generators.filters import distinct, on_side
-from traitbench.generators.unsaid import UNSAID
 from traitbench.scoring.inputs import Vocabulary
 from traitbench.scoring.negation import negates
 from traitbench.scoring.segments import Encode, Vectors
@@ -126,7 +126,7 @@ def _lexicons(
     size = min(_MOST_WORDS, _FEWEST_WORDS + count // 8)
     own = [[part for part in _phrases(label) if " " not in part] or [label] for label in labels]
     order = np.argsort(-(vocabulary.vectors @ axis), kind="stable")
-    ranked = [word for word in (vocabulary.words[i] for i in order) if word not in UNSAID]
+    ranked = [word for word in (vocabulary.words[i] for i in order) if word not in BLOCKLIST]
     ends = (ranked[:size], ranked[::-1][:size])
     lexicons = [list(dict.fromkeys([*mine, *end]))[:size] for mine, end in zip(own, ends, strict=True)]
     length = min(map(len, lexicons))

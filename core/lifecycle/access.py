@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 
 from traitbench.contract.names import Handle, parse_handle, parse_pinned_handle
 from traitbench.errors import InsufficientScope, ModelNotFound, NamespaceForbidden, TraitNotFound
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.store import models, traits
 from traitbench.store.engine import reading
 from traitbench.store.models import ModelRow
@@ -100,7 +100,7 @@ RULES: Mapping[Operation, Rule] = {
 
 
 def check(
-    bench: Bench, caller: Caller, operation: Operation, handle: str | None = None, *, trait: str | None = None
+    context: Context, caller: Caller, operation: Operation, handle: str | None = None, *, trait: str | None = None
 ) -> None:
     """Raise what a call of this operation would raise before its body is read.
 
@@ -110,12 +110,12 @@ def check(
     if handle is None:
         check_scope(caller, operation)
         return
-    name = str(permit(bench, caller, operation, handle))
+    name = str(permit(context, caller, operation, handle))
     if trait is None:
-        bench.recall(("model", name), lambda: _exists(bench, name))
+        context.cached(("model", name), lambda: _exists(context, name))
         return
-    with reading(bench.engine) as connection:
-        trait_of(connection, found(models.find(connection, name), name), trait)
+    with reading(context.engine) as connection:
+        trait_of(connection, require_model(models.find(connection, name), name), trait)
 
 
 def check_scope(caller: Caller, operation: Operation) -> None:
@@ -124,15 +124,15 @@ def check_scope(caller: Caller, operation: Operation) -> None:
         raise InsufficientScope("This needs a key with the scope authoring.", details={"scope": caller.scope})
 
 
-def permit(bench: Bench, caller: Caller, operation: Operation, handle: str) -> Handle:
+def permit(context: Context, caller: Caller, operation: Operation, handle: str) -> Handle:
     """The parsed handle, if scope and namespace allow the operation. Whether the model exists is not checked."""
     check_scope(caller, operation)
     name = parse_pinned_handle(handle).handle if operation.startswith("scores.") else parse_handle(handle)
-    _check_namespace(bench, caller, RULES[operation].reach, name)
+    _check_namespace(context, caller, RULES[operation].reach, name)
     return name
 
 
-def found(model: ModelRow | None, handle: str) -> ModelRow:
+def require_model(model: ModelRow | None, handle: str) -> ModelRow:
     """The model; raise `ModelNotFound` if there is none."""
     if model is None:
         raise _not_found(handle)
@@ -153,15 +153,15 @@ def pick(rows: list[traits.TraitRow], name: str) -> traits.TraitRow | None:
     return next((row for row in rows if row.key == name), by_name.get(name))
 
 
-def _exists(bench: Bench, name: str) -> None:
-    with reading(bench.engine) as connection:
-        found(models.find(connection, name), name)
+def _exists(context: Context, name: str) -> None:
+    with reading(context.engine) as connection:
+        require_model(models.find(connection, name), name)
 
 
-def _check_namespace(bench: Bench, caller: Caller, reach: Reach, name: Handle) -> None:
+def _check_namespace(context: Context, caller: Caller, reach: Reach, name: Handle) -> None:
     if name.namespace in caller.namespaces:
         return
-    public = name.namespace in bench.settings.public_namespaces
+    public = name.namespace in context.settings.public_namespaces
     if reach == "read" and public:
         return
     if reach == "write" or public:

@@ -2,7 +2,7 @@
 
 A batch keeps its version, its traits and its mode to the end. Whether vectors may be stored is checked again at every
 write. `open_batch` raises errors of the whole batch; an error of one text is reported on its line and does not affect
-the others. Interactive calls are encoded before batches (`encoders.lanes`).
+the others. Interactive calls are encoded before batches (`encoders.scheduler`).
 """
 
 import logging
@@ -13,13 +13,13 @@ from threading import BoundedSemaphore
 from pydantic_core import to_json
 
 from traitbench.contract.batch import BatchRequest
-from traitbench.encoders.lanes import LANES, WIDTH
+from traitbench.encoders.scheduler import SCHEDULER, WIDTH
 from traitbench.errors import InternalError, TraitbenchError, ValidationFailed
 from traitbench.extract import is_url
 from traitbench.lifecycle import access, encoders, extraction, fitting, lines, rules, serving
 from traitbench.lifecycle.batch_encoding import BatchEncoding
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.pipeline import Pipeline
 from traitbench.scoring import card
 
@@ -33,20 +33,20 @@ _log = logging.getLogger(__name__)
 Score = Callable[[Sequence[str]], list[bytes]]
 
 
-def open_batch(bench: Bench, caller: Caller, handle: str, body: BatchRequest, *, request_id: str) -> Pipeline:
+def open_batch(context: Context, caller: Caller, handle: str, body: BatchRequest, *, request_id: str) -> Pipeline:
     """A pipeline, not yet started, of the batch's results in JSON; raise what a score of a valid text would."""
-    access.permit(bench, caller, "scores.batch", handle)
-    served = serving.now(bench, handle, body.traits)
+    access.permit(context, caller, "scores.batch", handle)
+    served = serving.now(context, handle, body.traits)
     rules.require("use", served.model)
-    encoder = encoders.of_version(bench, served.snapshot)
+    encoder = encoders.of_version(context, served.snapshot)
     snapshot = serving.in_mode(served.snapshot, body.mode)
     chosen, metadata = card.choose(snapshot, body.traits), serving.metadata(served, request_id)
-    encoding = BatchEncoding(bench, encoder, served, mode=body.mode)
+    encoding = BatchEncoding(context, encoder, served, mode=body.mode)
 
     deep = snapshot.max_depth > 1 and any(trait.aggregation != "none" for trait in snapshot.traits)
 
     def score(contents: Sequence[str]) -> list[bytes]:
-        texts = [fitting.fitted(bench, encoding, content) for content in contents]
+        texts = [fitting.fitted(context, encoding, content) for content in contents]
         if deep:
             rows, tokens = card.positions(snapshot, encoding.encode, texts), [encoding.tokens(text) for text in texts]
         else:
@@ -55,18 +55,18 @@ def open_batch(bench: Bench, caller: Caller, handle: str, body: BatchRequest, *,
         pairs = zip(rows.tolist(), tokens, strict=True)
         return [to_json(lines.values(snapshot, chosen, row, count, metadata)) for row, count in pairs]
 
-    return _pipeline(bench, body.contents, score, encoding)
+    return _pipeline(context, body.contents, score, encoding)
 
 
-def _pipeline(bench: Bench, contents: Sequence[str], score: Score, encoding: BatchEncoding) -> Pipeline:
+def _pipeline(context: Context, contents: Sequence[str], score: Score, encoding: BatchEncoding) -> Pipeline:
     numbers = {content: number for number, content in enumerate(dict.fromkeys(contents))}
     distinct = list(numbers)
-    ahead = [fitting.ahead(bench, content) for content in distinct]
+    ahead = [fitting.ahead(context, content) for content in distinct]
 
     def make(several: Sequence[int]) -> list[bytes]:
         texts = [distinct[number] for number in several]
         encoding.look_ahead(ahead, several[0])
-        return _together(score, texts) or [_alone(bench, score, text) for text in texts]
+        return _together(score, texts) or [_alone(context, score, text) for text in texts]
 
     addresses = [number for number, content in enumerate(distinct) if is_url(content)]
     texts = [number for number, content in enumerate(distinct) if not is_url(content)]
@@ -76,8 +76,8 @@ def _pipeline(bench: Bench, contents: Sequence[str], score: Score, encoding: Bat
         make,
         # An address is fetched on its own: it takes long, although it costs hardly any CPU time.
         weights=[_ALONE if is_url(content) else len(content) + 1 for content in distinct],
-        handful_s=LANES.turn_seconds,
-        live=bench.batches,
+        handful_s=SCHEDULER.slot_seconds,
+        live=context.batches,
         finish=encoding.finish,
     )
 
@@ -94,11 +94,11 @@ def _is_odd(text: str) -> bool:
     return not text.strip() or "\x00" in text or is_url(text) or (not text.isascii() and not _is_unicode(text))
 
 
-def _alone(bench: Bench, score: Score, content: str) -> bytes:
+def _alone(context: Context, score: Score, content: str) -> bytes:
     """The line of one text, or the line of its error."""
     try:
         _check(content)
-        [line] = score([_text_of(bench, content)])
+        [line] = score([_text_of(context, content)])
         return line
     except TraitbenchError as error:
         return lines.failed(error)
@@ -131,11 +131,11 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _text_of(bench: Bench, content: str) -> str:
+def _text_of(context: Context, content: str) -> str:
     if not is_url(content):
         return content
     with _fetching:
-        return extraction.text_of(bench, content)
+        return extraction.text_of(context, content)
 
 
 def _place(error: BaseException) -> str:

@@ -21,7 +21,7 @@ from traitbench.contract.samples import text_hash
 from traitbench.encoders import Encoder
 from traitbench.errors import InvalidHandle, InvalidTag, ValidationFailed
 from traitbench.lifecycle import encoders, free_form, models, rules
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.scoring.fit import SCORING_METHODS
 from traitbench.scoring.snapshot import EncoderMismatch, ModeAxis, Snapshot, SnapshotInvalid, TraitAxis, param_hash
 
@@ -42,7 +42,7 @@ Problem = dict[str, Any]
 Path = Sequence[str | int]
 
 
-def check(bench: Bench, bundle: Bundle) -> None:
+def check(context: Context, bundle: Bundle) -> None:
     """Raise `ValidationFailed` unless the bundle can be imported."""
     _refuse(list(_check_free_form(bundle)))
     if bundle.sha256 != digest(bundle):
@@ -51,14 +51,14 @@ def check(bench: Bench, bundle: Bundle) -> None:
     _refuse(
         [
             *_check_handle(bundle),
-            *_check_traits(bench, bundle.traits),
+            *_check_traits(context, bundle.traits),
             *_check_retention(bundle),
-            *_check_samples(bench, bundle),
+            *_check_samples(context, bundle),
             *_check_versions(bundle),
             *(
                 problem
                 for place, each in enumerate(bundle.versions)
-                for problem in _check_version(bench, bundle, place)
+                for problem in _check_version(context, bundle, place)
             ),
         ]
     )
@@ -98,22 +98,22 @@ def _check_handle(bundle: Bundle) -> Iterator[Problem]:
         yield rules.problem(["handle"], "invalid_handle", error.message)
 
 
-def _check_traits(bench: Bench, traits: Sequence[BundledTrait]) -> Iterator[Problem]:
-    if len(traits) > bench.settings.max_traits:
-        message = f"it has {len(traits)} traits; at most {bench.settings.max_traits} are allowed"
+def _check_traits(context: Context, traits: Sequence[BundledTrait]) -> Iterator[Problem]:
+    if len(traits) > context.settings.max_traits:
+        message = f"it has {len(traits)} traits; at most {context.settings.max_traits} are allowed"
         yield rules.problem(["traits"], "too_many", message)
     for place, trait in enumerate(traits):
         if trait.key is None:
             yield rules.problem(["traits", place, "key"], "missing", "every trait of a bundle needs a key")
         if trait.intrinsic is not None:
-            yield from _check_intrinsic(bench, trait.intrinsic, place)
+            yield from _check_intrinsic(context, trait.intrinsic, place)
     yield from _duplicates("traits", "key", [trait.key for trait in traits if trait.key is not None])
     yield from _duplicates("traits", "name", [trait.name for trait in traits])
 
 
-def _check_intrinsic(bench: Bench, intrinsic: Intrinsic, place: int) -> Iterator[Problem]:
+def _check_intrinsic(context: Context, intrinsic: Intrinsic, place: int) -> Iterator[Problem]:
     path: list[str | int] = ["traits", place, "intrinsic"]
-    if wrong := _axis_error(bench, intrinsic):
+    if wrong := _axis_error(context, intrinsic):
         yield rules.problem([*path, "axis"], "axis_invalid", wrong)
     for field in ("discrimination", "explained_variance"):
         value = getattr(intrinsic, field)
@@ -121,11 +121,11 @@ def _check_intrinsic(bench: Bench, intrinsic: Intrinsic, place: int) -> Iterator
             yield rules.problem([*path, field], "out_of_range", "a number from 0 to 1 is allowed")
 
 
-def _axis_error(bench: Bench, intrinsic: Intrinsic) -> str | None:
+def _axis_error(context: Context, intrinsic: Intrinsic) -> str | None:
     """What is wrong with an intrinsic trait's axis; None if nothing is."""
-    encoder = encoders.installed(bench, intrinsic.encoder_digest)
+    encoder = encoders.installed(context, intrinsic.encoder_digest)
     if encoder is None:
-        return _not_installed(bench, f"digest {intrinsic.encoder_digest[:12]}")
+        return _not_installed(context, f"digest {intrinsic.encoder_digest[:12]}")
     try:
         packed = base64.b64decode(intrinsic.axis, validate=True)
     except (binascii.Error, ValueError):
@@ -149,10 +149,10 @@ def _check_retention(bundle: Bundle) -> Iterator[Problem]:
         yield rules.problem(["samples"], "retention", "samples must be null under zero data retention, and only then")
 
 
-def _check_samples(bench: Bench, bundle: Bundle) -> Iterator[Problem]:
+def _check_samples(context: Context, bundle: Bundle) -> Iterator[Problem]:
     samples = bundle.samples or []
-    if len(samples) > bench.settings.max_samples:
-        message = f"it has {len(samples)} samples; at most {bench.settings.max_samples} are allowed"
+    if len(samples) > context.settings.max_samples:
+        message = f"it has {len(samples)} samples; at most {context.settings.max_samples} are allowed"
         yield rules.problem(["samples"], "too_many", message)
     keys = {trait.key for trait in bundle.traits}
     for place, sample in enumerate(samples):
@@ -192,7 +192,7 @@ def _check_versions(bundle: Bundle) -> Iterator[Problem]:
     yield from _duplicates("versions", "tags", [tag for each in bundle.versions for tag in each.tags])
 
 
-def _check_version(bench: Bench, bundle: Bundle, place: int) -> Iterator[Problem]:
+def _check_version(context: Context, bundle: Bundle, place: int) -> Iterator[Problem]:
     version = bundle.versions[place]
     yield from _check_metrics(version, ["versions", place, "metrics"])
     if version.version_no > _MAX_VERSION_NO:
@@ -201,7 +201,7 @@ def _check_version(bench: Bench, bundle: Bundle, place: int) -> Iterator[Problem
     for field, kind, message in (
         *_check_time(version),
         *_check_tags(version),
-        *_check_snapshot(bench, bundle, version),
+        *_check_snapshot(context, bundle, version),
     ):
         yield rules.problem(["versions", place, field], kind, message)
 
@@ -230,7 +230,7 @@ def _check_metrics(version: BundledVersion, path: Path) -> Iterator[Problem]:
             yield rules.problem([*path, *inner], each["type"], each["msg"])
 
 
-def _check_snapshot(bench: Bench, bundle: Bundle, version: BundledVersion) -> Iterator[tuple[str, str, str]]:
+def _check_snapshot(context: Context, bundle: Bundle, version: BundledVersion) -> Iterator[tuple[str, str, str]]:
     try:
         snapshot = Snapshot.from_json(version.snapshot)
     except SnapshotInvalid as error:
@@ -247,7 +247,7 @@ def _check_snapshot(bench: Bench, bundle: Bundle, version: BundledVersion) -> It
         )
     if not snapshot.traits or {trait.key for trait in snapshot.traits} != {trait.key for trait in bundle.traits}:
         yield "snapshot", "other_traits", "its traits are not those of the model"
-    if wrong := _encoder_error(bench, snapshot):
+    if wrong := _encoder_error(context, snapshot):
         yield "snapshot", "encoder_mismatch", wrong
     for place, trait in enumerate(snapshot.traits):
         for kind, message in _check_trait_axis(trait):
@@ -268,10 +268,10 @@ def _check_trait_axis(trait: TraitAxis) -> Iterator[tuple[str, str]]:
             )
 
 
-def _encoder_error(bench: Bench, snapshot: Snapshot) -> str | None:
-    encoder = encoders.installed(bench, snapshot.encoder.digest)
+def _encoder_error(context: Context, snapshot: Snapshot) -> str | None:
+    encoder = encoders.installed(context, snapshot.encoder.digest)
     if encoder is None:
-        return _not_installed(bench, f"{snapshot.encoder.id[:64]} ({snapshot.encoder.digest[:12]})")
+        return _not_installed(context, f"{snapshot.encoder.id[:64]} ({snapshot.encoder.digest[:12]})")
     try:
         snapshot.require(encoder)
     except EncoderMismatch as error:
@@ -290,8 +290,8 @@ def _modes_error(encoder: Encoder, snapshot: Snapshot) -> str | None:
     return None
 
 
-def _not_installed(bench: Bench, wanted: str) -> str:
-    installed = f"{bench.encoder.id} ({bench.encoder.digest[:12]})"
+def _not_installed(context: Context, wanted: str) -> str:
+    installed = f"{context.encoder.id} ({context.encoder.digest[:12]})"
     return f"it needs an encoder that is not installed: {wanted}; this service uses {installed}"
 
 

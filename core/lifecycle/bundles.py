@@ -7,23 +7,23 @@ from traitbench.contract.bundles import FORMAT, Bundle, BundledSample, digest, d
 from traitbench.contract.models import Model, ModelCreate
 from traitbench.errors import HandleTaken
 from traitbench.lifecycle import access, rules
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.bundle_checks import check
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.store import bundles, models
 from traitbench.store.engine import reading, writing
 
 _DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.items() if name not in ("handle", "kind")}
 
 
-def export(bench: Bench, caller: Caller, handle: str, file: IO[bytes]) -> None:
+def export(context: Context, caller: Caller, handle: str, file: IO[bytes]) -> None:
     """Write a consistent copy of a model to a file as a `Bundle`; under zero retention without samples.
 
     Samples are read twice, once for the digest and once for the document, so that they need not fit in memory.
     """
-    name = str(access.permit(bench, caller, "models.export", handle))
-    with reading(bench.engine) as connection:
-        model = access.found(models.find(connection, name), name)
+    name = str(access.permit(context, caller, "models.export", handle))
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, name), name)
         with_samples = not model.zero_data_retention
         places = bundles.places(connection, model.id) if with_samples else {}
         bundle = Bundle(
@@ -44,12 +44,12 @@ def export(bench: Bench, caller: Caller, handle: str, file: IO[bytes]) -> None:
             file.write(piece.encode())
 
 
-def import_(bench: Bench, caller: Caller, bundle: Bundle, handle: str | None = None) -> Model:
+def import_(context: Context, caller: Caller, bundle: Bundle, handle: str | None = None) -> Model:
     """Create a model from a bundle, under its own handle or another; its versions get `triggered_by` "backfill"."""
-    name = access.permit(bench, caller, "models.import", bundle.handle if handle is None else handle)
-    check(bench, bundle)
+    name = access.permit(context, caller, "models.import", bundle.handle if handle is None else handle)
+    check(context, bundle)
     now = rules.now()
-    with writing(bench.engine) as connection:
+    with writing(context.engine) as connection:
         model_id = models.add(connection, handle=str(name), namespace=name.namespace, now=now, **_fields(bundle))
         if model_id is None:
             raise HandleTaken(

@@ -13,8 +13,8 @@ from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.lifecycle import access
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.store import models, traits, versions
 from traitbench.store.engine import reading
 
@@ -28,11 +28,11 @@ _FIGURE_COLUMNS = ("Trait", "AUROC", "95 % interval", "Brier", "Calibration erro
 _SOURCE_FIELDS = ("name", "license", "citation", "url")
 
 
-def card(bench: Bench, caller: Caller, handle: str) -> str:
+def card(context: Context, caller: Caller, handle: str) -> str:
     """The card of a model, as Markdown."""
-    name = str(access.permit(bench, caller, "models.card", handle))
-    with reading(bench.engine) as connection:
-        row = access.found(models.find(connection, name), name)
+    name = str(access.permit(context, caller, "models.card", handle))
+    with reading(context.engine) as connection:
+        row = access.require_model(models.find(connection, name), name)
         model, shown = models.read(connection, row.id), traits.every(connection, row.id).items()
         active = row.active_version_id
         version = None if active is None else versions.read_if_readable(connection, active)

@@ -16,8 +16,8 @@ from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import HandleTaken, TraitbenchError
 from traitbench.lifecycle import access, models, samples, training, traits
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.sample_data import DemoModel, demo_models
 from traitbench.store import models as stored
 from traitbench.store import samples as stored_samples
@@ -32,38 +32,38 @@ _US = Caller(key_id="", scope="authoring", namespaces=frozenset({_NAMESPACE}))
 _log = logging.getLogger(__name__)
 
 
-def ensure_demo_models(bench: Bench) -> None:
+def ensure_demo_models(context: Context) -> None:
     """Create and train the demo models that are missing. Does nothing if their namespace is not public."""
-    if _NAMESPACE not in bench.settings.public_namespaces:
+    if _NAMESPACE not in context.settings.public_namespaces:
         return
     for demo in demo_models():
         try:
-            _ensure(bench, demo)
+            _ensure(context, demo)
         except (TraitbenchError, SQLAlchemyError) as error:
             _log.warning("the demo model %s could not be created: %s", demo.handle, type(error).__name__)
 
 
-def _ensure(bench: Bench, demo: DemoModel) -> None:
+def _ensure(context: Context, demo: DemoModel) -> None:
     with suppress(HandleTaken):
-        models.create(bench, _US, ModelCreate.model_validate(demo.definition))
+        models.create(context, _US, ModelCreate.model_validate(demo.definition))
     handle = str(parse_handle(demo.handle))
-    with writing(bench.engine) as connection:
-        model = access.found(stored.hold(connection, handle), handle)
+    with writing(context.engine) as connection:
+        model = access.require_model(stored.hold(connection, handle), handle)
         if model.state in _UNFINISHED:
-            _complete(bench, connection, model, demo)
+            _complete(context, connection, model, demo)
             training.start_in(
-                connection, bench.runs, access.found(stored.hold(connection, handle), handle), TrainRequest()
+                connection, context.runs, access.require_model(stored.hold(connection, handle), handle), TrainRequest()
             )
 
 
-def _complete(bench: Bench, connection: Connection, model: ModelRow, demo: DemoModel) -> None:
+def _complete(context: Context, connection: Connection, model: ModelRow, demo: DemoModel) -> None:
     inputs = [TraitInput.model_validate(trait) for trait in demo.traits]
-    traits.add_to(connection, model, inputs, most=bench.settings.max_traits)
-    model = access.found(stored.hold(connection, model.handle), model.handle)
+    traits.add_to(connection, model, inputs, most=context.settings.max_traits)
+    model = access.require_model(stored.hold(connection, model.handle), model.handle)
     missing = _missing(connection, model, [SampleInput.model_validate(sample) for sample in demo.samples])
     if missing:
         digests = [text_hash(sample.text) for sample in missing]
-        samples.add_to(connection, model, missing, digests, most=bench.settings.max_samples)
+        samples.add_to(connection, model, missing, digests, most=context.settings.max_samples)
 
 
 def _missing(connection: Connection, model: ModelRow, wanted: list[SampleInput]) -> list[SampleInput]:

@@ -6,27 +6,27 @@ from traitbench.contract.models import RunStarted
 from traitbench.contract.traits import DiscoverRequest
 from traitbench.errors import InsufficientSamples
 from traitbench.lifecycle import access, derivations
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.scoring.discover import FEWEST_TEXTS
 from traitbench.store import models, samples, traits
 from traitbench.store.engine import writing
 from traitbench.store.models import ModelRow
 
 
-def start(bench: Bench, caller: Caller, handle: str, body: DiscoverRequest) -> RunStarted:
+def start(context: Context, caller: Caller, handle: str, body: DiscoverRequest) -> RunStarted:
     """Queue a discovery, which searches for traits that nobody defined."""
-    name = str(access.permit(bench, caller, "traits.discover", handle))
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, name), name)
+    name = str(access.permit(context, caller, "traits.discover", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
         return derivations.begin(
             connection,
-            bench.runs,
+            context.runs,
             model,
             "discover",
             effort=body.effort,
             options={},
-            bounds={"max_traits": bench.settings.max_traits},
+            bounds={"max_traits": context.settings.max_traits},
             check=lambda: _check_samples(connection, model),
         )
 

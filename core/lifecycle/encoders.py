@@ -1,32 +1,32 @@
 """The installed encoders. A version is scored with the encoder it was trained with, whichever is configured now."""
 
 from traitbench.encoders import Encoder, EncoderUnavailable
-from traitbench.encoders.registry import EARLIER, NAMES, load_encoder
+from traitbench.encoders.registry import LEGACY, NAMES, load_encoder
 from traitbench.errors import FeatureUnavailable, Unavailable
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.scoring.snapshot import Snapshot
 
 
-def of_version(bench: Bench, snapshot: Snapshot) -> Encoder:
+def of_version(context: Context, snapshot: Snapshot) -> Encoder:
     """The encoder that a version was trained with; raise `FeatureUnavailable` if it is not installed."""
-    encoder = installed(bench, snapshot.encoder.digest)
+    encoder = installed(context, snapshot.encoder.digest)
     if encoder is None:
         raise FeatureUnavailable(
             f"The version was trained with the encoder {snapshot.encoder.id} ({snapshot.encoder.digest[:12]}), which is"
-            f" not installed here; this service uses {bench.encoder.id}. Set TRAITBENCH_ENCODER to it (for a"
+            f" not installed here; this service uses {context.encoder.id}. Set TRAITBENCH_ENCODER to it (for a"
             " folder: with unchanged files), or train again.",
-            details={"encoder": snapshot.encoder.id, "installed": bench.encoder.id},
+            details={"encoder": snapshot.encoder.id, "installed": context.encoder.id},
         )
     return encoder
 
 
-def installed(bench: Bench, digest: str) -> Encoder | None:
+def installed(context: Context, digest: str) -> Encoder | None:
     """The encoder with this digest; None if it is not installed."""
-    if digest == bench.encoder.digest:
-        return bench.encoder
-    for name in (*NAMES, *EARLIER):
+    if digest == context.encoder.digest:
+        return context.encoder
+    for name in (*NAMES, *LEGACY):
         try:
-            encoder = load_encoder(name, cache=bench.settings.cache)
+            encoder = load_encoder(name, cache=context.settings.cache)
         except EncoderUnavailable:
             continue
         except (OSError, MemoryError) as error:

@@ -16,7 +16,7 @@ from traitbench.store.engine import reading, writing
 from traitbench.store.vectors import Vector
 
 _TEXTS_AT_ONCE = 32
-_CHARACTERS_AT_ONCE = 50_000  # the longest text; each piece has a time limit (`traitbench.runs.pulse`)
+_CHARACTERS_AT_ONCE = 50_000  # the longest text; each piece has a time limit (`traitbench.runs.heartbeat`)
 
 Item = TypeVar("Item")
 
@@ -42,7 +42,7 @@ def encoded(
             # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
             raise Fenced(execution.run.id)
         for piece in _pieces(batch, texts, alone=execution.suspected):
-            execution.begin("encoding", samples=[sample_id for _, sample_id in piece])
+            execution.announce("encoding", samples=[sample_id for _, sample_id in piece])
             known |= _encode_piece(engine, encoder, piece, texts)
     return known
 
@@ -53,7 +53,7 @@ def _encode_piece(
     """Encode and store one piece: pairs of a hash and a sample with that text. Returns the vectors by hash."""
     rows = embed(encoder.encode, [texts[sample_id] for _, sample_id in piece])
     with writing(engine) as connection:
-        vectors.keep(
+        vectors.store(
             connection, encoder.digest, {sample_id: row for (_, sample_id), row in zip(piece, rows, strict=True)}
         )
     return {digest: row for (digest, _), row in zip(piece, rows, strict=True)}

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from traitbench.contract.explanations import Explanation, Nearest, Neighbour
-from traitbench.encoders.lanes import LANES
+from traitbench.encoders.scheduler import SCHEDULER
 from traitbench.errors import InsufficientScope, ModelNotFound, NamespaceForbidden
 from traitbench.lifecycle import access, encoders
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.serving import Served, encoding
 from traitbench.scoring.explain import Explained, Reasons, explain
 from traitbench.scoring.snapshot import Snapshot
@@ -35,14 +35,14 @@ _NO_TEXTS = "This key may not list the model's samples, so their texts are left 
 
 
 def explained(
-    bench: Bench, caller: Caller, handle: str, served: Served, text: str, keys: Collection[str], *, quote: bool
+    context: Context, caller: Caller, handle: str, served: Served, text: str, keys: Collection[str], *, quote: bool
 ) -> dict[str, Explanation]:
     """Explanations by trait key, for the traits in `keys`; `quote` includes the text of each part."""
-    encoder = encoders.of_version(bench, served.snapshot)
-    with LANES.call():
+    encoder = encoders.of_version(context, served.snapshot)
+    with SCHEDULER.interactive():
         # Texts made only for the explanation are not worth caching.
-        result = explain(served.snapshot, encoding(bench, served).encode, text, look=encoder.encode)
-    near = _neighbourhood(bench, served, result, keys, may_read=_may_read(bench, caller, handle))
+        result = explain(served.snapshot, encoding(context, served).encode, text, look=encoder.encode)
+    near = _neighbourhood(context, served, result, keys, may_read=_may_read(context, caller, handle))
     return {
         key: _explanation(reasons, near.nearest.get(key), near.note, text if quote else None)
         for key, reasons in result.traits.items()
@@ -50,9 +50,9 @@ def explained(
     }
 
 
-def _may_read(bench: Bench, caller: Caller, handle: str) -> bool:
+def _may_read(context: Context, caller: Caller, handle: str) -> bool:
     try:
-        access.permit(bench, caller, "samples.list", handle)
+        access.permit(context, caller, "samples.list", handle)
     except (InsufficientScope, NamespaceForbidden, ModelNotFound):
         return False
     return True
@@ -108,11 +108,11 @@ class _Pole:
 
 
 def _neighbourhood(
-    bench: Bench, served: Served, result: Explained, keys: Collection[str], *, may_read: bool
+    context: Context, served: Served, result: Explained, keys: Collection[str], *, may_read: bool
 ) -> _Neighbourhood:
     if not result.vector.any():
         return _Neighbourhood({}, _NO_TOKEN)
-    with reading(bench.engine) as connection:
+    with reading(context.engine) as connection:
         # Read again: zero retention may have been switched on since the model was looked up.
         model = models.find_by_id(connection, served.model.id)
         if model is None or model.zero_data_retention:
@@ -164,9 +164,9 @@ def _nearest_by_pole(
 ) -> tuple[int, Mapping[tuple[int, bool], _Pole]]:
     """The number of training samples, and the nearest ones by trait id and whether the pole is the positive one."""
     sides = {(row.id, above): _Pole() for row in rows for above in (True, False)}
-    cutoff = neighbours.lesson(connection, served.model.id, served.version_no)
+    cutoff = neighbours.sample_cutoff(connection, served.model.id, served.version_no)
     count = 0
-    for sample in neighbours.taught(connection, served.model.id, cutoff) if cutoff else ():
+    for sample in neighbours.training_samples(connection, served.model.id, cutoff) if cutoff else ():
         count += 1
         cosine = similar.cosines.get(sample.content_sha256)
         for row in rows if cosine is not None else ():

@@ -6,22 +6,22 @@ The text is not stored unless feedback makes it a sample.
 from traitbench.contract.extracts import Extracted, ExtractRequest
 from traitbench.extract import is_url
 from traitbench.lifecycle import access
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 
 LONGEST_SOURCE = 2_000
 
 
-def extract(bench: Bench, caller: Caller, body: ExtractRequest) -> Extracted:
+def extract(context: Context, caller: Caller, body: ExtractRequest) -> Extracted:
     """Fetch an address and extract its text; any key may do this."""
     access.check_scope(caller, "extract")
-    page = bench.extract(body.url)
+    page = context.extract(body.url)
     return Extracted(url=page.url, content=page.content, content_sha256=page.content_sha256, fetched_at=page.fetched_at)
 
 
-def text_of(bench: Bench, content: str) -> str:
+def text_of(context: Context, content: str) -> str:
     """The content itself or, if it is exactly one http or https address, the text found there."""
-    return bench.extract(content).content if is_url(content) else content
+    return context.extract(content).content if is_url(content) else content
 
 
 def source_of(content: str) -> str | None:

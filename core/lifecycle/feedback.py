@@ -13,7 +13,7 @@ from traitbench.contract.samples import LONGEST_TEXT, LONGEST_URL, text_hash
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.errors import FeatureUnavailable
 from traitbench.lifecycle import access, retraining, rules
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.store import models, samples, traits
 from traitbench.store.engine import writing
 from traitbench.store.models import ModelRow
@@ -21,17 +21,17 @@ from traitbench.store.traits import TraitRow
 
 
 @dataclass(frozen=True)
-class Verdict:
+class FeedbackItem:
     """The quality that feedback gives a text on one trait."""
 
     trait_id: int
     quality: float
 
 
-def understood(connection: Connection, model: ModelRow, given: Mapping[str, Any]) -> list[Verdict]:
+def understood(connection: Connection, model: ModelRow, given: Mapping[str, Any]) -> list[FeedbackItem]:
     """Parse feedback; raise `ValidationFailed` naming every invalid entry."""
     rows = traits.rows(connection, model.id)
-    verdicts: list[Verdict] = []
+    verdicts: list[FeedbackItem] = []
     errors = []
     for name, value in given.items():
         trait = access.pick(rows, name)
@@ -44,7 +44,7 @@ def understood(connection: Connection, model: ModelRow, given: Mapping[str, Any]
         elif trait.id in (verdict.trait_id for verdict in verdicts):
             errors.append(_problem(name, "duplicate_trait", "the trait is given twice, by key and by name"))
         else:
-            verdicts.append(Verdict(trait.id, quality))
+            verdicts.append(FeedbackItem(trait.id, quality))
     if errors:
         raise rules.invalid(errors, thing="The feedback")
     return verdicts
@@ -66,15 +66,17 @@ def check_length(text: str) -> None:
         raise rules.invalid([rules.problem(["content"], "string_too_long", message)], thing="The content")
 
 
-def keep(bench: Bench, handle: str, text: str, verdicts: list[Verdict], *, source_url: str | None = None) -> list[int]:
+def store_feedback(
+    context: Context, handle: str, text: str, verdicts: list[FeedbackItem], *, source_url: str | None = None
+) -> list[int]:
     """Store feedback as samples and return their ids; start a retrain if it is due."""
     digest = text_hash(text)
-    with writing(bench.engine) as connection:
+    with writing(context.engine) as connection:
         # Checked again: the model may have changed while the text was scored.
-        model = access.found(models.hold(connection, handle), handle)
+        model = access.require_model(models.hold(connection, handle), handle)
         rules.require("use", model)
         check_possible(model)
-        rules.check_sample_count(samples.count(connection, model.id) + len(verdicts), bench.settings.max_samples)
+        rules.check_sample_count(samples.count(connection, model.id) + len(verdicts), context.settings.max_samples)
         now = rules.now()
         ids = samples.add(
             connection,
@@ -93,7 +95,7 @@ def keep(bench: Bench, handle: str, text: str, verdicts: list[Verdict], *, sourc
                 for verdict in verdicts
             ],
         )
-        retraining.start_if_due(connection, bench.runs, bench.settings, model)
+        retraining.start_if_due(connection, context.runs, context.settings, model)
     return ids
 
 

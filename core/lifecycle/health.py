@@ -21,11 +21,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitbench import logs
 from traitbench.lifecycle import rules
 from traitbench.runs import RunEngine
-from traitbench.runs.pulse import EncoderState
+from traitbench.runs.heartbeat import EncoderState
 from traitbench.runs.supervisor import SILENCE_SECONDS
 from traitbench.store import runs
 from traitbench.store.engine import in_place, reading
-from traitbench.store.trouble import StoreUnavailable
+from traitbench.store.errors import StoreUnavailable
 
 Part = Literal["database", "worker", "encoder", "disk"]
 

@@ -26,13 +26,13 @@ from traitbench.contract.names import NAMESPACE
 from traitbench.contract.unreadable import Unreadable
 from traitbench.errors import Unauthenticated, ValidationFailed
 from traitbench.lifecycle import rules
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.store import keys
 from traitbench.store.engine import reading, writing
+from traitbench.store.errors import StoreUnavailable
 from traitbench.store.keys import ApiKey, Scope
 from traitbench.store.rows import readable
-from traitbench.store.trouble import StoreUnavailable
 
 FIRST_NAMESPACES = ("local", "demo")
 
@@ -119,10 +119,10 @@ def revoke(engine: Engine, key_id: str) -> None:
             raise KeyNotFound(f"There is no key {key_id}.")
 
 
-def caller(bench: Bench | Engine, secret: str | None) -> Caller:
+def caller(context: Context | Engine, secret: str | None) -> Caller:
     """The caller behind a secret; raise `Unauthenticated` if the key is unknown or revoked."""
-    engine = bench if isinstance(bench, Engine) else bench.engine
-    key = _key(bench, secret)
+    engine = context if isinstance(context, Engine) else context.engine
+    key = _key(context, secret)
     if key is None:
         raise Unauthenticated(
             "This needs a valid API key: Authorization: Bearer <API_KEY>.", headers={"WWW-Authenticate": "Bearer"}
@@ -131,12 +131,12 @@ def caller(bench: Bench | Engine, secret: str | None) -> Caller:
     return Caller(key.id, key.scope, frozenset(key.namespaces))
 
 
-def first_key(bench: Bench) -> None:
+def first_key(context: Context) -> None:
     """Write a new key for the workbench to its file, unless the file holds a valid one."""
-    file = bench.settings.first_key_file
-    if file.exists() and _key(bench, file.read_text().strip()) is not None:
+    file = context.settings.first_key_file
+    if file.exists() and _key(context, file.read_text().strip()) is not None:
         return
-    issued = create(bench.engine, scope="authoring", namespaces=FIRST_NAMESPACES, name="workbench")
+    issued = create(context.engine, scope="authoring", namespaces=FIRST_NAMESPACES, name="workbench")
     new = file.with_suffix(".new")
     new.unlink(missing_ok=True)
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
@@ -144,16 +144,16 @@ def first_key(bench: Bench) -> None:
     new.replace(file)
 
 
-def _key(bench: Bench | Engine, secret: str | None) -> ApiKey | None:
+def _key(context: Context | Engine, secret: str | None) -> ApiKey | None:
     match = _SECRET.fullmatch(secret or "")
     if not match or not hmac.compare_digest(_checksum(match[1]), match[2]):
         return None
     digest = _digest(match[0])
-    if isinstance(bench, Engine):
-        stored = _stored(bench, digest)
+    if isinstance(context, Engine):
+        stored = _stored(context, digest)
     else:
-        engine = bench.engine
-        stored = bench.recall(("key", digest), lambda: _stored(engine, digest))
+        engine = context.engine
+        stored = context.cached(("key", digest), lambda: _stored(engine, digest))
     if stored is None or not hmac.compare_digest(stored[1], digest) or stored[0].revoked_at is not None:
         return None
     return stored[0]

@@ -43,17 +43,17 @@ _TRIGGERS: Mapping[OperationKind, TriggeredBy] = {
 def train(engine: Engine, encoder: Encoder, execution: Execution, *, labels: LabelAxes | None = None) -> None:
     """Train a version from the model's samples and, with `labels`, from the words of its traits."""
     with reading(engine) as connection:
-        lesson = _lesson(connection, encoder, execution.run)
-    known = encoded(engine, encoder, execution, lesson.labels, share=lesson.share)
-    trained = _fit(encoder, execution, lesson, known, labels if lesson.use_labels else None)
+        inputs = _read_inputs(connection, encoder, execution.run)
+    known = encoded(engine, encoder, execution, inputs.labels, share=inputs.share)
+    trained = _fit(encoder, execution, inputs, known, labels if inputs.use_labels else None)
     with writing(engine) as connection:
-        model = _finish(connection, execution, lesson, trained)
+        model = _finish(connection, execution, inputs, trained)
     if model.zero_data_retention:
         zero_retention.settle(engine, model.id)
 
 
 @dataclass(frozen=True)
-class _Lesson:
+class _TrainingInputs:
     """What a training uses, except texts.
 
     Feedback that arrives later has higher ids than all labels here, and stays pending.
@@ -71,7 +71,7 @@ class _Lesson:
         return texts / (texts + _TEXTS_PER_TRAIT * len(self.traits))
 
 
-def _lesson(connection: Connection, encoder: Encoder, run: RunRow) -> _Lesson:
+def _read_inputs(connection: Connection, encoder: Encoder, run: RunRow) -> _TrainingInputs:
     model = models.find_by_id(connection, run.model_id)
     if model is None:
         raise Fenced(run.id)
@@ -82,7 +82,7 @@ def _lesson(connection: Connection, encoder: Encoder, run: RunRow) -> _Lesson:
         before = versions.read(connection, model.active_version_id).metrics
         fixed = {key: trait.model_dump(include={"shares", "parameters"}) for key, trait in before.traits.items()}
         use_labels = before.use_labels
-    return _Lesson(model, rows, axes, samples.labels(connection, model.id), fixed, use_labels is not False)
+    return _TrainingInputs(model, rows, axes, samples.labels(connection, model.id), fixed, use_labels is not False)
 
 
 def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, Axis]) -> None:
@@ -96,7 +96,11 @@ def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, A
 
 
 def _fit(
-    encoder: Encoder, execution: Execution, lesson: _Lesson, known: Mapping[str, Vector], labels: LabelAxes | None
+    encoder: Encoder,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    known: Mapping[str, Vector],
+    labels: LabelAxes | None,
 ) -> Trained:
     encoded = execution.fraction
 
@@ -104,16 +108,16 @@ def _fit(
         execution.report("learning", done, total, fraction=encoded + (0.99 - encoded) * done / total)
 
     # Label axes may take a while; the samples that were encoded last are not to blame for it.
-    execution.begin("learning")
-    axes = {trait.key: lesson.axes[trait.id].vector for trait in lesson.traits if trait.id in lesson.axes}
+    execution.announce("learning")
+    axes = {trait.key: inputs.axes[trait.id].vector for trait in inputs.traits if trait.id in inputs.axes}
     label_axis: Callable[[TraitRow], Vector | None] = _no_axis if labels is None else labels.of
     return fit(
-        collect(lesson.traits, lesson.labels, known, axes=axes, label_axis=label_axis),
+        collect(inputs.traits, inputs.labels, known, axes=axes, label_axis=label_axis),
         encoder=EncoderIdentity.of(encoder),
-        scoring_method=lesson.model.scoring_method,
-        max_depth=lesson.model.max_depth,
+        scoring_method=inputs.model.scoring_method,
+        max_depth=inputs.model.max_depth,
         effort=execution.run.effort,
-        fixed=lesson.fixed,
+        fixed=inputs.fixed,
         modes=encoder.modes,
         on_progress=report,
     )
@@ -129,11 +133,11 @@ def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.
     return max(rules.now(), newest or rules.now())
 
 
-def _finish(connection: Connection, execution: Execution, lesson: _Lesson, trained: Trained) -> ModelRow:
+def _finish(connection: Connection, execution: Execution, inputs: _TrainingInputs, trained: Trained) -> ModelRow:
     """Write the version and end the run; return the model, with its current retention flag."""
     # Lock the model first, then the run: a deletion locks them in the same order.
-    model = models.hold_by_id(connection, lesson.model.id)
-    execution.succeed(connection, phase="learning", total=len(lesson.traits))
+    model = models.hold_by_id(connection, inputs.model.id)
+    execution.succeed(connection, phase="learning", total=len(inputs.traits))
     if model is None or model.state != "busy":
         raise Fenced(execution.run.id)
     version_id = versions.add(
@@ -143,15 +147,15 @@ def _finish(connection: Connection, execution: Execution, lesson: _Lesson, train
         version_no=models.next_version_no(connection, model.id),
         triggered_by=_TRIGGERS[execution.run.kind],
         param_hash=param_hash(trained.snapshot),
-        sample_count=len(lesson.labels),
+        sample_count=len(inputs.labels),
         run_id=execution.run.id,
-        metrics=trained.metrics | {"use_labels": lesson.use_labels, "elapsed_s": round(execution.elapsed_s, 3)},
-        created_at=_not_before(connection, model.id, lesson.labels),
+        metrics=trained.metrics | {"use_labels": inputs.use_labels, "elapsed_s": round(execution.elapsed_s, 3)},
+        created_at=_not_before(connection, model.id, inputs.labels),
     )
     models.move(connection, model, "ready", now=rules.now(), active_version_id=version_id)
     retention.prune(connection, model, active_version_id=version_id)
     if model.zero_data_retention:
         zero_retention.purge(connection, model.id)
-    elif lesson.labels:
-        samples.learnt(connection, model.id, up_to=lesson.labels[-1].id)
+    elif inputs.labels:
+        samples.learnt(connection, model.id, up_to=inputs.labels[-1].id)
     return model

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from traitbench.encoders import EncoderUnavailable
 from traitbench.errors import FeatureUnavailable
-from traitbench.runs.pulse import EncoderState
+from traitbench.runs.heartbeat import EncoderState
 
 Made = TypeVar("Made")
 

@@ -13,10 +13,10 @@ from traitbench.errors import (
     UnsupportedScoringMethod,
 )
 from traitbench.lifecycle import access, free_form, retention, rules, zero_retention
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.states import Outcome
-from traitbench.store import kept_vectors, models, runs
+from traitbench.store import models, runs, text_vectors
 from traitbench.store.cursors import paged, read_name
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
@@ -28,13 +28,13 @@ _MOST_ERRORS = 100
 _DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.items() if name != "handle"}
 
 
-def create(bench: Bench, caller: Caller, body: ModelCreate) -> Model:
+def create(context: Context, caller: Caller, body: ModelCreate) -> Model:
     """Create a draft in a namespace that the caller owns."""
-    name = access.permit(bench, caller, "models.create", body.handle)
+    name = access.permit(context, caller, "models.create", body.handle)
     _check_kind(body.kind)
     check_fields(body.scoring_method, body.upstream_sources)
     fields = body.model_dump(exclude={"handle"})
-    with writing(bench.engine) as connection:
+    with writing(context.engine) as connection:
         model_id = models.add(connection, handle=body.handle, namespace=name.namespace, now=rules.now(), **fields)
         if model_id is None:
             raise HandleTaken(
@@ -45,7 +45,7 @@ def create(bench: Bench, caller: Caller, body: ModelCreate) -> Model:
 
 
 def list_models(
-    bench: Bench,
+    context: Context,
     caller: Caller,
     *,
     limit: int = 50,
@@ -64,35 +64,35 @@ def list_models(
     rules.check_limit(limit, most=LARGEST_PAGE)
     _check_choice("state", state, _STATES)
     _check_choice("kind", kind, _KINDS)
-    namespaces = bench.settings.public_namespaces if namespace is None else (namespace,)
+    namespaces = context.settings.public_namespaces if namespace is None else (namespace,)
     listing = f"models {sorted(namespaces)} {state} {kind}"
     after = read_name(listing, cursor)
-    with reading(bench.engine) as connection:
+    with reading(context.engine) as connection:
         rows = models.page(connection, limit=limit + 1, after=after, namespaces=namespaces, state=state, kind=kind)
     return ModelPage(**paged(rows, listing, limit))
 
 
-def get(bench: Bench, caller: Caller, handle: str) -> Model:
+def get(context: Context, caller: Caller, handle: str) -> Model:
     """One model."""
-    name = str(access.permit(bench, caller, "models.get", handle))
-    with reading(bench.engine) as connection:
-        return models.read(connection, access.found(models.find(connection, name), name).id)
+    name = str(access.permit(context, caller, "models.get", handle))
+    with reading(context.engine) as connection:
+        return models.read(connection, access.require_model(models.find(connection, name), name).id)
 
 
-def update(bench: Bench, caller: Caller, handle: str, body: ModelUpdate) -> Model:
+def update(context: Context, caller: Caller, handle: str, body: ModelUpdate) -> Model:
     """Change the fields that were sent; an explicit null resets a field to its default.
 
     When the call returns, versions that a new retention policy does not keep are deleted, and so are the samples if
     zero retention was switched on.
     """
-    name = str(access.permit(bench, caller, "models.update", handle))
+    name = str(access.permit(context, caller, "models.update", handle))
     fields = _changes(body)
     if body.zero_data_retention:
-        with reading(bench.engine) as connection:
-            _check_update(access.found(models.find(connection, name), name), fields)
-        zero_retention.check(bench.engine)
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, name), name)
+        with reading(context.engine) as connection:
+            _check_update(access.require_model(models.find(connection, name), name), fields)
+        zero_retention.check(context.engine)
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
         _check_update(model, fields)
         cancelled = zero_retention.cancel(connection, model) if body.zero_data_retention else None
         models.change(connection, model.id, now=rules.now(), **fields)
@@ -102,27 +102,27 @@ def update(bench: Bench, caller: Caller, handle: str, body: ModelUpdate) -> Mode
             zero_retention.purge(connection, model.id)
         changed = models.read(connection, model.id)
     if cancelled:
-        bench.runs.cancel(cancelled)
+        context.runs.cancel(cancelled)
     if body.zero_data_retention:
-        bench.forget(model.id)
-        zero_retention.settle_or_say(bench.engine, model.id)
+        context.forget(model.id)
+        zero_retention.settle_or_say(context.engine, model.id)
     return changed
 
 
-def delete(bench: Bench, caller: Caller, handle: str) -> ModelDeleted:
+def delete(context: Context, caller: Caller, handle: str) -> ModelDeleted:
     """Archive a model and cancel its run, if any."""
-    name = str(access.permit(bench, caller, "models.delete", handle))
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, name), name)
+    name = str(access.permit(context, caller, "models.delete", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
         cancelled = model.run_id if model.state == "busy" else None
         if rules.require("delete", model) is Outcome.PROCEED:
             models.move(connection, model, "archived", now=rules.now())
-        kept_vectors.forget(connection, model.id)
+        text_vectors.forget(connection, model.id)
         if cancelled:
             runs.fail(connection, cancelled, code="cancelled", message="The model was deleted.", now=rules.now())
-    bench.forget(model.id)
+    context.forget(model.id)
     if cancelled:
-        bench.runs.cancel(cancelled)
+        context.runs.cancel(cancelled)
     return ModelDeleted(handle=name, deleted=True)
 
 

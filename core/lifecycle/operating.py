@@ -23,7 +23,7 @@ from traitbench.settings import Settings
 from traitbench.store import runs, storage, workers
 from traitbench.store.engine import reading
 from traitbench.store.runs import Listed, Tally
-from traitbench.store.workers import Seen
+from traitbench.store.workers import WorkerHeartbeat
 
 ALIVE_SECONDS = 30.0
 
@@ -33,12 +33,12 @@ class Overview:
     """All numbers at one moment."""
 
     tally: Sequence[Tally]
-    workers: Sequence[Seen]
+    workers: Sequence[WorkerHeartbeat]
     oldest_wait_s: float
     database_bytes: int
 
     @property
-    def alive(self) -> list[Seen]:
+    def alive(self) -> list[WorkerHeartbeat]:
         """The workers with a recent heartbeat."""
         return [each for each in self.workers if each.age_s <= ALIVE_SECONDS]
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from traitbench.contract.models import VersionRetentionPolicy
-from traitbench.prune import PrunableVersion, keep
+from traitbench.prune import PrunableVersion, versions_to_keep
 from traitbench.store import models, versions
 from traitbench.store.models import ModelRow
 from traitbench.store.rows import readable
@@ -35,5 +35,5 @@ def _prune(
         PrunableVersion(row.id, row.version_no, row.created_at, row.tagged, active=row.id == active_version_id)
         for row in versions.ages(connection, model_id)
     ]
-    kept = keep(existing, **policy.model_dump())
+    kept = versions_to_keep(existing, **policy.model_dump())
     versions.remove(connection, [version.version_id for version in existing if version.version_id not in kept])

@@ -98,7 +98,9 @@ def _has_enough_samples(connection: Connection, model: ModelRow) -> bool:
     if model.active_version_id is None:
         return False
     trained_with = versions.read(connection, model.active_version_id).sample_count
-    return samples.count(connection, model.id) >= trained_with and not training.lacking(connection, model.id)
+    return samples.count(connection, model.id) >= trained_with and not training.traits_missing_poles(
+        connection, model.id
+    )
 
 
 def _effort(connection: Connection, model: ModelRow) -> str:

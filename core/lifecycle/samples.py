@@ -10,21 +10,21 @@ from traitbench.contract.page import LARGEST_SAMPLE_PAGE, SamplePage
 from traitbench.contract.samples import SampleIds, SampleInput, SamplesCreate, text_hash
 from traitbench.errors import SampleNotFound
 from traitbench.lifecycle import access, rules
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.store import models, samples, traits
 from traitbench.store.cursors import paged, read_number
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
 
 
-def add(bench: Bench, caller: Caller, handle: str, body: SamplesCreate) -> SampleIds:
+def add(context: Context, caller: Caller, handle: str, body: SamplesCreate) -> SampleIds:
     """Add labelled texts to a draft; their ids ascend in the order sent."""
-    name = str(access.permit(bench, caller, "samples.add", handle))
+    name = str(access.permit(context, caller, "samples.add", handle))
     digests = [text_hash(sample.text) for sample in body.samples]
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, name), name)
-        return SampleIds(ids=add_to(connection, model, body.samples, digests, most=bench.settings.max_samples))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
+        return SampleIds(ids=add_to(connection, model, body.samples, digests, most=context.settings.max_samples))
 
 
 def add_to(
@@ -58,12 +58,18 @@ def add_to(
 
 
 def list_samples(
-    bench: Bench, caller: Caller, handle: str, *, trait: str | None = None, limit: int = 100, cursor: str | None = None
+    context: Context,
+    caller: Caller,
+    handle: str,
+    *,
+    trait: str | None = None,
+    limit: int = 100,
+    cursor: str | None = None,
 ) -> SamplePage:
     """One page of the samples of a model or, if `trait` is given, of that trait."""
-    name = str(access.permit(bench, caller, "samples.list", handle))
-    with reading(bench.engine) as connection:
-        model = access.found(models.find(connection, name), name)
+    name = str(access.permit(context, caller, "samples.list", handle))
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, name), name)
         rules.check_limit(limit, most=LARGEST_SAMPLE_PAGE)
         trait_id = None if trait is None else access.trait_of(connection, model, trait).id
         listing = f"samples {model.id} {trait_id}"
@@ -72,11 +78,11 @@ def list_samples(
     return SamplePage(**paged(rows, listing, limit))
 
 
-def delete(bench: Bench, caller: Caller, handle: str, sample_id: int) -> ModelDeleted:
+def delete(context: Context, caller: Caller, handle: str, sample_id: int) -> ModelDeleted:
     """Delete one sample of a draft."""
-    name = str(access.permit(bench, caller, "samples.delete", handle))
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, name), name)
+    name = str(access.permit(context, caller, "samples.delete", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
         if not 0 < sample_id < 2**63 or not samples.exists(connection, model.id, sample_id):
             raise SampleNotFound(f"The model {name} has no sample {sample_id}.", details={"sample_id": sample_id})
         rules.require("edit", model)

@@ -6,77 +6,81 @@ from typing import Any
 from pydantic_core import to_json
 
 from traitbench.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
-from traitbench.encoders.lanes import LANES
+from traitbench.encoders.scheduler import SCHEDULER
 from traitbench.lifecycle import access, explaining, extraction, feedback, fitting, lines, rules, serving
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.scoring import card
 from traitbench.store.engine import reading
 
 
-def score(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, request_id: str) -> Card:
+def score(context: Context, caller: Caller, handle: str, body: ScoreRequest, *, request_id: str) -> Card:
     """The card of a text. The text is not stored unless feedback makes it a sample.
 
     The sample belongs to the model, whichever version the handle is pinned to.
     """
     operation: access.Operation = "scores.score" if body.feedback is None else "scores.feedback"
-    name = str(access.permit(bench, caller, operation, handle))
-    served, verdicts = _asked(bench, handle, body)
-    text = extraction.text_of(bench, body.content)
-    scored = _card(bench, served, text, body.traits, request_id=request_id)
+    name = str(access.permit(context, caller, operation, handle))
+    served, verdicts = _asked(context, handle, body)
+    text = extraction.text_of(context, body.content)
+    scored = _card(context, served, text, body.traits, request_id=request_id)
     if body.explain:
-        told = explaining.explained(bench, caller, name, served, text, scored.scores, quote=text != body.content)
+        told = explaining.explained(context, caller, name, served, text, scored.scores, quote=text != body.content)
         scored = scored.model_copy(update={"explanation": told})
     if not verdicts:
         return scored
-    ids = feedback.keep(bench, name, text, verdicts, source_url=extraction.source_of(body.content))
+    ids = feedback.store_feedback(context, name, text, verdicts, source_url=extraction.source_of(body.content))
     return scored.model_copy(update={"metadata": scored.metadata.model_copy(update={"sample_ids": ids})})
 
 
-def written(bench: Bench, caller: Caller, handle: str, body: ScoreRequest, *, request_id: str) -> bytes:
+def written(context: Context, caller: Caller, handle: str, body: ScoreRequest, *, request_id: str) -> bytes:
     """The same card as JSON, built as a `Card` only if an explanation or feedback was requested."""
     if body.explain or body.feedback is not None:
-        return score(bench, caller, handle, body, request_id=request_id).model_dump_json().encode()
-    access.permit(bench, caller, "scores.score", handle)
-    served, _ = _asked(bench, handle, body)
-    text = extraction.text_of(bench, body.content)
-    return to_json(_values(bench, served, text, body.traits, request_id=request_id))
+        return score(context, caller, handle, body, request_id=request_id).model_dump_json().encode()
+    access.permit(context, caller, "scores.score", handle)
+    served, _ = _asked(context, handle, body)
+    text = extraction.text_of(context, body.content)
+    return to_json(_values(context, served, text, body.traits, request_id=request_id))
 
 
-def compare(bench: Bench, caller: Caller, handle: str, body: CompareRequest, *, request_id: str) -> Comparison:
+def compare(context: Context, caller: Caller, handle: str, body: CompareRequest, *, request_id: str) -> Comparison:
     """The cards of two texts with one version, and the changes from the first to the second; nothing is stored."""
-    access.permit(bench, caller, "scores.compare", handle)
-    served = serving.now(bench, handle, body.traits)
+    access.permit(context, caller, "scores.compare", handle)
+    served = serving.now(context, handle, body.traits)
     rules.require("use", served.model)
-    texts = [extraction.text_of(bench, content) for content in (body.a, body.b)]
-    a, b = (_card(bench, served, text, body.traits, request_id=request_id) for text in texts)
+    texts = [extraction.text_of(context, content) for content in (body.a, body.b)]
+    a, b = (_card(context, served, text, body.traits, request_id=request_id) for text in texts)
     return Comparison.of(a, b)
 
 
-def _card(bench: Bench, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str) -> Card:
-    return Card.model_validate(_values(bench, served, text, traits, request_id=request_id))
+def _card(
+    context: Context, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str
+) -> Card:
+    return Card.model_validate(_values(context, served, text, traits, request_id=request_id))
 
 
 def _values(
-    bench: Bench, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str
+    context: Context, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str
 ) -> dict[str, Any]:
-    encoding, snapshot = serving.encoding(bench, served), served.snapshot
-    text = fitting.fitted(bench, encoding, text)
-    with LANES.call():
+    encoding, snapshot = serving.encoding(context, served), served.snapshot
+    text = fitting.fitted(context, encoding, text)
+    with SCHEDULER.interactive():
         [positions] = card.positions(snapshot, encoding.encode, [text]).tolist()
         tokens = encoding.tokens(text)
     metadata = serving.metadata(served, request_id)
     return lines.values(snapshot, card.choose(snapshot, traits), positions, tokens, metadata)
 
 
-def _asked(bench: Bench, handle: str, body: ScoreRequest) -> tuple[serving.Served, list[feedback.Verdict] | None]:
+def _asked(
+    context: Context, handle: str, body: ScoreRequest
+) -> tuple[serving.Served, list[feedback.FeedbackItem] | None]:
     """The version that scores, and the parsed feedback, if there is any."""
     if body.feedback is None:
-        served = serving.now(bench, handle, body.traits)
+        served = serving.now(context, handle, body.traits)
         rules.require("use", served.model)
         return served, None
-    with reading(bench.engine) as connection:
-        served = serving.find(bench, connection, handle, body.traits)
+    with reading(context.engine) as connection:
+        served = serving.find(context, connection, handle, body.traits)
         feedback.check_length(body.content)
         verdicts = feedback.understood(connection, served.model, body.feedback)
         rules.require("use", served.model)

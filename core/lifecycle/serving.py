@@ -10,14 +10,14 @@ from traitbench.contract.names import ACTIVE, parse_pinned_handle
 from traitbench.encoders import FULL, Encoder
 from traitbench.errors import FeatureUnavailable, ModelNotTrained
 from traitbench.lifecycle import access, encoders, rules
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.vector_cache import Encoding
 from traitbench.lifecycle.versions import resolve
 from traitbench.scoring.snapshot import Snapshot
 from traitbench.store import models
 from traitbench.store.engine import reading
-from traitbench.store.kept_vectors import Shelf
 from traitbench.store.models import ModelRow
+from traitbench.store.text_vectors import VectorKey
 
 _MAX_CACHED_TRAITS = 64
 
@@ -35,32 +35,32 @@ class Served:
     since: int
 
 
-def now(bench: Bench, handle: str, traits: list[str] | None) -> Served:
+def now(context: Context, handle: str, traits: list[str] | None) -> Served:
     """As `find`, in a transaction of its own; cached until something is written."""
 
     def read() -> Served:
-        with reading(bench.engine) as connection:
-            return find(bench, connection, handle, traits)
+        with reading(context.engine) as connection:
+            return find(context, connection, handle, traits)
 
     if traits is not None and len(traits) > _MAX_CACHED_TRAITS:
         return read()
-    return bench.recall(("served", handle, None if traits is None else tuple(traits)), read)
+    return context.cached(("served", handle, None if traits is None else tuple(traits)), read)
 
 
-def find(bench: Bench, connection: Connection, handle: str, traits: list[str] | None) -> Served:
+def find(context: Context, connection: Connection, handle: str, traits: list[str] | None) -> Served:
     """The version that a handle refers to; its traits are checked.
 
     Errors come in the contract's order: the model (404), the version (404), the traits (422). The caller checks the
     state (409).
     """
     name, pinned = parse_pinned_handle(handle).handle, parse_pinned_handle(handle).version
-    since = bench.vectors.mark()
-    model = access.found(models.find(connection, str(name)), str(name))
+    since = context.vectors.mark()
+    model = access.require_model(models.find(connection, str(name)), str(name))
     if pinned is None and model.active_version_id is None:
         rules.require("use", model)
         raise rules.refusal(ModelNotTrained, model)
     version = resolve(connection, model, pinned or ACTIVE)
-    snapshot = bench.snapshots.get(connection, version.id)
+    snapshot = context.snapshots.get(connection, version.id)
     _check_traits(snapshot, traits)
     return Served(model, version.version_no, snapshot, since)
 
@@ -70,20 +70,20 @@ def metadata(served: Served, request_id: str) -> dict[str, Any]:
     return {"request_id": request_id, "version_id": f"v{served.version_no}", "sample_ids": []}
 
 
-def encoding(bench: Bench, served: Served) -> Encoding:
+def encoding(context: Context, served: Served) -> Encoding:
     """The encoding of texts for an interactive call."""
-    encoder = encoders.of_version(bench, served.snapshot)
-    shelf = shelf_of(bench, served, encoder, FULL) if bench.vectors.limit else None
-    return Encoding(encoder, bench.vectors, shelf, mode=FULL, since=served.since)
+    encoder = encoders.of_version(context, served.snapshot)
+    vector_key = vector_key_of(context, served, encoder, FULL) if context.vectors.limit else None
+    return Encoding(encoder, context.vectors, vector_key, mode=FULL, since=served.since)
 
 
-def shelf_of(bench: Bench, served: Served, encoder: Encoder, mode: str) -> Shelf | None:
+def vector_key_of(context: Context, served: Served, encoder: Encoder, mode: str) -> VectorKey | None:
     """Where vectors may be cached; None under zero retention."""
     if served.model.zero_data_retention:
         # Another service may have switched it on, and cannot notify this one.
-        bench.vectors.forget(served.model.id)
+        context.vectors.forget(served.model.id)
         return None
-    return Shelf(served.model.id, encoder.digest, mode)
+    return VectorKey(served.model.id, encoder.digest, mode)
 
 
 def in_mode(snapshot: Snapshot, mode: str) -> Snapshot:

@@ -9,23 +9,23 @@ from traitbench.contract.samples import SynthesizeRequest
 from traitbench.errors import InsufficientSamples, UnsupportedSynthType
 from traitbench.generators import SYNTH_TYPES
 from traitbench.lifecycle import access, derivations, rules
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.store import models, samples, traits
 from traitbench.store.engine import writing
 from traitbench.store.models import ModelRow
 
 
-def start(bench: Bench, caller: Caller, handle: str, body: SynthesizeRequest) -> RunStarted:
+def start(context: Context, caller: Caller, handle: str, body: SynthesizeRequest) -> RunStarted:
     """Queue a synthesis of samples."""
-    name = str(access.permit(bench, caller, "samples.synthesize", handle))
-    most = bench.settings.max_samples
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, name), name)
+    name = str(access.permit(context, caller, "samples.synthesize", handle))
+    most = context.settings.max_samples
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
         _check_type(body.synth_type)
         return derivations.begin(
             connection,
-            bench.runs,
+            context.runs,
             model,
             "synthesize",
             effort=body.effort,

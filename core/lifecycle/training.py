@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 from traitbench.contract.models import DEFAULT_EFFORT, OperationKind, RunStarted, TrainRequest
 from traitbench.errors import InsufficientSamples, ModelBusy, SamplesPurged
 from traitbench.lifecycle import access, rules
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.launch import launch
 from traitbench.lifecycle.run_keys import run_key
 from traitbench.runs import Queue
@@ -21,15 +21,15 @@ from traitbench.store.engine import writing
 from traitbench.store.models import ModelRow
 
 
-def start(bench: Bench, caller: Caller, handle: str, body: TrainRequest) -> tuple[RunStarted, bool]:
+def start(context: Context, caller: Caller, handle: str, body: TrainRequest) -> tuple[RunStarted, bool]:
     """Queue a training, or return the identical run in flight.
 
     The second value is False if there was nothing to do.
     """
-    name = str(access.permit(bench, caller, "models.train", handle))
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, name), name)
-        return start_in(connection, bench.runs, model, body)
+    name = str(access.permit(context, caller, "models.train", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
+        return start_in(connection, context.runs, model, body)
 
 
 def start_in(connection: Connection, queue: Queue, model: ModelRow, body: TrainRequest) -> tuple[RunStarted, bool]:
@@ -51,7 +51,7 @@ def _options(body: TrainRequest) -> dict[str, Any]:
     return {"reoptimize": body.reoptimize_params} | ({} if body.use_labels else {"use_labels": False})
 
 
-def lacking(connection: Connection, model_id: int) -> dict[str, dict[str, int]]:
+def traits_missing_poles(connection: Connection, model_id: int) -> dict[str, dict[str, int]]:
     """Sample counts by pole, for the extrinsic traits that have no sample at one of their poles."""
     return {key: count for key, count in _poles(connection, model_id).items() if not all(count.values())}
 
@@ -70,7 +70,7 @@ def _check_samples(connection: Connection, model: ModelRow) -> None:
             f"The samples of {model.handle} were purged, so there is nothing to search with. Its versions still score.",
             details={"handle": model.handle},
         )
-    missing = lacking(connection, model.id)
+    missing = traits_missing_poles(connection, model.id)
     if missing or not count:
         raise InsufficientSamples(
             f"Every trait of {model.handle} needs a sample above 0.5 and one below. "

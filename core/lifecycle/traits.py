@@ -11,19 +11,19 @@ from traitbench.contract.names import trait_key
 from traitbench.contract.traits import Trait, TraitInput, TraitList, TraitsCreate, TraitUpdate
 from traitbench.errors import DuplicateTrait, ValidationFailed
 from traitbench.lifecycle import access, rules
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.store import models, traits
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
 
 
-def add(bench: Bench, caller: Caller, handle: str, body: TraitsCreate) -> TraitList:
+def add(context: Context, caller: Caller, handle: str, body: TraitsCreate) -> TraitList:
     """Add traits to a draft, or change those whose key exists. Either all of them are applied or none."""
-    name = str(access.permit(bench, caller, "traits.add", handle))
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, name), name)
-        keys = add_to(connection, model, body.traits, most=bench.settings.max_traits)
+    name = str(access.permit(context, caller, "traits.add", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
+        keys = add_to(connection, model, body.traits, most=context.settings.max_traits)
         return TraitList(traits=_in_order(traits.read(connection, model.id), keys))
 
 
@@ -42,29 +42,29 @@ def add_to(connection: Connection, model: ModelRow, sent: list[TraitInput], *, m
     return list(keyed)
 
 
-def list_traits(bench: Bench, caller: Caller, handle: str) -> TraitList:
+def list_traits(context: Context, caller: Caller, handle: str) -> TraitList:
     """All traits of a model, in the order they were added."""
-    name = str(access.permit(bench, caller, "traits.list", handle))
-    with reading(bench.engine) as connection:
-        model = access.found(models.find(connection, name), name)
+    name = str(access.permit(context, caller, "traits.list", handle))
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, name), name)
         listing = traits.every(connection, model.id)
     return TraitList(traits=listing.items(), unreadable=listing.unreadable())
 
 
-def get(bench: Bench, caller: Caller, handle: str, key: str) -> Trait:
+def get(context: Context, caller: Caller, handle: str, key: str) -> Trait:
     """One trait, by key or name."""
-    name = str(access.permit(bench, caller, "traits.get", handle))
-    with reading(bench.engine) as connection:
-        model = access.found(models.find(connection, name), name)
+    name = str(access.permit(context, caller, "traits.get", handle))
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, name), name)
         trait = access.trait_of(connection, model, key)
         return traits.of_id(connection, model.id, trait.id)
 
 
-def update(bench: Bench, caller: Caller, handle: str, key: str, body: TraitUpdate) -> TraitList:
+def update(context: Context, caller: Caller, handle: str, key: str, body: TraitUpdate) -> TraitList:
     """Change the fields that were sent and are not null; the key never changes."""
-    name = str(access.permit(bench, caller, "traits.update", handle))
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, name), name)
+    name = str(access.permit(context, caller, "traits.update", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
         trait = access.trait_of(connection, model, key)
         fields = body.model_dump(exclude_none=True)
         names = {row.key: row.name for row in traits.rows(connection, model.id)}
@@ -75,11 +75,11 @@ def update(bench: Bench, caller: Caller, handle: str, key: str, body: TraitUpdat
         return TraitList(traits=_in_order(traits.read(connection, model.id), [trait.key]))
 
 
-def delete(bench: Bench, caller: Caller, handle: str, key: str) -> ModelDeleted:
+def delete(context: Context, caller: Caller, handle: str, key: str) -> ModelDeleted:
     """Delete a trait and its samples."""
-    name = str(access.permit(bench, caller, "traits.delete", handle))
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, name), name)
+    name = str(access.permit(context, caller, "traits.delete", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
         trait = access.trait_of(connection, model, key)
         rules.require("edit", model)
         traits.remove(connection, trait.id)

@@ -15,7 +15,7 @@ import numpy as np
 from cachetools import LRUCache
 
 from traitbench.encoders import Encoder, Vectors
-from traitbench.store.kept_vectors import Encoded, Hash, Shelf
+from traitbench.store.text_vectors import Encoded, Hash, VectorKey
 
 MEBIBYTE = 2**20
 _BESIDES = 500  # bytes of an entry besides its vector
@@ -64,9 +64,9 @@ class VectorCache:
         """The current moment; take it before reading whether a model may store anything."""
         return self._moment
 
-    def get(self, shelf: Shelf, hashes: Sequence[Hash]) -> list[Encoded | None]:
+    def get(self, vector_key: VectorKey, hashes: Sequence[Hash]) -> list[Encoded | None]:
         """The cached vectors, None for those that are missing."""
-        before = _before(shelf)
+        before = _before(vector_key)
         keys = [before + digest for digest in hashes]
         with self._lock:
             found = [self._kept.get(key) for key in keys]
@@ -77,13 +77,13 @@ class VectorCache:
                     self.misses += 1
         return found
 
-    def put(self, shelf: Shelf, digest: Hash, encoded: Encoded, *, since: int) -> None:
+    def put(self, vector_key: VectorKey, digest: Hash, encoded: Encoded, *, since: int) -> None:
         """Cache a vector, unless its model was forgotten since the mark."""
-        key = _before(shelf) + digest
+        key = _before(vector_key) + digest
         if _size(encoded) > self.limit:
             return
         with self._lock:
-            if self._forgotten.get(shelf.model_id, 0) > since:
+            if self._forgotten.get(vector_key.model_id, 0) > since:
                 return
             self._kept[key] = encoded
 
@@ -98,52 +98,56 @@ class VectorCache:
 
 
 class Encoding:
-    """An encoder in one mode, with the cache in front; without a `shelf` nothing is looked up or cached."""
+    """An encoder in one mode, with the cache in front; without a `vector_key` nothing is looked up or cached."""
 
-    def __init__(self, encoder: Encoder, cache: VectorCache, shelf: Shelf | None, *, mode: str, since: int) -> None:
-        self.shelf = shelf
+    def __init__(
+        self, encoder: Encoder, cache: VectorCache, vector_key: VectorKey | None, *, mode: str, since: int
+    ) -> None:
+        self.vector_key = vector_key
         self._encoder, self._cache, self._mode, self._since = encoder, cache, mode, since
 
     def encode(self, pieces: Sequence[str]) -> Vectors:
         """As the encoder would: the vector of a piece depends on the piece alone."""
-        if self.shelf is None:
+        if self.vector_key is None:
             return self.fresh(pieces)[0]
         return stacked(self.encoded(pieces))
 
-    def encoded(self, pieces: Sequence[str], *, alone: Collection[str] = ()) -> list[Encoded]:
-        """Each piece with its token count, from the cache or new; new ones are marked if they are in `alone`."""
-        if self.shelf is None:
+    def encoded(self, pieces: Sequence[str], *, single_segments: Collection[str] = ()) -> list[Encoded]:
+        """Each piece with its token count, cached or new; new ones are marked if they are in `single_segments`."""
+        if self.vector_key is None:
             return [Encoded(row, tokens) for row, tokens in zip(*self.fresh(pieces), strict=True)]
         keys = [hash_of(piece) for piece in pieces]
-        found = self.known(self.shelf, keys)
+        found = self.known(self.vector_key, keys)
         new = {key: piece for key, piece, known in zip(keys, pieces, found, strict=True) if known is None}
-        made = self._made(self.shelf, new, alone) if new else {}
+        made = self._made(self.vector_key, new, single_segments) if new else {}
         return [known or made[key] for key, known in zip(keys, found, strict=True)]
 
     def tokens(self, text: str) -> int:
         """How many tokens the text has."""
-        known = None if self.shelf is None else self.known(self.shelf, [hash_of(text)])[0]
+        known = None if self.vector_key is None else self.known(self.vector_key, [hash_of(text)])[0]
         return self._encoder.count_tokens(text) if known is None or known.tokens is None else known.tokens
 
     def fresh(self, pieces: Sequence[str]) -> tuple[Vectors, list[int]]:
         """Encode now, and count the tokens."""
         return self._encoder.counted(pieces, mode=self._mode)
 
-    def known(self, shelf: Shelf, keys: Sequence[Hash]) -> list[Encoded | None]:
+    def known(self, vector_key: VectorKey, keys: Sequence[Hash]) -> list[Encoded | None]:
         """The cached vectors of pieces, None for those that are missing."""
-        return self._cache.get(shelf, keys)
+        return self._cache.get(vector_key, keys)
 
-    def keep(self, shelf: Shelf, key: Hash, encoded: Encoded) -> None:
+    def put(self, vector_key: VectorKey, key: Hash, encoded: Encoded) -> None:
         """Cache a new vector."""
-        self._cache.put(shelf, key, encoded, since=self._since)
+        self._cache.put(vector_key, key, encoded, since=self._since)
 
-    def _made(self, shelf: Shelf, new: Mapping[Hash, str], alone: Collection[str]) -> dict[Hash, Encoded]:
+    def _made(
+        self, vector_key: VectorKey, new: Mapping[Hash, str], single_segments: Collection[str]
+    ) -> dict[Hash, Encoded]:
         made = {}
         for (key, piece), row, tokens in zip(new.items(), *self.fresh(list(new.values())), strict=True):
             # A copy, because a row would keep the whole array in memory; through bytes, which blocks no other thread.
             vector = np.frombuffer(row.tobytes(), row.dtype)
-            made[key] = Encoded(vector, tokens, piece in alone)
-            self.keep(shelf, key, made[key])
+            made[key] = Encoded(vector, tokens, piece in single_segments)
+            self.put(vector_key, key, made[key])
         return made
 
 
@@ -157,9 +161,9 @@ def _size(encoded: Encoded) -> int:
     return encoded.vector.nbytes + _BESIDES
 
 
-def _before(shelf: Shelf) -> bytes:
+def _before(vector_key: VectorKey) -> bytes:
     """The prefix of a shelf's keys, which starts with the model's id."""
-    return b"%d %s %s " % (shelf.model_id, shelf.encoder_digest.encode(), shelf.mode.encode())
+    return b"%d %s %s " % (vector_key.model_id, vector_key.encoder_digest.encode(), vector_key.mode.encode())
 
 
 def _model_of(key: bytes) -> int:

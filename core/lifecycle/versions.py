@@ -7,8 +7,8 @@ from traitbench.contract.page import LARGEST_PAGE, VersionPage
 from traitbench.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
 from traitbench.errors import ModelNotTrained, TagNotFound, VersionNotFound
 from traitbench.lifecycle import access, rules
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.store import models, versions
 from traitbench.store.cursors import paged, read_number
 from traitbench.store.engine import reading, writing
@@ -17,23 +17,23 @@ from traitbench.store.versions import VersionRow
 
 
 def list_versions(
-    bench: Bench, caller: Caller, handle: str, *, limit: int = 50, cursor: str | None = None
+    context: Context, caller: Caller, handle: str, *, limit: int = 50, cursor: str | None = None
 ) -> VersionPage:
     """One page of a model's versions, newest first, without snapshots."""
-    name = str(access.permit(bench, caller, "versions.list", handle))
-    with reading(bench.engine) as connection:
-        model = access.found(models.find(connection, name), name)
+    name = str(access.permit(context, caller, "versions.list", handle))
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, name), name)
         rules.check_limit(limit, most=LARGEST_PAGE)
         listing = f"versions {model.id}"
         rows = versions.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
     return VersionPage(**paged(rows, listing, limit))
 
 
-def get(bench: Bench, caller: Caller, handle: str, version: str) -> Version:
+def get(context: Context, caller: Caller, handle: str, version: str) -> Version:
     """One version; with its snapshot for an authoring key that owns the namespace."""
-    name = access.permit(bench, caller, "versions.get", handle)
-    with reading(bench.engine) as connection:
-        model = access.found(models.find(connection, str(name)), str(name))
+    name = access.permit(context, caller, "versions.get", handle)
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, str(name)), str(name))
         row = resolve(connection, model, version)
         shown = versions.read(connection, row.id)
         if caller.scope == "authoring" and name.namespace in caller.namespaces:
@@ -41,11 +41,11 @@ def get(bench: Bench, caller: Caller, handle: str, version: str) -> Version:
         return shown
 
 
-def tag(bench: Bench, caller: Caller, handle: str, name: str) -> VersionTagged:
+def tag(context: Context, caller: Caller, handle: str, name: str) -> VersionTagged:
     """Point a tag at the active version; an existing tag moves."""
-    model_name = str(access.permit(bench, caller, "versions.tag", handle))
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, model_name), model_name)
+    model_name = str(access.permit(context, caller, "versions.tag", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, model_name), model_name)
         check_tag(name)
         rules.require("use", model)
         active = _active(connection, model)
@@ -53,11 +53,11 @@ def tag(bench: Bench, caller: Caller, handle: str, name: str) -> VersionTagged:
     return VersionTagged(handle=model_name, tag=name, version_no=active.version_no)
 
 
-def untag(bench: Bench, caller: Caller, handle: str, name: str) -> VersionUntagged:
+def untag(context: Context, caller: Caller, handle: str, name: str) -> VersionUntagged:
     """Remove a tag; the version stays."""
-    model_name = str(access.permit(bench, caller, "versions.untag", handle))
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, model_name), model_name)
+    model_name = str(access.permit(context, caller, "versions.untag", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, model_name), model_name)
         check_tag(name)
         rules.require("use", model)
         if not versions.untag(connection, model.id, name):
@@ -65,11 +65,11 @@ def untag(bench: Bench, caller: Caller, handle: str, name: str) -> VersionUntagg
     return VersionUntagged(handle=model_name, tag=name, deleted=True)
 
 
-def activate(bench: Bench, caller: Caller, handle: str, body: VersionActivate) -> VersionActivated:
+def activate(context: Context, caller: Caller, handle: str, body: VersionActivate) -> VersionActivated:
     """Make another version the active one, which scores."""
-    model_name = str(access.permit(bench, caller, "versions.activate", handle))
-    with writing(bench.engine) as connection:
-        model = access.found(models.hold(connection, model_name), model_name)
+    model_name = str(access.permit(context, caller, "versions.activate", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, model_name), model_name)
         _check(body)
         rules.require("use", model)
         if body.tag is None:

@@ -27,14 +27,14 @@ from traitbench.lifecycle import outcomes, retraining, zero_retention
 from traitbench.lifecycle.loading import Loading
 from traitbench.runs.engine import LOCAL
 from traitbench.runs.execution import Execution
-from traitbench.runs.pulse import Death, Pulse
+from traitbench.runs.heartbeat import Heartbeat, WorkerExit
 from traitbench.runs.queue import EngineQueue
 from traitbench.runs.schedules import Schedule
 from traitbench.runs.worker import Body, Worker, serve
 from traitbench.settings import Settings
 from traitbench.store import workers
 from traitbench.store.engine import open_engine, sqlite_file, writing
-from traitbench.store.trouble import StoreUnavailable
+from traitbench.store.errors import StoreUnavailable
 
 _NICE = 10
 _GIVEN_UP_FIRST = "500"
@@ -51,10 +51,10 @@ def main() -> None:
     line = sys.stdin.buffer.readline()
     if not line:
         return  # the parent ended before it sent anything
-    pulse = Pulse()
-    pulse.start()
+    heartbeat = Heartbeat()
+    heartbeat.start()
     try:
-        _work(json.loads(line), pulse)
+        _work(json.loads(line), heartbeat)
     except StoreUnavailable as error:
         _log.error("the worker cannot go on: %s", error.message)
     except Exception as error:
@@ -63,26 +63,26 @@ def main() -> None:
     os._exit(1)
 
 
-def _work(told: Mapping[str, Any], pulse: Pulse) -> None:
+def _work(told: Mapping[str, Any], heartbeat: Heartbeat) -> None:
     settings, executor_id = Settings.from_json(told["settings"]), str(told["executor_id"])
     logs.configure(level=settings.log_level, form=settings.log_form)
     engine = open_engine(settings.database_url)
     _end_with_parent(int(told["parent"]), engine, executor_id)
     os.nice(_NICE)
     _let_go_first()
-    lock = _lock(settings, pulse)
+    lock = _lock(settings, heartbeat)
     worker = Worker(
         engine=engine,
         url=settings.database_url,
         executor_id=executor_id,
-        bodies=_bodies_in_time(engine, settings, pulse),
+        bodies=_bodies_in_time(engine, settings, heartbeat),
         fail=outcomes.fail,
         schedules=_schedules(engine, settings),
-        deaths=[Death.from_json(each) for each in told.get("deaths", ())],
-        tell=pulse.at,
+        deaths=[WorkerExit.from_json(each) for each in told.get("deaths", ())],
+        tell=heartbeat.at,
     )
     try:
-        serve(worker, ready=pulse.ready, judged=pulse.judged)
+        serve(worker, ready=heartbeat.ready, judged=heartbeat.judged)
     finally:
         os.close(lock)
 
@@ -106,9 +106,9 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     }
 
 
-def _bodies_in_time(engine: Engine, settings: Settings, pulse: Pulse) -> Mapping[str, Body]:
+def _bodies_in_time(engine: Engine, settings: Settings, heartbeat: Heartbeat) -> Mapping[str, Body]:
     """As `bodies`, but loaded in the background, so that the worker is ready at once."""
-    loading = Loading(partial(bodies, engine, settings), said=pulse.encoder)
+    loading = Loading(partial(bodies, engine, settings), said=heartbeat.encoder)
     Thread(target=loading.try_once, name="loading", daemon=True).start()
 
     def body(kind: str) -> Body:
@@ -116,7 +116,7 @@ def _bodies_in_time(engine: Engine, settings: Settings, pulse: Pulse) -> Mapping
             def waiting() -> None:
                 execution.report("loading the encoder", 0, 1, fraction=0.0)
                 # Should the load bring the worker down, this run is not to blame.
-                pulse.at(execution.run.id, None)
+                heartbeat.at(execution.run.id, None)
 
             loading.wait(waiting=waiting)[kind](execution)
 
@@ -151,7 +151,7 @@ def _wait_for_the_end(engine: Engine, executor_id: str) -> None:
     os._exit(0)
 
 
-def _lock(settings: Settings, pulse: Pulse) -> int:
+def _lock(settings: Settings, heartbeat: Heartbeat) -> int:
     """On SQLite all workers have the same name and would execute each other's runs, so a lock admits one at a time."""
     file = sqlite_file(settings.database_url)
     if file is None:
@@ -161,7 +161,7 @@ def _lock(settings: Settings, pulse: Pulse) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         # Another service on this database has a worker, which executes our runs too, until it ends.
-        pulse.ready()
+        heartbeat.ready()
         fcntl.flock(lock, fcntl.LOCK_EX)
     return lock
 

@@ -1,16 +1,16 @@
 """Long operations: the narrow interface between the service and the run engine.
 
 Behind it: `queue` (queueing), `supervisor` and `engine` (start the worker process and keep it alive), `worker` (that
-process), `pulse` (its messages to the parent), `execution` (one run being executed), `blame` (runs that bring their
-worker down), `room` (which runs may run side by side), `guard` (heartbeat, takeover, reconciliation: what the engine
-lacks), `schedules` (periodic tasks).
+process), `heartbeat` (its messages to the parent), `execution` (one run being executed), `quarantine` (runs that bring
+their worker down), `isolation` (which runs may run side by side), `watchdog` (heartbeat, takeover, reconciliation: what
+the engine lacks), `schedules` (periodic tasks).
 """
 
 from typing import Protocol
 
 from sqlalchemy import Connection
 
-from traitbench.runs.pulse import EncoderState
+from traitbench.runs.heartbeat import EncoderState
 
 
 class Queue(Protocol):

@@ -10,12 +10,12 @@ from dbos import DBOS
 from sqlalchemy import URL
 from ulid import ULID
 
+from traitbench.runs.heartbeat import EncoderState
 from traitbench.runs.names import engine_url
-from traitbench.runs.pulse import EncoderState
 from traitbench.runs.queue import EngineQueue
 from traitbench.runs.supervisor import SILENCE_SECONDS, Supervisor
 from traitbench.store.engine import sqlite_file
-from traitbench.store.trouble import translated
+from traitbench.store.errors import translated
 
 LOCAL = "local"
 

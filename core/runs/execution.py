@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, Engine
 
-from traitbench.runs.pulse import Place
+from traitbench.runs.heartbeat import WorkItem
 from traitbench.store import runs
 from traitbench.store.engine import writing
 
@@ -33,22 +33,24 @@ class Fail(Protocol):
         ...
 
 
-class Tell(Protocol):
+class ProgressListener(Protocol):
     """Tells the worker's parent which piece of a run starts next."""
 
-    def __call__(self, run_id: str, place: Place | None, /) -> None:
+    def __call__(self, run_id: str, place: WorkItem | None, /) -> None:
         """`place` is None when the worker no longer holds the run."""
         ...
 
 
-def untold(_run_id: str, _place: Place | None, /) -> None:
+def ignore_progress(_run_id: str, _place: WorkItem | None, /) -> None:
     """Ignore progress, for executions without a parent that listens."""
 
 
 class Execution:
     """A claimed run."""
 
-    def __init__(self, engine: Engine, run: runs.RunRow, owner: str, *, tell: Tell = untold) -> None:
+    def __init__(
+        self, engine: Engine, run: runs.RunRow, owner: str, *, tell: ProgressListener = ignore_progress
+    ) -> None:
         self.run = run
         self.owner = owner
         self._engine = engine
@@ -67,13 +69,13 @@ class Execution:
         """Whether the run may have brought a worker down; if so, its pieces should be small."""
         return self.run.strikes > 0
 
-    def begin(self, phase: str, *, done: int = 0, samples: Sequence[int] = ()) -> None:
+    def announce(self, phase: str, *, done: int = 0, samples: Sequence[int] = ()) -> None:
         """Tell the parent which piece comes next, in case the worker does not survive it."""
-        self._tell(self.run.id, Place(phase, done, tuple(samples)))
+        self._tell(self.run.id, WorkItem(phase, done, tuple(samples)))
 
     def report(self, phase: str, done: int, total: int, *, fraction: float) -> None:
         """Report progress, at most twice a second; raise `Fenced` if this execution no longer owns the run."""
-        self.begin(phase, done=done)
+        self.announce(phase, done=done)
         if monotonic() - self._reported < _EVERY_SECONDS:
             return
         self.fraction = min(1.0, max(self.fraction, fraction))

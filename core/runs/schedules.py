@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from threading import Thread
 from time import sleep
 
-from traitbench.store.trouble import StoreUnavailable
+from traitbench.store.errors import StoreUnavailable
 
 _log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ class Schedule:
     task: Callable[[], None]
 
 
-def keep(schedules: Sequence[Schedule]) -> None:
+def start_all(schedules: Sequence[Schedule]) -> None:
     """Start the tasks; they end with the process."""
     for schedule in schedules:
         Thread(target=_repeat, args=(schedule,), name=schedule.name, daemon=True).start()

@@ -2,7 +2,7 @@
 
 The child reads its configuration from standard input, which stays open: when the parent ends for any reason, the child
 reads the end of the input and exits too. It has a session of its own, so that Ctrl-C reaches only the parent. On
-standard output it reports that it is alive and what it works on (`pulse`); a child that is silent for too long is
+standard output it reports that it is alive and what it works on (`heartbeat`); a child that is silent for too long is
 killed.
 
 The parent distinguishes bad luck from a worker's own fault. A worker that hangs, crashes, exceeds the time limit of a
@@ -23,7 +23,7 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
 
-from traitbench.runs.pulse import SLOW_EXIT, Cause, Death, EncoderState, Listener
+from traitbench.runs.heartbeat import SLOW_EXIT, Cause, EncoderState, Listener, WorkerExit
 from traitbench.settings import child_environment
 
 SILENCE_SECONDS = 60.0
@@ -59,7 +59,7 @@ class Supervisor:
         self._process: subprocess.Popen[bytes] | None = None
         self._last_message: float | None = None
         self._listener = Listener()
-        self._deaths: list[Death] = []
+        self._deaths: list[WorkerExit] = []
         self._kernel_kills, self._counted = 0, 0.0
 
     @property
@@ -143,7 +143,7 @@ class Supervisor:
             assert process.stdout is not None
             process.stdout.close()
         if not self._stopping.is_set() and (cause := self._cause(code, silent)) and self._listener.places:
-            self._deaths.append(Death(cause, dict(self._listener.places)))
+            self._deaths.append(WorkerExit(cause, dict(self._listener.places)))
         return code
 
     def _spawn(self) -> subprocess.Popen[bytes] | None:

@@ -16,16 +16,16 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from ulid import ULID
 
 from traitbench.errors import TraitbenchError
-from traitbench.runs import blame, guard
-from traitbench.runs.execution import Execution, Fail, Fenced, Tell, untold
+from traitbench.runs import quarantine, watchdog
+from traitbench.runs.execution import Execution, Fail, Fenced, ProgressListener, ignore_progress
+from traitbench.runs.heartbeat import WorkerExit
+from traitbench.runs.isolation import RunIsolation
 from traitbench.runs.names import APPLICATION, APPLICATION_VERSION, QUEUE, SERIALIZER, WORKFLOW, engine_url
-from traitbench.runs.pulse import Death
 from traitbench.runs.queue import EngineQueue
-from traitbench.runs.room import Room
-from traitbench.runs.schedules import Schedule, keep
+from traitbench.runs.schedules import Schedule, start_all
 from traitbench.store import runs, workers
 from traitbench.store.engine import reading, writing
-from traitbench.store.trouble import StoreUnavailable
+from traitbench.store.errors import StoreUnavailable
 
 _AT_ONCE = 2
 _POLL_SECONDS = 0.3
@@ -48,9 +48,9 @@ class Worker:
     bodies: Mapping[str, Body]
     fail: Fail
     schedules: Sequence[Schedule] = ()
-    deaths: Sequence[Death] = ()
-    tell: Tell = untold
-    room: Room = field(default_factory=Room)
+    deaths: Sequence[WorkerExit] = ()
+    tell: ProgressListener = ignore_progress
+    isolation: RunIsolation = field(default_factory=RunIsolation)
     held: set[str] = field(default_factory=set)
 
 
@@ -59,7 +59,7 @@ def serve(
     *,
     ready: Callable[[], None],
     judged: Callable[[], None] = lambda: None,
-    pace: guard.Pace = guard.PACE,
+    intervals: watchdog.WatchdogIntervals = watchdog.INTERVALS,
 ) -> None:
     """Execute runs; return only if this worker was taken for dead.
 
@@ -69,17 +69,19 @@ def serve(
     with writing(worker.engine) as connection:
         workers.enter(connection, worker.executor_id)
     # Before anything is executed: a run that brings workers down would bring down this one next.
-    blame.judge(worker.engine, worker.deaths, worker.fail)
+    quarantine.judge(worker.engine, worker.deaths, worker.fail)
     judged()
     DBOS(config=_config(worker))
     _configure_engine_log()
     DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_workflow(worker))
     DBOS.launch()
     DBOS.register_queue(QUEUE, worker_concurrency=_AT_ONCE, partition_concurrency=1, polling_interval_sec=_POLL_SECONDS)
-    keep(worker.schedules)
+    start_all(worker.schedules)
     ready()
-    watched = guard.Watched(worker.engine, EngineQueue(worker.url), worker.executor_id, worker.fail, worker.held)
-    guard.watch(watched, pace)
+    watched = watchdog.WatchdogContext(
+        worker.engine, EngineQueue(worker.url), worker.executor_id, worker.fail, worker.held
+    )
+    watchdog.watch(watched, intervals)
 
 
 def _config(worker: Worker) -> DBOSConfig:
@@ -140,7 +142,7 @@ def execute(worker: Worker, run_id: str) -> None:
         run = runs.read(connection, run_id)
     if run is None or run.finished_at is not None:
         return
-    with worker.room.entered(alone=run.strikes > 0):
+    with worker.isolation.entered(alone=run.strikes > 0):
         try:
             _execute(worker, run_id)
         finally:

@@ -71,7 +71,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Slate:
+class CandidateSet:
     """Candidates, with their parameters as arrays."""
 
     candidates: Sequence[Candidate]
@@ -92,7 +92,7 @@ class Slate:
         return np.array([candidate.log_odds for candidate in self.candidates], np.float64)
 
     @cached_property
-    def beside(self) -> Sequence[tuple[float, NDArray[np.intp]]]:
+    def label_priors(self) -> Sequence[tuple[float, NDArray[np.intp]]]:
         """For every slope of the label axis: its prior log-odds, and the indices of its candidates."""
         slopes = np.unique(self.labels).tolist()
         return [
@@ -100,13 +100,13 @@ class Slate:
             for slope, odds in zip(slopes, _label_odds(slopes), strict=True)
         ]
 
-    def only(self, places: NDArray[np.intp]) -> "Slate":
+    def subset(self, places: NDArray[np.intp]) -> "CandidateSet":
         """The candidates at these indices."""
-        return Slate([self.candidates[place] for place in places.tolist()])
+        return CandidateSet([self.candidates[place] for place in places.tolist()])
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class HeldOut:
     """Everything known about the evaluated samples before calibration.
 
     Qualities, weights (equal totals for both poles) and folds (n,), held-out values (n, k) of the directions, and
@@ -120,13 +120,13 @@ class Told:
     values: Floats
     labels: Floats | None
 
-    def of(self, slate: Slate) -> "Told":
+    def for_candidates(self, candidates: CandidateSet) -> "HeldOut":
         """The same, with one column of values for each candidate: that of its direction."""
         places = {direction: place for place, direction in enumerate(self.directions)}
-        columns = [places[candidate.direction] for candidate in slate.candidates]
-        return replace(self, directions=slate.candidates, values=self.values[:, columns])
+        columns = [places[candidate.direction] for candidate in candidates.candidates]
+        return replace(self, directions=candidates.candidates, values=self.values[:, columns])
 
-    def part(self, rows: NDArray[np.bool_]) -> "Told":
+    def subset(self, rows: NDArray[np.bool_]) -> "HeldOut":
         """The same, for some of the samples."""
         balance = self.balance[rows]
         return replace(
@@ -140,30 +140,30 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class ModelAverage:
     """Candidates with their calibrations and their weights in the average.
 
     The logit of a text is the weighted mean of `value / scale * slope + labels * (label_value - middle) / spread +
     offset`.
     """
 
-    slate: Slate
+    candidates: CandidateSet
     scale: Floats
     middle: float
     spread: float
     calibration: Calibration
-    share: Floats
+    weights: Floats
 
     @property
     def gains(self) -> Floats:
         """(k,): the factor of a value of each direction in the averaged logit."""
-        gains: Floats = self.share * self.calibration.slopes / self.scale
+        gains: Floats = self.weights * self.calibration.slopes / self.scale
         return gains
 
     @property
     def label_slope(self) -> float:
         """The mean slope of the label axis."""
-        return float(self.share @ self.slate.labels)
+        return float(self.weights @ self.candidates.labels)
 
     @property
     def label_gain(self) -> float:
@@ -173,22 +173,22 @@ class Weighed:
     @property
     def offset(self) -> float:
         """The constant of the averaged logit."""
-        return float(self.share @ self.calibration.offsets) - self.label_gain * self.middle
+        return float(self.weights @ self.calibration.offsets) - self.label_gain * self.middle
 
     @property
     def label_share(self) -> float:
         """The share of the label axis in the total slope, 0..1."""
-        return self.label_slope / (self.label_slope + float(self.share @ self.calibration.slopes))
+        return self.label_slope / (self.label_slope + float(self.weights @ self.calibration.slopes))
 
-    def logits(self, held_out: Told) -> Floats:
+    def logits(self, held_out: HeldOut) -> Floats:
         """(n,): averaged logits of samples with held-out values."""
         logits: Floats = held_out.values @ self.gains + self.offset
         return logits if held_out.labels is None else logits + self.label_gain * held_out.labels
 
 
-def weigh(
-    held_out: Told, candidates: Slate, *, fixed: Floats | None = None, start: Calibration | None = None
-) -> Weighed:
+def average_candidates(
+    held_out: HeldOut, candidates: CandidateSet, *, fixed: Floats | None = None, start: Calibration | None = None
+) -> ModelAverage:
     """Calibrate each candidate and weigh it: by `fixed`, or by how well it predicts the held-out values.
 
     The values must have one column for each candidate.
@@ -204,34 +204,36 @@ def weigh(
     calibration = calibrate(held_out.values / scale, targets, held_out.balance * n, said=label_logits, start=start)
     if fixed is None:
         fixed = _weights(candidates, calibration.cross_entropies, float(held_out.balance @ np.square(2 * targets - 1)))
-    return Weighed(candidates, scale, middle, spread, calibration, fixed)
+    return ModelAverage(candidates, scale, middle, spread, calibration, fixed)
 
 
-def pruned(average: Weighed) -> Weighed:
+def pruned(average: ModelAverage) -> ModelAverage:
     """The average without candidates of negligible weight."""
-    kept = np.flatnonzero(average.share >= _LEAST_WEIGHT * average.share.max())
-    calibration, share = average.calibration, average.share[kept]
+    kept = np.flatnonzero(average.weights >= _LEAST_WEIGHT * average.weights.max())
+    calibration, weights = average.calibration, average.weights[kept]
     return replace(
         average,
-        slate=average.slate.only(kept),
+        candidates=average.candidates.subset(kept),
         scale=average.scale[kept],
         calibration=Calibration(
             calibration.log_slopes[kept], calibration.offsets[kept], calibration.cross_entropies[kept]
         ),
-        share=share / share.sum(),
+        weights=weights / weights.sum(),
     )
 
 
-def blind(held_out: Told, average: Weighed) -> Floats:
+def nested_out_of_fold(held_out: HeldOut, average: ModelAverage) -> Floats:
     """(n,): nested out-of-fold logits: calibration and weights did not see the sample's fold either."""
     logits = np.empty(len(held_out.y))
     for fold in range(int(held_out.folds.max()) + 1):
         out = held_out.folds == fold
-        logits[out] = weigh(held_out.part(~out), average.slate, start=average.calibration).logits(held_out.part(out))
+        logits[out] = average_candidates(held_out.subset(~out), average.candidates, start=average.calibration).logits(
+            held_out.subset(out)
+        )
     return logits
 
 
-def cross_entropy(held_out: Told, logits: Floats) -> float:
+def cross_entropy(held_out: HeldOut, logits: Floats) -> float:
     """The mean cross-entropy of logits (n,) and qualities, both poles with equal weight."""
     return float(held_out.balance @ (np.logaddexp(0, logits) - held_out.y * logits))
 
@@ -253,7 +255,7 @@ def _label_odds(slopes: Sequence[float]) -> list[float]:
     return [_LABEL_PRIOR / max(1, sum(map(bool, slopes))) if slope else 1 - _LABEL_PRIOR for slope in slopes]
 
 
-def _label_scale(held_out: Told) -> tuple[float, float]:
+def _label_scale(held_out: HeldOut) -> tuple[float, float]:
     """The weighted mean and standard deviation of the values on the label axis."""
     if held_out.labels is None:
         return 0.0, 1.0
@@ -262,7 +264,7 @@ def _label_scale(held_out: Told) -> tuple[float, float]:
     return middle, spread if spread > _FLATTEST else 1.0
 
 
-def _weights(candidates: Slate, cross_entropies: Floats, mean_square: float) -> Floats:
+def _weights(candidates: CandidateSet, cross_entropies: Floats, mean_square: float) -> Floats:
     """(k,): weights first over the slopes of the label axis, then over the directions at each slope.
 
     A target of 0 or 1 carries the least information per unit of cross-entropy. Grades and smoothed poles lie nearer to
@@ -270,11 +272,11 @@ def _weights(candidates: Slate, cross_entropies: Floats, mean_square: float) -> 
     correction the label axis would outweigh the samples.
     """
     shares, odds = np.empty(len(cross_entropies)), []
-    for log_odds, members in candidates.beside:
+    for log_odds, members in candidates.label_priors:
         prior, entropies = candidates.log_odds[members], cross_entropies[members]
         shares[members] = _softmax(prior - entropies)
         odds.append(log_odds + _log_sum(prior - entropies / mean_square) - _log_sum(prior))
-    for part, (_, members) in zip(_softmax(np.array(odds)).tolist(), candidates.beside, strict=True):
+    for part, (_, members) in zip(_softmax(np.array(odds)).tolist(), candidates.label_priors, strict=True):
         shares[members] *= part
     return shares
 

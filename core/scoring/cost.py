@@ -13,7 +13,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from traitbench.scoring.search import EFFORTS, blocks_searched, labels_heard
+from traitbench.scoring.search import EFFORTS, blocks_searched, uses_labels
 
 _START = 0.2
 _TEXT = 0.004
@@ -34,7 +34,7 @@ def estimate(effort: str, *, samples_per_trait: Sequence[int], to_encode: int) -
 
 
 def _trait(effort: str, samples: int) -> float:
-    levels, labels = EFFORTS[effort].levels, labels_heard(samples)
+    levels, labels = EFFORTS[effort].levels, uses_labels(samples)
     blocks = _BLOCKS if blocks_searched(samples) else 0
     candidates = [each for level in levels for each in level.candidates(blocks=blocks, labels=labels)]
     paths = len({candidate.blocks for candidate in candidates})

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from traitbench.scoring.again import Again, Tally, part
-from traitbench.scoring.area import sure
+from traitbench.scoring.auroc import out_of_fold_interval
 from traitbench.scoring.axis import Floats
-from traitbench.scoring.search import Evidence, Recipe
+from traitbench.scoring.resampling import PairCounts, Resampler, part
+from traitbench.scoring.search import Recipe, TrainingSamples
 
 MORE = 20
 """How many samples the forecast adds."""
@@ -46,7 +46,7 @@ class Point:
         return {"samples": self.samples, "auroc": self.area, "interval": list(self.span)}
 
 
-def prospects(samples: Evidence, recipe: Recipe, now: Point) -> dict[str, Any]:
+def prospects(samples: TrainingSamples, recipe: Recipe, now: Point) -> dict[str, Any]:
     """`curve`, `forecast` and `feed` of a trait; `now` is the point for all samples."""
     points = [*_parts(samples, recipe), now]
     return {
@@ -64,30 +64,30 @@ def no_prospects() -> dict[str, Any]:
 # ---- the curve -------------------------------------------------------------------------------------------------------
 
 
-def _parts(samples: Evidence, recipe: Recipe) -> list[Point]:
+def _parts(samples: TrainingSamples, recipe: Recipe) -> list[Point]:
     """The points of ever larger subsets, each measured on the rest."""
-    resampler = Again(part(samples), recipe)
+    resampler = Resampler(part(samples), recipe)
     groups, all_groups = _groups(resampler.samples), _groups(samples)
     sizes = _sizes([len(pole) for pole in groups])
-    tallies, fitted = [Tally() for _ in sizes], np.zeros(len(sizes))
+    tallies, fitted = [PairCounts() for _ in sizes], np.zeros(len(sizes))
     repeats = max(_FEWEST_REPEATS, min(_MOST_REPEATS, _SOLVES // max(1, len(resampler.samples.y))))
     for turn in range(repeats):
         rng = np.random.default_rng(turn)
         order = [rng.permutation(pole) for pole in groups]
         for at, size in enumerate(sizes):
             rows, rest = _divided(resampler.samples, np.concatenate([o[:n] for o, n in zip(order, size, strict=True)]))
-            tallies[at] += resampler.tally(resampler.learnt(rows, rest), rest)
-            fitted[at] += resampler.samples.judged[rows].sum() / repeats
+            tallies[at] += resampler.tally(resampler.fit_and_score(rows, rest), rest)
+            fitted[at] += resampler.samples.is_evaluated[rows].sum() / repeats
     counts = [len(pole) for pole in all_groups]
     return [
-        Point(round(float(n)), tally.area, sure(tally.area, counts[0], counts[1]))
+        Point(round(float(n)), tally.auroc, out_of_fold_interval(tally.auroc, counts[0], counts[1]))
         for n, tally in zip(fitted, tallies, strict=True)
     ]
 
 
-def _groups(samples: Evidence) -> list[NDArray[np.int64]]:
+def _groups(samples: TrainingSamples) -> list[NDArray[np.int64]]:
     """The groups at the positive and at the negative pole."""
-    return [np.unique(samples.kin[samples.judged & pole]) for pole in (samples.y > 0.5, samples.y < 0.5)]
+    return [np.unique(samples.groups[samples.is_evaluated & pole]) for pole in (samples.y > 0.5, samples.y < 0.5)]
 
 
 def _sizes(counts: Sequence[int]) -> list[tuple[int, ...]]:
@@ -99,11 +99,11 @@ def _sizes(counts: Sequence[int]) -> list[tuple[int, ...]]:
     return sizes[::-1]
 
 
-def _divided(samples: Evidence, groups: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _divided(samples: TrainingSamples, groups: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows to fit to, which are those of these groups and those that are not evaluated, and the evaluated rest."""
-    chosen = np.isin(samples.kin, groups)
-    rest = samples.judged & ~chosen
-    free = ~samples.judged & ~np.isin(samples.kin, samples.kin[rest])
+    chosen = np.isin(samples.groups, groups)
+    rest = samples.is_evaluated & ~chosen
+    free = ~samples.is_evaluated & ~np.isin(samples.groups, samples.groups[rest])
     return np.flatnonzero(chosen | free), np.flatnonzero(rest)
 
 
@@ -154,9 +154,9 @@ def _logit_of(area: float) -> float:
 # ---- where -----------------------------------------------------------------------------------------------------------
 
 
-def _feed(samples: Evidence) -> dict[str, str] | None:
+def _feed(samples: TrainingSamples) -> dict[str, str] | None:
     """The pole whose centroid would gain most from twenty more texts, if it gains twice as much as the other."""
-    counts = [len(np.unique(samples.kin[pole])) for pole in _real_at_poles(samples)]
+    counts = [len(np.unique(samples.groups[pole])) for pole in _real_at_poles(samples)]
     if min(counts) < 2:
         return None
     subset = part(samples)
@@ -172,9 +172,9 @@ def _feed(samples: Evidence) -> dict[str, str] | None:
     return {"pole": names[chosen], "why": f"Each new text helps more at the {names[chosen]} pole: {why}."}
 
 
-def _real_at_poles(samples: Evidence) -> list[NDArray[np.bool_]]:
+def _real_at_poles(samples: TrainingSamples) -> list[NDArray[np.bool_]]:
     """The evaluated real samples at the positive and at the negative pole."""
-    real = samples.judged & ~samples.synthesized
+    real = samples.is_evaluated & ~samples.synthesized
     return [real & (samples.y > 0.5), real & (samples.y < 0.5)]
 
 

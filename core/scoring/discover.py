@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from traitbench.scoring.axis import Floats, centroid_difference
 from traitbench.scoring.evaluate import auroc
-from traitbench.scoring.terms import kernel, telling
+from traitbench.scoring.terms import distinctive_terms, kernel
 
 FEWEST_TEXTS = 20
 MOST_TEXTS = 2_000
@@ -105,7 +105,7 @@ def discover(
     """
     with threadpool_limits(limits=1):
         pool = _pool(X, texts, ids, quality)
-        if (distinct := len(np.unique(pool.kin))) < FEWEST_TEXTS:
+        if (distinct := len(np.unique(pool.groups))) < FEWEST_TEXTS:
             raise InsufficientTexts(distinct)
         candidates = _candidates(pool, _directions(known, X.shape[1]), EFFORTS[effort])
     return tuple(_named(pool, candidates, set(taken), words))
@@ -121,13 +121,13 @@ def pole_difference(X: NDArray[np.float32], y: NDArray[np.float64]) -> NDArray[n
 
 @dataclass(frozen=True, eq=False)
 class _Pool:
-    """Different texts in a reproducible order; `kin` (n,) is equal for near duplicates."""
+    """Different texts in a reproducible order; `groups` (n,) is equal for near duplicates."""
 
     X: Floats
     texts: tuple[str, ...]
     ids: NDArray[np.int64]
     quality: Floats
-    kin: NDArray[np.int64]
+    groups: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ def _pool(X: NDArray[np.float32], texts: Sequence[str], ids: Sequence[int], qual
         texts=tuple(texts[i] for i in first),
         ids=np.array([min(ids[i] for i in group) for group in groups], np.int64),
         quality=np.array([_mean(quality[group]) for group in groups], np.float64),
-        kin=_groups_of(vectors),
+        groups=_groups_of(vectors),
     )
 
 
@@ -229,7 +229,7 @@ def _repeatability(pool: _Pool, rest: Floats, axes: Floats, splits: int) -> tupl
     """Stability and explained variance (n_axes,), averaged over several ways to halve the texts."""
     stability, variance = np.zeros(len(axes)), np.zeros(len(axes))
     for split in range(splits):
-        halves = _spread(pool.kin, 2, seed=split)
+        halves = _spread(pool.groups, 2, seed=split)
         similarities = []
         for half in (halves == 0, halves == 1):
             matched, similarity = _matched(rest, axes, half, among=len(axes))
@@ -255,7 +255,7 @@ def _explained_by_words(
     pool: _Pool, rest: Floats, axes: Floats, *, among: int
 ) -> Iterator[tuple[float, bool, NDArray[np.bool_]]]:
     """For each axis: held-out AUROC, whether it is significantly above chance, and where words agree with the axis."""
-    folds, similarity = _spread(pool.kin, _FOLDS, seed=-1), kernel(pool.texts)
+    folds, similarity = _spread(pool.groups, _FOLDS, seed=-1), kernel(pool.texts)
     n = len(pool.texts)
     places, sides, predicted = np.zeros((3, len(axes), n))
     for fold in range(_FOLDS):
@@ -285,10 +285,10 @@ def _chance(positive: int, negative: int) -> float:
     return float(np.sqrt((positive + negative + 1) / (12 * max(1, positive * negative))))
 
 
-def _spread(kin: NDArray[np.int64], parts: int, *, seed: int) -> NDArray[np.int64]:
+def _spread(groups: NDArray[np.int64], parts: int, *, seed: int) -> NDArray[np.int64]:
     """(n,): a random part for each text, one for a whole group, and the same for equal texts."""
-    order = np.random.default_rng(seed + 1).permutation(int(kin.max()) + 1)
-    chosen: NDArray[np.int64] = (order % parts)[kin].astype(np.int64)
+    order = np.random.default_rng(seed + 1).permutation(int(groups.max()) + 1)
+    chosen: NDArray[np.int64] = (order % parts)[groups].astype(np.int64)
     return chosen
 
 
@@ -339,7 +339,7 @@ def _orientation(pool: _Pool, each: _Candidate) -> float:
 def _words_for(pool: _Pool, scores: Floats, number: int, words: bool) -> tuple[str, str, str, str]:
     """Name, labels and description from the words that distinguish the outer quarters."""
     low, high = np.quantile(scores, [0.25, 0.75])
-    above, below = telling(pool.texts, scores >= high, scores <= low) if words else ([], [])
+    above, below = distinctive_terms(pool.texts, scores >= high, scores <= low) if words else ([], [])
     origin = f"Found by discovery in {len(pool.texts):,} texts. Read the texts at both ends, then rename the trait."
     if not above or not below:
         return f"Axis {number}", "high end", "low end", origin
@@ -366,6 +366,6 @@ def _anchors(pool: _Pool, scores: Floats, agrees: NDArray[np.bool_]) -> tuple[in
     """Ids of the most extreme texts at the positive end, those that words also put there first, one per group."""
     extreme = np.flatnonzero(scores >= np.quantile(scores, 0.9))
     ranked = sorted(extreme, key=lambda i: (not agrees[i], -scores[i], pool.ids[i]))
-    id_of_group = {int(pool.kin[i]): int(pool.ids[i]) for i in reversed(ranked)}
-    first = dict.fromkeys(int(pool.kin[i]) for i in ranked)
+    id_of_group = {int(pool.groups[i]): int(pool.ids[i]) for i in reversed(ranked)}
+    first = dict.fromkeys(int(pool.groups[i]) for i in ranked)
     return tuple(id_of_group[own] for own in list(first)[:_ANCHORS])

@@ -17,7 +17,7 @@ from traitbench.scoring.axis import Floats
 from traitbench.scoring.duplicates import Vectors, alike, joined, plain
 from traitbench.scoring.inputs import SampleLike, TraitLike
 from traitbench.scoring.negation import negates
-from traitbench.scoring.suspects import Judgement, judge, lonely
+from traitbench.scoring.suspects import LabelCheck, isolated, out_of_fold_check
 
 Kind = Literal[
     "no_samples",
@@ -116,11 +116,11 @@ def examine(traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors) 
     findings: list[tuple[int, int, int, Finding]] = []
     kinds = list(KINDS)
     with threadpool_limits(limits=1):
-        isolated = lonely(X[order])
+        is_isolated = isolated(X[order])
         for number, trait in enumerate(traits):
             own = np.array([i for i, at in enumerate(order) if keys.get(samples[at].trait) == trait.key], np.intp)
             rows = [order[i] for i in own.tolist()]
-            check = _TraitCheck(trait, [samples[at] for at in rows], X[rows], isolated[own])
+            check = _TraitCheck(trait, [samples[at] for at in rows], X[rows], is_isolated[own])
             for finding in _of_trait(check):
                 findings.append((_SEVERITIES.index(finding.severity), number, kinds.index(finding.kind), finding))
     return tuple(finding for *_, finding in sorted(findings, key=lambda each: (*each[:3], each[3].sample_ids)))
@@ -176,7 +176,7 @@ _POLES: tuple[Pole, Pole] = ("positive", "negative")
 
 
 def _of_trait(check: _TraitCheck) -> Iterator[Finding]:
-    judgement = judge(check.X, check.y, check.groups, check.made)
+    judgement = out_of_fold_check(check.X, check.y, check.groups, check.made)
     yield from _labels(check)
     yield from _sizes(check)
     kept = {rows[0]: _kept(check, rows, judgement) for rows in _groups(check.same)}
@@ -244,7 +244,7 @@ def _more(check: _TraitCheck, pole: Pole, count: int, words: int | None = None) 
 # ---- duplicates --------------------------------------------------------------------------------------------------
 
 
-def _copies(check: _TraitCheck, judgement: Judgement | None, kept: Mapping[int, int]) -> Iterator[Finding]:
+def _copies(check: _TraitCheck, judgement: LabelCheck | None, kept: Mapping[int, int]) -> Iterator[Finding]:
     for rows in (group for group in _groups(check.same) if len(group) > 1):
         stays = kept[rows[0]]
         gone = [row for row in rows if row != stays]
@@ -263,7 +263,7 @@ def _copies(check: _TraitCheck, judgement: Judgement | None, kept: Mapping[int, 
             yield _finding(check, "duplicate", "note", ids, says, Fix("Keep one copy and delete the others.", delete))
 
 
-def _kept(check: _TraitCheck, rows: Sequence[int], judgement: Judgement | None) -> int:
+def _kept(check: _TraitCheck, rows: Sequence[int], judgement: LabelCheck | None) -> int:
     """The copy to keep: a real one, at the pole of most copies, else where a fit to the other samples puts it.
 
     Of a text with two labels the newest copy is kept, of any other the oldest.
@@ -279,11 +279,11 @@ def _kept(check: _TraitCheck, rows: Sequence[int], judgement: Judgement | None) 
     return max(rows, key=worth)
 
 
-def _leaning(rows: Sequence[int], judgement: Judgement | None) -> float:
+def _leaning(rows: Sequence[int], judgement: LabelCheck | None) -> float:
     return 0.0 if judgement is None else float(np.sign(judgement.scores[list(rows)].mean() - 0.5))
 
 
-def _why(check: _TraitCheck, rows: Sequence[int], kept: int, judgement: Judgement | None) -> str:
+def _why(check: _TraitCheck, rows: Sequence[int], kept: int, judgement: LabelCheck | None) -> str:
     if np.sign(check.y[list(rows)] - 0.5).sum():
         return "where most of its copies are"
     if _leaning(rows, judgement) * (check.y[kept] - 0.5) > 0:
@@ -321,7 +321,7 @@ def _groups(labels: NDArray[np.int64], mask: NDArray[np.bool_] | None = None) ->
 # ---- labels, and other differences between the poles -------------------------------------------------------------
 
 
-def _suspects(check: _TraitCheck, judgement: Judgement | None) -> Iterator[Finding]:
+def _suspects(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[Finding]:
     if judgement is None:
         return
     torn = {row for rows in _groups(check.same) if len(rows) > 1 for row in rows}
@@ -338,10 +338,10 @@ def _suspects(check: _TraitCheck, judgement: Judgement | None) -> Iterator[Findi
     yield _finding(check, "suspect", "warning", check.ids(rows), says, fix)
 
 
-def _nuisances(check: _TraitCheck, judgement: Judgement | None) -> Iterator[Finding]:
+def _nuisances(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[Finding]:
     if min(int(check.at(pole).sum()) for pole in _POLES) < 2:
         return
-    area = None if judgement is None else judgement.area
+    area = None if judgement is None else judgement.auroc
     yield from _by_length(check, area)
     tests: tuple[tuple[Kind, str, Callable[[Sample], str | None]], ...] = (
         ("language", "language or script", lambda sample: nuisance.language(sample.text)),

@@ -1,9 +1,10 @@
 """Unbiased figures of a trait, measured on held-out values only.
 
-AUROC compares samples above 0.5 with samples below, within one fold and over several divisions into folds, see `again`.
-Where both poles have many samples, the values of all folds are compared, which gives the same. Its interval is
-`area.sure`. Brier score, calibration error (ten bins) and cross-entropy compare the score with the quality. Both poles
-have equal weight, and so has every group of a pole: near duplicates count once, in the figures and in the interval.
+AUROC compares samples above 0.5 with samples below, within one fold and over several divisions into folds, see
+`resampling`. Where both poles have many samples, the values of all folds are compared, which gives the same. Its
+interval is `out_of_fold_interval`. Brier score, calibration error (ten bins) and cross-entropy compare the score with
+the quality. Both poles have equal weight, and so has every group of a pole: near duplicates count once, in the figures
+and in the interval.
 
 The confusion table assigns held-out scores to tiers. The breaks are quartiles of these same scores, so it shows how the
 poles spread over the tiers and is not a test of them. Synthesized samples are not evaluated.
@@ -16,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from traitbench.scoring.again import MOST_PER_POLE, Again, Tally, folds_of, part
-from traitbench.scoring.area import auroc, interval, sure
+from traitbench.scoring.auroc import auroc, interval, out_of_fold_interval
 from traitbench.scoring.axis import Floats, pole_weights
 from traitbench.scoring.card import half_up, tier
 from traitbench.scoring.curve import Point, no_prospects, prospects
-from traitbench.scoring.search import Evidence, Found, Recipe
+from traitbench.scoring.resampling import MOST_PER_POLE, PairCounts, Resampler, folds_of, part
+from traitbench.scoring.search import Recipe, SearchResult, TrainingSamples
 from traitbench.scoring.snapshot import Breaks
 
 __all__ = ["auroc", "figures", "interval", "judged", "measured", "unmeasured"]
@@ -37,29 +38,35 @@ _TIERS = ("Weak", "Developing", "Solid", "Strong")
 
 
 def figures(
-    samples: Evidence, result: Found, *, breaks: Breaks | None = None, again: Callable[[int], Found] | None = None
+    samples: TrainingSamples,
+    result: SearchResult,
+    *,
+    breaks: Breaks | None = None,
+    refit: Callable[[int], SearchResult] | None = None,
 ) -> dict[str, Any]:
     """The figures and what they were measured on; all null, with the reason, if nothing could be held out.
 
-    `breaks` are the scores at which the trait's tiers begin. `again` searches with the folds of another turn: with few
+    `breaks` are the scores at which the trait's tiers begin. `refit` searches with the folds of another turn: with few
     samples, figures other than AUROC are means over several turns.
     """
-    metrics = judged(samples, result, again=again)
+    metrics = judged(samples, result, refit=refit)
     if result.held_out is None or metrics["auroc"] is None:
         return metrics
-    y = samples.y[samples.judged]
+    y = samples.y[samples.is_evaluated]
     now = Point(len(y), metrics["auroc"], (metrics["auroc_interval"][0], metrics["auroc_interval"][1]))
     tiers = None if breaks is None else confusion(result.held_out, y, breaks)
     outlook = no_prospects() if result.recipe is None else prospects(samples, result.recipe, now)
     return {**metrics, "confusion": tiers, **outlook}
 
 
-def judged(samples: Evidence, result: Found, *, again: Callable[[int], Found] | None = None) -> dict[str, Any]:
+def judged(
+    samples: TrainingSamples, result: SearchResult, *, refit: Callable[[int], SearchResult] | None = None
+) -> dict[str, Any]:
     """The figures without confusion table and forecast."""
-    if result.held_out is None or samples.synthesized[samples.judged].any():
+    if result.held_out is None or samples.synthesized[samples.is_evaluated].any():
         return unmeasured(_why_not(samples))
-    y, groups = samples.y[samples.judged], samples.kin[samples.judged]
-    metrics, repeats = _mean([measured(logits, y, groups) for logits in _turns(result, len(y), again)]), 0
+    y, groups = samples.y[samples.is_evaluated], samples.groups[samples.is_evaluated]
+    metrics, repeats = _mean([measured(logits, y, groups) for logits in _turns(result, len(y), refit)]), 0
     if result.recipe is not None and samples.smaller_pole < _MANY:
         compared, repeats = _compared(part(samples), result.recipe)
         metrics |= compared
@@ -67,13 +74,13 @@ def judged(samples: Evidence, result: Found, *, again: Callable[[int], Found] | 
     return {**metrics, "measured_on": measured_on, "folds": result.folds, "repeats": repeats or None}
 
 
-def measured(logits: Floats, y: Floats, kin: NDArray[np.int64] | None = None) -> dict[str, Any]:
+def measured(logits: Floats, y: Floats, groups: NDArray[np.int64] | None = None) -> dict[str, Any]:
     """The figures of out-of-fold logits (n,) for qualities (n,) of both poles; samples of one group count once."""
-    kin = np.arange(len(y)) if kin is None else kin
-    group_weights = _group_weights(y, kin)
+    groups = np.arange(len(y)) if groups is None else groups
+    group_weights = _group_weights(y, groups)
     scores, weights = expit(logits), pole_weights(y, group_weights)
     return {
-        **_area(auroc(logits, y, group_weights), y, kin),
+        **_area(auroc(logits, y, group_weights), y, groups),
         "brier": float(weights @ np.square(scores - y)),
         "calibration_error": _calibration_error(scores, y, weights),
         "cross_entropy": float(weights @ (np.logaddexp(0, logits) - y * logits)),
@@ -96,7 +103,7 @@ def confusion(logits: Floats, y: Floats, breaks: Breaks) -> dict[str, dict[str, 
     }
 
 
-def _turns(result: Found, n: int, refit: Callable[[int], Found] | None) -> list[Floats]:
+def _turns(result: SearchResult, n: int, refit: Callable[[int], SearchResult] | None) -> list[Floats]:
     """Held-out logits of one turn, or of several if samples are few: that is cheap then, and one turn says little."""
     more = range(1, _TURNS) if refit is not None and result.folds is not None and n < _FEW else range(0)
     turns = [result, *(refit(turn) for turn in more if refit is not None)]
@@ -107,25 +114,25 @@ def _mean(turns: list[dict[str, Any]]) -> dict[str, Any]:
     return {name: np.mean([turn[name] for turn in turns], axis=0).tolist() for name in _NAMES}
 
 
-def _compared(samples: Evidence, recipe: Recipe) -> tuple[dict[str, Any], int]:
+def _compared(samples: TrainingSamples, recipe: Recipe) -> tuple[dict[str, Any], int]:
     """AUROC from all comparisons within folds, and the number of divisions into folds."""
     repeats = max(_FEWEST_REPEATS, min(_MOST_REPEATS, _COMPARED // len(samples.y)))
-    resampler, count = Again(samples, recipe), min(_FOLDS, samples.smaller_pole)
-    tallies = [resampler.tally_of_folds(folds_of(samples, count, turn)) for turn in range(repeats)]
-    evaluated = samples.judged
-    return _area(sum(tallies, Tally()).area, samples.y[evaluated], samples.kin[evaluated]), repeats
+    resampler, count = Resampler(samples, recipe), min(_FOLDS, samples.smaller_pole)
+    tallies = [resampler.within_fold_pairs(folds_of(samples, count, turn)) for turn in range(repeats)]
+    evaluated = samples.is_evaluated
+    return _area(sum(tallies, PairCounts()).auroc, samples.y[evaluated], samples.groups[evaluated]), repeats
 
 
-def _area(area: float, y: Floats, kin: NDArray[np.int64]) -> dict[str, Any]:
-    counts = [len(np.unique(kin[pole])) for pole in (y > 0.5, y < 0.5)]
-    return {"auroc": area, "auroc_interval": list(sure(area, counts[0], counts[1]))}
+def _area(area: float, y: Floats, groups: NDArray[np.int64]) -> dict[str, Any]:
+    counts = [len(np.unique(groups[pole])) for pole in (y > 0.5, y < 0.5)]
+    return {"auroc": area, "auroc_interval": list(out_of_fold_interval(area, counts[0], counts[1]))}
 
 
-def _group_weights(y: Floats, kin: NDArray[np.int64]) -> Floats:
+def _group_weights(y: Floats, groups: NDArray[np.int64]) -> Floats:
     """(n,): weights that add up to one for every group at a pole."""
     weights = np.empty(len(y))
     for pole in (y > 0.5, y < 0.5, y == 0.5):
-        _, group_of, counts = np.unique(kin[pole], return_inverse=True, return_counts=True)
+        _, group_of, counts = np.unique(groups[pole], return_inverse=True, return_counts=True)
         weights[pole] = 1 / counts[group_of]
     return weights
 
@@ -135,19 +142,19 @@ def _calibration_error(scores: Floats, y: Floats, weights: Floats) -> float:
     return float(np.abs(np.bincount(bins, weights=weights * (scores - y), minlength=_BINS)).sum())
 
 
-def _measured_on(samples: Evidence, result: Found, repeats: int) -> str:
+def _measured_on(samples: TrainingSamples, result: SearchResult, repeats: int) -> str:
     how = "leave-one-out" if result.folds is None else f"out-of-fold, {result.folds} folds"
-    n, groups = int(samples.judged.sum()), len(np.unique(samples.kin[samples.judged]))
+    n, groups = int(samples.is_evaluated.sum()), len(np.unique(samples.groups[samples.is_evaluated]))
     near_duplicates = "" if groups == n else f", {n - groups} of them nearly the same as another"
     repeated = f"; AUROC within folds, {repeats} repeats" if repeats else ""
     return f"{how}, {n} distinct samples{near_duplicates}{repeated}"
 
 
-def _why_not(samples: Evidence) -> str:
+def _why_not(samples: TrainingSamples) -> str:
     real = ~samples.synthesized
     if not real.any() and len(real):
         return "only synthesised samples"
-    positive, negative = (len(np.unique(samples.kin[real & pole])) for pole in (samples.y > 0.5, samples.y < 0.5))
+    positive, negative = (len(np.unique(samples.groups[real & pole])) for pole in (samples.y > 0.5, samples.y < 0.5))
     side = "positive" if positive <= negative else "negative"
     how_many = "no distinct text" if min(positive, negative) == 0 else "one distinct text"
     excluded = " (synthesised samples do not count)" if samples.synthesized.any() else ""

@@ -25,7 +25,7 @@ from traitbench.scoring.duplicates import alike, joined
 from traitbench.scoring.evaluate import figures, judged
 from traitbench.scoring.intrinsic import figures_of_labels, place, pool
 from traitbench.scoring.report import labels_told, search_told
-from traitbench.scoring.search import EFFORTS, Effort, Evidence, Found, chosen_before, evidence, search
+from traitbench.scoring.search import EFFORTS, Effort, SearchResult, TrainingSamples, chosen_before, evidence, search
 from traitbench.scoring.snapshot import EncoderIdentity, ModeAxis, Quartiles, Snapshot, TraitAxis, float32
 from traitbench.scoring.unit import unit
 
@@ -185,7 +185,9 @@ def _with_near_duplicates(trait: TraitSamples) -> TraitSamples:
     return replace(trait, groups=joined(groups, alike(trait.X)).tolist())
 
 
-def _search_or_place(trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float]) -> tuple[Evidence, Found]:
+def _search_or_place(
+    trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float]
+) -> tuple[TrainingSamples, SearchResult]:
     """The samples as they were used, and the fitted trait."""
     groups = list(trait.groups)
     if trait.intrinsic_axis is None:
@@ -196,8 +198,8 @@ def _search_or_place(trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate
 
 
 def _fit_in_mode(
-    trait: TraitSamples, samples: Evidence, columns: slice, effort: Effort, result: Found
-) -> tuple[Evidence, Found]:
+    trait: TraitSamples, samples: TrainingSamples, columns: slice, effort: Effort, result: SearchResult
+) -> tuple[TrainingSamples, SearchResult]:
     """The trait fitted on the columns of a mode: the same samples and, if there was a choice, the same choice."""
     if trait.intrinsic_axis is not None:
         return _search_or_place(trait, _Plan(effort, {}, {}), {})
@@ -207,23 +209,23 @@ def _fit_in_mode(
     )
 
 
-def _figures(trait: TraitSamples, plan: _Plan, samples: Evidence, result: Found) -> dict[str, Any]:
+def _figures(trait: TraitSamples, plan: _Plan, samples: TrainingSamples, result: SearchResult) -> dict[str, Any]:
     if trait.intrinsic_axis is not None:
         return _labelled(trait, result)
 
-    def refit(turn: int) -> Found:
+    def refit(turn: int) -> SearchResult:
         return search(
             samples, plan.effort, label_axis=trait.label_axis, shares=result.shares, blocks=plan.columns, turn=turn
         )
 
-    return figures(samples, result, breaks=breaks(*_clusters(samples, result)), again=refit)
+    return figures(samples, result, breaks=breaks(*_clusters(samples, result)), refit=refit)
 
 
-def _labelled(trait: TraitSamples, result: Found) -> dict[str, Any]:
+def _labelled(trait: TraitSamples, result: SearchResult) -> dict[str, Any]:
     return figures_of_labels(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made, result)
 
 
-def _numbers(result: Found, positive: Quartiles | None, negative: Quartiles | None) -> dict[str, Any]:
+def _numbers(result: SearchResult, positive: Quartiles | None, negative: Quartiles | None) -> dict[str, Any]:
     """The numeric fields of an axis."""
     return {
         "vector": result.vector.astype(np.float32),
@@ -271,15 +273,15 @@ def _check(trait: TraitSamples, dimension: int) -> None:
             raise ValueError(f"Trait {trait.key}: its axis needs {dimension} numbers, not {axis.shape}.")
 
 
-def _clusters(samples: Evidence, result: Found) -> tuple[Quartiles | None, Quartiles | None]:
+def _clusters(samples: TrainingSamples, result: SearchResult) -> tuple[Quartiles | None, Quartiles | None]:
     """Quartiles of the held-out scores at the positive and at the negative pole."""
     if result.held_out is None:
         return None, None
-    scores, y = expit(result.held_out), samples.y[samples.judged]
+    scores, y = expit(result.held_out), samples.y[samples.is_evaluated]
     return quartiles(scores[y > 0.5]), quartiles(scores[y < 0.5])
 
 
-def _counts(trait: TraitSamples, samples: Evidence) -> dict[str, int]:
+def _counts(trait: TraitSamples, samples: TrainingSamples) -> dict[str, int]:
     return {
         "positive": int((trait.y > 0.5).sum()),
         "negative": int((trait.y < 0.5).sum()),

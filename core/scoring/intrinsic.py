@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from traitbench.scoring.axis import Floats
 from traitbench.scoring.calibrate import calibrate, smoothed
 from traitbench.scoring.evaluate import measured, unmeasured
-from traitbench.scoring.search import Evidence, Found, evidence
+from traitbench.scoring.search import SearchResult, TrainingSamples, evidence
 
 _FOLDS = 10
 _FEWEST = 6
@@ -22,7 +22,7 @@ _FEWEST = 6
 
 def pool(
     X: NDArray[np.float32], groups: Sequence[object], synthesized: NDArray[np.bool_], axis: NDArray[np.float32]
-) -> Evidence:
+) -> TrainingSamples:
     """The real texts, or the synthesized ones if there are no others; quality 1 or 0 in the outer thirds."""
     among = np.ones(len(X), bool) if synthesized.all() else ~synthesized
     texts = evidence(X[among], np.full(among.sum(), 0.5), [groups[i] for i in np.flatnonzero(among).tolist()])
@@ -30,16 +30,16 @@ def pool(
     low, high = np.quantile(places, [1 / 3, 2 / 3]) if len(places) else (0.0, 0.0)
     differ = len(places) >= _FEWEST and low < high
     thirds = np.where(places >= high, 1.0, np.where(places <= low, 0.0, 0.5)) if differ else texts.y
-    return Evidence(texts.X, thirds, texts.kin, texts.synthesized, texts.mass, texts.judged)
+    return TrainingSamples(texts.X, thirds, texts.groups, texts.synthesized, texts.mass, texts.is_evaluated)
 
 
-def place(texts: Evidence, axis: NDArray[np.float32]) -> Found:
+def place(texts: TrainingSamples, axis: NDArray[np.float32]) -> SearchResult:
     """The axis with its calibration; every text scores 50 when there are too few or they do not differ on it."""
     if (texts.y == 0.5).all():
-        return Found(np.zeros(len(axis)), 0.0, None, None, {"slope": 1.0, "offset": 0.0}, {})
+        return SearchResult(np.zeros(len(axis)), 0.0, None, None, {"slope": 1.0, "offset": 0.0}, {})
     places: Floats = texts.X.astype(np.float64) @ axis
     slope, offset = _calibrated(places)
-    _, group_of = np.unique(texts.kin, return_inverse=True)
+    _, group_of = np.unique(texts.groups, return_inverse=True)
     folds = group_of % min(_FOLDS, int(group_of.max()) + 1)
     held_out = np.empty(len(places))
     for fold in range(int(folds.max()) + 1):
@@ -47,11 +47,11 @@ def place(texts: Evidence, axis: NDArray[np.float32]) -> Found:
         gain, shift = _calibrated(places[~out])
         held_out[out] = gain * places[out] + shift
     parameters = {"slope": slope, "offset": offset}
-    return Found(slope * axis.astype(np.float64), offset, held_out, int(folds.max()) + 1, parameters, {})
+    return SearchResult(slope * axis.astype(np.float64), offset, held_out, int(folds.max()) + 1, parameters, {})
 
 
 def figures_of_labels(
-    X: NDArray[np.float32], y: Floats, groups: Sequence[object], synthesized: NDArray[np.bool_], result: Found
+    X: NDArray[np.float32], y: Floats, groups: Sequence[object], synthesized: NDArray[np.bool_], result: SearchResult
 ) -> dict[str, Any]:
     """How well a discovered axis orders the texts that were labelled since; null without such texts."""
     with_label = np.flatnonzero(~np.isnan(y) & ~synthesized)

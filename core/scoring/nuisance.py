@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from scipy.special import ndtr
 
-from traitbench.scoring.area import auroc
+from traitbench.scoring.auroc import auroc
 from traitbench.scoring.axis import Floats
 
 _LOOKED_AT = 1_000

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from traitbench.scoring.candidates import Candidate
-from traitbench.scoring.search import EFFORTS, Found
+from traitbench.scoring.search import EFFORTS, SearchResult
 
 _FIXED = "no search: settings of the previous version"
 _NOTHING = "nothing to search: a pole has fewer than two texts"
@@ -14,7 +14,7 @@ _INTRINSIC = "nothing to search: discovery fixed the axis"
 _MANY_SAMPLES = "there are so many samples that labels would add nothing"
 
 
-def search_told(result: Found, *, blocks: Sequence[str], fixed: bool) -> dict[str, Any]:
+def search_told(result: SearchResult, *, blocks: Sequence[str], fixed: bool) -> dict[str, Any]:
     """The `search` entry of a trait's metrics: a summary, what was tried, what was chosen, and what it gained."""
     levels = [
         {
@@ -34,13 +34,13 @@ def search_told(result: Found, *, blocks: Sequence[str], fixed: bool) -> dict[st
     }
 
 
-def labels_told(result: Found, *, asked: bool, intrinsic: bool) -> dict[str, Any]:
+def labels_told(result: SearchResult, *, asked: bool, intrinsic: bool) -> dict[str, Any]:
     """Whether the label axis was used, its share of the total slope, its gain in cross-entropy, and why."""
     share = result.recipe.label_share if result.recipe is not None and result.recipe.label_axis is not None else 0.0
     return {"used": share > 0, "share": share, "gain": result.label_gain, "why": _why(result, asked, intrinsic, share)}
 
 
-def _says(result: Found, fixed: bool) -> str:
+def _says(result: SearchResult, fixed: bool) -> str:
     if result.level is not None:
         return EFFORTS[result.level].says
     if not result.shares:
@@ -48,7 +48,7 @@ def _says(result: Found, fixed: bool) -> str:
     return _FIXED if fixed else _NOTHING
 
 
-def _gained(result: Found) -> float:
+def _gained(result: SearchResult) -> float:
     """The cross-entropy gained over the level below the chosen one; 0 for the lowest level."""
     best = None
     for each in result.tried:
@@ -74,7 +74,7 @@ def _chosen(shares: Mapping[Candidate, float], blocks: Sequence[str]) -> dict[st
     return means
 
 
-def _why(result: Found, asked: bool, intrinsic: bool, share: float) -> str:
+def _why(result: SearchResult, asked: bool, intrinsic: bool, share: float) -> str:
     if intrinsic:
         return "a discovered axis does not use labels"
     if not asked:

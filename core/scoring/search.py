@@ -23,20 +23,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.scoring.axis import Floats, centroid_difference, pole_weights
+from traitbench.scoring.candidate_fits import CandidateFits, TrainingSet, columns, fit_candidates
 from traitbench.scoring.candidates import (
     LABEL_SLOPES,
     Candidate,
-    Slate,
-    Told,
-    Weighed,
-    blind,
+    CandidateSet,
+    HeldOut,
+    ModelAverage,
+    average_candidates,
     cross_entropy,
     label_slope,
+    nested_out_of_fold,
     pruned,
-    weigh,
 )
 from traitbench.scoring.duplicates import joined
-from traitbench.scoring.ground import Ground, Lesson, columns, survey
 
 _CENTRE = 0.75
 _WHOLE_PATH = tuple(np.arange(-1, 3.25, 0.5).tolist())
@@ -99,27 +99,28 @@ EFFORTS: Mapping[str, Effort] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class TrainingSamples:
     """The samples that a trait is trained from: distinct vectors (n, d) in a reproducible order, with quality and group
     of each.
 
     Samples with the same vector are one sample, with the mean of their qualities. Samples of one group, and samples
     that share a text, are never on both sides of a fold. `mass` is the sample weight in a fit, 1 for a real sample.
-    `judged` says whether the sample is used for evaluation.
+    `is_evaluated` says whether the sample is used for evaluation.
     """
 
     X: NDArray[np.float32]
     y: Floats
-    kin: NDArray[np.int64]
+    groups: NDArray[np.int64]
     synthesized: NDArray[np.bool_]
     mass: Floats
-    judged: NDArray[np.bool_]
+    is_evaluated: NDArray[np.bool_]
 
     @cached_property
     def smaller_pole(self) -> int:
         """The number of evaluated groups at the pole that has fewer."""
         return min(
-            _group_count(self.kin, self.judged & (self.y > 0.5)), _group_count(self.kin, self.judged & (self.y < 0.5))
+            _group_count(self.groups, self.is_evaluated & (self.y > 0.5)),
+            _group_count(self.groups, self.is_evaluated & (self.y < 0.5)),
         )
 
 
@@ -147,7 +148,7 @@ class Tried:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchResult:
     """The fitted trait: a text x scores `sigmoid(x @ vector + offset)`.
 
     `held_out` are logits of the evaluated samples, from fits and calibrations that did not see the sample. It is None
@@ -170,7 +171,7 @@ class Found:
 
 def evidence(
     X: NDArray[np.float32], y: Floats, groups: Sequence[object], synthesized: NDArray[np.bool_] | None = None
-) -> Evidence:
+) -> TrainingSamples:
     """Merge samples with equal vectors and sort them by content; drop texts without a token.
 
     Where a real and a synthesized sample share a vector, only the real one counts.
@@ -190,14 +191,14 @@ def evidence(
 
 
 def search(
-    samples: Evidence,
+    samples: TrainingSamples,
     effort: Effort,
     *,
     label_axis: NDArray[np.floating] | None = None,
     shares: Mapping[Candidate, float] | None = None,
     blocks: Sequence[slice] = (),
     turn: int = 0,
-) -> Found:
+) -> SearchResult:
     """Fit the trait and return the averaged axis; with `shares` of an earlier search, reuse its choice.
 
     `label_axis` (d,) is an axis made without any sample. `blocks` are the columns that a search may scale separately.
@@ -210,16 +211,16 @@ def search(
         return _one_sample(samples, axis)
     leave_one_out = _leave_one_out_is_fair(samples)
     folds = _folds(samples, _NESTED_FOLDS if leave_one_out else _FOLDS, turn)
-    training_set = Lesson(samples.X, samples.y, samples.mass, samples.judged, folds, leave_one_out)
+    training_set = TrainingSet(samples.X, samples.y, samples.mass, samples.is_evaluated, folds, leave_one_out)
     if chosen := _applicable(shares or {}, labels=axis is not None, blocks=len(blocks)):
         return _as_chosen(training_set, chosen, blocks, axis)
     count = len(samples.y)
     return _searched(
-        training_set, effort, blocks if blocks_searched(count) else (), axis if labels_heard(count) else None
+        training_set, effort, blocks if blocks_searched(count) else (), axis if uses_labels(count) else None
     )
 
 
-def labels_heard(samples: int) -> bool:
+def uses_labels(samples: int) -> bool:
     """Whether the label axis could still improve a trait with this many samples."""
     return samples <= _LABELS_UP_TO
 
@@ -265,98 +266,100 @@ def _applicable(shares: Mapping[Candidate, float], *, labels: bool, blocks: int)
 
 
 def _as_chosen(
-    training_set: Lesson, chosen: Mapping[Candidate, float], blocks: Sequence[slice], axis: Floats | None
-) -> Found:
+    training_set: TrainingSet, chosen: Mapping[Candidate, float], blocks: Sequence[slice], axis: Floats | None
+) -> SearchResult:
     fits = _fit_candidates(training_set, list(chosen), blocks, axis)
-    candidates = Slate(list(chosen))
-    held_out = fits.told.of(candidates)
-    average = weigh(held_out, candidates, fixed=np.array(list(chosen.values())))
-    logits = blind(held_out, average)
+    candidates = CandidateSet(list(chosen))
+    held_out = fits.held_out.for_candidates(candidates)
+    average = average_candidates(held_out, candidates, fixed=np.array(list(chosen.values())))
+    logits = nested_out_of_fold(held_out, average)
     return _result(training_set, fits, average, logits, blocks)
 
 
-def _searched(training_set: Lesson, effort: Effort, blocks: Sequence[slice], axis: Floats | None) -> Found:
+def _searched(training_set: TrainingSet, effort: Effort, blocks: Sequence[slice], axis: Floats | None) -> SearchResult:
     levels = {each.name: each.candidates(blocks=len(blocks), labels=axis is not None) for each in effort.levels}
     fits = _fit_candidates(training_set, [candidate for level in levels.values() for candidate in level], blocks, axis)
     tried, best = [], None
     for name, candidates in levels.items():
-        answer = _answer(fits.told, name, candidates)
+        answer = _answer(fits.held_out, name, candidates)
         tried.append(Tried(name, len(candidates), answer.cross_entropy))
         best = answer if best is None or answer.cross_entropy < best.cross_entropy - _ROUNDING else best
     assert best is not None
-    gain = _label_gain(fits.told, Slate(levels[best.level])) if axis is not None else None
-    result = _result(training_set, fits, best.weighed, best.held_out, blocks)
+    gain = _label_gain(fits.held_out, CandidateSet(levels[best.level])) if axis is not None else None
+    result = _result(training_set, fits, best.average, best.held_out, blocks)
     return replace(result, tried=tuple(tried), level=best.level, label_gain=gain)
 
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
     level: str
-    weighed: Weighed
+    average: ModelAverage
     held_out: Floats
     cross_entropy: float
 
 
-def _answer(held_out: Told, level: str, candidates: Sequence[Candidate]) -> _Answer:
-    candidate_set = Slate(candidates)
-    average = pruned(weigh(held_out.of(candidate_set), candidate_set))
-    held_out = held_out.of(average.slate)
-    logits = blind(held_out, average)
+def _answer(held_out: HeldOut, level: str, candidates: Sequence[Candidate]) -> _Answer:
+    candidate_set = CandidateSet(candidates)
+    average = pruned(average_candidates(held_out.for_candidates(candidate_set), candidate_set))
+    held_out = held_out.for_candidates(average.candidates)
+    logits = nested_out_of_fold(held_out, average)
     return _Answer(level, average, logits, cross_entropy(held_out, logits))
 
 
-def _label_gain(held_out: Told, candidates: Slate) -> float:
+def _label_gain(held_out: HeldOut, candidates: CandidateSet) -> float:
     """How much the label axis lowers the cross-entropy of held-out values."""
 
-    def loss(some: Slate) -> float:
-        values = held_out.of(some)
-        return cross_entropy(held_out, weigh(values, some).logits(values))
+    def loss(some: CandidateSet) -> float:
+        values = held_out.for_candidates(some)
+        return cross_entropy(held_out, average_candidates(values, some).logits(values))
 
-    without_labels = candidates.only(np.flatnonzero(candidates.labels == 0))
+    without_labels = candidates.subset(np.flatnonzero(candidates.labels == 0))
     return loss(without_labels) - loss(candidates)
 
 
 def _fit_candidates(
-    training_set: Lesson, candidates: Sequence[Candidate], blocks: Sequence[slice], axis: Floats | None
-) -> Ground:
+    training_set: TrainingSet, candidates: Sequence[Candidate], blocks: Sequence[slice], axis: Floats | None
+) -> CandidateFits:
     directions = list(dict.fromkeys(candidate.direction for candidate in candidates))
-    return survey(training_set, directions, blocks=blocks, label_axis=axis)
+    return fit_candidates(training_set, directions, blocks=blocks, label_axis=axis)
 
 
-def _result(training_set: Lesson, fits: Ground, average: Weighed, held_out: Floats, blocks: Sequence[slice]) -> Found:
-    vector, offset = fits.learnt(average)
-    weights, calibration = average.share, average.calibration
+def _result(
+    training_set: TrainingSet, fits: CandidateFits, average: ModelAverage, held_out: Floats, blocks: Sequence[slice]
+) -> SearchResult:
+    vector, offset = fits.averaged(average)
+    weights, calibration = average.weights, average.calibration
     with_labels = fits.label_axis is not None
-    return Found(
+    return SearchResult(
         vector=vector,
         offset=offset,
         held_out=held_out,
-        folds=None if training_set.alone else int(fits.told.folds.max()) + 1,
+        folds=None if training_set.leave_one_out else int(fits.held_out.folds.max()) + 1,
         parameters={
-            "log10_shrinkage": float(weights @ average.slate.powers),
+            "log10_shrinkage": float(weights @ average.candidates.powers),
             "slope": float(np.exp(weights @ calibration.log_slopes)),
             "offset": float(weights @ calibration.offsets),
             **({"label_slope": average.label_slope} if with_labels else {}),
         },
-        shares=dict(zip(average.slate.candidates, weights.tolist(), strict=True)),
+        shares=dict(zip(average.candidates.candidates, weights.tolist(), strict=True)),
         recipe=_recipe(fits, average, blocks),
     )
 
 
-def _recipe(fits: Ground, average: Weighed, blocks: Sequence[slice]) -> Recipe:
-    power = float(average.share @ average.slate.powers)
+def _recipe(fits: CandidateFits, average: ModelAverage, blocks: Sequence[slice]) -> Recipe:
+    power = float(average.weights @ average.candidates.powers)
     d = fits.vectors.shape[1]
-    scales = [columns(candidate.blocks, blocks, d) for candidate in average.slate.candidates]
+    scales = [columns(candidate.blocks, blocks, d) for candidate in average.candidates.candidates]
     weights = None
     if any(scale is not None for scale in scales):
         logs = [np.zeros(d) if scale is None else np.log(scale) for scale in scales]
-        weights = np.exp(average.share @ np.array(logs))
+        weights = np.exp(average.weights @ np.array(logs))
     return Recipe(power, average.label_share, fits.label_axis, weights)
 
 
 def _with_weights(
     X: NDArray[np.float32], y: Floats, groups: NDArray[np.int64], synthesized: NDArray[np.bool_]
-) -> Evidence:
+) -> TrainingSamples:
     """The samples with their weights in a fit, and whether each is used for evaluation."""
     weights, is_evaluated = np.ones(len(y)), ~synthesized
     for pole in (y > 0.5, y < 0.5, y == 0.5):
@@ -364,17 +367,17 @@ def _with_weights(
         weights[made] = min(1.0, _SYNTHESIZED_WEIGHT / max(1, made.sum()))
         if _group_count(groups, pole & ~synthesized) < 2:
             is_evaluated = is_evaluated | made
-    return Evidence(X, y, groups, synthesized, weights, is_evaluated)
+    return TrainingSamples(X, y, groups, synthesized, weights, is_evaluated)
 
 
-def _folds(samples: Evidence, most: int, turn: int) -> NDArray[np.int64]:
+def _folds(samples: TrainingSamples, most: int, turn: int) -> NDArray[np.int64]:
     """(n,): the fold of each sample; a group shares a fold, and each pole is spread over all folds.
 
     -1 for a sample that is not evaluated and whose group has no evaluated sample: it is never held out.
     """
-    groups, group_of = np.unique(samples.kin, return_inverse=True)
-    lean = np.sign(np.bincount(group_of, weights=(samples.y - 0.5) * samples.judged))
-    is_evaluated = np.bincount(group_of, weights=samples.judged) > 0
+    groups, group_of = np.unique(samples.groups, return_inverse=True)
+    lean = np.sign(np.bincount(group_of, weights=(samples.y - 0.5) * samples.is_evaluated))
+    is_evaluated = np.bincount(group_of, weights=samples.is_evaluated) > 0
     count = min(most, samples.smaller_pole)
     folds = np.full(len(groups), -1)
     shuffle = np.random.default_rng(turn)
@@ -387,10 +390,10 @@ def _folds(samples: Evidence, most: int, turn: int) -> NDArray[np.int64]:
     return chosen
 
 
-def _leave_one_out_is_fair(samples: Evidence) -> bool:
+def _leave_one_out_is_fair(samples: TrainingSamples) -> bool:
     """Whether each pole has so many samples that leaving one out changes little, and every group has one sample."""
     n = len(samples.y)
-    independent = not samples.synthesized.any() and len(np.unique(samples.kin)) == n
+    independent = not samples.synthesized.any() and len(np.unique(samples.groups)) == n
     return n >= _LEAVE_ONE_OUT_FROM and samples.smaller_pole >= _LEAVE_ONE_OUT_POLE and independent
 
 
@@ -398,22 +401,22 @@ def _group_count(groups: NDArray[np.int64], among: NDArray[np.bool_]) -> int:
     return len(np.unique(groups[among]))
 
 
-def _one_sample(samples: Evidence, axis: Floats | None) -> Found:
+def _one_sample(samples: TrainingSamples, axis: Floats | None) -> SearchResult:
     """A pole with a single text: nothing can be held out, so use the centroid difference with slope one.
 
     The label axis has not seen the samples, so even one sample per pole can decide how much the axis counts.
     """
     difference = centroid_difference(samples.X, samples.y, samples.mass)
     vector, offset = difference.directions[0], float(difference.offsets[0])
-    if axis is None or not samples.judged.any():
-        return Found(vector, offset, None, None, _UNSEARCHED, {})
-    evaluated = samples.judged
+    if axis is None or not samples.is_evaluated.any():
+        return SearchResult(vector, offset, None, None, _UNSEARCHED, {})
+    evaluated = samples.is_evaluated
     gain, middle = label_slope(
         samples.y[evaluated], pole_weights(samples.y[evaluated], samples.mass[evaluated]), samples.X[evaluated] @ axis
     )
-    return Found(vector + gain * axis, offset - gain * middle, None, None, _UNSEARCHED, {})
+    return SearchResult(vector + gain * axis, offset - gain * middle, None, None, _UNSEARCHED, {})
 
 
-def _nothing(d: int) -> Found:
+def _nothing(d: int) -> SearchResult:
     """The result without two poles: every text scores 50."""
-    return Found(np.zeros(d), 0.0, None, None, _UNSEARCHED, {})
+    return SearchResult(np.zeros(d), 0.0, None, None, _UNSEARCHED, {})

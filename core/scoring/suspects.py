@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from traitbench.scoring.again import Again, Tally, among, folds_of
 from traitbench.scoring.axis import Floats, pole_weights
 from traitbench.scoring.calibrate import calibrate, smoothed
 from traitbench.scoring.duplicates import Vectors
-from traitbench.scoring.search import Evidence, Recipe
+from traitbench.scoring.resampling import PairCounts, Resampler, among, folds_of
+from traitbench.scoring.search import Recipe, TrainingSamples
 from traitbench.scoring.unit import unit
 
 _FEWEST = 8
@@ -30,35 +30,35 @@ _TO_DEVIATION = 1.4826
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class LabelCheck:
     """Out-of-fold scores (n,), 0.5 where there is none, their AUROC, and the rows with suspect labels, worst first."""
 
     scores: Floats
-    area: float
+    auroc: float
     suspects: NDArray[np.intp]
 
 
-def judge(X: Vectors, y: Floats, kin: NDArray[np.int64], made: NDArray[np.bool_]) -> Judgement | None:
+def out_of_fold_check(X: Vectors, y: Floats, groups: NDArray[np.int64], made: NDArray[np.bool_]) -> LabelCheck | None:
     """Score every sample by a fit to the other groups; None if a pole has too few different texts.
 
     A label is suspect if its own pole gets a probability below one tenth. At most a tenth of the samples are reported,
     and none if the trait hardly separates its poles.
     """
-    samples = _evidence(X, y, kin, made)
+    samples = _evidence(X, y, groups, made)
     if samples.smaller_pole < _FEWEST:
         return None
-    scores, tally = np.full(len(y), 0.5), Tally()
+    scores, tally = np.full(len(y), 0.5), PairCounts()
     non_empty = np.flatnonzero(np.any(X != 0, axis=1))
     for rows in _parts(samples, non_empty):
         part_scores, part_tally = _held_out(among(samples, rows))
         scores[rows] = part_scores
         tally += part_tally
-    return Judgement(
-        scores, tally.area, _suspects(scores, y, samples.judged) if tally.area >= _LEAST_AUROC else _NO_ROWS
+    return LabelCheck(
+        scores, tally.auroc, _suspects(scores, y, samples.is_evaluated) if tally.auroc >= _LEAST_AUROC else _NO_ROWS
     )
 
 
-def lonely(X: Vectors) -> NDArray[np.bool_]:
+def isolated(X: Vectors) -> NDArray[np.bool_]:
     """(n,): rows much farther from their nearest neighbours than usual; none among few texts."""
     non_empty = np.flatnonzero(np.any(X != 0, axis=1))
     isolated = np.zeros(len(X), bool)
@@ -74,15 +74,15 @@ def lonely(X: Vectors) -> NDArray[np.bool_]:
 _NO_ROWS = np.zeros(0, np.intp)
 
 
-def _evidence(X: Vectors, y: Floats, kin: NDArray[np.int64], made: NDArray[np.bool_]) -> Evidence:
+def _evidence(X: Vectors, y: Floats, groups: NDArray[np.int64], made: NDArray[np.bool_]) -> TrainingSamples:
     """The samples with the weights of a training, but not merged and in the order given."""
     weights = np.ones(len(y))
     for pole in (y > 0.5, y < 0.5, y == 0.5):
         weights[pole & made] = min(1.0, _SYNTHESIZED_WEIGHT / max(1, int((pole & made).sum())))
-    return Evidence(X, y, kin, made, weights, ~made & np.any(X != 0, axis=1))
+    return TrainingSamples(X, y, groups, made, weights, ~made & np.any(X != 0, axis=1))
 
 
-def _parts(samples: Evidence, non_empty: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+def _parts(samples: TrainingSamples, non_empty: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     """The samples in as few parts as can be checked separately; a group stays in one part, both poles are in each."""
     count = -(-len(non_empty) // _AT_ONCE)
     if count == 1:
@@ -91,17 +91,17 @@ def _parts(samples: Evidence, non_empty: NDArray[np.intp]) -> list[NDArray[np.in
     return [non_empty[part == each] for each in range(count)]
 
 
-def _held_out(samples: Evidence) -> tuple[Floats, Tally]:
+def _held_out(samples: TrainingSamples) -> tuple[Floats, PairCounts]:
     """(n,): out-of-fold scores, averaged over several divisions into folds, and the comparisons within folds."""
     if samples.smaller_pole < 2:
-        return np.full(len(samples.y), 0.5), Tally()
-    resampler, tally = Again(samples, Recipe(_SHRINKAGE, 0.0, None, None)), Tally()
+        return np.full(len(samples.y), 0.5), PairCounts()
+    resampler, tally = Resampler(samples, Recipe(_SHRINKAGE, 0.0, None, None)), PairCounts()
     values, count = np.zeros(len(samples.y)), min(_FOLDS, samples.smaller_pole)
     for turn in range(_DIVISIONS):
         folds = folds_of(samples, count, turn)
-        values += np.where(folds >= 0, resampler.left_out(folds), 0.0) / _DIVISIONS
-        tally += resampler.tally_of_folds(folds)
-    evaluated = samples.judged
+        values += np.where(folds >= 0, resampler.out_of_fold(folds), 0.0) / _DIVISIONS
+        tally += resampler.within_fold_pairs(folds)
+    evaluated = samples.is_evaluated
     scale = float(np.sqrt(np.square(values[evaluated]).mean())) or 1.0
     column = (values / scale)[:, None]
     y = samples.y[evaluated]
@@ -109,10 +109,10 @@ def _held_out(samples: Evidence) -> tuple[Floats, Tally]:
     return expit(calibration.logits(column))[:, 0], tally
 
 
-def _suspects(scores: Floats, y: Floats, judged: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _suspects(scores: Floats, y: Floats, is_evaluated: NDArray[np.bool_]) -> NDArray[np.intp]:
     own_pole = np.where(y > 0.5, scores, 1 - scores)
-    suspects = np.flatnonzero(judged & (y != 0.5) & (own_pole < _SUSPECT_BELOW))
-    return suspects[np.argsort(own_pole[suspects], kind="stable")][: max(1, int(_MOST_SUSPECT * judged.sum()))]
+    suspects = np.flatnonzero(is_evaluated & (y != 0.5) & (own_pole < _SUSPECT_BELOW))
+    return suspects[np.argsort(own_pole[suspects], kind="stable")][: max(1, int(_MOST_SUSPECT * is_evaluated.sum()))]
 
 
 def _nearness(X: Vectors) -> Floats:

@@ -1,8 +1,8 @@
 """Texts as sets of words: a view that is independent of any encoder, and the distinctive terms of two ends.
 
-`kernel` compares texts by the words and word pairs they share. `telling` ranks words by how much more often one group
-of texts uses them than another. Only words that occur in several texts are named, so no rare name and no number of a
-single text is revealed.
+`kernel` compares texts by the words and word pairs they share. `distinctive_terms` ranks words by how much more often
+one group of texts uses them than another. Only words that occur in several texts are named, so no rare name and no
+number of a single text is revealed.
 """
 
 import re
@@ -55,7 +55,9 @@ def kernel(texts: Sequence[str]) -> Floats:
     return alike
 
 
-def telling(texts: Sequence[str], high: NDArray[np.bool_], low: NDArray[np.bool_]) -> tuple[list[str], list[str]]:
+def distinctive_terms(
+    texts: Sequence[str], high: NDArray[np.bool_], low: NDArray[np.bool_]
+) -> tuple[list[str], list[str]]:
     """The distinctive words of the texts `high` (n,) against those of `low`, and the reverse, most distinctive first.
 
     The measure is the z-score of the log-odds that a text has the word, with a prior from all texts (Monroe, Colaresi

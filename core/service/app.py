@@ -13,11 +13,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from traitbench.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError, UnreadableRow
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.service import batches, extracts, metrics, models, open, query, samples, scores, traits, versions
-from traitbench.service.edges import Edges, fault, request_id
 from traitbench.service.envelope import envelope
-from traitbench.service.watching import Watching
+from traitbench.service.observability import RequestMetrics
+from traitbench.service.request_id import RequestIdMiddleware, internal_error, request_id
 
 _log = logging.getLogger(__name__)
 
@@ -29,19 +29,19 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
 
 
-def create_app(bench_of: Callable[[], Bench | None] | Bench) -> ASGIApp:
-    """Build the service over a bench, or over a function that returns one, or None until it is open."""
+def create_app(context_of: Callable[[], Context | None] | Context) -> ASGIApp:
+    """Build the service over a context, or over a function that returns one, or None until it is open."""
     api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=SILENT)
-    api.state.bench_of = (lambda: bench_of) if isinstance(bench_of, Bench) else bench_of
-    api.state.capacity = None  # created on first use, from the settings of the bench, which may not be open yet
-    api.state.watching = watching = Watching(api.state.bench_of, lambda: api.state.capacity)
+    api.state.context_of = (lambda: context_of) if isinstance(context_of, Context) else context_of
+    api.state.capacity = None  # created on first use, from the settings of the context, which may not be open yet
+    api.state.request_metrics = request_metrics = RequestMetrics(api.state.context_of, lambda: api.state.capacity)
     for resource in RESOURCES:
         api.include_router(resource.router)
     api.add_exception_handler(TraitbenchError, _raised)
     api.add_exception_handler(RequestValidationError, _bad_query)
     api.add_exception_handler(HTTPException, _unrouted)
     api.add_exception_handler(Exception, _uncaught)
-    return Edges(api, watching.seen)
+    return RequestIdMiddleware(api, request_metrics.seen)
 
 
 async def _raised(request: Request, error: Any) -> Response:
@@ -60,12 +60,12 @@ async def _unrouted(request: Request, error: Any) -> Response:
 
 async def _uncaught(request: Request, error: Exception) -> Response:
     """Return a 500. The framework then raises the error again, and the outermost middleware logs it."""
-    request.app.state.watching.failed(InternalError.code)
-    return fault(request_id(request.scope))
+    request.app.state.request_metrics.failed(InternalError.code)
+    return internal_error(request_id(request.scope))
 
 
 def _error_response(request: Request, error: TraitbenchError) -> Response:
-    request.app.state.watching.failed(error.code)
+    request.app.state.request_metrics.failed(error.code)
     return envelope(error, request_id(request.scope))
 
 

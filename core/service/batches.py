@@ -66,7 +66,7 @@ def score_batch(call: CalledForLines, handle: PinnedHandle, body: Contents) -> R
 
     A line is the card of the text with its `index`, or the `error` that a request with this text alone would get.
     """
-    return LinesResponse(batches.open_batch(call.bench, call.caller, handle, body, request_id=call.request_id))
+    return LinesResponse(batches.open_batch(call.context, call.caller, handle, body, request_id=call.request_id))
 
 
 @contextmanager

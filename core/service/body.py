@@ -21,8 +21,8 @@ from starlette.requests import ClientDisconnect, Request
 from traitbench.contract.fields import Received
 from traitbench.errors import BodyTooLarge, EmptyBody, InvalidJson, Unavailable, UnsupportedMediaType, ValidationFailed
 from traitbench.service import strict_json
-from traitbench.service.bench import bench_of
 from traitbench.service.capacity import LONG, Capacity, Kind, capacity_of, claim_of
+from traitbench.service.context import context_of
 from traitbench.settings import Settings
 
 Value = TypeVar("Value", bound=Received)
@@ -80,7 +80,7 @@ class Body(Generic[Value]):
         return await self._checked(request, room, raw)
 
     def _chunks(self, request: Request, room: "_Room") -> AsyncIterator[bytes]:
-        return _chunks(request, room, limit=self.limit(bench_of(request).settings))
+        return _chunks(request, room, limit=self.limit(context_of(request).settings))
 
     async def _checked(self, request: Request, room: "_Room", raw: bytearray) -> Value:
         if not raw and self.needed:
@@ -137,7 +137,7 @@ class BodyOrUpload(Body[Value]):
                 async for chunk in self._chunks(request, room):
                     raw += chunk
                     if len(raw) > self.whole:
-                        home = bench_of(request).settings.home
+                        home = context_of(request).settings.home
                         file = file or on_failure.enter_context(tempfile.TemporaryFile(dir=home))
                         file.write(raw)
                         raw.clear()

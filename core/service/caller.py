@@ -17,14 +17,14 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from traitbench.lifecycle import access, keys
-from traitbench.lifecycle.bench import Bench, NotAtHand
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import CacheMiss, Context
 from traitbench.service.accept import negotiate
-from traitbench.service.bench import bench_of
 from traitbench.service.body import JSON, LINES, MARKDOWN, TEXT
 from traitbench.service.capacity import Kind, capacity_of, claim_of
-from traitbench.service.edges import request_id, segment
+from traitbench.service.context import context_of
 from traitbench.service.query import only_known
+from traitbench.service.request_id import request_id, segment
 
 _HANDLE, _TRAIT = "handle", "key"
 # The kind of work of operations without a body. An operation with a body takes its slot after the body.
@@ -36,7 +36,7 @@ _BY_METHOD: Mapping[str, Kind] = {"GET": "read", "DELETE": "write"}
 class Call:
     """An admitted request: what the operation needs from it, and the media type of the answer."""
 
-    bench: Bench
+    context: Context
     caller: Caller
     request_id: str
     media_type: str
@@ -61,17 +61,17 @@ class Admission:
     async def _call(self, request: Request) -> Call:
         # Database queries need a thread. If everything is in memory, starting one would take longer than the checks.
         if _TRAIT not in request.path_params:
-            with suppress(NotAtHand):
-                return self._admitted(request, bench_of(request).from_memory)
-        return await run_in_threadpool(self._admitted, request, bench_of(request))
+            with suppress(CacheMiss):
+                return self._admitted(request, context_of(request).cached_only)
+        return await run_in_threadpool(self._admitted, request, context_of(request))
 
-    def _admitted(self, request: Request, bench: Bench) -> Call:
-        caller = keys.caller(bench, _secret(request.headers))
+    def _admitted(self, request: Request, context: Context) -> Call:
+        caller = keys.caller(context, _secret(request.headers))
         handle, trait = (request.path_params.get(name) for name in (_HANDLE, _TRAIT))
-        access.check(bench, caller, request.scope["route"].name, handle, trait=trait and segment(trait))
+        access.check(context, caller, request.scope["route"].name, handle, trait=trait and segment(trait))
         only_known(request)
         media_type = negotiate(",".join(request.headers.getlist("accept")), self.offers)
-        return Call(bench_of(request), caller, request_id(request.scope), media_type)
+        return Call(context_of(request), caller, request_id(request.scope), media_type)
 
 
 Called = Annotated[Call, Depends(Admission(JSON))]

@@ -16,9 +16,9 @@ from typing import Literal, get_args
 from starlette.requests import Request
 from starlette.types import Scope
 
-from traitbench.encoders.lanes import processors
+from traitbench.encoders.scheduler import processors
 from traitbench.errors import Unavailable
-from traitbench.service.bench import bench_of
+from traitbench.service.context import context_of
 from traitbench.settings import Settings
 
 Kind = Literal["score", "long", "explain", "batch", "write", "transfer", "read"]
@@ -200,7 +200,7 @@ def capacity_of(request: Request) -> Capacity:
     """Return the capacity of the application; create it from the settings on first use."""
     state = request.app.state
     if state.capacity is None:
-        state.capacity = Capacity(bounds_for(bench_of(request).settings))
+        state.capacity = Capacity(bounds_for(context_of(request).settings))
     capacity: Capacity = state.capacity
     return capacity
 

@@ -17,4 +17,4 @@ Url = Annotated[ExtractRequest, Depends(Body(ExtractRequest))]
 @router.post("/v1/extract", name="extract")
 def extract(call: Called, body: Url) -> Extracted:
     """Fetch a public http or https address and return its readable text."""
-    return extraction.extract(call.bench, call.caller, body)
+    return extraction.extract(call.context, call.caller, body)

@@ -21,8 +21,8 @@ from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model
 from traitbench.errors import BodyTooLarge, InternalError, TraitbenchError, Unavailable, error_for
 from traitbench.lifecycle import bundles
-from traitbench.lifecycle.bench import open_bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import open_context
 from traitbench.service.body import parsed_json, validated
 from traitbench.settings import Settings, child_environment
 
@@ -96,15 +96,15 @@ def main() -> None:
 
 
 def _import(settings: Settings, caller: Caller, file: int, handle: str | None) -> Model:
-    bench = open_bench(settings, runs=False)
+    context = open_context(settings, runs=False)
     try:
         _bound_memory()
         with mmap.mmap(file, 0, access=mmap.ACCESS_READ) as content:
             raw = bytearray(content)
         bundle = validated(Bundle, parsed_json(raw))
-        return bundles.import_(bench, caller, bundle, handle=handle)
+        return bundles.import_(context, caller, bundle, handle=handle)
     finally:
-        bench.close()
+        context.close()
 
 
 def _bound_memory() -> None:

@@ -13,11 +13,11 @@ from starlette.responses import PlainTextResponse, Response
 
 from traitbench.lifecycle.callers import Caller
 from traitbench.service.accept import negotiate
-from traitbench.service.bench import bench_of
 from traitbench.service.body import TEXT
 from traitbench.service.caller import Admission, Call
-from traitbench.service.edges import request_id
+from traitbench.service.context import context_of
 from traitbench.service.query import only_known
+from traitbench.service.request_id import request_id
 
 router = APIRouter(tags=["service"])
 
@@ -37,7 +37,7 @@ class LocalOrKeyed(Admission):
             return await super().__call__(request)
         only_known(request)
         media_type = negotiate(",".join(request.headers.getlist("accept")), self.offers)
-        return Call(bench_of(request), _LOCAL, request_id(request.scope), media_type)
+        return Call(context_of(request), _LOCAL, request_id(request.scope), media_type)
 
 
 def is_local(request: Request) -> bool:
@@ -58,4 +58,4 @@ def metrics(request: Request, call: Annotated[Call, Depends(LocalOrKeyed(TEXT))]
 
     Callers on the machine of the service need no key unless they use a proxy. All others need an authoring key.
     """
-    return Response(request.app.state.watching.exposition(), headers={"Content-Type": FORMAT})
+    return Response(request.app.state.request_metrics.exposition(), headers={"Content-Type": FORMAT})

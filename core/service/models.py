@@ -57,15 +57,15 @@ Train = Annotated[TrainRequest, Depends(Body(TrainRequest, needed=False))]
 @router.post("/v1/models", name="models.create", status_code=201)
 def create(call: Called, body: Create) -> Model:
     """Create a draft model."""
-    return models.create(call.bench, call.caller, body)
+    return models.create(call.context, call.caller, body)
 
 
 @router.post("/v1/models/import", name="models.import", status_code=201)
 def import_(call: Called, body: Import, handle: query.AsHandle = None) -> Model:
     """Create a model from a bundle, with all its versions and tags. The whole bundle is checked first."""
     if isinstance(body, Upload):
-        return import_process.imported(call.bench.settings, call.caller, body.file, handle)
-    return bundles.import_(call.bench, call.caller, body, handle=handle)
+        return import_process.imported(call.context.settings, call.caller, body.file, handle)
+    return bundles.import_(call.context, call.caller, body, handle=handle)
 
 
 @router.get("/v1/models", name="models.list")
@@ -79,33 +79,33 @@ def list_models(
 ) -> ModelPage:
     """List models of the public namespaces, or of a namespace that the key owns, sorted by handle."""
     filters = {"namespace": namespace, "state": state, "kind": kind}
-    return models.list_models(call.bench, call.caller, limit=limit, cursor=cursor, **filters)
+    return models.list_models(call.context, call.caller, limit=limit, cursor=cursor, **filters)
 
 
 @router.get("/v1/models/{handle}", name="models.get", response_model=Model)
 def get(call: CalledForModelOrCard, handle: Handle) -> Model | Response:
     """Get a model with its state and last operation, or its model card as Markdown."""
     if call.media_type == MARKDOWN:
-        return Response(cards.card(call.bench, call.caller, handle), media_type=MARKDOWN)
-    return models.get(call.bench, call.caller, handle)
+        return Response(cards.card(call.context, call.caller, handle), media_type=MARKDOWN)
+    return models.get(call.context, call.caller, handle)
 
 
 @router.patch("/v1/models/{handle}", name="models.update")
 def update(call: Called, handle: Handle, body: Update) -> Model:
     """Change the fields that are sent; null resets a field to its default."""
-    return models.update(call.bench, call.caller, handle, body)
+    return models.update(call.context, call.caller, handle, body)
 
 
 @router.delete("/v1/models/{handle}", name="models.delete")
 def delete(call: Called, handle: Handle) -> ModelDeleted:
     """Archive a model and cancel its run, if any."""
-    return models.delete(call.bench, call.caller, handle)
+    return models.delete(call.context, call.caller, handle)
 
 
 @router.post("/v1/models/{handle}/train", name="models.train", responses={202: {"model": RunStarted}})
 def train(call: Called, handle: Handle, body: Train, response: Response) -> RunStarted:
     """Start a training. Returns 202 with the new run, or with the same run in flight; 200 if there is nothing to do."""
-    started, enqueued = training.start(call.bench, call.caller, handle, body)
+    started, enqueued = training.start(call.context, call.caller, handle, body)
     response.status_code = 202 if enqueued else 200
     return accepted(started, response) if enqueued else started
 
@@ -113,11 +113,11 @@ def train(call: Called, handle: Handle, body: Train, response: Response) -> RunS
 @router.get("/v1/models/{handle}/export", name="models.export", response_model=Bundle)
 def export(call: Called, handle: Handle) -> Response:
     """Get the whole model as one document for import. Under zero data retention it has no samples."""
-    home = str(call.bench.settings.home)
+    home = str(call.context.settings.home)
     with ExitStack() as on_failure:
         file = on_failure.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=home))
         try:
-            bundles.export(call.bench, call.caller, handle, cast("IO[bytes]", file))
+            bundles.export(call.context, call.caller, handle, cast("IO[bytes]", file))
         except OSError as error:
             raise Unavailable(
                 f"The home folder has no room for the export ({error.strerror}). Free some space, then try again."

@@ -9,7 +9,7 @@ from starlette.responses import FileResponse, HTMLResponse
 from traitbench.contract.errors import Health
 from traitbench.errors import Unavailable
 from traitbench.service import openapi, reference
-from traitbench.service.bench import bench_of
+from traitbench.service.context import context_of
 from traitbench.service.query import only_known
 
 router = APIRouter(tags=["service"], dependencies=[Depends(only_known)])
@@ -18,7 +18,7 @@ router = APIRouter(tags=["service"], dependencies=[Depends(only_known)])
 @router.get("/v1/health", name="service.health")
 def health(request: Request) -> Health:
     """Check database, encoder, worker and disk. In a 503, `details.wrong` names what does not work."""
-    state = bench_of(request).health.state()
+    state = context_of(request).health.state()
     if state.wrong:
         raise Unavailable(state.says(), details={"wrong": state.wrong, **state.figures()})
     return Health(status="ok", **state.figures())

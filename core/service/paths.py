@@ -6,7 +6,7 @@ from fastapi import Path
 from pydantic import AfterValidator, BeforeValidator
 
 from traitbench.contract.names import HANDLE, TAG, TAG_SCHEMA
-from traitbench.service.edges import segment
+from traitbench.service.request_id import segment
 
 _NO_SAMPLE = 0
 

@@ -23,7 +23,7 @@ Synthesize = Annotated[SynthesizeRequest, Depends(Body(SynthesizeRequest, needed
 @router.post("/v1/models/{handle}/samples", name="samples.add")
 def add(call: Called, handle: Handle, body: Add) -> SampleIds:
     """Add labelled texts to a draft, all of them or none. Their ids ascend in the order sent."""
-    return samples.add(call.bench, call.caller, handle, body)
+    return samples.add(call.context, call.caller, handle, body)
 
 
 @router.get("/v1/models/{handle}/samples", name="samples.list")
@@ -35,16 +35,16 @@ def list_samples(
     cursor: query.Cursor = None,
 ) -> SamplePage:
     """List samples, sorted by id."""
-    return samples.list_samples(call.bench, call.caller, handle, trait=trait, limit=limit, cursor=cursor)
+    return samples.list_samples(call.context, call.caller, handle, trait=trait, limit=limit, cursor=cursor)
 
 
 @router.delete("/v1/models/{handle}/samples/{sample_id}", name="samples.delete")
 def delete(call: Called, handle: Handle, sample_id: SampleId) -> ModelDeleted:
     """Remove one sample. Drafts only."""
-    return samples.delete(call.bench, call.caller, handle, sample_id)
+    return samples.delete(call.context, call.caller, handle, sample_id)
 
 
 @router.post("/v1/models/{handle}/samples/synthesize", name="samples.synthesize", status_code=202)
 def synthesize(call: Called, handle: Handle, body: Synthesize, response: Response) -> RunStarted:
     """Start to make samples for a draft's traits. They exist when the model is a draft again."""
-    return accepted(synthesis.start(call.bench, call.caller, handle, body), response)
+    return accepted(synthesis.start(call.context, call.caller, handle, body), response)

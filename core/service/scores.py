@@ -23,14 +23,14 @@ Content = Annotated[ScoreRequest, Depends(Body(ScoreRequest, text_as="content", 
 def score(call: CalledForCardOrChart, handle: PinnedHandle, body: Content) -> Response:
     """Score a text, sent as JSON or plain text, by the active version or the one that the handle is pinned to."""
     if call.media_type == TEXT:
-        card = scores.score(call.bench, call.caller, handle, body, request_id=call.request_id)
+        card = scores.score(call.context, call.caller, handle, body, request_id=call.request_id)
         return Response(draw(card), media_type=TEXT)
-    written = scores.written(call.bench, call.caller, handle, body, request_id=call.request_id)
+    written = scores.written(call.context, call.caller, handle, body, request_id=call.request_id)
     return Response(written, media_type=call.media_type)
 
 
 @router.post("/v1/models/{handle}/compare", name="scores.compare", response_model=Comparison)
 def compare(call: CalledForCardOrChart, handle: PinnedHandle, body: Pair) -> Response:
     """Score two texts by the same version, and return the change from the first to the second."""
-    pair = scores.compare(call.bench, call.caller, handle, body, request_id=call.request_id)
+    pair = scores.compare(call.context, call.caller, handle, body, request_id=call.request_id)
     return Response(draw_pair(pair) if call.media_type == TEXT else pair.model_dump_json(), media_type=call.media_type)

@@ -20,28 +20,28 @@ Activate = Annotated[VersionActivate, Depends(Body(VersionActivate))]
 @router.get("/v1/models/{handle}/versions", name="versions.list")
 def list_versions(call: Called, handle: Handle, limit: query.Limit = 50, cursor: query.Cursor = None) -> VersionPage:
     """List versions, newest first, without their snapshots."""
-    return versions.list_versions(call.bench, call.caller, handle, limit=limit, cursor=cursor)
+    return versions.list_versions(call.context, call.caller, handle, limit=limit, cursor=cursor)
 
 
 @router.put("/v1/models/{handle}/versions/active", name="versions.activate")
 def activate(call: Called, handle: Handle, body: Activate) -> VersionActivated:
     """Make a version serve scores until the next training creates a newer one."""
-    return versions.activate(call.bench, call.caller, handle, body)
+    return versions.activate(call.context, call.caller, handle, body)
 
 
 @router.get("/v1/models/{handle}/versions/{name}", name="versions.get")
 def get(call: Called, handle: Handle, name: VersionName) -> Version:
     """Get a version. Authoring keys that own the namespace also get its snapshot."""
-    return versions.get(call.bench, call.caller, handle, name)
+    return versions.get(call.context, call.caller, handle, name)
 
 
 @router.post("/v1/models/{handle}/versions/{name}", name="versions.tag", status_code=201)
 def tag(call: Called, handle: Handle, name: TagName) -> VersionTagged:
     """Tag the active version; a tag that exists moves to it."""
-    return versions.tag(call.bench, call.caller, handle, name)
+    return versions.tag(call.context, call.caller, handle, name)
 
 
 @router.delete("/v1/models/{handle}/versions/{name}", name="versions.untag")
 def untag(call: Called, handle: Handle, name: TagName) -> VersionUntagged:
     """Remove a tag; the version stays."""
-    return versions.untag(call.bench, call.caller, handle, name)
+    return versions.untag(call.context, call.caller, handle, name)

@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from traitbench.errors import InvalidCursor
-from traitbench.store.rows import Found
+from traitbench.store.rows import ListingRows
 
 _DIGEST = 9
 
@@ -24,7 +24,7 @@ def write_cursor(listing: str, position: Position) -> str:
     return base64.urlsafe_b64encode(_digest(listing, place) + place).decode().rstrip("=")
 
 
-def paged(rows: Found[Any], listing: str, limit: int) -> dict[str, Any]:
+def paged(rows: ListingRows[Any], listing: str, limit: int) -> dict[str, Any]:
     """The fields of a page: the first `limit` rows. One row more than that means that there is a next page."""
     more = rows.next_after(limit)
     return {

@@ -4,7 +4,7 @@
 commits. On PostgreSQL, the rows that a decision depends on are locked instead (`SELECT ... FOR UPDATE`, which has no
 effect on SQLite). `reading` is one consistent snapshot on both, and never waits for a writer. Error messages never
 contain the parameters of a statement, because these hold texts. If the database cannot be used, both raise
-`StoreUnavailable` (`trouble`).
+`StoreUnavailable` (`errors`).
 
 Writes to a SQLite file that was removed or replaced while it is open succeed, and are lost. So the identity of the file
 is remembered, no connection creates it a second time, and no transaction commits if the file is not in its place.
@@ -34,7 +34,7 @@ from sqlalchemy.sql.elements import ColumnElement
 
 from traitbench.errors import UnreadableRow
 from traitbench.settings import SettingInvalid
-from traitbench.store.trouble import reason_of, translated, unavailable
+from traitbench.store.errors import reason_of, translated, unavailable
 
 _READ = "traitbench_read"
 _MAYBE_HUGE = re.compile(r"[eE]\+?\d{3}|\d{19}")

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, literal, or_, s
 from sqlalchemy import insert as insert_into
 
 from traitbench.store import tables
-from traitbench.store.rows import Found, found
+from traitbench.store.rows import ListingRows, read_listing
 
 _KEYS = tables.keys.c
 
@@ -46,10 +46,10 @@ def by_digest(connection: Connection, digest: str) -> tuple[ApiKey, str] | None:
     return None if row is None else (_key(row), row.hash)
 
 
-def every(connection: Connection) -> Found[ApiKey]:
+def every(connection: Connection) -> ListingRows[ApiKey]:
     """All keys, oldest first, including revoked ones."""
     statement = _ROWS.order_by(_KEYS.created_at, _KEYS.id)
-    return found(
+    return read_listing(
         connection,
         statement,
         key=_KEYS.id,

@@ -8,7 +8,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, inspect, text
 
 from traitbench.store.engine import writing
-from traitbench.store.trouble import unavailable
+from traitbench.store.errors import unavailable
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 7_261_105

@@ -14,7 +14,7 @@ from sqlalchemy.types import NullType
 from traitbench.contract.models import LastOperation, Model, OperationError, Progress, State, VersionRetentionPolicy
 from traitbench.store import tables
 from traitbench.store.engine import insert
-from traitbench.store.rows import Found, found, one_of, readable
+from traitbench.store.rows import ListingRows, one_of, read_listing, readable
 
 _MODELS = tables.models.c
 _RUNS = tables.runs.c
@@ -166,7 +166,7 @@ def page(
     namespaces: Collection[str],
     state: str | None,
     kind: str | None,
-) -> Found[Model]:
+) -> ListingRows[Model]:
     """The models after a handle, by handle; archived ones only if they are asked for."""
     statement = _shown().where(_MODELS.namespace.in_(namespaces)).order_by(_MODELS.handle).limit(limit)
     statement = statement.where(_MODELS.state == state if state else _MODELS.state != "archived")
@@ -174,7 +174,7 @@ def page(
         statement = statement.where(_MODELS.kind == kind)
     if after is not None:
         statement = statement.where(_MODELS.handle > after)
-    return found(
+    return read_listing(
         connection,
         statement,
         key=_MODELS.id,

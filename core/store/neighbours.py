@@ -20,7 +20,7 @@ Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Lesson:
+class SampleCutoff:
     """The samples of a training: the first `count` samples of the model that were created by `until`."""
 
     count: int
@@ -28,7 +28,7 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class Taught:
+class TrainingSample:
     """A sample without its text; equal texts have equal hashes."""
 
     id: int
@@ -37,7 +37,7 @@ class Taught:
     content_sha256: str
 
 
-def lesson(connection: Connection, model_id: int, version_no: int) -> Lesson | None:
+def sample_cutoff(connection: Connection, model_id: int, version_no: int) -> SampleCutoff | None:
     """Which samples a version was trained with; None if the version is gone.
 
     Once a model has a version, samples are only added, or all are purged. The samples of an imported model came with
@@ -49,19 +49,19 @@ def lesson(connection: Connection, model_id: int, version_no: int) -> Lesson | N
         .where(_VERSIONS.model_id == model_id, _VERSIONS.version_no == version_no)
     )
     row = connection.execute(statement).one_or_none()
-    return None if row is None else Lesson(row[0], max(row[1], row[2]))
+    return None if row is None else SampleCutoff(row[0], max(row[1], row[2]))
 
 
-def taught(connection: Connection, model_id: int, lesson: Lesson) -> Iterator[Taught]:
+def training_samples(connection: Connection, model_id: int, cutoff: SampleCutoff) -> Iterator[TrainingSample]:
     """The samples of a training, by id."""
     statement = (
         select(_SAMPLES.id, _SAMPLES.trait_id, _SAMPLES.quality, _SAMPLES.content_sha256)
-        .where(_SAMPLES.model_id == model_id, _SAMPLES.created_at <= lesson.until)
+        .where(_SAMPLES.model_id == model_id, _SAMPLES.created_at <= cutoff.until)
         .order_by(_SAMPLES.id)
-        .limit(lesson.count)
+        .limit(cutoff.count)
         .execution_options(yield_per=_AT_ONCE)
     )
-    return (Taught(*row) for row in connection.execute(statement))
+    return (TrainingSample(*row) for row in connection.execute(statement))
 
 
 def vectors(connection: Connection, model_id: int, encoder_digest: str) -> Iterator[tuple[Sequence[str], Vectors]]:

@@ -32,7 +32,7 @@ _MAX_REASONS = 3
 
 
 @dataclass(frozen=True)
-class Found(Generic[Item]):
+class ListingRows(Generic[Item]):
     """The rows of a listing, in order: the position of each, and its value or the reason why it has none.
 
     The position is None if that is unreadable too.
@@ -54,7 +54,7 @@ class Found(Generic[Item]):
         return known[-1] if known and len(self.rows) > most else None
 
 
-def found(
+def read_listing(
     connection: Connection,
     chosen: Select[Any],
     *,
@@ -64,7 +64,7 @@ def found(
     one: Callable[[Any], Item],
     place: Callable[[Item], Position],
     called: Callable[[Position], str] = str,
-) -> Found[Item]:
+) -> ListingRows[Item]:
     """The rows of a listing.
 
     `chosen` selects the rows in order, with any columns; `key` and `position` are the columns of their id and of their
@@ -72,11 +72,11 @@ def found(
     position of a value, and `called` the name of the row at a position.
     """
     try:
-        return Found([(place(item), item) for item in all_at_once()])
+        return ListingRows([(place(item), item) for item in all_at_once()])
     except _ROW_ERRORS as error:
         reason_of(error)  # raises errors that are not a row's
     ids = connection.execute(chosen.with_only_columns(key, maintain_column_froms=True)).scalars().all()
-    return Found([_read_one(connection, row_id, key, position, one, called) for row_id in ids])
+    return ListingRows([_read_one(connection, row_id, key, position, one, called) for row_id in ids])
 
 
 def one_of(read: Callable[[], Item], thing: str) -> Item:

@@ -14,7 +14,7 @@ from sqlalchemy import insert as insert_into
 
 from traitbench.contract.models import OperationKind, OperationStatus
 from traitbench.store import tables
-from traitbench.store.rows import Found, found, readable
+from traitbench.store.rows import ListingRows, read_listing, readable
 
 _RUNS = tables.runs.c
 _LIVE = ("queued", "running")
@@ -149,7 +149,7 @@ def tally(connection: Connection) -> list[Tally]:
     return [Tally(row[0], row[1], row[2], float(row[3] or 0) / 1_000_000) for row in connection.execute(_TALLY)]
 
 
-def listed(connection: Connection, which: Which, *, limit: int) -> Found[Listed]:
+def listed(connection: Connection, which: Which, *, limit: int) -> ListingRows[Listed]:
     """Runs with the handles of their models, newest first.
 
     `unrepaired` are failed runs that are still the last operation of a model that is not archived; a cancelled run has
@@ -164,7 +164,7 @@ def listed(connection: Connection, which: Which, *, limit: int) -> Found[Listed]
     }[which]
     newest = (_RUNS.created_at.desc(), _RUNS.id.desc())
     statement = statement.where(*conditions).order_by(*newest).limit(limit)
-    return found(
+    return read_listing(
         connection,
         statement,
         key=_RUNS.id,

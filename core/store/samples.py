@@ -10,7 +10,7 @@ from sqlalchemy import insert as insert_into
 
 from traitbench.contract.samples import Sample
 from traitbench.store import tables
-from traitbench.store.rows import Found, found
+from traitbench.store.rows import ListingRows, read_listing
 
 _SAMPLES = tables.samples.c
 _TRAITS = tables.traits.c
@@ -111,14 +111,14 @@ def exists(connection: Connection, model_id: int, sample_id: int) -> bool:
 
 def page(
     connection: Connection, model_id: int, *, limit: int, after: int | None, trait_id: int | None
-) -> Found[Sample]:
+) -> ListingRows[Sample]:
     """The samples after an id, of one trait if `trait_id` is given."""
     owner = _SAMPLES.model_id == model_id if trait_id is None else _SAMPLES.trait_id == trait_id
     shown = select(tables.samples, _TRAITS.key.label("trait")).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
     statement = shown.where(owner).order_by(_SAMPLES.id).limit(limit)
     if after is not None:
         statement = statement.where(_SAMPLES.id > after)
-    return found(
+    return read_listing(
         connection,
         statement,
         key=_SAMPLES.id,

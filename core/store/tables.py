@@ -245,7 +245,7 @@ runs = Table(
     Column("error_message", Text),
     Column("owner", String),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
-    # How often the run has brought its worker down without progress in between, and where (`traitbench.runs.blame`).
+    # How often the run has brought its worker down without progress in between, and where (`runs.quarantine`).
     Column("strikes", Integer, nullable=False, server_default=text("0")),
     Column("struck_at", _Json),
     Column("created_at", Moment, nullable=False),

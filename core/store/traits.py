@@ -11,7 +11,7 @@ from sqlalchemy import insert as insert_into
 
 from traitbench.contract.traits import Trait
 from traitbench.store import tables
-from traitbench.store.rows import Found, found, one_of, readable
+from traitbench.store.rows import ListingRows, one_of, read_listing, readable
 
 _TRAITS = tables.traits.c
 _SAMPLES = tables.samples.c
@@ -121,10 +121,10 @@ def of_id(connection: Connection, model_id: int, trait_id: int) -> Trait:
     return one_of(lambda: _trait(connection.execute(statement).one()), "The trait")
 
 
-def every(connection: Connection, model_id: int) -> Found[Trait]:
+def every(connection: Connection, model_id: int) -> ListingRows[Trait]:
     """As `read`, but traits that cannot be read are listed separately."""
     statement = _shown(model_id)
-    return found(
+    return read_listing(
         connection,
         statement,
         key=_TRAITS.id,

@@ -29,7 +29,7 @@ def read(connection: Connection, model_id: int, encoder_digest: str) -> dict[int
     return {row.sample_id: np.frombuffer(row.vector, dtype=_STORED) for row in connection.execute(statement)}
 
 
-def keep(connection: Connection, encoder_digest: str, vectors: Mapping[int, Vector]) -> None:
+def store(connection: Connection, encoder_digest: str, vectors: Mapping[int, Vector]) -> None:
     """Store the vectors of samples that still exist."""
     existing = _existing(connection, list(vectors))
     rows = [

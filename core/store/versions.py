@@ -14,7 +14,7 @@ from traitbench.contract.versions import Version
 from traitbench.errors import UnreadableRow
 from traitbench.store import tables
 from traitbench.store.engine import insert
-from traitbench.store.rows import Found, found, one_of, readable
+from traitbench.store.rows import ListingRows, one_of, read_listing, readable
 
 _VERSIONS = tables.versions.c
 _TAGS = tables.tags.c
@@ -103,13 +103,13 @@ def read_if_readable(connection: Connection, version_id: int) -> Version | None:
     return readable(lambda: read(connection, version_id))
 
 
-def page(connection: Connection, model_id: int, *, limit: int, before: int | None) -> Found[Version]:
+def page(connection: Connection, model_id: int, *, limit: int, before: int | None) -> ListingRows[Version]:
     """The versions before a number, newest first."""
     statement = select(tables.versions).where(_VERSIONS.model_id == model_id)
     if before is not None:
         statement = statement.where(_VERSIONS.version_no < before)
     statement = statement.order_by(_VERSIONS.version_no.desc()).limit(limit)
-    return found(
+    return read_listing(
         connection,
         statement,
         key=_VERSIONS.id,
@@ -132,7 +132,7 @@ def ages(connection: Connection, model_id: int) -> list[VersionAge]:
     tagged = select(_TAGS.version_id).where(_TAGS.version_id == _VERSIONS.id).exists()
     statement = select(_VERSIONS.id, _VERSIONS.version_no, _VERSIONS.created_at, tagged.label("tagged"))
     mine = statement.where(_VERSIONS.model_id == model_id).order_by(_VERSIONS.version_no)
-    each = found(
+    each = read_listing(
         connection,
         mine,
         key=_VERSIONS.id,

@@ -11,7 +11,7 @@ _WORKERS = tables.workers.c
 
 
 @dataclass(frozen=True)
-class Seen:
+class WorkerHeartbeat:
     """A worker, and the seconds since its last heartbeat."""
 
     executor_id: str
@@ -37,7 +37,7 @@ def leave(connection: Connection, executor_id: str) -> None:
     connection.execute(update(tables.workers).where(_WORKERS.executor_id == executor_id).values(seen_at=0))
 
 
-def bury(connection: Connection, *, after_seconds: float) -> list[str]:
+def expire(connection: Connection, *, after_seconds: float) -> list[str]:
     """Remove the workers without a heartbeat for that long, and return them; each is returned to one caller only.
 
     A heartbeat that far in the future was sent before the clock was set back; a live worker would have sent another one
@@ -54,11 +54,11 @@ def known(connection: Connection) -> set[str]:
     return set(connection.execute(select(_WORKERS.executor_id)).scalars())
 
 
-def ages(connection: Connection) -> list[Seen]:
+def ages(connection: Connection) -> list[WorkerHeartbeat]:
     """Every worker and the age of its last heartbeat, the most recent first; workers that have left are not included.
 
     A heartbeat from the future was sent before the clock was set back; its distance from now counts as its age.
     """
     age = func.abs(database_now(connection.dialect) - _WORKERS.seen_at)
     rows = connection.execute(select(_WORKERS.executor_id, age).where(_WORKERS.seen_at > 0).order_by(age))
-    return [Seen(row[0], float(row[1]) / 1_000_000) for row in rows]
+    return [WorkerHeartbeat(row[0], float(row[1]) / 1_000_000) for row in rows]

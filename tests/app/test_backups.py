@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.app.processes import run, running
-from tests.benches import AUTHOR, draft, fresh_settings, opened
 from tests.conftest import make_draft
+from tests.contexts import AUTHOR, draft, fresh_settings, opened
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.lifecycle import samples
 from traitbench.lifecycle.backups import backup
@@ -63,14 +63,14 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 def test_a_copy_of_the_file_alone_loses_what_is_in_the_log_and_a_backup_does_not(tmp_path: Path) -> None:
-    with fresh_settings(tmp_path / "home") as settings, opened(settings, runs=False) as bench:
-        handle = draft(bench)
+    with fresh_settings(tmp_path / "home") as settings, opened(settings, runs=False) as context:
+        handle = draft(context)
         with closing(sqlite3.connect(settings.home / "traitbench.db")) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
         texts = [f"acknowledged {number}" for number in range(600)]
         sent = [SampleInput(trait="warmth", text=text, quality=1.0) for text in texts]
         for first in (0, 300):
-            samples.add(bench, AUTHOR, handle, SamplesCreate(samples=sent[first : first + 300]))
+            samples.add(context, AUTHOR, handle, SamplesCreate(samples=sent[first : first + 300]))
         shutil.copy(settings.home / "traitbench.db", tmp_path / "copy.db")
         with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:
             assert connection.execute("SELECT count(*) FROM tb_samples").fetchone() == (0,)

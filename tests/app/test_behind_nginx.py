@@ -18,8 +18,8 @@ from tests.app.certificates import certified
 from tests.app.cluster import Cluster, cluster, nginx
 from tests.app.openid_provider import providing
 from tests.app.processes import Started, running
-from tests.benches import fresh_settings, on
 from tests.conftest import free_port, make_draft
+from tests.contexts import fresh_settings, on
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 

@@ -109,7 +109,7 @@ def test_a_session_ends_once_when_its_person_may_not_come_in_any_more() -> None:
 
 
 def test_the_key_of_a_session_is_enforced_by_the_service_and_ends_with_it(service: Service, namespace: str) -> None:
-    engine, day = service.bench.engine, timedelta(days=1)
+    engine, day = service.context.engine, timedelta(days=1)
     programs = keys.create(engine, scope="scoring", namespaces=[namespace], name="session_x")
     asked = {"scope": "scoring", "namespaces": [namespace], "name": "ann@example.org"}
     first = keys.create_for_session(engine, **asked, longest=day)

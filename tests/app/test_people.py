@@ -29,13 +29,13 @@ def here(service: Service, monkeypatch: pytest.MonkeyPatch) -> Settings:
 def test_a_key_makes_a_person_of_its_scope_and_namespaces_and_no_operator(
     service: Service, here: Settings, namespace: str
 ) -> None:
-    issued = keys.create(service.bench.engine, scope="scoring", namespaces=(namespace,), name=f"Ada of {namespace}")
+    issued = keys.create(service.context.engine, scope="scoring", namespaces=(namespace,), name=f"Ada of {namespace}")
     person = people.holder(here, issued.secret)
     assert person is not None
     assert (person.scope, person.namespaces, person.operator) == ("scoring", (namespace,), False)
     with Traitbench(service.base_url, person.key) as client, pytest.raises(InsufficientScope):
         client.models.create(f"{namespace}.crafted")
-    keys.revoke(service.bench.engine, issued.key.id)
+    keys.revoke(service.context.engine, issued.key.id)
     assert people.holder(here, issued.secret) is None
     assert people.holder(here, "tba_nothing") is None
 

@@ -140,7 +140,7 @@ def test_another_version_that_became_active_meanwhile_scores_none_of_it(
     whole = out.read_bytes()
     log_of(out).write_text(f"{json.dumps(header(client, handle, few))}\n", "utf-8")
     left(out, 1)
-    assert add_version(service.bench, handle, client) == 2
+    assert add_version(service.context, handle, client) == 2
     refused = ask("score", f"{handle}@v2", "--batch", str(few), "-o", str(out), "--resume")
     assert (refused[0], f"was scored by another model or version ({handle})" in refused[2]) == (1, True)
     ask("score", handle, "--batch", str(few), "-o", str(out), "--resume")

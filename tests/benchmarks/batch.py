@@ -18,15 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benches import AUTHOR, COLD, WARM, done_here, fresh_settings, opened
 from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.contexts import AUTHOR, COLD, WARM, done_here, fresh_settings, opened
 from tests.contract.world import served
 from traitbench.client import Traitbench
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.lifecycle import keys, models, samples, training, traits
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 
@@ -63,15 +63,15 @@ def measure(*, quick: bool) -> Measured:
     count, slices = (2_000, 2) if quick else (20_000, 5)
     texts = _texts(count)
     with tempfile.TemporaryDirectory() as home, fresh_settings(Path(home)) as settings:
-        with opened(settings, runs=False) as bench:
-            _train(bench, ONE, 1)
-            _train(bench, TWENTY, 20)
-            encoder = bench.encoder.id
-            with _asked(bench) as ask:
-                bare, one, twenty = _first(bench, ask, [texts[each::slices] for each in range(slices)])
-                modes = _modes(bench, ask, texts[: count // 10])
-            _again(bench, ONE)
-            with _asked(bench) as ask:
+        with opened(settings, runs=False) as context:
+            _train(context, ONE, 1)
+            _train(context, TWENTY, 20)
+            encoder = context.encoder.id
+            with _asked(context) as ask:
+                bare, one, twenty = _first(context, ask, [texts[each::slices] for each in range(slices)])
+                modes = _modes(context, ask, texts[: count // 10])
+            _again(context, ONE)
+            with _asked(context) as ask:
                 remembered = ask(ONE, texts, "full")
         again = _stored(settings, texts)
     rows = {
@@ -107,12 +107,12 @@ def measure(*, quick: bool) -> Measured:
     )
 
 
-def _first(bench: Bench, ask: Ask, slices: Sequence[Sequence[str]]) -> tuple[Spent, Spent, Spent]:
+def _first(context: Context, ask: Ask, slices: Sequence[Sequence[str]]) -> tuple[Spent, Spent, Spent]:
     total = [Spent(0, 0)] * 3
-    bench.encoder.encode(list(slices[0][:50]))
+    context.encoder.encode(list(slices[0][:50]))
     for number, some in enumerate(slices):
         kinds: list[Callable[[list[str]], Spent]] = [
-            lambda texts: _bare(bench, texts),
+            lambda texts: _bare(context, texts),
             lambda texts: ask(ONE, texts, "full"),
             lambda texts: ask(TWENTY, texts, "full"),
         ]
@@ -122,27 +122,27 @@ def _first(bench: Bench, ask: Ask, slices: Sequence[Sequence[str]]) -> tuple[Spe
     return total[0], total[1], total[2]
 
 
-def _bare(bench: Bench, texts: Sequence[str]) -> Spent:
+def _bare(context: Context, texts: Sequence[str]) -> Spent:
     began, processor = time.perf_counter(), time.process_time()
-    bench.encoder.encode(texts)
+    context.encoder.encode(texts)
     return Spent(time.perf_counter() - began, time.process_time() - processor)
 
 
-def _modes(bench: Bench, ask: Ask, texts: Sequence[str]) -> dict[str, Spent]:
-    return {mode: ask(ONE, texts, mode) for mode in bench.encoder.modes}
+def _modes(context: Context, ask: Ask, texts: Sequence[str]) -> dict[str, Spent]:
+    return {mode: ask(ONE, texts, mode) for mode in context.encoder.modes}
 
 
 def _stored(settings: Settings, texts: Sequence[str]) -> Spent:
-    with opened(settings, runs=False) as bench, _asked(bench) as ask:
+    with opened(settings, runs=False) as context, _asked(context) as ask:
         return ask(ONE, texts, "full")
 
 
 @contextmanager
-def _asked(bench: Bench) -> Iterator[Ask]:
+def _asked(context: Context) -> Iterator[Ask]:
     """A client in a process of its own, as a function."""
-    secret = keys.create(bench.engine, scope="scoring", namespaces=["local"]).secret
+    secret = keys.create(context.engine, scope="scoring", namespaces=["local"]).secret
     here, there = multiprocessing.get_context("spawn").Pipe()
-    with served(create_app(bench)) as base_url:
+    with served(create_app(context)) as base_url:
         child = multiprocessing.get_context("spawn").Process(target=_client, args=(there, base_url, secret))
         child.start()
         assert here.recv() == "ready"
@@ -188,10 +188,10 @@ def _texts(count: int) -> list[str]:
     return [" ".join(rng.choice(WORDS.split(), 20)) for _ in range(count)]
 
 
-def _train(bench: Bench, handle: str, count: int) -> None:
+def _train(context: Context, handle: str, count: int) -> None:
     names = [f"Trait {number}" for number in range(count)]
-    models.create(bench, AUTHOR, ModelCreate(handle=handle))
-    traits.add(bench, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name=name) for name in names]))
+    models.create(context, AUTHOR, ModelCreate(handle=handle))
+    traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name=name) for name in names]))
     sent = [
         SampleInput(trait=name, text=f"{text} {number}", quality=quality)
         for name in names
@@ -199,14 +199,14 @@ def _train(bench: Bench, handle: str, count: int) -> None:
         for quality, told in ((1.0, WARM), (0.0, COLD))
         for text in told
     ]
-    samples.add(bench, AUTHOR, handle, SamplesCreate(samples=sent))
-    done_here(bench, training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
+    samples.add(context, AUTHOR, handle, SamplesCreate(samples=sent))
+    done_here(context, training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
 
 
-def _again(bench: Bench, handle: str) -> None:
+def _again(context: Context, handle: str) -> None:
     request = TrainRequest(effort="medium", reoptimize_params=True)
-    done_here(bench, training.start(bench, AUTHOR, handle, request)[0].run_id)
-    assert models.get(bench, AUTHOR, handle).version_no == 2
+    done_here(context, training.start(context, AUTHOR, handle, request)[0].run_id)
+    assert models.get(context, AUTHOR, handle).version_no == 2
 
 
 if __name__ == "__main__":

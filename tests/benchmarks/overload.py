@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 
 from tests.app.processes import Started, running
-from tests.benches import COLD, WARM
 from tests.benchmarks.page import Measured, Table, parser, publish
 from tests.benchmarks.score_latency import SENTENCE
+from tests.contexts import COLD, WARM
 from traitbench.contract.bundles import FORMAT, Bundle, digest
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from tests import postgres
 from tests.app.cluster import Cluster, cluster
-from tests.benches import fresh_settings, on
 from tests.conftest import make_draft
+from tests.contexts import fresh_settings, on
 
 CLIENTS = 8
 HEAD = "| API processes and workers | scores/s | p50 ms | p99 ms | trainings/min |\n|---|---|---|---|---|\n"

@@ -24,15 +24,15 @@ from threading import Thread
 
 import numpy as np
 
-from tests.benches import AUTHOR, COLD, WARM, fresh_settings, opened, settled
 from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.contexts import AUTHOR, COLD, WARM, fresh_settings, opened, settled
 from tests.contract.world import served
 from traitbench.client import Traitbench
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.lifecycle import keys, models, samples, training, traits
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.service.app import create_app
 
 HANDLE, BUSY = "local.latency", "local.busy"
@@ -62,21 +62,21 @@ def measure(*, quick: bool) -> Measured:
     with (
         tempfile.TemporaryDirectory() as home,
         fresh_settings(Path(home)) as settings,
-        opened(settings, runs=True) as bench,
+        opened(settings, runs=True) as context,
     ):
-        train(bench, HANDLE, times=3)
-        train(bench, BUSY, times=60)
-        with served(create_app(bench)) as base_url:
-            score = Scoring(bench, base_url)
-            bare, idle = in_turn((lambda text: _encode(bench, text), score), calls)
+        train(context, HANDLE, times=3)
+        train(context, BUSY, times=60)
+        with served(create_app(context)) as base_url:
+            score = Scoring(context, base_url)
+            bare, idle = in_turn((lambda text: _encode(context, text), score), calls)
             loads = {
-                "1 batch": batches(bench, base_url, 1),
-                "4 batches": batches(bench, base_url, 4),
-                "a training": trainings(bench),
+                "1 batch": batches(context, base_url, 1),
+                "4 batches": batches(context, base_url, 4),
+                "a training": trainings(context),
             }
             found = {name: _beside(score, load, calls // ROUNDS) for name, load in loads.items()}
             score.close()
-        encoder = bench.encoder.id
+        encoder = context.encoder.id
     return _told(encoder, calls, bare, idle, found)
 
 
@@ -120,8 +120,8 @@ def _p(times: Times, share: int) -> float:
 class Scoring:
     """A score over one kept-alive connection, from another process."""
 
-    def __init__(self, bench: Bench, base_url: str) -> None:
-        secret = keys.create(bench.engine, scope="scoring", namespaces=["local"]).secret
+    def __init__(self, context: Context, base_url: str) -> None:
+        secret = keys.create(context.engine, scope="scoring", namespaces=["local"]).secret
         spawn = multiprocessing.get_context("spawn")
         self._here, there = spawn.Pipe()
         self._child = spawn.Process(target=_caller, args=(there, base_url.removeprefix("http://"), secret))
@@ -159,9 +159,9 @@ def _caller(there: Connection, address: str, secret: str) -> None:
     connection.close()
 
 
-def _encode(bench: Bench, text: str) -> float:
+def _encode(context: Context, text: str) -> float:
     start = time.perf_counter()
-    bench.encoder.encode([text])
+    context.encoder.encode([text])
     return time.perf_counter() - start
 
 
@@ -199,9 +199,9 @@ def _beside(score: Scoring, load: Load, calls: int) -> tuple[Times, Times]:
     return np.array(quiet) * 1_000, np.array(loaded) * 1_000
 
 
-def batches(bench: Bench, base_url: str, number: int) -> Load:
+def batches(context: Context, base_url: str, number: int) -> Load:
     """So many endless batches, by clients in another process."""
-    secret = keys.create(bench.engine, scope="scoring", namespaces=["local"]).secret
+    secret = keys.create(context.engine, scope="scoring", namespaces=["local"]).secret
 
     @contextmanager
     def running() -> Iterator[None]:
@@ -236,7 +236,7 @@ def _endless(base_url: str, secret: str, number: int, begun: Event, enough: Even
         thread.join()
 
 
-def trainings(bench: Bench) -> Load:
+def trainings(context: Context) -> Load:
     """Trainings of the greatest effort, one after the other."""
 
     @contextmanager
@@ -246,12 +246,12 @@ def trainings(bench: Bench) -> Load:
         def again() -> None:
             request = TrainRequest(effort="max", reoptimize_params=True)
             while not enough:
-                training.start(bench, AUTHOR, BUSY, request)
-                settled(bench, BUSY, seconds=600)
+                training.start(context, AUTHOR, BUSY, request)
+                settled(context, BUSY, seconds=600)
 
         thread = Thread(target=again)
         thread.start()
-        while models.get(bench, AUTHOR, BUSY).state != "busy":
+        while models.get(context, AUTHOR, BUSY).state != "busy":
             time.sleep(0.01)
         try:
             yield
@@ -262,11 +262,11 @@ def trainings(bench: Bench) -> Load:
     return running
 
 
-def train(bench: Bench, handle: str, *, times: int) -> None:
+def train(context: Context, handle: str, *, times: int) -> None:
     """A model with one version."""
     numbers = count()
-    models.create(bench, AUTHOR, ModelCreate(handle=handle))
-    traits.add(bench, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name=name) for name in TRAITS]))
+    models.create(context, AUTHOR, ModelCreate(handle=handle))
+    traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name=name) for name in TRAITS]))
     sent = [
         SampleInput(trait=trait, text=f"{text} {next(numbers)}", quality=quality)
         for trait in TRAITS
@@ -275,9 +275,9 @@ def train(bench: Bench, handle: str, *, times: int) -> None:
         for text in texts
     ]
     for first in range(0, len(sent), 500):
-        samples.add(bench, AUTHOR, handle, SamplesCreate(samples=sent[first : first + 500]))
-    training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
-    settled(bench, handle, seconds=300)
+        samples.add(context, AUTHOR, handle, SamplesCreate(samples=sent[first : first + 500]))
+    training.start(context, AUTHOR, handle, TrainRequest(effort="low"))
+    settled(context, handle, seconds=300)
 
 
 if __name__ == "__main__":

@@ -243,9 +243,9 @@ def test_answers_show_themselves_in_a_notebook(trained: Trained) -> None:
 
 def test_the_text_behind_an_address_is_extracted_and_scored(service: Service, trained: Trained) -> None:
     reading = partial(extract, limits=ANY_PORT, permits=this_machine)
-    bench = replace(service.bench, extract=reading, settings=replace(service.settings, port=free_port()))
+    context = replace(service.context, extract=reading, settings=replace(service.settings, port=free_port()))
     with (
-        served(bench) as permissive,
+        served(context) as permissive,
         serve(page(WARM[0], kind="text/plain")) as site,
         Traitbench(permissive.base_url, service.issue(namespaces=("trained",))) as client,
     ):

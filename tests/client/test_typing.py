@@ -27,7 +27,7 @@ import traitbench
 
 reveal_type(traitbench.Traitbench)
 reveal_type(traitbench.errors.ModelBusy("busy").code)
-traitbench.Bench
+traitbench.Context
 """
 SAID = """\
 6: note: Revealed type is "dict[str, int]"
@@ -40,7 +40,7 @@ SAID = """\
 14: error: Argument "synth_type" to "synthesize" of "Samples" has incompatible type "Literal['enrich']"
 18: note: Revealed type is "def (base_url:
 19: note: Revealed type is "str"
-20: error: Module has no attribute "Bench"
+20: error: Module has no attribute "Context"
 """
 
 

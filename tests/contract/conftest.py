@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.benches import fresh_settings, opened
-from tests.contract.stage import FAILED, Stage, fail_first_trainings
+from tests.contexts import fresh_settings, opened
+from tests.contract.stage import FAILED, StateFixtures, fail_first_trainings
 from tests.contract.world import World, served
 from traitbench.extract import Extracted, extract
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.sample_data import demo_models
 from traitbench.service.app import create_app
 from traitbench.service.guard import Guard
@@ -24,29 +24,29 @@ FAULT = "https://fault.example/"
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """The models are trained by a service with a worker, and then served by one without."""
-    benches: list[Bench] = []
+    contexts: list[Context] = []
     with (
         fresh_settings(tmp_path_factory.mktemp("world")) as settings,
-        served(Guard(create_app(lambda: benches[-1] if benches else None), settings)) as base_url,
+        served(Guard(create_app(lambda: contexts[-1] if contexts else None), settings)) as base_url,
     ):
         settings = replace(settings, max_body_bytes=MAX_BODY, retrain_after_samples=RETRAIN_AFTER)
         world = World(base_url)
-        with opened(settings, runs=True) as world.bench:
-            benches.append(world.bench)
+        with opened(settings, runs=True) as world.context:
+            contexts.append(world.context)
             _people(world)
             _models(world)
-        with opened(settings, runs=False) as bench:
-            world.bench = replace(bench, extract=_read)
-            benches.append(world.bench)
+        with opened(settings, runs=False) as context:
+            world.context = replace(context, extract=_read)
+            contexts.append(world.context)
             world.make("mine.busy", train=True)
             yield world
         world.http.close()
 
 
 @pytest.fixture(scope="session")
-def stage(world: World) -> Stage:
+def stage(world: World) -> StateFixtures:
     """Models in every state, as many as wanted."""
-    return Stage(world)
+    return StateFixtures(world)
 
 
 def _people(world: World) -> None:

@@ -37,7 +37,7 @@ _RUNS: dict[str, tuple[str, dict[str, Any]]] = {
 _TRAINED = ("retuning", "ready", "archived")
 
 
-class Stage:
+class StateFixtures:
     """Hands out models by their state."""
 
     def __init__(self, world: World) -> None:
@@ -77,8 +77,8 @@ def fail_first_trainings(world: World, handles: Sequence[str]) -> None:
 
 
 def _found_elsewhere(world: World) -> dict[str, Any]:
-    assert world.bench is not None
-    cache, here = world.bench.settings.cache, world.bench.encoder.digest
+    assert world.context is not None
+    cache, here = world.context.settings.cache, world.context.encoder.digest
     encoder = next(each for name in NAMES if (each := load_encoder(name, cache=cache)).digest != here)
     axis = np.full(encoder.dimension, encoder.dimension**-0.5, "<f4")
     return {

@@ -150,8 +150,8 @@ def test_metrics(world: World, key: str | None, expected: tuple[int, str], proxi
 @pytest.fixture(scope="module")
 def revoked(world: World) -> str:
     secret = world.issue("authoring", "mine", "demo")
-    assert world.bench is not None
-    keys.revoke(world.bench.engine, keys.list_keys(world.bench.engine)[-1].id)
+    assert world.context is not None
+    keys.revoke(world.context.engine, keys.list_keys(world.context.engine)[-1].id)
     return secret
 
 
@@ -200,12 +200,12 @@ def questions(world: World) -> Iterator[list[str]]:
         if statement.lstrip().upper().startswith("SELECT") and "FROM tb_keys" not in statement:
             found.append(statement)
 
-    assert world.bench is not None
-    event.listen(world.bench.engine, "before_cursor_execute", note)
+    assert world.context is not None
+    event.listen(world.context.engine, "before_cursor_execute", note)
     try:
         yield found
     finally:
-        event.remove(world.bench.engine, "before_cursor_execute", note)
+        event.remove(world.context.engine, "before_cursor_execute", note)
 
 
 def test_listing_without_a_namespace_is_the_public_ones(world: World) -> None:

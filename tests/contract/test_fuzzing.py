@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.benches import fresh_settings, opened
+from tests.contexts import fresh_settings, opened
 from tests.contract.world import World, served, signed
 from traitbench.extract import extract
 from traitbench.service.app import create_app
@@ -29,9 +29,9 @@ ROOT = Path(__file__).parents[2]
 def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A service of its own, worker and all, with models in every state that lasts."""
     home = tmp_path_factory.mktemp("fuzzed")
-    with fresh_settings(home) as settings, opened(replace(settings, max_body_bytes=96 * 1024), runs=True) as bench:
+    with fresh_settings(home) as settings, opened(replace(settings, max_body_bytes=96 * 1024), runs=True) as context:
         # No name leads anywhere: nothing of these tests leaves the machine.
-        alone = replace(bench, extract=lambda url: extract(url, resolve=lambda host: ()))
+        alone = replace(context, extract=lambda url: extract(url, resolve=lambda host: ()))
         with served(create_app(alone)) as base_url:
             world = World(base_url, alone)
             world.secrets["maker"] = world.issue("authoring", "mine", "demo", "other")

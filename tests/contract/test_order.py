@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.stage import Stage
+from tests.contract.stage import StateFixtures
 from tests.contract.world import World
 
 MALFORMED = {"raw": b"{"}
@@ -115,7 +115,7 @@ def test_7_the_state(world: World, method: str, path: str, body: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["train", "traits/discover", "samples/synthesize"])
-def test_insufficient_samples_comes_last(world: World, stage: Stage, path: str) -> None:
+def test_insufficient_samples_comes_last(world: World, stage: StateFixtures, path: str) -> None:
     """An archived model without samples is archived first of all."""
     empty = world.make(f"stage.order-{path.replace('/', '-')}", samples=False)
     body = {"synth_type": "diversify"} if path == "samples/synthesize" else {}
@@ -126,7 +126,7 @@ def test_insufficient_samples_comes_last(world: World, stage: Stage, path: str) 
     assert code(world.call("POST", ask, json=body)) == (409, "model_archived")
 
 
-def test_an_unknown_synth_type_comes_before_the_state(world: World, stage: Stage) -> None:
+def test_an_unknown_synth_type_comes_before_the_state(world: World, stage: StateFixtures) -> None:
     for state in ("ready", "archived", "synthesizing"):
         answer = world.call(
             "POST", f"/v1/models/{stage.shared(state)}/samples/synthesize", json={"synth_type": "enrich"}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.contract.conftest import RETRAIN_AFTER
-from tests.contract.stage import LOW, STATES, Stage
+from tests.contract.stage import LOW, STATES, StateFixtures
 from tests.contract.world import Answer, World
 from traitbench.contract.models import State
 from traitbench.errors import TraitbenchError, error_for
@@ -103,7 +103,7 @@ CHANGE_NOTHING = {*READS, "score", "compare", "batch", "versions.get"}
 
 
 @pytest.mark.parametrize(("name", "state", "status", "outcome"), CELLS)
-def test_the_table(world: World, stage: Stage, name: str, state: str, status: str, outcome: str) -> None:
+def test_the_table(world: World, stage: StateFixtures, name: str, state: str, status: str, outcome: str) -> None:
     changes = status < "400" and name not in CHANGE_NOTHING
     handle = stage.fresh(state) if changes else stage.shared(state)
     before = model_of(world, handle)
@@ -155,13 +155,15 @@ def check_run(answer: Answer, after: dict[str, Any]) -> None:
         ("retune", "ready", "retune"),
     ],
 )
-def test_the_model_says_what_it_is_busy_with(world: World, stage: Stage, name: str, state: str, kind: str) -> None:
+def test_the_model_says_what_it_is_busy_with(
+    world: World, stage: StateFixtures, name: str, state: str, kind: str
+) -> None:
     handle = stage.fresh(state)
     ask(world, handle, name)
     assert model_of(world, handle)["last_operation"]["kind"] == kind
 
 
-def test_enough_feedback_retrains_a_ready_model_without_being_asked(world: World, stage: Stage) -> None:
+def test_enough_feedback_retrains_a_ready_model_without_being_asked(world: World, stage: StateFixtures) -> None:
     handle = stage.fresh("ready")
     for _ in range(RETRAIN_AFTER):
         assert model_of(world, handle)["state"] == "ready"
@@ -171,7 +173,7 @@ def test_enough_feedback_retrains_a_ready_model_without_being_asked(world: World
     assert ask(world, handle, "score").status == 200
 
 
-def test_the_automatic_retrain_waits_while_the_model_is_busy(world: World, stage: Stage) -> None:
+def test_the_automatic_retrain_waits_while_the_model_is_busy(world: World, stage: StateFixtures) -> None:
     handle = stage.fresh("retuning")
     before = model_of(world, handle)
     for _ in range(RETRAIN_AFTER + 1):

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from tests.contract.stage import Stage
+from tests.contract.stage import StateFixtures
 from tests.contract.world import World
 from traitbench.barchart import draw, draw_pair
 from traitbench.contract.scores import Card, Comparison
@@ -63,7 +63,7 @@ def test_the_codes_of_versions_and_tags(world: World) -> None:
     assert untagged.body == {"handle": "mine.ready", "tag": "best.one", "deleted": True}
 
 
-def test_settings_of_a_model_are_changed_and_reset(world: World, stage: Stage) -> None:
+def test_settings_of_a_model_are_changed_and_reset(world: World, stage: StateFixtures) -> None:
     path = f"/v1/models/{stage.fresh('ready')}"
     changed = world.call("PATCH", path, json={"version_retention_policy": {"keep_unnamed": 7}})
     assert changed.body["version_retention_policy"] == {"keep_unnamed": 7, "keep_first_of_month": True}
@@ -74,7 +74,7 @@ def test_settings_of_a_model_are_changed_and_reset(world: World, stage: Stage) -
     assert world.call("GET", path).body["state"] == "ready"
 
 
-def test_feedback_answers_with_the_samples_it_has_become(world: World, stage: Stage) -> None:
+def test_feedback_answers_with_the_samples_it_has_become(world: World, stage: StateFixtures) -> None:
     path = f"/v1/models/{stage.fresh('ready')}"
     body = {"content": "I like it here", "feedback": {"Tone": "good"}}
     plain = world.call("POST", f"{path}/score", json={**body, "feedback": None})
@@ -117,7 +117,7 @@ def test_a_model_read_as_markdown_is_its_card(world: World) -> None:
         assert model.headers["content-type"] == "application/json"
 
 
-def test_what_was_exported_comes_in_as_the_same_model(world: World, stage: Stage) -> None:
+def test_what_was_exported_comes_in_as_the_same_model(world: World, stage: StateFixtures) -> None:
     source = stage.fresh("ready")
     answer = world.call("GET", f"/v1/models/{source}/export")
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")

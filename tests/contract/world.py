@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 
 from traitbench.contract.bundles import Bundle, digest
 from traitbench.lifecycle import keys
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.store.keys import Scope
 
 REQUEST_ID = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}")
@@ -71,7 +71,7 @@ class World:
     """A service and its callers: `authoring` and `scoring` own `mine` and `paging`, `maker` owns every namespace."""
 
     base_url: str
-    bench: Bench | None = None
+    context: Context | None = None
     secrets: dict[str, str] = field(default_factory=dict, repr=False)
     bundles: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -82,8 +82,8 @@ class World:
 
     def issue(self, scope: Scope, *namespaces: str) -> str:
         """The secret of a new key."""
-        assert self.bench is not None
-        return keys.create(self.bench.engine, scope=scope, namespaces=namespaces).secret
+        assert self.context is not None
+        return keys.create(self.context.engine, scope=scope, namespaces=namespaces).secret
 
     def call(
         self, method: str, path: str, *, key: str | None = "authoring", raw: bytes | None = None, **request: Any

@@ -8,7 +8,7 @@ from typing import Any
 from traitbench.lifecycle.access import RULES
 from traitbench.service import openapi
 from traitbench.service.app import create_app
-from traitbench.service.edges import Edges
+from traitbench.service.request_id import RequestIdMiddleware
 
 Json = Mapping[str, Any]
 
@@ -20,7 +20,7 @@ NONE = "-"
 def document() -> Json:
     """The OpenAPI document of a service that is not open yet."""
     app = create_app(lambda: None)
-    assert isinstance(app, Edges)
+    assert isinstance(app, RequestIdMiddleware)
     return openapi.document(app._app)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.real_encoder import KEPT
 from traitbench.encoders import EncoderUnavailable, installed, minilm
-from traitbench.encoders.keep import kept
+from traitbench.encoders.file_cache import cached_bytes
 from traitbench.encoders.shipping import ship
 
 ROOT = Path(__file__).parents[2]
@@ -67,7 +67,7 @@ def test_altered_weights_are_not_used(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_cached_file_is_made_once(tmp_path: Path) -> None:
     make = Maker()
-    assert kept(tmp_path / "deep" / "thing", make) == kept(tmp_path / "deep" / "thing", make)
+    assert cached_bytes(tmp_path / "deep" / "thing", make) == cached_bytes(tmp_path / "deep" / "thing", make)
     assert make.times == 1
     assert [file.name for file in (tmp_path / "deep").iterdir()] == ["thing"]
 
@@ -75,20 +75,20 @@ def test_a_cached_file_is_made_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["cut", "altered", "empty"])
 def test_a_damaged_file_is_made_again(tmp_path: Path, damage: str) -> None:
     make, file = Maker(), tmp_path / "thing"
-    sound = kept(file, make)
+    sound = cached_bytes(file, make)
     whole = bytearray(file.read_bytes())
     whole[100] ^= 1
     file.write_bytes({"cut": file.read_bytes()[:-5], "altered": bytes(whole), "empty": b""}[damage])
-    assert kept(file, make) == sound
+    assert cached_bytes(file, make) == sound
     assert make.times == 2
-    assert kept(file, make) == sound
+    assert cached_bytes(file, make) == sound
     assert make.times == 2
 
 
 def test_a_folder_that_cannot_be_created_only_costs_time(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     make = Maker()
-    assert kept(tmp_path / "file" / "thing", make) == b"content " * 1_000
+    assert cached_bytes(tmp_path / "file" / "thing", make) == b"content " * 1_000
 
 
 def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
         raise EncoderUnavailable("no weights")
 
     with pytest.raises(EncoderUnavailable):
-        kept(tmp_path / "thing", fail)
+        cached_bytes(tmp_path / "thing", fail)
     assert list(tmp_path.iterdir()) == []
 
 

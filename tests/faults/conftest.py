@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.benches import database as database
-from tests.benches import fresh_settings
+from tests.contexts import database as database
+from tests.contexts import fresh_settings
 from traitbench.settings import Settings
 
 

@@ -8,24 +8,24 @@ import sys
 import time
 from pathlib import Path
 
-from tests.benches import AUTHOR, until
+from tests.contexts import AUTHOR, until
 from traitbench.contract.models import TrainRequest
 from traitbench.lifecycle import models, training
-from traitbench.lifecycle.bench import open_bench
+from traitbench.lifecycle.context import open_context
 from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
 
 
 def main() -> None:
     home, url, *handles = sys.argv[1:]
-    bench = open_bench(Settings(home=Path(home), database_url=url))
-    assert isinstance(bench.runs, Runs)
-    worker = bench.runs.worker
+    context = open_context(Settings(home=Path(home), database_url=url))
+    assert isinstance(context.runs, Runs)
+    worker = context.runs.worker
     for handle in handles:
-        training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
+        training.start(context, AUTHOR, handle, TrainRequest(effort="low"))
 
     def running(handle: str) -> bool:
-        operation = models.get(bench, AUTHOR, handle).last_operation
+        operation = models.get(context, AUTHOR, handle).last_operation
         return operation is not None and operation.status == "running"
 
     until(lambda: any(map(running, handles)), what="a run to begin")

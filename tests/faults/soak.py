@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benches import fresh_settings, opened
 from tests.conftest import COLD, WARM
+from tests.contexts import fresh_settings, opened
 from tests.faults.clients import Client, Log, at_work
 from tests.faults.history import judge
 from tests.faults.test_kill_loop import killed_at_work
@@ -74,8 +74,8 @@ def load(minutes: float, report: Report) -> None:
     stop, log = threading.Event(), Log()
     memory: dict[str, list[tuple[float, int]]] = {"service": [], "worker": []}
     with tempfile.TemporaryDirectory(prefix="traitbench-soak-") as folder, fresh_settings(Path(folder)) as settings:
-        with opened(settings, runs=False) as bench:
-            secret = keys.create(bench.engine, scope="authoring", namespaces=["local"]).secret
+        with opened(settings, runs=False) as context:
+            secret = keys.create(context.engine, scope="authoring", namespaces=["local"]).secret
         victim = Victim(settings)
         people = [Client(victim.base_url, secret, log, seed=number, stop=stop) for number in range(5)]
         last = Client(victim.base_url, secret, log, seed=99, stop=threading.Event())

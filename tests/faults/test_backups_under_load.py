@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from tests.benches import COLD, WARM, fresh_settings, opened, until
+from tests.contexts import COLD, WARM, fresh_settings, opened, until
 from tests.contract.world import served
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.lifecycle import keys
 from traitbench.lifecycle.backups import backup, restore
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 
@@ -96,9 +96,9 @@ def _draft(client: Traitbench, handle: str) -> None:
     client.traits.add(handle, [TraitInput(name="Warmth")])
 
 
-def _check(bench: Bench, before: Acknowledged, after: Acknowledged) -> None:
-    secret = keys.create(bench.engine, scope="authoring", namespaces=("local",)).secret
-    with served(create_app(bench)) as base_url, Traitbench(base_url, secret) as client:
+def _check(context: Context, before: Acknowledged, after: Acknowledged) -> None:
+    secret = keys.create(context.engine, scope="authoring", namespaces=("local",)).secret
+    with served(create_app(context)) as base_url, Traitbench(base_url, secret) as client:
         for handle, texts in before.texts.items():
             kept = [sample.text for sample in client.samples.list(handle)]
             # One client adds them one after another, so later ones must form a sequence without a gap.
@@ -118,11 +118,11 @@ def _check(bench: Bench, before: Acknowledged, after: Acknowledged) -> None:
 
 
 def test_what_was_acknowledged_before_a_backup_is_in_it(settings: Settings, tmp_path: Path, database: str) -> None:
-    with opened(settings, runs=True) as bench:
-        secret = keys.create(bench.engine, scope="authoring", namespaces=("local",)).secret
+    with opened(settings, runs=True) as context:
+        secret = keys.create(context.engine, scope="authoring", namespaces=("local",)).secret
         acknowledged = Acknowledged()
         backups = list[tuple[Path, Acknowledged]]()
-        with served(create_app(bench)) as base_url, _load(base_url, secret, acknowledged):
+        with served(create_app(context)) as base_url, _load(base_url, secret, acknowledged):
             until(
                 lambda: acknowledged.versions and len(acknowledged.texts) == WRITERS,
                 what="the load to begin",

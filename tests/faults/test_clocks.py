@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benches import ON_SQLITE, opened, until
+from tests.contexts import ON_SQLITE, opened, until
 from tests.faults.clients import Client, Log
 from tests.faults.history import judge
 from tests.faults.victim import Victim
@@ -41,8 +41,8 @@ class Clocked:
         site = settings.home / "site"
         site.mkdir()
         (site / "sitecustomize.py").write_text(SITE)
-        with opened(settings, runs=False) as bench:
-            secret = keys.create(bench.engine, scope="authoring", namespaces=["local"]).secret
+        with opened(settings, runs=False) as context:
+            secret = keys.create(context.engine, scope="authoring", namespaces=["local"]).secret
         self.victim = Victim(
             settings,
             {

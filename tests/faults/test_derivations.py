@@ -11,13 +11,13 @@ from threading import Barrier
 import pytest
 from sqlalchemy import func, select
 
-from tests.benches import AUTHOR, draft, opened, settled, until
+from tests.contexts import AUTHOR, draft, opened, settled, until
 from traitbench.contract.models import RunStarted
 from traitbench.contract.samples import SynthesizeRequest
 from traitbench.contract.traits import DiscoverRequest
 from traitbench.errors import DuplicateRun
 from traitbench.lifecycle import discovery, samples, synthesis, traits
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
 from traitbench.store import tables
@@ -26,61 +26,61 @@ from traitbench.store.engine import reading
 THREADS = 20
 
 
-def _discover(bench: Bench, handle: str) -> RunStarted:
-    return discovery.start(bench, AUTHOR, handle, DiscoverRequest(effort="low"))
+def _discover(context: Context, handle: str) -> RunStarted:
+    return discovery.start(context, AUTHOR, handle, DiscoverRequest(effort="low"))
 
 
-def _synthesize(bench: Bench, handle: str) -> RunStarted:
-    return synthesis.start(bench, AUTHOR, handle, SynthesizeRequest(effort="low"))
+def _synthesize(context: Context, handle: str) -> RunStarted:
+    return synthesis.start(context, AUTHOR, handle, SynthesizeRequest(effort="low"))
 
 
-def _runs(bench: Bench, *statuses: str) -> int:
-    with reading(bench.engine) as connection:
+def _runs(context: Context, *statuses: str) -> int:
+    with reading(context.engine) as connection:
         statement = select(func.count()).select_from(tables.runs).where(tables.runs.c.status.in_(statuses))
         return connection.execute(statement).scalar_one()
 
 
-def _outcome(bench: Bench, handle: str) -> tuple[list[str], list[str]]:
+def _outcome(context: Context, handle: str) -> tuple[list[str], list[str]]:
     """The names of the traits and the texts of the samples, in order."""
-    named = [trait.name for trait in traits.list_traits(bench, AUTHOR, handle).traits]
-    return named, [sample.text for sample in samples.list_samples(bench, AUTHOR, handle, limit=500).items]
+    named = [trait.name for trait in traits.list_traits(context, AUTHOR, handle).traits]
+    return named, [sample.text for sample in samples.list_samples(context, AUTHOR, handle, limit=500).items]
 
 
 def test_what_is_killed_in_the_middle_is_done_once(settings: Settings) -> None:
-    with opened(settings, runs=True) as bench:
-        assert isinstance(bench.runs, Runs)
-        calm, *killed = (draft(bench, warm=30, cold=30, words=16) for _ in range(3))
-        grown = _outcome(bench, calm)
+    with opened(settings, runs=True) as context:
+        assert isinstance(context.runs, Runs)
+        calm, *killed = (draft(context, warm=30, cold=30, words=16) for _ in range(3))
+        grown = _outcome(context, calm)
         for begin in (_discover, _synthesize):
-            begin(bench, calm)
-            settled(bench, calm)
-            before, grown = grown, _outcome(bench, calm)
+            begin(context, calm)
+            settled(context, calm)
+            before, grown = grown, _outcome(context, calm)
             assert grown != before
             for handle in killed:
-                begin(bench, handle)
-            until(lambda: bench.runs.healthy() and _runs(bench, "running"), what="a run under way", seconds=60)
+                begin(context, handle)
+            until(lambda: context.runs.healthy() and _runs(context, "running"), what="a run under way", seconds=60)
             time.sleep(0.1)
-            worker = bench.runs.worker.pid
+            worker = context.runs.worker.pid
             assert worker is not None
             os.kill(worker, signal.SIGKILL)
             for handle in killed:
-                model = settled(bench, handle)
+                model = settled(context, handle)
                 assert model.last_operation is not None
                 assert (model.state, model.last_operation.status) == ("draft", "succeeded")
-                assert _outcome(bench, handle) == grown
+                assert _outcome(context, handle) == grown
 
 
 @pytest.mark.parametrize("begin", [_discover, _synthesize])
 def test_twenty_threads_that_begin_the_same_begin_one_run(
-    settings: Settings, begin: Callable[[Bench, str], RunStarted]
+    settings: Settings, begin: Callable[[Context, str], RunStarted]
 ) -> None:
-    with opened(settings, runs=False) as bench:
-        handle, barrier = draft(bench, warm=10, cold=10), Barrier(THREADS)
+    with opened(settings, runs=False) as context:
+        handle, barrier = draft(context, warm=10, cold=10), Barrier(THREADS)
 
         def one(_: int) -> tuple[str, str | None]:
             barrier.wait()
             try:
-                return "began", begin(bench, handle).run_id
+                return "began", begin(context, handle).run_id
             except DuplicateRun as error:
                 return "met", error.headers["X-Run-Id"]
 
@@ -88,4 +88,4 @@ def test_twenty_threads_that_begin_the_same_begin_one_run(
             answers = list(pool.map(one, range(THREADS)))
         assert Counter(what for what, _ in answers) == {"began": 1, "met": THREADS - 1}
         assert len({run_id for _, run_id in answers}) == 1
-        assert _runs(bench, "queued") == 1
+        assert _runs(context, "queued") == 1

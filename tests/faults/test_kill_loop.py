@@ -7,7 +7,7 @@ import threading
 import time
 from contextlib import closing
 
-from tests.benches import opened, until
+from tests.contexts import opened, until
 from tests.faults.clients import Client, Keyring, Log, at_work
 from tests.faults.history import judge, write
 from tests.faults.victim import Victim
@@ -28,8 +28,8 @@ NEEDED = ("create", "add samples", "train", "score", "set", "read", "versions", 
 def killed_at_work(settings: Settings, kills: int, *, clients: int = CLIENTS, seed: int = 1) -> tuple[Log, Victim]:
     """The history of clients whose service was killed this often, and the stopped service."""
     rng, log, stop = random.Random(seed), Log(), threading.Event()
-    with opened(settings, runs=False) as bench:
-        secret = keys.create(bench.engine, scope="authoring", namespaces=["local"]).secret
+    with opened(settings, runs=False) as context:
+        secret = keys.create(context.engine, scope="authoring", namespaces=["local"]).secret
     on_sqlite = settings.database_url.startswith("sqlite")
     victim = Victim(settings, {"TRAITBENCH_RETRAIN_AFTER_SAMPLES": "3", "TRAITBENCH_RETRAIN_AFTER_SECONDS": "2"})
     engine = open_engine(settings.database_url)

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from tests.benches import AUTHOR, ON_SQLITE, draft, opened, settled, until
+from tests.contexts import AUTHOR, ON_SQLITE, draft, opened, settled, until
 from traitbench.contract.models import TrainRequest
 from traitbench.lifecycle import models, training, versions
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.settings import Settings
 from traitbench.store import tables
 from traitbench.store.engine import reading
@@ -23,19 +23,19 @@ from traitbench.store.engine import reading
 ROOT = Path(__file__).parents[2]
 
 
-def _running(bench: Bench) -> int:
-    with reading(bench.engine) as connection:
+def _running(context: Context) -> int:
+    with reading(context.engine) as connection:
         statement = select(func.count()).select_from(tables.runs).where(tables.runs.c.status == "running")
         return connection.execute(statement).scalar_one()
 
 
-def _assert_trained_exactly_once(bench: Bench, handles: list[str]) -> None:
+def _assert_trained_exactly_once(context: Context, handles: list[str]) -> None:
     for handle in handles:
-        model = settled(bench, handle, seconds=120)
+        model = settled(context, handle, seconds=120)
         assert model.state == "ready"
         assert model.last_operation is not None
         assert model.last_operation.status == "succeeded"
-        [version] = versions.list_versions(bench, AUTHOR, handle).items
+        [version] = versions.list_versions(context, AUTHOR, handle).items
         assert (version.version_no, version.run_id) == (1, model.last_operation.run_id)
         assert model.current_version_id == version.version_id
 
@@ -46,8 +46,8 @@ def _assert_trained_exactly_once(bench: Bench, handles: list[str]) -> None:
 def test_a_service_that_ends_in_mid_training_takes_its_worker_along_and_comes_back_to_its_runs(
     settings: Settings, end: signal.Signals
 ) -> None:
-    with opened(settings, runs=False) as bench:
-        handles = [draft(bench, warm=12, cold=12, words=16) for _ in range(2)]
+    with opened(settings, runs=False) as context:
+        handles = [draft(context, warm=12, cold=12, words=16) for _ in range(2)]
     command = [sys.executable, "-m", "tests.faults.service_process", str(settings.home), settings.database_url]
     service = subprocess.Popen([*command, *handles], cwd=ROOT, stdout=subprocess.PIPE)
     assert service.stdout is not None
@@ -56,33 +56,33 @@ def test_a_service_that_ends_in_mid_training_takes_its_worker_along_and_comes_ba
     service.wait()
     service.stdout.close()
     until(lambda: not _alive(worker), what="the worker to end")
-    with opened(settings, runs=True) as bench:
-        _assert_trained_exactly_once(bench, handles)
+    with opened(settings, runs=True) as context:
+        _assert_trained_exactly_once(context, handles)
 
 
 def test_a_service_that_is_stopped_properly_goes_on_with_its_runs_later(settings: Settings) -> None:
-    with opened(settings, runs=True) as bench:
-        handle = draft(bench, warm=12, cold=12, words=16)
-        training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
-        until(lambda: _running(bench), what="the run to begin")
-    with opened(settings, runs=True) as bench:
-        _assert_trained_exactly_once(bench, [handle])
+    with opened(settings, runs=True) as context:
+        handle = draft(context, warm=12, cold=12, words=16)
+        training.start(context, AUTHOR, handle, TrainRequest(effort="low"))
+        until(lambda: _running(context), what="the run to begin")
+    with opened(settings, runs=True) as context:
+        _assert_trained_exactly_once(context, [handle])
 
 
 def test_a_model_deleted_in_mid_training_stays_archived_without_a_version(settings: Settings) -> None:
-    with opened(settings, runs=True) as bench:
-        handle, other = draft(bench, warm=30, cold=30, words=40), draft(bench, warm=2, cold=2)
-        training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
-        until(lambda: _running(bench), what="the run to begin")
-        models.delete(bench, AUTHOR, handle)
-        training.start(bench, AUTHOR, other, TrainRequest(effort="low"))
-        _assert_trained_exactly_once(bench, [other])
-        model = models.get(bench, AUTHOR, handle)
+    with opened(settings, runs=True) as context:
+        handle, other = draft(context, warm=30, cold=30, words=40), draft(context, warm=2, cold=2)
+        training.start(context, AUTHOR, handle, TrainRequest(effort="low"))
+        until(lambda: _running(context), what="the run to begin")
+        models.delete(context, AUTHOR, handle)
+        training.start(context, AUTHOR, other, TrainRequest(effort="low"))
+        _assert_trained_exactly_once(context, [other])
+        model = models.get(context, AUTHOR, handle)
         assert model.state == "archived"
         assert model.last_operation is not None
         assert model.last_operation.error is not None
         assert model.last_operation.error.code == "cancelled"
-        assert versions.list_versions(bench, AUTHOR, handle).items == []
+        assert versions.list_versions(context, AUTHOR, handle).items == []
 
 
 def _alive(process_id: int) -> bool:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TypeVar
 
-from tests.benches import AUTHOR, draft, new_handle, opened, settled
+from tests.contexts import AUTHOR, draft, new_handle, opened, settled
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.errors import HandleTaken, ModelBusy, TraitbenchError
@@ -32,24 +32,24 @@ def _at_once(call: Callable[[int], Answer]) -> list[Answer | type[TraitbenchErro
 
 
 def test_twenty_threads_that_train_one_model_start_one_run(settings: Settings) -> None:
-    with opened(settings, runs=True) as bench:
-        handles = [draft(bench, warm=2, cold=2) for _ in range(10)]
+    with opened(settings, runs=True) as context:
+        handles = [draft(context, warm=2, cold=2) for _ in range(10)]
         for handle in handles:
-            answers = _at_once(lambda _, h=handle: training.start(bench, AUTHOR, h, TrainRequest(effort="low"))[0])
+            answers = _at_once(lambda _, h=handle: training.start(context, AUTHOR, h, TrainRequest(effort="low"))[0])
             met = {answer.run_id for answer in answers if not isinstance(answer, type)}
             # A caller that arrives after the training is told that there is nothing to do.
             assert len(met - {None}) == 1
         for handle in handles:
-            assert settled(bench, handle).state == "ready"
-            assert len(versions.list_versions(bench, AUTHOR, handle).items) == 1
+            assert settled(context, handle).state == "ready"
+            assert len(versions.list_versions(context, AUTHOR, handle).items) == 1
 
 
 def test_trainings_of_different_effort_race_for_one_place(settings: Settings) -> None:
-    with opened(settings, runs=False) as bench:
-        handle = draft(bench, warm=2, cold=2)
+    with opened(settings, runs=False) as context:
+        handle = draft(context, warm=2, cold=2)
         efforts = ("low", "medium", "high", "max")
         answers = _at_once(
-            lambda number: training.start(bench, AUTHOR, handle, TrainRequest(effort=efforts[number % 4]))[0].run_id
+            lambda number: training.start(context, AUTHOR, handle, TrainRequest(effort=efforts[number % 4]))[0].run_id
         )
         count = Counter(answers)
         assert count[ModelBusy] == THREADS * 3 // 4
@@ -57,24 +57,24 @@ def test_trainings_of_different_effort_race_for_one_place(settings: Settings) ->
 
 
 def test_twenty_threads_that_create_one_model_create_one(settings: Settings) -> None:
-    with opened(settings, runs=False) as bench:
+    with opened(settings, runs=False) as context:
         handle = new_handle()
-        answers = _at_once(lambda _: models.create(bench, AUTHOR, ModelCreate(handle=handle)).handle)
+        answers = _at_once(lambda _: models.create(context, AUTHOR, ModelCreate(handle=handle)).handle)
         assert Counter(answers) == {handle: 1, HandleTaken: THREADS - 1}
 
 
 def test_no_sample_gets_into_a_model_that_has_begun_to_train(settings: Settings) -> None:
-    with opened(settings, runs=True) as bench:
-        handle = draft(bench, warm=2, cold=2)
+    with opened(settings, runs=True) as context:
+        handle = draft(context, warm=2, cold=2)
         more = SamplesCreate(samples=[SampleInput(trait="warmth", text="hello", quality=1.0)])
 
         def call(number: int) -> str:
             if number == THREADS // 2:
-                return str(training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
-            samples.add(bench, AUTHOR, handle, more)
+                return str(training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
+            samples.add(context, AUTHOR, handle, more)
             return "added"
 
         added = Counter(_at_once(call))["added"]
-        assert settled(bench, handle).state == "ready"
-        assert versions.get(bench, AUTHOR, handle, "v1").sample_count == 4 + added
-        assert len(samples.list_samples(bench, AUTHOR, handle).items) == 4 + added
+        assert settled(context, handle).state == "ready"
+        assert versions.get(context, AUTHOR, handle, "v1").sample_count == 4 + added
+        assert len(samples.list_samples(context, AUTHOR, handle).items) == 4 + added

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from tests.app.processes import Started, eventually, running
-from tests.benches import ON_SQLITE
 from tests.conftest import make_draft
+from tests.contexts import ON_SQLITE
 
 pytestmark = ON_SQLITE  # this is about the file, the disk and the worker
 

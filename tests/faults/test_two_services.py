@@ -1,16 +1,16 @@
 """Two services on one database: both are up, each run is executed once, and one continues when the other ends."""
 
-from tests.benches import AUTHOR, draft, opened, settled, until
+from tests.contexts import AUTHOR, draft, opened, settled, until
 from traitbench.contract.models import TrainRequest
 from traitbench.lifecycle import training, versions
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.settings import Settings
 
 
-def _train(bench: Bench, count: int) -> list[str]:
-    handles = [draft(bench, warm=2, cold=2) for _ in range(count)]
+def _train(context: Context, count: int) -> list[str]:
+    handles = [draft(context, warm=2, cold=2) for _ in range(count)]
     for handle in handles:
-        training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
+        training.start(context, AUTHOR, handle, TrainRequest(effort="low"))
     return handles
 
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from tests.real_encoder import best, vocabulary
 from traitbench.generators import TEXTS_PER_POLE, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
+from traitbench.generators.blocklist import BLOCKLIST
 from traitbench.generators.filters import NEAR_DUPLICATE
 from traitbench.generators.offline import synthesize
-from traitbench.generators.unsaid import UNSAID
 from traitbench.sample_data import demo_models
 from traitbench.scoring.card import positions
 from traitbench.scoring.evaluate import auroc
@@ -131,7 +131,7 @@ def test_both_poles_use_the_same_frames_and_lengths() -> None:
 @pytest.mark.parametrize(("one", "other"), [("safe", "threatening"), ("polite", "vulgar"), ("modern", "backward")])
 def test_blocked_words_are_not_used(one: str, other: str) -> None:
     result = made(TraitPoles("tone", "Tone", one, other), effort="medium").exemplars
-    assert not {word.strip(".,!?").lower() for each in result for word in each.text.split()} & UNSAID
+    assert not {word.strip(".,!?").lower() for each in result for word in each.text.split()} & BLOCKLIST
 
 
 def test_blocked_words_of_the_trait_itself_are_used() -> None:

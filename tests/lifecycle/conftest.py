@@ -2,32 +2,32 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.benches import AUTHOR, COLD, WARM, fresh_settings, new_handle, opened, settled
-from tests.benches import database as database
+from tests.contexts import AUTHOR, COLD, WARM, fresh_settings, new_handle, opened, settled
+from tests.contexts import database as database
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.lifecycle import models, samples, training, traits, versions
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 
 
 @pytest.fixture(scope="package")
-def bench(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Bench]:
+def context(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Context]:
     """A context without a worker: runs are queued and never executed, so a busy model stays busy."""
-    with fresh_settings(tmp_path_factory.mktemp("queueing")) as settings, opened(settings, runs=False) as bench:
-        yield bench
+    with fresh_settings(tmp_path_factory.mktemp("queueing")) as settings, opened(settings, runs=False) as context:
+        yield context
 
 
 @pytest.fixture(scope="package")
-def working(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Bench]:
+def working(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Context]:
     """A context with a worker."""
-    with fresh_settings(tmp_path_factory.mktemp("working")) as settings, opened(settings, runs=True) as bench:
-        yield bench
+    with fresh_settings(tmp_path_factory.mktemp("working")) as settings, opened(settings, runs=True) as context:
+        yield context
 
 
 @pytest.fixture(scope="package")
-def toned(working: Bench) -> str:
+def toned(working: Context) -> str:
     """A trained model of two traits, `warmth` and `coldness`, that tests only read."""
     handle = new_handle()
     models.create(working, AUTHOR, ModelCreate(handle=handle, description="How a message sounds."))
@@ -51,8 +51,8 @@ def toned(working: Bench) -> str:
 
 
 @pytest.fixture
-def public(bench: Bench) -> str:
+def public(context: Context) -> str:
     """The handle of a model in a public namespace that none of the callers owns."""
     handle = new_handle().replace("local.", "demo.")
-    models.create(bench, Caller("key_demo", "authoring", frozenset({"demo"})), ModelCreate(handle=handle))
+    models.create(context, Caller("key_demo", "authoring", frozenset({"demo"})), ModelCreate(handle=handle))
     return handle

@@ -5,7 +5,7 @@ See core/docs/contract.md, section 3, and core/docs/contract.md, section 1.
 
 import pytest
 
-from tests.benches import AUTHOR, ON_SQLITE, SCORER, STRANGER, draft
+from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, draft
 from traitbench.errors import (
     InsufficientScope,
     InvalidHandle,
@@ -15,8 +15,8 @@ from traitbench.errors import (
     TraitNotFound,
 )
 from traitbench.lifecycle import access
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 
 pytestmark = ON_SQLITE
 
@@ -49,32 +49,32 @@ def test_every_operation_stands_in_the_table() -> None:
     ("operation", "expected"), [(operation, row) for operations, row in TABLE.items() for operation in operations]
 )
 def test_operation_is_open_to_whom_the_contract_says(
-    bench: Bench, public: str, operation: access.Operation, expected: tuple[type[TraitbenchError] | None, ...]
+    context: Context, public: str, operation: access.Operation, expected: tuple[type[TraitbenchError] | None, ...]
 ) -> None:
-    private = draft(bench)
+    private = draft(context)
     calls = ((AUTHOR, private), (SCORER, private), (STRANGER, private), (STRANGER, public), (SCORER, public))
-    assert tuple(_refusal(bench, caller, operation, handle) for caller, handle in calls) == expected
+    assert tuple(_refusal(context, caller, operation, handle) for caller, handle in calls) == expected
 
 
-def test_a_handle_is_read_before_its_namespace_and_scope_before_both(bench: Bench) -> None:
-    assert _refusal(bench, AUTHOR, "models.update", "No Handle") is InvalidHandle
-    assert _refusal(bench, SCORER, "models.update", "No Handle") is InsufficientScope
-    assert _refusal(bench, STRANGER, "models.update", "local.missing") is NamespaceForbidden
-    assert _refusal(bench, AUTHOR, "models.update", "local.missing") is ModelNotFound
+def test_a_handle_is_read_before_its_namespace_and_scope_before_both(context: Context) -> None:
+    assert _refusal(context, AUTHOR, "models.update", "No Handle") is InvalidHandle
+    assert _refusal(context, SCORER, "models.update", "No Handle") is InsufficientScope
+    assert _refusal(context, STRANGER, "models.update", "local.missing") is NamespaceForbidden
+    assert _refusal(context, AUTHOR, "models.update", "local.missing") is ModelNotFound
 
 
-def test_only_scoring_takes_a_pinned_handle(bench: Bench) -> None:
-    handle = draft(bench)
-    assert _refusal(bench, SCORER, "scores.score", f"{handle}@v1") is None
-    assert _refusal(bench, SCORER, "models.get", f"{handle}@v1") is InvalidHandle
+def test_only_scoring_takes_a_pinned_handle(context: Context) -> None:
+    handle = draft(context)
+    assert _refusal(context, SCORER, "scores.score", f"{handle}@v1") is None
+    assert _refusal(context, SCORER, "models.get", f"{handle}@v1") is InvalidHandle
 
 
-def test_a_trait_of_the_path_must_exist_before_the_body_is_read(bench: Bench) -> None:
-    handle = draft(bench)
-    access.check(bench, AUTHOR, "traits.update", handle, trait="warmth")
-    access.check(bench, AUTHOR, "traits.update", handle, trait="Warmth")
+def test_a_trait_of_the_path_must_exist_before_the_body_is_read(context: Context) -> None:
+    handle = draft(context)
+    access.check(context, AUTHOR, "traits.update", handle, trait="warmth")
+    access.check(context, AUTHOR, "traits.update", handle, trait="Warmth")
     with pytest.raises(TraitNotFound):
-        access.check(bench, AUTHOR, "traits.update", handle, trait="cold")
+        access.check(context, AUTHOR, "traits.update", handle, trait="cold")
 
 
 def test_making_a_model_and_reading_metrics_needs_an_authoring_key_and_listing_and_extracting_any() -> None:
@@ -83,9 +83,11 @@ def test_making_a_model_and_reading_metrics_needs_an_authoring_key_and_listing_a
         assert found == (refused, False, refused, False, refused)
 
 
-def _refusal(bench: Bench, caller: Caller, operation: access.Operation, handle: str) -> type[TraitbenchError] | None:
+def _refusal(
+    context: Context, caller: Caller, operation: access.Operation, handle: str
+) -> type[TraitbenchError] | None:
     try:
-        access.check(bench, caller, operation, handle)
+        access.check(context, caller, operation, handle)
     except TraitbenchError as error:
         return type(error)
     return None

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from tests.benches import AUTHOR, DATABASES, ON_SQLITE, draft, fresh_settings, on, opened, settled, trained_here, until
+from tests.contexts import AUTHOR, DATABASES, ON_SQLITE, draft, fresh_settings, on, opened, settled, trained_here, until
 from traitbench.contract.models import TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.lifecycle import keys, models, samples, scores, training, versions
 from traitbench.lifecycle.backups import BackupRefused, backup, restore
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.settings import Settings
 from traitbench.store.backups import _digest
 from traitbench.store.backups import opened as opened_backup
@@ -27,20 +27,20 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Bench]:
+def source(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Context]:
     """A service with a trained model, a queued run, a deleted sample and a key; it has no worker."""
-    with fresh_settings(tmp_path_factory.mktemp("source")) as settings, opened(settings, runs=False) as bench:
-        keys.create(bench.engine, scope="scoring", namespaces=("local",), name="CI")
-        trained_here(bench)
-        waiting = draft(bench, warm=3, cold=3)
-        last = samples.list_samples(bench, AUTHOR, waiting).items[-1]
-        samples.delete(bench, AUTHOR, waiting, last.id)
-        training.start(bench, AUTHOR, waiting, TrainRequest(effort="low"))
-        yield bench
+    with fresh_settings(tmp_path_factory.mktemp("source")) as settings, opened(settings, runs=False) as context:
+        keys.create(context.engine, scope="scoring", namespaces=("local",), name="CI")
+        trained_here(context)
+        waiting = draft(context, warm=3, cold=3)
+        last = samples.list_samples(context, AUTHOR, waiting).items[-1]
+        samples.delete(context, AUTHOR, waiting, last.id)
+        training.start(context, AUTHOR, waiting, TrainRequest(effort="low"))
+        yield context
 
 
 @pytest.fixture(scope="module")
-def file(source: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(source: Context, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backup of the source."""
     path = tmp_path_factory.mktemp("backup") / "all.backup"
     backup(source.settings, path)
@@ -54,12 +54,12 @@ def target(tmp_path: Path) -> Iterator[Settings]:
         yield settings
 
 
-def _handles(bench: Bench) -> list[str]:
-    return [model.handle for model in models.list_models(bench, AUTHOR, namespace="local").items]
+def _handles(context: Context) -> list[str]:
+    return [model.handle for model in models.list_models(context, AUTHOR, namespace="local").items]
 
 
-def _score(bench: Bench, handle: str) -> object:
-    return scores.score(bench, AUTHOR, handle, ScoreRequest(content="how kind"), request_id="req").scores
+def _score(context: Context, handle: str) -> object:
+    return scores.score(context, AUTHOR, handle, ScoreRequest(content="how kind"), request_id="req").scores
 
 
 def _parts(path: Path) -> dict[str, str]:
@@ -68,61 +68,61 @@ def _parts(path: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("other", DATABASES)
-def test_everything_is_there_again_on_either_database(source: Bench, file: Path, tmp_path: Path, other: str) -> None:
+def test_everything_is_there_again_on_either_database(source: Context, file: Path, tmp_path: Path, other: str) -> None:
     with on(other), fresh_settings(tmp_path / "other", blank=True) as settings:
         _, queued = restore(settings, file)
         assert queued == 1
         again = tmp_path / "again.backup"
         backup(settings, again)
         assert _parts(again) == _parts(file)
-        with opened(settings, runs=False) as bench:
-            assert _handles(bench) == _handles(source)
-            assert [key.name for key in keys.list_keys(bench.engine)] == ["CI"]
+        with opened(settings, runs=False) as context:
+            assert _handles(context) == _handles(source)
+            assert [key.name for key in keys.list_keys(context.engine)] == ["CI"]
             for handle in _handles(source):
-                before, after = models.get(source, AUTHOR, handle), models.get(bench, AUTHOR, handle)
+                before, after = models.get(source, AUTHOR, handle), models.get(context, AUTHOR, handle)
                 assert after == before
                 if after.state == "ready":
-                    assert _score(bench, handle) == _score(source, handle)
+                    assert _score(context, handle) == _score(source, handle)
 
 
 def test_a_run_that_had_not_ended_is_executed_once_after_the_restore(file: Path, target: Settings) -> None:
     restore(target, file)
-    with opened(target, runs=True) as bench:
-        [handle] = [each for each in _handles(bench) if models.get(bench, AUTHOR, each).state == "busy"]
-        before = models.get(bench, AUTHOR, handle).last_operation
-        model = settled(bench, handle)
+    with opened(target, runs=True) as context:
+        [handle] = [each for each in _handles(context) if models.get(context, AUTHOR, each).state == "busy"]
+        before = models.get(context, AUTHOR, handle).last_operation
+        model = settled(context, handle)
         assert (model.state, model.version_no) == ("ready", 1)
         assert model.last_operation is not None
         assert before is not None
         assert (model.last_operation.run_id, model.last_operation.status) == (before.run_id, "succeeded")
 
 
-def test_a_run_that_ended_after_the_backup_is_executed_again(source: Bench, target: Settings, tmp_path: Path) -> None:
+def test_a_run_that_ended_after_the_backup_is_executed_again(source: Context, target: Settings, tmp_path: Path) -> None:
     """The run engine still has it as done; after the restore it has to run once more."""
-    with opened(target, runs=True) as bench:
-        handle = draft(bench, warm=2, cold=2)
-        run_id = training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id
+    with opened(target, runs=True) as context:
+        handle = draft(context, warm=2, cold=2)
+        run_id = training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id
         backup(target, tmp_path / "one.backup")
-        assert settled(bench, handle).state == "ready"
+        assert settled(context, handle).state == "ready"
     restore(target, tmp_path / "one.backup", replace=True)
-    with opened(target, runs=True) as bench:
-        assert settled(bench, handle).state == "ready"
-        [version] = versions.list_versions(bench, AUTHOR, handle).items
+    with opened(target, runs=True) as context:
+        assert settled(context, handle).state == "ready"
+        [version] = versions.list_versions(context, AUTHOR, handle).items
         assert (version.version_no, version.run_id) == (1, run_id)
 
 
-def test_ids_that_were_given_out_are_not_given_again(source: Bench, file: Path, target: Settings) -> None:
+def test_ids_that_were_given_out_are_not_given_again(source: Context, file: Path, target: Settings) -> None:
     restore(target, file)
-    with opened(target, runs=False) as bench:
-        handle = draft(bench, warm=1)
-        [new] = samples.list_samples(bench, AUTHOR, handle).items
+    with opened(target, runs=False) as context:
+        handle = draft(context, warm=1)
+        [new] = samples.list_samples(context, AUTHOR, handle).items
     with reading(source.engine) as connection:
         newest = connection.execute(text("SELECT max(id) FROM tb_samples")).scalar_one()
     # The last sample of the source was deleted: its id is not reused.
     assert new.id == newest + 2
 
 
-def test_the_file_is_private_and_holds_no_secret(source: Bench, file: Path) -> None:
+def test_the_file_is_private_and_holds_no_secret(source: Context, file: Path) -> None:
     assert oct(file.stat().st_mode & 0o777) == "0o600"
     secret = keys.create(source.engine, scope="scoring", namespaces=("local",)).secret
     backup(source.settings, file, overwrite=True)
@@ -131,7 +131,7 @@ def test_the_file_is_private_and_holds_no_secret(source: Bench, file: Path) -> N
     assert list(file.parent.iterdir()) == [file]
 
 
-def test_an_existing_file_is_kept_unless_told_otherwise(source: Bench, tmp_path: Path) -> None:
+def test_an_existing_file_is_kept_unless_told_otherwise(source: Context, tmp_path: Path) -> None:
     path = tmp_path / "there"
     path.write_text("something else")
     with pytest.raises(BackupRefused, match="exists already"):
@@ -208,36 +208,36 @@ def test_a_backup_of_an_older_release_is_brought_up_to_date(target: Settings, tm
         engine.dispose()
         assert backup(settings, tmp_path / "older.backup").schema == "0001"
     restore(target, tmp_path / "older.backup")
-    with opened(target, runs=False) as bench:
-        assert _handles(bench) == ["local.older"]
-        assert models.get(bench, AUTHOR, "local.older").zero_data_retention is False
+    with opened(target, runs=False) as context:
+        assert _handles(context) == ["local.older"]
+        assert models.get(context, AUTHOR, "local.older").zero_data_retention is False
 
 
 def test_what_is_there_is_replaced_only_when_told_so(file: Path, target: Settings) -> None:
-    with opened(target, runs=False) as bench:
-        handle = draft(bench, warm=1)
+    with opened(target, runs=False) as context:
+        handle = draft(context, warm=1)
     with pytest.raises(BackupRefused, match="not empty: add --replace"):
         restore(target, file)
-    with opened(target, runs=False) as bench:
-        assert _handles(bench) == [handle]
+    with opened(target, runs=False) as context:
+        assert _handles(context) == [handle]
     restore(target, file, replace=True)
-    with opened(target, runs=False) as bench:
-        assert handle not in _handles(bench)
-        assert len(_handles(bench)) == 2
+    with opened(target, runs=False) as context:
+        assert handle not in _handles(context)
+        assert len(_handles(context)) == 2
 
 
 def test_a_service_that_runs_is_not_pulled_from_under(file: Path, target: Settings) -> None:
-    with opened(target, runs=True) as bench:
+    with opened(target, runs=True) as context:
         # On SQLite the worker holds a lock; on PostgreSQL its connections are visible.
-        until(bench.healthy, what="the worker to be up")
+        until(context.healthy, what="the worker to be up")
         with pytest.raises(BackupRefused, match="stop"):
             restore(target, file, replace=True)
-        assert _handles(bench) == []
+        assert _handles(context) == []
 
 
 def test_a_restore_that_is_killed_leaves_the_old_or_the_new(file: Path, target: Settings) -> None:
-    with opened(target, runs=False) as bench:
-        handle = draft(bench, warm=4, cold=4)
+    with opened(target, runs=False) as context:
+        handle = draft(context, warm=4, cold=4)
     command = [
         sys.executable,
         "-c",
@@ -258,9 +258,9 @@ def test_a_restore_that_is_killed_leaves_the_old_or_the_new(file: Path, target: 
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
-        with opened(target, runs=False) as bench:
-            assert _handles(bench) == [handle]
-            assert len(samples.list_samples(bench, AUTHOR, handle).items) == 8
+        with opened(target, runs=False) as context:
+            assert _handles(context) == [handle]
+            assert len(samples.list_samples(context, AUTHOR, handle).items) == 8
     restore(target, file, replace=True)
 
 

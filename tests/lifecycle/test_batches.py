@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from tests.benches import AUTHOR, ON_SQLITE, SCORER, done_here, fresh_settings, new_handle, opened, trained_here, until
+from tests.contexts import AUTHOR, ON_SQLITE, SCORER, done_here, fresh_settings, new_handle, opened, trained_here, until
 from traitbench.contract.batch import BatchRequest, ScoredLine, read_line
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
@@ -19,7 +19,7 @@ from traitbench.encoders import FULL, Encoder, Vectors, counted_apart
 from traitbench.errors import ModelArchived, TraitbenchError, ValidationFailed
 from traitbench.extract import Extracted
 from traitbench.lifecycle import batch_encoding, batches, models, scores, training, versions
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.lines import line
 from traitbench.lifecycle.vector_cache import VectorCache
 from traitbench.scoring import card, segments
@@ -65,38 +65,38 @@ class Gate:
 
 
 @pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    with fresh_settings(tmp_path_factory.mktemp("batches")) as settings, opened(settings, runs=False) as bench:
-        yield bench
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
+    with fresh_settings(tmp_path_factory.mktemp("batches")) as settings, opened(settings, runs=False) as context:
+        yield context
 
 
 @pytest.fixture(scope="module")
-def handle(quiet: Bench) -> str:
+def handle(quiet: Context) -> str:
     return trained_here(quiet)
 
 
 @pytest.fixture
-def counting(quiet: Bench) -> tuple[Bench, Counting]:
+def counting(quiet: Context) -> tuple[Context, Counting]:
     """A context with a cache of its own, whose encoder counts."""
     encoder = Counting(quiet.encoder)
     return replace(quiet, encoder=encoder, vectors=VectorCache(ROOM)), encoder
 
 
-def lines(bench: Bench, handle: str, texts: Sequence[str], **fields: Any) -> list[bytes]:
+def lines(context: Context, handle: str, texts: Sequence[str], **fields: Any) -> list[bytes]:
     body = BatchRequest(contents=list(texts), **fields)
-    opened = batches.open_batch(bench, SCORER, handle, body, request_id="req_1")
+    opened = batches.open_batch(context, SCORER, handle, body, request_id="req_1")
     made = [line(place, result) for place, result in opened]
     opened.join()
     return made
 
 
-def cards(bench: Bench, handle: str, texts: Sequence[str]) -> list[bytes]:
+def cards(context: Context, handle: str, texts: Sequence[str]) -> list[bytes]:
     """The cards of single scores, as lines; they are checked against the scoring core."""
-    alone = replace(bench, vectors=VectorCache(0))
+    alone = replace(context, vectors=VectorCache(0))
     told = [scores.score(alone, SCORER, handle, ScoreRequest(content=text), request_id="req_1") for text in texts]
-    version = versions.get(bench, AUTHOR, handle, told[0].metadata.version_id)
+    version = versions.get(context, AUTHOR, handle, told[0].metadata.version_id)
     assert version.snapshot is not None
-    core = card.score_many(Snapshot.from_json(version.snapshot), bench.encoder.encode, texts)
+    core = card.score_many(Snapshot.from_json(version.snapshot), context.encoder.encode, texts)
     assert [each.model_dump(exclude={"input_tokens", "metadata"}) for each in told] == [one.to_wire() for one in core]
     return [
         b'{"index":%d,' % place + each.model_dump_json().encode().removeprefix(b"{") + b"\n"
@@ -104,19 +104,19 @@ def cards(bench: Bench, handle: str, texts: Sequence[str]) -> list[bytes]:
     ]
 
 
-def kept(bench: Bench, handle: str) -> int:
+def kept(context: Context, handle: str) -> int:
     """How many vectors of a model are stored."""
     columns = tables.kept_vectors.c
     of_model = columns.model_id == select(tables.models.c.id).where(tables.models.c.handle == handle).scalar_subquery()
-    with reading(bench.engine) as connection:
+    with reading(context.engine) as connection:
         return connection.execute(select(func.count()).where(of_model)).scalar_one()
 
 
 @pytest.mark.parametrize("max_depth", [1, 2, 3])
 def test_a_line_is_the_card_alone_whatever_was_kept_before(
-    quiet: Bench, counting: tuple[Bench, Counting], max_depth: int
+    quiet: Context, counting: tuple[Context, Counting], max_depth: int
 ) -> None:
-    bench, encoder = counting
+    context, encoder = counting
     handle = trained_here(quiet)
     models.update(quiet, AUTHOR, handle, ModelUpdate(max_depth=max_depth))
     done_here(
@@ -125,14 +125,14 @@ def test_a_line_is_the_card_alone_whatever_was_kept_before(
     )
     texts = [*TEXTS, LONG, " x ", TEXTS[0], "é\u2028\U0001f600"]
     alone = cards(quiet, handle, texts)
-    assert lines(bench, handle, texts) == alone
+    assert lines(context, handle, texts) == alone
     encoder.asked.clear()
-    assert lines(bench, handle, texts) == alone
-    assert lines(replace(bench, vectors=VectorCache(ROOM)), handle, texts) == alone
+    assert lines(context, handle, texts) == alone
+    assert lines(replace(context, vectors=VectorCache(ROOM)), handle, texts) == alone
     assert encoder.asked == []
 
 
-def test_a_long_text_is_encoded_in_blocks_to_the_same_line(quiet: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_text_is_encoded_in_blocks_to_the_same_line(quiet: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     handle = trained_here(quiet)
     texts = [TEXTS[0], LONG, LONG + TEXTS[1]]
     alone = cards(quiet, handle, texts)
@@ -143,87 +143,91 @@ def test_a_long_text_is_encoded_in_blocks_to_the_same_line(quiet: Bench, monkeyp
         assert cards(replace(quiet, vectors=cache), handle, texts) == alone
 
 
-def test_a_new_version_scores_what_was_encoded_for_the_old_one(counting: tuple[Bench, Counting], quiet: Bench) -> None:
-    bench, encoder = counting
+def test_a_new_version_scores_what_was_encoded_for_the_old_one(
+    counting: tuple[Context, Counting], quiet: Context
+) -> None:
+    context, encoder = counting
     handle = trained_here(quiet)
-    lines(bench, handle, TEXTS)
-    assert len(encoder.asked) == kept(bench, handle) == len(TEXTS)
+    lines(context, handle, TEXTS)
+    assert len(encoder.asked) == kept(context, handle) == len(TEXTS)
     done_here(
         quiet, training.start(quiet, AUTHOR, handle, TrainRequest(effort="low", reoptimize_params=True))[0].run_id
     )
     encoder.asked.clear()
-    for again in (bench, replace(bench, vectors=VectorCache(ROOM)), replace(bench, vectors=VectorCache(0))):
+    for again in (context, replace(context, vectors=VectorCache(ROOM)), replace(context, vectors=VectorCache(0))):
         told = [read_line(line) for line in lines(again, handle, TEXTS)]
         assert {line.metadata.version_id for line in told if isinstance(line, ScoredLine)} == {"v2"}
         assert lines(again, handle, TEXTS) == cards(quiet, handle, TEXTS)
     assert encoder.asked == []
 
 
-def test_scores_and_batches_share_what_is_in_memory(counting: tuple[Bench, Counting], handle: str) -> None:
-    bench, encoder = counting
-    scores.score(bench, SCORER, handle, ScoreRequest(content=TEXTS[3]), request_id="req_1")
-    lines(bench, handle, TEXTS[:5])
-    scores.score(bench, SCORER, handle, ScoreRequest(content=TEXTS[4]), request_id="req_1")
+def test_scores_and_batches_share_what_is_in_memory(counting: tuple[Context, Counting], handle: str) -> None:
+    context, encoder = counting
+    scores.score(context, SCORER, handle, ScoreRequest(content=TEXTS[3]), request_id="req_1")
+    lines(context, handle, TEXTS[:5])
+    scores.score(context, SCORER, handle, ScoreRequest(content=TEXTS[4]), request_id="req_1")
     assert sorted(encoder.asked) == sorted(TEXTS[:5])
 
 
-def test_with_room_for_none_all_is_encoded_anew_and_nothing_is_kept(quiet: Bench) -> None:
+def test_with_room_for_none_all_is_encoded_anew_and_nothing_is_kept(quiet: Context) -> None:
     encoder = Counting(quiet.encoder)
     settings = replace(quiet.settings, vector_store_mb=0)
-    bench, handle = replace(quiet, settings=settings, encoder=encoder, vectors=VectorCache(0)), trained_here(quiet)
+    context, handle = replace(quiet, settings=settings, encoder=encoder, vectors=VectorCache(0)), trained_here(quiet)
     for _ in range(2):
-        lines(bench, handle, TEXTS[:4])
+        lines(context, handle, TEXTS[:4])
     assert encoder.asked == TEXTS[:4] * 2 or sorted(encoder.asked) == sorted(TEXTS[:4] * 2)
-    assert kept(bench, handle) == 0
+    assert kept(context, handle) == 0
 
 
-def test_what_was_lost_on_the_way_is_all_that_is_encoded_again(counting: tuple[Bench, Counting], quiet: Bench) -> None:
-    bench, encoder = counting
+def test_what_was_lost_on_the_way_is_all_that_is_encoded_again(
+    counting: tuple[Context, Counting], quiet: Context
+) -> None:
+    context, encoder = counting
     handle, texts = trained_here(quiet), [*TEXTS, *(f"{text} again" for text in TEXTS)]
-    broken = batches.open_batch(bench, SCORER, handle, BatchRequest(contents=texts), request_id="req_1")
+    broken = batches.open_batch(context, SCORER, handle, BatchRequest(contents=texts), request_id="req_1")
     taking = broken.__iter__()
     for _ in range(10):
         next(taking)
     taking.close()
     broken.join()
     before = len(encoder.asked)
-    assert kept(bench, handle) == before >= 10
-    lines(replace(bench, vectors=VectorCache(0)), handle, texts)
+    assert kept(context, handle) == before >= 10
+    lines(replace(context, vectors=VectorCache(0)), handle, texts)
     assert len(encoder.asked) == len(set(encoder.asked)) == len(texts)
 
 
 # ---- what happens meanwhile ------------------------------------------------------------------------------------------
 
 
-def begin(bench: Bench, handle: str, gate: Gate) -> tuple[Iterator[tuple[int, bytes]], Bench]:
+def begin(context: Context, handle: str, gate: Gate) -> tuple[Iterator[tuple[int, bytes]], Context]:
     """A batch whose first line has been taken, while the second one waits for the gate."""
-    gated = replace(bench, extract=gate)
+    gated = replace(context, extract=gate)
     body = BatchRequest(contents=["thank you", "https://held.example/", *TEXTS])
     taking = iter(batches.open_batch(gated, SCORER, handle, body, request_id="req_1"))
     assert b'"v1"' in next(taking)[1]
     return taking, gated
 
 
-Meanwhile = Callable[[Bench, str], object]
+Meanwhile = Callable[[Context, str], object]
 
 
-def retrain(bench: Bench, handle: str) -> None:
+def retrain(context: Context, handle: str) -> None:
     done_here(
-        bench, training.start(bench, AUTHOR, handle, TrainRequest(effort="low", reoptimize_params=True))[0].run_id
+        context, training.start(context, AUTHOR, handle, TrainRequest(effort="low", reoptimize_params=True))[0].run_id
     )
-    assert models.get(bench, AUTHOR, handle).version_no == 2
+    assert models.get(context, AUTHOR, handle).version_no == 2
 
 
 @pytest.mark.parametrize(
     "happens",
     [
         retrain,
-        lambda bench, handle: models.delete(bench, AUTHOR, handle),
-        lambda bench, handle: models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=True)),
+        lambda context, handle: models.delete(context, AUTHOR, handle),
+        lambda context, handle: models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=True)),
     ],
     ids=["another version", "deleted", "zero retention"],
 )
-def test_what_a_batch_began_under_holds_to_its_end(quiet: Bench, happens: Meanwhile) -> None:
+def test_what_a_batch_began_under_holds_to_its_end(quiet: Context, happens: Meanwhile) -> None:
     gate, handle = Gate(), trained_here(quiet)
     expected = cards(quiet, handle, ["thank you", "what stands at https://held.example/", *TEXTS])[1:]
     taking, _ = begin(quiet, handle, gate)
@@ -234,47 +238,47 @@ def test_what_a_batch_began_under_holds_to_its_end(quiet: Bench, happens: Meanwh
 
 @pytest.mark.parametrize("way", ["deleted", "zero retention"])
 def test_nothing_is_kept_of_a_model_that_may_keep_nothing_any_more(
-    counting: tuple[Bench, Counting], quiet: Bench, way: str
+    counting: tuple[Context, Counting], quiet: Context, way: str
 ) -> None:
-    gate, handle, (bench, _) = Gate(), trained_here(quiet), counting
-    lines(bench, handle, [f"{text} before" for text in TEXTS])
-    assert kept(bench, handle) == len(TEXTS)
-    taking, _ = begin(bench, handle, gate)
+    gate, handle, (context, _) = Gate(), trained_here(quiet), counting
+    lines(context, handle, [f"{text} before" for text in TEXTS])
+    assert kept(context, handle) == len(TEXTS)
+    taking, _ = begin(context, handle, gate)
     if way == "deleted":
-        models.delete(bench, AUTHOR, handle)
+        models.delete(context, AUTHOR, handle)
     else:
-        models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
-    assert (kept(bench, handle), bench.vectors.size) == (0, 0)
+        models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+    assert (kept(context, handle), context.vectors.size) == (0, 0)
     gate.open.set()
     assert len(list(taking)) == len(TEXTS) + 1
-    until(lambda: not bench.batches.live, what="the batch to end")
-    assert (kept(bench, handle), bench.vectors.size) == (0, 0)
+    until(lambda: not context.batches.live, what="the batch to end")
+    assert (kept(context, handle), context.vectors.size) == (0, 0)
 
 
 def test_a_model_under_zero_retention_leaves_nothing_in_memory_or_store(
-    counting: tuple[Bench, Counting], quiet: Bench
+    counting: tuple[Context, Counting], quiet: Context
 ) -> None:
-    (bench, encoder), handle = counting, trained_here(quiet)
-    models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+    (context, encoder), handle = counting, trained_here(quiet)
+    models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
     for _ in range(2):
-        lines(bench, handle, TEXTS)
-        scores.score(bench, SCORER, handle, ScoreRequest(content=TEXTS[0]), request_id="req_1")
+        lines(context, handle, TEXTS)
+        scores.score(context, SCORER, handle, ScoreRequest(content=TEXTS[0]), request_id="req_1")
     assert len(encoder.asked) == 2 * (len(TEXTS) + 1)
-    assert (kept(bench, handle), bench.vectors.size) == (0, 0)
+    assert (kept(context, handle), context.vectors.size) == (0, 0)
 
 
 def test_another_service_that_switched_it_on_is_noticed_at_the_next_call(
-    counting: tuple[Bench, Counting], quiet: Bench
+    counting: tuple[Context, Counting], quiet: Context
 ) -> None:
-    (bench, _), handle = counting, trained_here(quiet)
-    lines(bench, handle, TEXTS)
-    assert bench.vectors.size > 0
+    (context, _), handle = counting, trained_here(quiet)
+    lines(context, handle, TEXTS)
+    assert context.vectors.size > 0
     models.update(quiet, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
-    scores.score(bench, SCORER, handle, ScoreRequest(content="x"), request_id="req_1")
-    assert bench.vectors.size == 0
+    scores.score(context, SCORER, handle, ScoreRequest(content="x"), request_id="req_1")
+    assert context.vectors.size == 0
 
 
-def test_addresses_are_fetched_once_each_and_only_as_far_as_lines_are_taken(quiet: Bench, handle: str) -> None:
+def test_addresses_are_fetched_once_each_and_only_as_far_as_lines_are_taken(quiet: Context, handle: str) -> None:
     gate = Gate()
     gate.open.set()
     urls = [f"https://many.example/{number % 30}" for number in range(60)]
@@ -286,13 +290,13 @@ def test_addresses_are_fetched_once_each_and_only_as_far_as_lines_are_taken(quie
 # ---- what is wrong with the whole ------------------------------------------------------------------------------------
 
 
-def opening(bench: Bench, handle: str, **fields: Any) -> TraitbenchError:
+def opening(context: Context, handle: str, **fields: Any) -> TraitbenchError:
     with pytest.raises(TraitbenchError) as caught:
-        batches.open_batch(bench, SCORER, handle, BatchRequest(contents=["x"], **fields), request_id="req_1")
+        batches.open_batch(context, SCORER, handle, BatchRequest(contents=["x"], **fields), request_id="req_1")
     return caught.value
 
 
-def test_what_is_wrong_with_the_whole_is_told_at_once(quiet: Bench, handle: str) -> None:
+def test_what_is_wrong_with_the_whole_is_told_at_once(quiet: Context, handle: str) -> None:
     archived = trained_here(quiet)
     models.delete(quiet, AUTHOR, archived)
     assert isinstance(opening(quiet, archived), ModelArchived)
@@ -304,12 +308,12 @@ def test_what_is_wrong_with_the_whole_is_told_at_once(quiet: Bench, handle: str)
     assert not quiet.batches.live
 
 
-def test_a_line_that_is_an_error_reads_as_one(quiet: Bench, handle: str) -> None:
+def test_a_line_that_is_an_error_reads_as_one(quiet: Context, handle: str) -> None:
     good, bad = (json.loads(line) for line in lines(quiet, handle, ["good", ""]))
     assert "error" not in good
     assert set(bad) == {"index", "error"}
 
 
 def test_what_the_memory_may_hold_is_a_setting(tmp_path: Path) -> None:
-    with fresh_settings(tmp_path) as settings, opened(replace(settings, vector_memory_mb=3), runs=False) as bench:
-        assert bench.vectors.limit == 3 * 2**20
+    with fresh_settings(tmp_path) as settings, opened(replace(settings, vector_memory_mb=3), runs=False) as context:
+        assert context.vectors.limit == 3 * 2**20

@@ -14,14 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
-from tests.benches import AUTHOR, SCORER, STRANGER, draft, export_of, new_handle, settled
+from tests.contexts import AUTHOR, SCORER, STRANGER, draft, export_of, new_handle, settled
 from traitbench.contract.bundles import Bundle, digest, document
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.versions import VersionActivate
 from traitbench.errors import HandleTaken, InsufficientScope, InvalidHandle, NamespaceForbidden, ValidationFailed
 from traitbench.lifecycle import bundles, models, samples, scores, training, traits, versions
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.scoring.snapshot import Breaks, EncoderIdentity, Quartiles, Snapshot, TraitAxis, param_hash
 
 Json = dict[str, Any]
@@ -46,11 +46,11 @@ def _json(told: Json) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def exported(working: Bench, toned: str) -> Bundle:
+def exported(working: Context, toned: str) -> Bundle:
     return export_of(working, AUTHOR, toned)
 
 
-def test_a_model_comes_in_as_it_went_out(working: Bench, exported: Bundle) -> None:
+def test_a_model_comes_in_as_it_went_out(working: Context, exported: Bundle) -> None:
     handle = new_handle()
     model = bundles.import_(working, AUTHOR, Bundle.model_validate_json(exported.model_dump_json()), handle)
     assert (model.handle, model.state, model.version_no, model.version_tags) == (handle, "ready", 1, ["first"])
@@ -59,7 +59,7 @@ def test_a_model_comes_in_as_it_went_out(working: Bench, exported: Bundle) -> No
     assert (version.triggered_by, version.run_id) == ("backfill", None)
 
 
-def test_what_came_in_scores_as_before(working: Bench, toned: str, exported: Bundle) -> None:
+def test_what_came_in_scores_as_before(working: Context, toned: str, exported: Bundle) -> None:
     handle = new_handle()
     bundles.import_(working, AUTHOR, exported, handle)
     for text in ("thank you, how kind of you", "no reply is needed"):
@@ -70,7 +70,7 @@ def test_what_came_in_scores_as_before(working: Bench, toned: str, exported: Bun
         assert cards[0] == cards[1]
 
 
-def test_versions_go_on_behind_those_that_came_in(working: Bench, exported: Bundle) -> None:
+def test_versions_go_on_behind_those_that_came_in(working: Context, exported: Bundle) -> None:
     told = exported.model_dump(mode="json")
     told["versions"][0]["version_no"] = 7
     handle = new_handle()
@@ -81,24 +81,24 @@ def test_versions_go_on_behind_those_that_came_in(working: Bench, exported: Bund
     assert models.get(working, AUTHOR, handle).version_no == 7
 
 
-def test_a_draft_comes_in_as_a_draft(bench: Bench) -> None:
-    bundle = export_of(bench, AUTHOR, draft(bench, warm=2, cold=2))
+def test_a_draft_comes_in_as_a_draft(context: Context) -> None:
+    bundle = export_of(context, AUTHOR, draft(context, warm=2, cold=2))
     handle = new_handle()
-    assert bundles.import_(bench, AUTHOR, bundle, handle).state == "draft"
-    assert [trait.sample_count for trait in traits.list_traits(bench, AUTHOR, handle).traits] == [4]
-    assert _told(export_of(bench, AUTHOR, handle)) == _told(bundle)
+    assert bundles.import_(context, AUTHOR, bundle, handle).state == "draft"
+    assert [trait.sample_count for trait in traits.list_traits(context, AUTHOR, handle).traits] == [4]
+    assert _told(export_of(context, AUTHOR, handle)) == _told(bundle)
 
 
-def test_under_zero_retention_no_sample_goes_out(bench: Bench) -> None:
-    handle, other = draft(bench, warm=1, cold=1), new_handle()
-    models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
-    bundle = export_of(bench, AUTHOR, handle)
+def test_under_zero_retention_no_sample_goes_out(context: Context) -> None:
+    handle, other = draft(context, warm=1, cold=1), new_handle()
+    models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+    bundle = export_of(context, AUTHOR, handle)
     assert bundle.samples is None
-    assert bundles.import_(bench, AUTHOR, bundle, other).zero_data_retention
-    assert _told(export_of(bench, AUTHOR, other)) == _told(bundle)
+    assert bundles.import_(context, AUTHOR, bundle, other).zero_data_retention
+    assert _told(export_of(context, AUTHOR, other)) == _told(bundle)
 
 
-def test_a_handle_that_is_taken_is_refused(working: Bench, toned: str, exported: Bundle) -> None:
+def test_a_handle_that_is_taken_is_refused(working: Context, toned: str, exported: Bundle) -> None:
     with pytest.raises(HandleTaken):
         bundles.import_(working, AUTHOR, exported)
     gone = draft(working)
@@ -107,7 +107,7 @@ def test_a_handle_that_is_taken_is_refused(working: Bench, toned: str, exported:
         bundles.import_(working, AUTHOR, exported, gone)
 
 
-def test_who_may_export_and_import(working: Bench, toned: str, exported: Bundle) -> None:
+def test_who_may_export_and_import(working: Context, toned: str, exported: Bundle) -> None:
     with pytest.raises(InsufficientScope):
         export_of(working, SCORER, toned)
     with pytest.raises(InsufficientScope):
@@ -122,7 +122,7 @@ def test_who_may_export_and_import(working: Bench, toned: str, exported: Bundle)
 @settings(
     max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_one_byte_that_was_changed_is_found(working: Bench, exported: Bundle, data: st.DataObject) -> None:
+def test_one_byte_that_was_changed_is_found(working: Context, exported: Bundle, data: st.DataObject) -> None:
     content = bytearray(exported.model_dump_json().encode())
     place = data.draw(st.integers(0, len(content) - 1))
     content[place] ^= data.draw(st.integers(1, 255))
@@ -204,7 +204,7 @@ _LOST = {"id": "lost-1", "dimension": 1, "digest": "f" * 64}
     ],
 )
 def test_a_bundle_that_does_not_fit_together_is_refused_at_its_place(
-    working: Bench, exported: Bundle, change: Callable[[Json], None], path: list[str | int]
+    working: Context, exported: Bundle, change: Callable[[Json], None], path: list[str | int]
 ) -> None:
     told, handle = exported.model_dump(mode="json"), new_handle()
     change(told)
@@ -216,7 +216,7 @@ def test_a_bundle_that_does_not_fit_together_is_refused_at_its_place(
     assert handle not in [model.handle for model in page.items]
 
 
-def test_a_bundle_of_another_encoder_says_which(working: Bench, exported: Bundle) -> None:
+def test_a_bundle_of_another_encoder_says_which(working: Context, exported: Bundle) -> None:
     told = exported.model_dump(mode="json")
     _rehashed(encoder=_LOST, traits=[])(told)
     with pytest.raises(ValidationFailed) as caught:
@@ -226,7 +226,7 @@ def test_a_bundle_of_another_encoder_says_which(working: Bench, exported: Bundle
     assert working.encoder.id in said
 
 
-def test_more_than_the_operator_allows_is_refused(working: Bench, exported: Bundle) -> None:
+def test_more_than_the_operator_allows_is_refused(working: Context, exported: Bundle) -> None:
     narrow = replace(working, settings=replace(working.settings, max_traits=1, max_samples=3))
     with pytest.raises(ValidationFailed) as caught:
         bundles.import_(narrow, AUTHOR, exported, new_handle())
@@ -350,14 +350,14 @@ def _vector(draw: st.DrawFn, encoder: EncoderIdentity) -> Any:
 
 @given(st.data())
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_was_exported_comes_in_and_goes_out_the_same(bench: Bench, data: st.DataObject) -> None:
-    encoder = EncoderIdentity(bench.encoder.id, bench.encoder.dimension, bench.encoder.digest)
+def test_whatever_was_exported_comes_in_and_goes_out_the_same(context: Context, data: st.DataObject) -> None:
+    encoder = EncoderIdentity(context.encoder.id, context.encoder.dimension, context.encoder.digest)
     bundle, handle = data.draw(_bundles(encoder)), new_handle()
-    model = bundles.import_(bench, AUTHOR, bundle, handle)
-    assert _told(export_of(bench, AUTHOR, handle)) == _told(bundle)
+    model = bundles.import_(context, AUTHOR, bundle, handle)
+    assert _told(export_of(context, AUTHOR, handle)) == _told(bundle)
     active = [version.version_no for version in bundle.versions if version.active]
     assert (model.state, model.version_no) == (("ready", *active) if active else ("draft", None))
-    told = samples.list_samples(bench, AUTHOR, handle).items
+    told = samples.list_samples(context, AUTHOR, handle).items
     assert [sample.provenance for sample in told] == [sample.provenance for sample in bundle.samples or []]
 
 

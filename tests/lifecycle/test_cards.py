@@ -4,21 +4,21 @@ from typing import Any
 
 import pytest
 
-from tests.benches import AUTHOR, ON_SQLITE, SCORER, STRANGER, new_handle
+from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, new_handle
 from traitbench.contract.models import ModelCreate, ModelUpdate
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.errors import ModelNotFound
 from traitbench.lifecycle import cards, models, traits, versions
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 
 pytestmark = ON_SQLITE
 
 
-def _draft(bench: Bench, *told: TraitInput, **fields: Any) -> str:
+def _draft(context: Context, *told: TraitInput, **fields: Any) -> str:
     handle = new_handle()
-    models.create(bench, AUTHOR, ModelCreate(handle=handle, **fields))
+    models.create(context, AUTHOR, ModelCreate(handle=handle, **fields))
     if told:
-        traits.add(bench, AUTHOR, handle, TraitsCreate(traits=list(told)))
+        traits.add(context, AUTHOR, handle, TraitsCreate(traits=list(told)))
     return handle
 
 
@@ -27,7 +27,7 @@ def _cells(card: str, begin: str) -> list[str]:
     return [cell.strip() for cell in row.replace(r"\|", "¦").strip("|").split("|")]
 
 
-def test_a_card_says_everything_in_the_contracts_order(working: Bench, toned: str) -> None:
+def test_a_card_says_everything_in_the_contracts_order(working: Context, toned: str) -> None:
     models.update(
         working,
         AUTHOR,
@@ -57,40 +57,40 @@ def test_a_card_says_everything_in_the_contracts_order(working: Bench, toned: st
     assert card.endswith(landmarks[-1])
 
 
-def test_traits_stand_with_their_poles(working: Bench, toned: str) -> None:
+def test_traits_stand_with_their_poles(working: Context, toned: str) -> None:
     card = cards.card(working, SCORER, toned)
     assert _cells(card, "Warmth | warmth")[:4] == ["Warmth", "warmth", "warm", "cold"]
     assert _cells(card, "Cool | coldness")[-1] == "Little feeling ¦ few words"
 
 
-def test_every_figure_stands_with_what_it_was_measured_on(working: Bench, toned: str) -> None:
+def test_every_figure_stands_with_what_it_was_measured_on(working: Context, toned: str) -> None:
     figures = versions.get(working, SCORER, toned, "v1").metrics.traits["coldness"].model_dump()
     cells = _cells(cards.card(working, SCORER, toned), f"Cool | {figures['auroc']:.3f}")
     assert cells[-1] == figures["measured_on"]
     assert cells[3:5] == [f"{figures['brier']:.3f}", f"{figures['calibration_error']:.3f}"]
 
 
-def test_a_draft_has_a_card_too(bench: Bench) -> None:
-    card = cards.card(bench, SCORER, _draft(bench))
+def test_a_draft_has_a_card_too(context: Context) -> None:
+    card = cards.card(context, SCORER, _draft(context))
     assert "**State:** draft" in card
     assert "no traits yet" in card
     assert "no version yet" in card
     assert "Version:**" not in card
 
 
-def test_a_deleted_model_keeps_its_card(bench: Bench) -> None:
-    handle = _draft(bench)
-    models.delete(bench, AUTHOR, handle)
-    assert "**State:** archived" in cards.card(bench, SCORER, handle)
+def test_a_deleted_model_keeps_its_card(context: Context) -> None:
+    handle = _draft(context)
+    models.delete(context, AUTHOR, handle)
+    assert "**State:** archived" in cards.card(context, SCORER, handle)
 
 
-def test_what_somebody_typed_cannot_leave_its_place(bench: Bench) -> None:
+def test_what_somebody_typed_cannot_leave_its_place(context: Context) -> None:
     evil = "a | b\n| c \\| `d` <script>*e*[f](g)&lt;$h$"
     trait = TraitInput(name=evil, key="evil", positive_label="x\n\n# Title", negative_label="~~y~~")
     source = {"name": evil, "license": "\n## Metrics", "url": "https://example.org/<x>"}
     terms = "# not a title\n---\n===\n- no list\n1. no number\n> no quote\n    no code\n```\nopen"
     fields = {"description": f"{evil}\n# no title", "additional_terms": terms, "upstream_sources": [source]}
-    card = cards.card(bench, SCORER, _draft(bench, trait, **fields, readme_markdown="the end"))
+    card = cards.card(context, SCORER, _draft(context, trait, **fields, readme_markdown="the end"))
     assert [line for line in card.splitlines() if line.startswith("#")] == [
         card.splitlines()[0],
         *("## Traits", "## Metrics", "## Sources", "## Additional terms"),
@@ -102,14 +102,14 @@ def test_what_somebody_typed_cannot_leave_its_place(bench: Bench) -> None:
     assert not any(line.startswith(("===", "- no", "1. ", "> ", "    ", "```")) for line in card.splitlines())
 
 
-def test_a_table_row_has_a_cell_a_column_whatever_is_in_it(bench: Bench) -> None:
+def test_a_table_row_has_a_cell_a_column_whatever_is_in_it(context: Context) -> None:
     trait = TraitInput(name="| |", key="k", positive_label="\\", negative_label="\\|", description="|\\\\||")
-    card = cards.card(bench, SCORER, _draft(bench, trait))
+    card = cards.card(context, SCORER, _draft(context, trait))
     head, rule, row = (line for line in card.splitlines() if line.startswith("|"))
     plain = row.replace("\\\\", "").replace("\\|", "")
     assert head.count("|") == rule.count("|") == plain.count("|")
 
 
-def test_the_card_is_for_who_may_read_the_model(bench: Bench) -> None:
+def test_the_card_is_for_who_may_read_the_model(context: Context) -> None:
     with pytest.raises(ModelNotFound):
-        cards.card(bench, STRANGER, _draft(bench))
+        cards.card(context, STRANGER, _draft(context))

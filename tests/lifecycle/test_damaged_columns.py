@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 from sqlalchemy import Column, Float
 
-from tests.benches import AUTHOR, ON_SQLITE, SCORER, draft, export_of, fresh_settings, new_handle, opened, trained_here
+from tests.contexts import AUTHOR, ON_SQLITE, SCORER, draft, export_of, fresh_settings, new_handle, opened, trained_here
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.errors import Unauthenticated
 from traitbench.lifecycle import bundles, keys, models, operating, outcomes, samples, scores, training, traits, versions
-from traitbench.lifecycle.bench import Bench
-from traitbench.runs import blame
-from traitbench.runs.pulse import Death, Place
+from traitbench.lifecycle.context import Context
+from traitbench.runs import quarantine
+from traitbench.runs.heartbeat import WorkerExit, WorkItem
 from traitbench.store import runs as run_rows
 from traitbench.store import tables
 from traitbench.store.engine import reading, sqlite_file
@@ -50,21 +50,21 @@ COLUMNS = [
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
     """A context for this module only, with a key and a worker that are damaged too."""
-    with fresh_settings(tmp_path_factory.mktemp("damaged")) as settings, opened(settings, runs=False) as bench:
-        yield bench
+    with fresh_settings(tmp_path_factory.mktemp("damaged")) as settings, opened(settings, runs=False) as context:
+        yield context
 
 
 @pytest.fixture(scope="module")
-def exported(own: Bench) -> Bundle:
+def exported(own: Context) -> Bundle:
     return export_of(own, AUTHOR, trained_here(own))
 
 
-def _made(bench: Bench, exported: Bundle) -> str:
+def _made(context: Context, exported: Bundle) -> str:
     """A trained model with a discovered trait, a run that has ended, and a row in every other table."""
     handle = new_handle()
-    bundles.import_(bench, AUTHOR, exported, handle)
+    bundles.import_(context, AUTHOR, exported, handle)
     words = {"name": f"{WORD} name", "positive_label": f"{WORD} +", "negative_label": f"{WORD} -", "stability": 0.5}
     mine = "(SELECT id FROM tb_models WHERE handle = :handle)"
     for statement in (
@@ -82,13 +82,13 @@ def _made(bench: Bench, exported: Bundle) -> str:
             '"name":"{WORD} name"') AS BLOB)
             WHERE version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})""",
     ):
-        _in_file(bench, statement, handle=handle, words=json.dumps(words))
-    assert _holding(bench, handle) == {"tb_traits", "tb_snapshots"}
+        _in_file(context, statement, handle=handle, words=json.dumps(words))
+    assert _holding(context, handle) == {"tb_traits", "tb_snapshots"}
     return handle
 
 
-def _in_file(bench: Bench, statement: str, **values: Any) -> tuple[list[Any], int]:
-    file = sqlite_file(bench.settings.database_url)
+def _in_file(context: Context, statement: str, **values: Any) -> tuple[list[Any], int]:
+    file = sqlite_file(context.settings.database_url)
     assert file is not None
     with closing(sqlite3.connect(file, timeout=30)) as connection, connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
@@ -96,35 +96,35 @@ def _in_file(bench: Bench, statement: str, **values: Any) -> tuple[list[Any], in
         return answer.fetchall(), answer.rowcount
 
 
-def _damage(bench: Bench, handle: str, column: Column[Any], value: Any) -> None:
+def _damage(context: Context, handle: str, column: Column[Any], value: Any) -> None:
     owner = OWNER.get(column.table.name, "model_id")
     where = f"{owner} IN (SELECT id FROM tb_models WHERE handle = :handle)" if owner else ":handle IS NOT NULL"
     _, changed = _in_file(
-        bench, f"UPDATE {column.table.name} SET {column.name} = :value WHERE {where}", value=value, handle=handle
+        context, f"UPDATE {column.table.name} SET {column.name} = :value WHERE {where}", value=value, handle=handle
     )
     assert changed >= 1
-    if bench.unchanged is not None:
-        bench.unchanged.forget()
+    if context.read_cache is not None:
+        context.read_cache.clear()
 
 
-def _lists(bench: Bench, handle: str, *, state: str) -> None:
-    found = models.list_models(bench, SCORER, namespace="local", state=state, limit=250)
+def _lists(context: Context, handle: str, *, state: str) -> None:
+    found = models.list_models(context, SCORER, namespace="local", state=state, limit=250)
     assert handle in [*(model.handle for model in found.items), *(row.item for row in found.unreadable)]
-    read = traits.list_traits(bench, SCORER, handle)
+    read = traits.list_traits(context, SCORER, handle)
     assert len(read.traits) + len(read.unreadable) == 1
-    kept = versions.list_versions(bench, SCORER, handle)
+    kept = versions.list_versions(context, SCORER, handle)
     assert len(kept.items) + len(kept.unreadable) == 1
-    samples.list_samples(bench, AUTHOR, handle)
+    samples.list_samples(context, AUTHOR, handle)
     assert "key_spoilt" in [
-        *(key.id for key in keys.list_keys(bench.engine)),
-        *(row.item for row in keys.unreadable_keys(bench.engine)),
+        *(key.id for key in keys.list_keys(context.engine)),
+        *(row.item for row in keys.unreadable_keys(context.engine)),
     ]
-    seen = operating.recent(bench.engine, ended=1_000)
+    seen = operating.recent(context.engine, ended=1_000)
     assert handle in [*(run.id for run in seen.ended), *(row.item for row in seen.unreadable)]
-    operating.overview(bench.engine)
+    operating.overview(context.engine)
 
 
-def _holding(bench: Bench, handle: str) -> set[str]:
+def _holding(context: Context, handle: str) -> set[str]:
     """The tables with rows of the model that contain the word."""
     mine = "(SELECT id FROM tb_models WHERE handle = :handle)"
     of = {
@@ -135,13 +135,14 @@ def _holding(bench: Bench, handle: str) -> set[str]:
         "tb_runs": f"model_id = {mine}",
     }
     rows = {
-        table: _in_file(bench, f"SELECT * FROM {table} WHERE {where}", handle=handle)[0] for table, where in of.items()
+        table: _in_file(context, f"SELECT * FROM {table} WHERE {where}", handle=handle)[0]
+        for table, where in of.items()
     }
     return {table for table, found in rows.items() if WORD in str(found)}
 
 
 @pytest.fixture(autouse=True)
-def undone(own: Bench) -> Iterator[None]:
+def undone(own: Context) -> Iterator[None]:
     """After a test, repair what belongs to no model, and delete runs."""
     yield
     for statement in ("DELETE FROM tb_keys", "DELETE FROM tb_workers", "UPDATE tb_models SET run_id = NULL"):
@@ -151,7 +152,7 @@ def undone(own: Bench) -> Iterator[None]:
 
 @pytest.mark.parametrize(("column", "value"), COLUMNS, ids=[f"{column}={value}" for column, value in COLUMNS])
 def test_lists_zero_retention_and_deletion_survive_a_damaged_column(
-    own: Bench, exported: Bundle, column: Column[Any], value: Any
+    own: Context, exported: Bundle, column: Column[Any], value: Any
 ) -> None:
     purged, archived = _made(own, exported), _made(own, exported)
     for handle in (purged, archived):
@@ -168,7 +169,7 @@ def test_lists_zero_retention_and_deletion_survive_a_damaged_column(
 
 
 @pytest.mark.parametrize("column", ["options", "progress", "struck_at", "created_at"])
-def test_a_run_with_a_damaged_column_is_cancelled(own: Bench, column: str) -> None:
+def test_a_run_with_a_damaged_column_is_cancelled(own: Context, column: str) -> None:
     handles = [draft(own, warm=2, cold=2) for _ in range(2)]
     for handle in handles:
         training.start(own, AUTHOR, handle, TrainRequest(effort="low"))
@@ -180,18 +181,18 @@ def test_a_run_with_a_damaged_column_is_cancelled(own: Bench, column: str) -> No
 
 
 @pytest.mark.parametrize("damage", ["[{", "7", '{"phase": "learning"}'])
-def test_a_run_whose_last_strike_cannot_be_read_does_not_hold_up_the_worker(own: Bench, damage: str) -> None:
+def test_a_run_whose_last_strike_cannot_be_read_does_not_hold_up_the_worker(own: Context, damage: str) -> None:
     handle = draft(own, warm=2, cold=2)
     run_id = str(training.start(own, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
     _damage(own, handle, tables.runs.c.struck_at, damage)
-    blame.judge(own.engine, [Death("slow", {run_id: Place("learning", 3)})], outcomes.fail)
+    quarantine.judge(own.engine, [WorkerExit("slow", {run_id: WorkItem("learning", 3)})], outcomes.fail)
     with reading(own.engine) as connection:
         run = run_rows.read(connection, run_id)
     assert run is not None
-    assert (run.strikes, run.struck_at) == (1, Place("learning", 3).to_json())
+    assert (run.strikes, run.struck_at) == (1, WorkItem("learning", 3).to_json())
 
 
-def test_a_key_that_cannot_be_read_is_revoked(own: Bench, exported: Bundle) -> None:
+def test_a_key_that_cannot_be_read_is_revoked(own: Context, exported: Bundle) -> None:
     issued = keys.create(own.engine, scope="scoring", namespaces=["local"])
     for column, damage in (("namespaces", "[{"), ("created_at", "then"), ("last_used_at", "then")):
         _in_file(own, f"UPDATE tb_keys SET {column} = :damage", damage=damage)

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.benches import ON_SQLITE, fresh_settings, opened
+from tests.contexts import ON_SQLITE, fresh_settings, opened
 from traitbench.contract.models import ModelCreate
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.lifecycle import models, samples, traits
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.demo import ensure_demo_models
 from traitbench.sample_data import demo_models
 
@@ -21,12 +21,12 @@ VISITOR = Caller("key_visitor", "scoring", frozenset({"local"}))
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> Iterator[Bench]:
-    with fresh_settings(tmp_path) as settings, opened(settings, runs=False) as bench:
-        yield bench
+def empty(tmp_path: Path) -> Iterator[Context]:
+    with fresh_settings(tmp_path) as settings, opened(settings, runs=False) as context:
+        yield context
 
 
-def test_a_first_start_makes_the_demo_models_and_a_second_changes_nothing(empty: Bench) -> None:
+def test_a_first_start_makes_the_demo_models_and_a_second_changes_nothing(empty: Context) -> None:
     ensure_demo_models(empty)
     made = {model.handle: model for model in models.list_models(empty, VISITOR).items}
     assert set(made) == {demo.handle for demo in demo_models()}
@@ -38,7 +38,7 @@ def test_a_first_start_makes_the_demo_models_and_a_second_changes_nothing(empty:
     assert {model.handle: model for model in models.list_models(empty, VISITOR).items} == made
 
 
-def test_what_a_first_start_left_undone_the_next_one_does(empty: Bench) -> None:
+def test_what_a_first_start_left_undone_the_next_one_does(empty: Context) -> None:
     demo = demo_models()[0]
     models.create(empty, OWNER, ModelCreate(**demo.definition))
     traits.add(empty, OWNER, demo.handle, TraitsCreate(traits=[TraitInput(**demo.traits[0])]))
@@ -49,10 +49,10 @@ def test_what_a_first_start_left_undone_the_next_one_does(empty: Bench) -> None:
     assert _count(empty, demo.handle) == len(demo.samples)
 
 
-def test_an_operator_without_the_public_namespace_gets_no_demo_models(empty: Bench) -> None:
+def test_an_operator_without_the_public_namespace_gets_no_demo_models(empty: Context) -> None:
     ensure_demo_models(replace(empty, settings=replace(empty.settings, public_namespaces=())))
     assert models.list_models(empty, OWNER, namespace="demo").items == []
 
 
-def _count(bench: Bench, handle: str) -> int:
-    return sum(trait.sample_count for trait in traits.list_traits(bench, OWNER, handle).traits)
+def _count(context: Context, handle: str) -> int:
+    return sum(trait.sample_count for trait in traits.list_traits(context, OWNER, handle).traits)

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.benches import AUTHOR, ON_SQLITE, draft, new_handle, settled
+from tests.contexts import AUTHOR, ON_SQLITE, draft, new_handle, settled
 from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate, SynthesizeRequest
 from traitbench.contract.traits import DiscoverRequest, Trait, TraitInput, TraitsCreate, TraitUpdate
 from traitbench.errors import DuplicateRun, InsufficientSamples, ModelArchived, ModelBusy, ModelNotDraft
 from traitbench.lifecycle import discovery, models, outcomes, samples, synthesis, training, traits, versions
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.sample_data import demo_models
 from traitbench.scoring.discover import FEWEST_TEXTS
 from traitbench.scoring.snapshot import Snapshot
@@ -27,37 +27,39 @@ LOW = DiscoverRequest(effort="low")
 HEADLINES = next(model for model in demo_models() if model.handle == "demo.headlines")
 
 
-def _headlines(bench: Bench, *, count: int = 120) -> str:
+def _headlines(context: Context, *, count: int = 120) -> str:
     """A draft with two traits and texts on many subjects."""
     handle = new_handle()
-    models.create(bench, AUTHOR, ModelCreate(handle=handle))
-    traits.add(bench, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Clickbait"), TraitInput(name="Mood")]))
+    models.create(context, AUTHOR, ModelCreate(handle=handle))
+    traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Clickbait"), TraitInput(name="Mood")]))
     told = [sample for sample in HEADLINES.samples if sample["trait"] in ("clickbait", "mood")]
     chosen = told[:: max(1, len(told) // count)][:count]
-    samples.add(bench, AUTHOR, handle, SamplesCreate(samples=[SampleInput.model_validate(sample) for sample in chosen]))
+    samples.add(
+        context, AUTHOR, handle, SamplesCreate(samples=[SampleInput.model_validate(sample) for sample in chosen])
+    )
     return handle
 
 
-def _found(bench: Bench, handle: str) -> list[Trait]:
-    return [trait for trait in traits.list_traits(bench, AUTHOR, handle).traits if trait.kind == "intrinsic"]
+def _found(context: Context, handle: str) -> list[Trait]:
+    return [trait for trait in traits.list_traits(context, AUTHOR, handle).traits if trait.kind == "intrinsic"]
 
 
-def _discover(bench: Bench, handle: str, body: DiscoverRequest = LOW) -> list[Trait]:
-    discovery.start(bench, AUTHOR, handle, body)
-    model = settled(bench, handle)
+def _discover(context: Context, handle: str, body: DiscoverRequest = LOW) -> list[Trait]:
+    discovery.start(context, AUTHOR, handle, body)
+    model = settled(context, handle)
     assert model.last_operation is not None
     assert (model.state, model.last_operation.status) == ("draft", "succeeded"), model.last_operation.error
-    return _found(bench, handle)
+    return _found(context, handle)
 
 
 @pytest.fixture(scope="module")
-def handle(working: Bench) -> str:
+def handle(working: Context) -> str:
     handle = _headlines(working)
     assert _discover(working, handle)
     return handle
 
 
-def test_what_was_found_is_attached_and_the_model_is_a_draft_again(working: Bench, handle: str) -> None:
+def test_what_was_found_is_attached_and_the_model_is_a_draft_again(working: Context, handle: str) -> None:
     model = models.get(working, AUTHOR, handle)
     done = model.last_operation
     assert done is not None
@@ -68,7 +70,7 @@ def test_what_was_found_is_attached_and_the_model_is_a_draft_again(working: Benc
     assert model.traits[2:] == [trait.name for trait in _found(working, handle)]
 
 
-def test_a_found_trait_says_what_was_found_of_it(working: Bench, handle: str) -> None:
+def test_a_found_trait_says_what_was_found_of_it(working: Context, handle: str) -> None:
     ids = {sample.id for sample in samples.list_samples(working, AUTHOR, handle, limit=500).items}
     for number, trait in enumerate(_found(working, handle), start=1):
         assert (trait.key, trait.sample_count) == (f"axis_{number}", 0)
@@ -82,7 +84,7 @@ def test_a_found_trait_says_what_was_found_of_it(working: Bench, handle: str) ->
         assert not ends[0] & ends[1]
 
 
-def test_a_trait_that_somebody_defined_stays_as_it_is(working: Bench, handle: str) -> None:
+def test_a_trait_that_somebody_defined_stays_as_it_is(working: Context, handle: str) -> None:
     trait = traits.get(working, AUTHOR, handle, "mood")
     assert (trait.kind, trait.discrimination, trait.explained_variance, trait.anchor_sample_ids) == (
         *("extrinsic", None, None),
@@ -90,7 +92,7 @@ def test_a_trait_that_somebody_defined_stays_as_it_is(working: Bench, handle: st
     )
 
 
-def test_training_keeps_the_axis_and_fits_its_calibration(working: Bench) -> None:
+def test_training_keeps_the_axis_and_fits_its_calibration(working: Context) -> None:
     handle = _headlines(working, count=60)
     found = _discover(working, handle)
     with reading(working.engine) as connection:
@@ -109,7 +111,7 @@ def test_training_keeps_the_axis_and_fits_its_calibration(working: Bench) -> Non
         assert learnt[trait.key].positive is not None
 
 
-def test_the_same_discovery_that_has_succeeded_is_named(working: Bench, handle: str) -> None:
+def test_the_same_discovery_that_has_succeeded_is_named(working: Context, handle: str) -> None:
     done = models.get(working, AUTHOR, handle).last_operation
     assert done is not None
     with pytest.raises(DuplicateRun) as caught:
@@ -118,55 +120,55 @@ def test_the_same_discovery_that_has_succeeded_is_named(working: Bench, handle: 
     assert caught.value.details["status"] == "succeeded"
 
 
-def test_the_same_discovery_in_flight_is_named_and_another_finds_the_model_busy(bench: Bench) -> None:
-    handle = draft(bench, warm=10, cold=10)
-    started = discovery.start(bench, AUTHOR, handle, DiscoverRequest())
+def test_the_same_discovery_in_flight_is_named_and_another_finds_the_model_busy(context: Context) -> None:
+    handle = draft(context, warm=10, cold=10)
+    started = discovery.start(context, AUTHOR, handle, DiscoverRequest())
     assert started.state == "busy"
     same: tuple[DiscoverRequest, ...] = (DiscoverRequest(), DiscoverRequest(effort="high"))
     for body, error in [*((each, DuplicateRun) for each in same), (LOW, ModelBusy)]:
         with pytest.raises(error) as caught:
-            discovery.start(bench, AUTHOR, handle, body)
+            discovery.start(context, AUTHOR, handle, body)
         assert caught.value.headers == {"X-Run-Id": started.run_id}
 
 
-def test_a_discovery_finds_a_training_busy(bench: Bench) -> None:
-    handle = draft(bench, warm=10, cold=10)
-    started, _ = training.start(bench, AUTHOR, handle, TrainRequest())
+def test_a_discovery_finds_a_training_busy(context: Context) -> None:
+    handle = draft(context, warm=10, cold=10)
+    started, _ = training.start(context, AUTHOR, handle, TrainRequest())
     with pytest.raises(ModelBusy) as caught:
-        discovery.start(bench, AUTHOR, handle, DiscoverRequest())
+        discovery.start(context, AUTHOR, handle, DiscoverRequest())
     assert caught.value.headers == {"X-Run-Id": started.run_id}
 
 
-def test_a_failed_discovery_leaves_a_draft_and_may_be_repeated(bench: Bench) -> None:
-    handle = draft(bench, warm=10, cold=10)
-    first = discovery.start(bench, AUTHOR, handle, LOW)
-    with writing(bench.engine) as connection:
+def test_a_failed_discovery_leaves_a_draft_and_may_be_repeated(context: Context) -> None:
+    handle = draft(context, warm=10, cold=10)
+    first = discovery.start(context, AUTHOR, handle, LOW)
+    with writing(context.engine) as connection:
         run = runs.read(connection, str(first.run_id))
         assert run is not None
         assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
-    model = models.get(bench, AUTHOR, handle)
+    model = models.get(context, AUTHOR, handle)
     assert model.last_operation is not None
     assert (model.state, model.last_operation.status) == ("draft", "failed")
-    assert discovery.start(bench, AUTHOR, handle, LOW).run_id != first.run_id
+    assert discovery.start(context, AUTHOR, handle, LOW).run_id != first.run_id
 
 
-def test_too_few_different_texts_are_refused_with_the_counts(bench: Bench) -> None:
-    handle = draft(bench, warm=FEWEST_TEXTS - 1)
-    again = SampleInput(trait="warmth", text=samples.list_samples(bench, AUTHOR, handle).items[0].text, quality=0.0)
-    samples.add(bench, AUTHOR, handle, SamplesCreate(samples=[again]))
+def test_too_few_different_texts_are_refused_with_the_counts(context: Context) -> None:
+    handle = draft(context, warm=FEWEST_TEXTS - 1)
+    again = SampleInput(trait="warmth", text=samples.list_samples(context, AUTHOR, handle).items[0].text, quality=0.0)
+    samples.add(context, AUTHOR, handle, SamplesCreate(samples=[again]))
     with pytest.raises(InsufficientSamples) as caught:
-        discovery.start(bench, AUTHOR, handle, DiscoverRequest())
+        discovery.start(context, AUTHOR, handle, DiscoverRequest())
     assert caught.value.details == {
         "distinct": FEWEST_TEXTS - 1,
         "needed": FEWEST_TEXTS,
         "samples": FEWEST_TEXTS,
         "traits": {"warmth": FEWEST_TEXTS},
     }
-    model = models.get(bench, AUTHOR, handle)
+    model = models.get(context, AUTHOR, handle)
     assert (model.state, model.last_operation) == ("draft", None)
 
 
-def test_texts_that_say_nothing_are_too_few_as_well(working: Bench) -> None:
+def test_texts_that_say_nothing_are_too_few_as_well(working: Context) -> None:
     handle = draft(working)
     silent = [SampleInput(trait="warmth", text="\u200b" * number, quality=1.0) for number in range(1, 31)]
     samples.add(working, AUTHOR, handle, SamplesCreate(samples=silent))
@@ -177,7 +179,7 @@ def test_texts_that_say_nothing_are_too_few_as_well(working: Bench) -> None:
     assert (model.state, model.last_operation.error.code) == ("draft", "insufficient_samples")
 
 
-def test_only_a_draft_is_searched(working: Bench, toned: str) -> None:
+def test_only_a_draft_is_searched(working: Context, toned: str) -> None:
     with pytest.raises(ModelNotDraft):
         discovery.start(working, AUTHOR, toned, DiscoverRequest())
     gone = draft(working, warm=10, cold=10)
@@ -186,7 +188,7 @@ def test_only_a_draft_is_searched(working: Bench, toned: str) -> None:
         discovery.start(working, AUTHOR, gone, DiscoverRequest())
 
 
-def test_a_later_discovery_adds_what_lies_beside_the_traits_that_are_there(working: Bench) -> None:
+def test_a_later_discovery_adds_what_lies_beside_the_traits_that_are_there(working: Context) -> None:
     handle = _headlines(working)
     first = _discover(working, handle)
     traits.update(working, AUTHOR, handle, first[0].key, TraitUpdate(name="Taken up"))
@@ -202,7 +204,7 @@ def test_a_later_discovery_adds_what_lies_beside_the_traits_that_are_there(worki
     assert np.abs(alike[len(first) :, : len(first)]).max(initial=0) < 1e-3
 
 
-def test_a_model_gets_no_more_traits_than_the_operator_allows(working: Bench) -> None:
+def test_a_model_gets_no_more_traits_than_the_operator_allows(working: Context) -> None:
     handle = _headlines(working)
     narrow = replace(working, settings=replace(working.settings, max_traits=3))
     assert len(_discover(narrow, handle)) == 1
@@ -213,7 +215,7 @@ def test_a_model_gets_no_more_traits_than_the_operator_allows(working: Bench) ->
     assert "has reached its limit of traits" in done.progress.notes[0]
 
 
-def test_under_zero_retention_nothing_is_named_after_words_of_the_texts(working: Bench) -> None:
+def test_under_zero_retention_nothing_is_named_after_words_of_the_texts(working: Context) -> None:
     handle = _headlines(working)
     models.update(working, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
     told = [SampleInput.model_validate({**each, "trait": "mood"}) for each in HEADLINES.samples[:120]]
@@ -227,7 +229,7 @@ def test_under_zero_retention_nothing_is_named_after_words_of_the_texts(working:
     assert set(re.findall("[a-z]+", said.lower())) <= set(ours.split())
 
 
-def test_the_frames_of_synthesized_texts_are_not_looked_at(working: Bench) -> None:
+def test_the_frames_of_synthesized_texts_are_not_looked_at(working: Context) -> None:
     handle = _headlines(working, count=60)
     synthesis.start(working, AUTHOR, handle, SynthesizeRequest(effort="low"))
     assert settled(working, handle).state == "draft"

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.benches import AUTHOR, ON_SQLITE, fresh_settings, opened, trained_here
+from tests.contexts import AUTHOR, ON_SQLITE, fresh_settings, opened, trained_here
 from tests.encoders.folders import graph, onnx_folder, table_folder
 from traitbench.contract.scores import Card, ScoreRequest
 from traitbench.errors import FeatureUnavailable
 from traitbench.lifecycle import scores
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.settings import Settings
 
 pytestmark = ON_SQLITE
 
-Start = Callable[[Path | None], AbstractContextManager[Bench]]
+Start = Callable[[Path | None], AbstractContextManager[Context]]
 
 
 @pytest.fixture
@@ -29,13 +29,13 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 @contextmanager
-def _started(settings: Settings, folder: Path | None) -> Iterator[Bench]:
-    with opened(replace(settings, encoder=folder and str(folder)), runs=False) as bench:
-        yield bench
+def _started(settings: Settings, folder: Path | None) -> Iterator[Context]:
+    with opened(replace(settings, encoder=folder and str(folder)), runs=False) as context:
+        yield context
 
 
-def _score(bench: Bench, handle: str) -> Card:
-    return scores.score(bench, AUTHOR, handle, ScoreRequest(content="thank you dear friend"), request_id="req_1")
+def _score(context: Context, handle: str) -> Card:
+    return scores.score(context, AUTHOR, handle, ScoreRequest(content="thank you dear friend"), request_id="req_1")
 
 
 @pytest.mark.parametrize("made", [onnx_folder, table_folder])
@@ -43,31 +43,31 @@ def test_a_version_is_scored_with_the_folder_it_was_trained_with_and_no_other(
     made: Callable[[Path], Path], start: Start, tmp_path: Path
 ) -> None:
     folder = made(tmp_path / "mine")
-    with start(folder) as bench:
-        handle = trained_here(bench)
-        before = _score(bench, handle)
-        encoder = bench.encoder.id
+    with start(folder) as context:
+        handle = trained_here(context)
+        before = _score(context, handle)
+        encoder = context.encoder.id
     moved = Path(shutil.copytree(folder, tmp_path / "moved"))
-    with start(moved) as bench:
-        assert _score(bench, handle).scores == before.scores
-    with start(None) as bench, pytest.raises(FeatureUnavailable, match=rf"{encoder} .*not installed here") as caught:
-        _score(bench, handle)
+    with start(moved) as context:
+        assert _score(context, handle).scores == before.scores
+    with start(None) as context, pytest.raises(FeatureUnavailable, match=rf"{encoder} .*not installed here") as caught:
+        _score(context, handle)
     assert "TRAITBENCH_ENCODER" in str(caught.value)
 
 
 def test_a_folder_that_has_changed_since_the_training_is_refused(start: Start, tmp_path: Path) -> None:
     folder = onnx_folder(tmp_path / "mine")
-    with start(folder) as bench:
-        handle = trained_here(bench)
+    with start(folder) as context:
+        handle = trained_here(context)
     changed = onnx_folder(Path(shutil.copytree(folder, tmp_path / "changed")), model=graph(seed=7))
-    with start(changed) as bench, pytest.raises(FeatureUnavailable, match="with unchanged files"):
-        _score(bench, handle)
+    with start(changed) as context, pytest.raises(FeatureUnavailable, match="with unchanged files"):
+        _score(context, handle)
 
 
 def test_a_version_of_an_installed_encoder_goes_on_scoring_beside_a_folder(start: Start, tmp_path: Path) -> None:
-    with start(None) as bench:
-        handle = trained_here(bench)
-        before = _score(bench, handle)
-    with start(onnx_folder(tmp_path / "mine")) as bench:
-        assert _score(bench, handle).scores == before.scores
-        assert trained_here(bench) != handle
+    with start(None) as context:
+        handle = trained_here(context)
+        before = _score(context, handle)
+    with start(onnx_folder(tmp_path / "mine")) as context:
+        assert _score(context, handle).scores == before.scores
+        assert trained_here(context) != handle

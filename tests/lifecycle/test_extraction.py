@@ -8,14 +8,14 @@ from functools import partial
 import pytest
 from sqlalchemy import text
 
-from tests.benches import ON_SQLITE, SCORER, STRANGER
+from tests.contexts import ON_SQLITE, SCORER, STRANGER
 from tests.extract.loopback import ANY_PORT, Site, page, serve, this_machine
 from traitbench.contract.extracts import ExtractRequest
 from traitbench.contract.scores import CompareRequest, ScoreRequest
 from traitbench.errors import UrlNotFetchable
 from traitbench.extract import extract
 from traitbench.lifecycle import extraction, scores
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.store import tables
 from traitbench.store.engine import reading
 
@@ -26,7 +26,7 @@ HTML = f"<html><head><title>A letter</title></head><body><article><p>{SENTENCE}<
 
 
 @pytest.fixture(scope="module")
-def fetching(working: Bench) -> Bench:
+def fetching(working: Context) -> Context:
     """A context that may fetch from this machine, and from nowhere else."""
     return replace(working, extract=partial(extract, limits=ANY_PORT, permits=this_machine))
 
@@ -37,14 +37,14 @@ def site() -> Iterator[Site]:
         yield site
 
 
-def test_an_address_is_read_for_any_key(fetching: Bench, site: Site) -> None:
+def test_an_address_is_read_for_any_key(fetching: Context, site: Site) -> None:
     for caller in (SCORER, STRANGER):
         found = extraction.extract(fetching, caller, ExtractRequest(url=site.url))
         assert (found.url, found.content) == (site.url, SENTENCE)
         assert found.content_sha256 == hashlib.sha256(SENTENCE.encode()).hexdigest()
 
 
-def test_a_content_that_is_an_address_is_scored_by_what_stands_there(fetching: Bench, toned: str, site: Site) -> None:
+def test_a_content_that_is_an_address_is_scored_by_what_stands_there(fetching: Context, toned: str, site: Site) -> None:
     def card(content: str) -> object:
         return scores.score(fetching, SCORER, toned, ScoreRequest(content=content), request_id="req_1")
 
@@ -52,7 +52,7 @@ def test_a_content_that_is_an_address_is_scored_by_what_stands_there(fetching: B
     assert card(f"see {site.url}") != card(SENTENCE)
 
 
-def test_either_side_of_a_comparison_may_be_an_address(fetching: Bench, toned: str, site: Site) -> None:
+def test_either_side_of_a_comparison_may_be_an_address(fetching: Context, toned: str, site: Site) -> None:
     def compared(a: str, b: str) -> object:
         return scores.compare(fetching, SCORER, toned, CompareRequest(a=a, b=b), request_id="req_1")
 
@@ -60,25 +60,27 @@ def test_either_side_of_a_comparison_may_be_an_address(fetching: Bench, toned: s
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "http://[::1]/", "ftp://example.org/a", "not an address"])
-def test_an_address_that_is_not_fetched_is_said_to_be_so(working: Bench, url: str) -> None:
+def test_an_address_that_is_not_fetched_is_said_to_be_so(working: Context, url: str) -> None:
     with pytest.raises(UrlNotFetchable):
         extraction.extract(working, SCORER, ExtractRequest(url=url))
 
 
-def test_a_score_of_an_address_that_is_not_fetched_is_refused(working: Bench, toned: str) -> None:
+def test_a_score_of_an_address_that_is_not_fetched_is_refused(working: Context, toned: str) -> None:
     with pytest.raises(UrlNotFetchable) as caught:
         scores.score(working, SCORER, toned, ScoreRequest(content="http://10.0.0.1/secret"), request_id="req_1")
     assert "secret" not in f"{caught.value.message} {caught.value.details}"
 
 
-def test_no_model_is_asked_about_an_address_before_it_can_score(fetching: Bench, bench: Bench, site: Site) -> None:
+def test_no_model_is_asked_about_an_address_before_it_can_score(
+    fetching: Context, context: Context, site: Site
+) -> None:
     before = len(site.requests)
     with pytest.raises(Exception, match="no model"):
         scores.score(fetching, SCORER, "local.none", ScoreRequest(content=site.url), request_id="req_1")
     assert len(site.requests) == before
 
 
-def test_neither_address_nor_text_is_kept(fetching: Bench, toned: str, site: Site) -> None:
+def test_neither_address_nor_text_is_kept(fetching: Context, toned: str, site: Site) -> None:
     scores.score(fetching, SCORER, toned, ScoreRequest(content=f"{site.url}/marker"), request_id="req_1")
     with reading(fetching.engine) as connection:
         kept = [

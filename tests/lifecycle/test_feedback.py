@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.benches import AUTHOR, SCORER, STRANGER, draft, settled, trained_here
+from tests.contexts import AUTHOR, SCORER, STRANGER, draft, settled, trained_here
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import Card, ScoreRequest
@@ -21,8 +21,8 @@ from traitbench.errors import (
 )
 from traitbench.extract import extract
 from traitbench.lifecycle import extraction, feedback, models, samples, scores, training, traits, versions
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.store import models as stored
 from traitbench.store.engine import reading
 
@@ -30,7 +30,7 @@ TEXT = "what a lovely surprise"
 
 
 @pytest.fixture(scope="module")
-def handle(working: Bench) -> str:
+def handle(working: Context) -> str:
     handle = draft(working, warm=2, cold=2)
     traits.update(
         working, AUTHOR, handle, "warmth", TraitUpdate(positive_label="Herzlich", negative_label="no", name="Warmth")
@@ -40,11 +40,11 @@ def handle(working: Bench) -> str:
     return handle
 
 
-def _score(bench: Bench, handle: str, *, caller: Caller = AUTHOR, **fields: Any) -> Card:
-    return scores.score(bench, caller, handle, ScoreRequest(**{"content": TEXT, **fields}), request_id="req_1")
+def _score(context: Context, handle: str, *, caller: Caller = AUTHOR, **fields: Any) -> Card:
+    return scores.score(context, caller, handle, ScoreRequest(**{"content": TEXT, **fields}), request_id="req_1")
 
 
-def test_feedback_becomes_a_sample_that_waits(working: Bench, handle: str) -> None:
+def test_feedback_becomes_a_sample_that_waits(working: Context, handle: str) -> None:
     before = traits.get(working, AUTHOR, handle, "warmth").sample_count
     card = _score(working, handle, feedback={"Warmth": 0.9})
     [kept] = card.metadata.sample_ids
@@ -69,11 +69,11 @@ def test_feedback_becomes_a_sample_that_waits(working: Bench, handle: str) -> No
         ("Good", 1.0),
     ],
 )
-def test_a_number_or_a_word_is_a_quality(working: Bench, handle: str, said: float | str, quality: float) -> None:
+def test_a_number_or_a_word_is_a_quality(working: Context, handle: str, said: float | str, quality: float) -> None:
     assert [verdict.quality for verdict in _understood(working, handle, {"warmth": said})] == [quality]
 
 
-def test_a_label_of_the_trait_wins_over_a_word_of_the_language(working: Bench) -> None:
+def test_a_label_of_the_trait_wins_over_a_word_of_the_language(working: Context) -> None:
     other = draft(working)
     traits.update(working, AUTHOR, other, "warmth", TraitUpdate(positive_label="low", negative_label="high"))
     assert [v.quality for said in ("low", "high") for v in _understood(working, other, {"warmth": said})] == [1.0, 0.0]
@@ -96,7 +96,7 @@ def test_a_label_of_the_trait_wins_over_a_word_of_the_language(working: Bench) -
     ],
 )
 def test_what_says_nothing_is_named_and_nothing_is_kept(
-    working: Bench, handle: str, said: dict[str, Any], wrong: list[str]
+    working: Context, handle: str, said: dict[str, Any], wrong: list[str]
 ) -> None:
     before = samples.list_samples(working, AUTHOR, handle)
     with pytest.raises(ValidationFailed) as caught:
@@ -108,7 +108,7 @@ def test_what_says_nothing_is_named_and_nothing_is_kept(
     assert samples.list_samples(working, AUTHOR, handle) == before
 
 
-def test_a_text_too_long_for_a_sample_is_scored_and_not_kept(working: Bench, handle: str) -> None:
+def test_a_text_too_long_for_a_sample_is_scored_and_not_kept(working: Context, handle: str) -> None:
     long = "word " * 10_001
     assert _score(working, handle, content=long).scores
     with pytest.raises(ValidationFailed) as caught:
@@ -116,7 +116,7 @@ def test_a_text_too_long_for_a_sample_is_scored_and_not_kept(working: Bench, han
     assert [error["loc"] for error in caught.value.details["errors"]] == [["content"]]
 
 
-def test_feedback_on_an_address_keeps_what_stands_there_and_where(working: Bench, handle: str) -> None:
+def test_feedback_on_an_address_keeps_what_stands_there_and_where(working: Context, handle: str) -> None:
     letter = "You were a great help to my mother, and we shall not forget it, wherever we may live by then."
     fetching = replace(working, extract=partial(extract, limits=ANY_PORT, permits=this_machine))
     with serve(page(f"<html><body><article><p>{letter}</p></article></body></html>")) as site:
@@ -126,7 +126,7 @@ def test_feedback_on_an_address_keeps_what_stands_there_and_where(working: Bench
     assert extraction.source_of(f"{site.url}/{'x' * 2_000}") is None
 
 
-def test_a_pinned_version_scores_and_the_model_keeps_the_feedback(working: Bench, handle: str) -> None:
+def test_a_pinned_version_scores_and_the_model_keeps_the_feedback(working: Context, handle: str) -> None:
     versions.tag(working, AUTHOR, handle, "old")
     card = _score(working, f"{handle}@old", feedback={"warmth": "good"})
     assert card.metadata.version_id == "v1"
@@ -138,27 +138,27 @@ def test_a_pinned_version_scores_and_the_model_keeps_the_feedback(working: Bench
     [(SCORER, InsufficientScope), (STRANGER, NamespaceForbidden)],
 )
 def test_only_an_author_of_the_namespace_gives_feedback(
-    working: Bench, handle: str, caller: Caller, error: type[TraitbenchError]
+    working: Context, handle: str, caller: Caller, error: type[TraitbenchError]
 ) -> None:
     with pytest.raises(error):
         _score(working, handle, caller=caller, feedback={"warmth": 1})
 
 
-def test_a_draft_takes_no_feedback(bench: Bench) -> None:
+def test_a_draft_takes_no_feedback(context: Context) -> None:
     with pytest.raises(ModelNotTrained):
-        _score(bench, draft(bench, warm=1, cold=1), feedback={"warmth": 1})
+        _score(context, draft(context, warm=1, cold=1), feedback={"warmth": 1})
 
 
-def test_under_zero_retention_feedback_is_refused(bench: Bench) -> None:
-    handle = trained_here(bench)
-    models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+def test_under_zero_retention_feedback_is_refused(context: Context) -> None:
+    handle = trained_here(context)
+    models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
     with pytest.raises(FeatureUnavailable):
-        _score(bench, handle, feedback={"warmth": 1})
-    assert _score(bench, handle).scores
+        _score(context, handle, feedback={"warmth": 1})
+    assert _score(context, handle).scores
 
 
-def _understood(bench: Bench, handle: str, said: dict[str, Any]) -> list[feedback.Verdict]:
-    with reading(bench.engine) as connection:
+def _understood(context: Context, handle: str, said: dict[str, Any]) -> list[feedback.FeedbackItem]:
+    with reading(context.engine) as connection:
         model = stored.find(connection, handle)
         assert model is not None
         return feedback.understood(connection, model, said)

@@ -6,19 +6,19 @@ import signal
 
 import pytest
 
-from tests.benches import until
-from traitbench.lifecycle.bench import Bench
+from tests.contexts import until
+from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.health import Health
 
 
 def test_a_change_is_logged_once_and_what_has_never_been_well_is_not(
-    bench: Bench, working: Bench, caplog: pytest.LogCaptureFixture
+    context: Context, working: Context, caplog: pytest.LogCaptureFixture
 ) -> None:
     def logged() -> list[str]:
         return [record.message for record in caplog.records if record.message in ("unhealthy", "healthy_again")]
 
     with caplog.at_level(logging.WARNING, "traitbench.service"):
-        starting = Health(bench.engine, bench.runs, bench.settings.home)
+        starting = Health(context.engine, context.runs, context.settings.home)
         assert starting.state().wrong == ["worker"]
         assert logged() == []
 

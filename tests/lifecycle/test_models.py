@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from tests.benches import AUTHOR, SCORER, STRANGER, draft, new_handle
+from tests.contexts import AUTHOR, SCORER, STRANGER, draft, new_handle
 from traitbench.contract.models import ModelCreate, ModelUpdate
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.errors import (
@@ -21,17 +21,17 @@ from traitbench.errors import (
     ValidationFailed,
 )
 from traitbench.lifecycle import models, traits
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 
 
-def test_a_test_is_on_the_database_it_names(bench: Bench, working: Bench, database: str) -> None:
-    assert {bench.engine.dialect.name, working.engine.dialect.name} == {database}
+def test_a_test_is_on_the_database_it_names(context: Context, working: Context, database: str) -> None:
+    assert {context.engine.dialect.name, working.engine.dialect.name} == {database}
 
 
-def test_a_new_model_is_an_untrained_draft(bench: Bench) -> None:
+def test_a_new_model_is_an_untrained_draft(context: Context) -> None:
     handle = new_handle()
-    made = models.create(bench, AUTHOR, ModelCreate(handle=handle))
+    made = models.create(context, AUTHOR, ModelCreate(handle=handle))
     assert made.model_dump() == {
         "handle": handle,
         "scoring_method": "balanced_cosine",
@@ -50,10 +50,10 @@ def test_a_new_model_is_an_untrained_draft(bench: Bench) -> None:
         "readme_markdown": None,
         "version_retention_policy": None,
     }
-    assert models.get(bench, SCORER, handle) == made
+    assert models.get(context, SCORER, handle) == made
 
 
-def test_what_is_sent_at_creation_is_kept(bench: Bench) -> None:
+def test_what_is_sent_at_creation_is_kept(context: Context) -> None:
     sent: dict[str, Any] = {
         "description": "Wärme – 温かさ",
         "max_depth": 3,
@@ -61,7 +61,7 @@ def test_what_is_sent_at_creation_is_kept(bench: Bench) -> None:
         "upstream_sources": [{"name": "a", "nested": {"list": [1, 2.5, None, True, "é"]}}],
         "readme_markdown": "# Hello",
     }
-    made = models.create(bench, AUTHOR, ModelCreate(handle=new_handle(), **sent))
+    made = models.create(context, AUTHOR, ModelCreate(handle=new_handle(), **sent))
     assert made.model_dump(include=set(sent)) == sent
 
 
@@ -81,26 +81,26 @@ def test_what_is_sent_at_creation_is_kept(bench: Bench) -> None:
     ],
 )
 def test_a_model_that_cannot_be_made_is_refused(
-    bench: Bench, caller: Caller, fields: dict[str, Any], error: type[TraitbenchError]
+    context: Context, caller: Caller, fields: dict[str, Any], error: type[TraitbenchError]
 ) -> None:
     with pytest.raises(error):
-        models.create(bench, caller, ModelCreate(**{"handle": new_handle(), **fields}))
+        models.create(context, caller, ModelCreate(**{"handle": new_handle(), **fields}))
 
 
-def test_a_handle_is_taken_for_ever(bench: Bench) -> None:
-    handle = draft(bench)
-    models.delete(bench, AUTHOR, handle)
+def test_a_handle_is_taken_for_ever(context: Context) -> None:
+    handle = draft(context)
+    models.delete(context, AUTHOR, handle)
     with pytest.raises(HandleTaken):
-        models.create(bench, AUTHOR, ModelCreate(handle=handle))
+        models.create(context, AUTHOR, ModelCreate(handle=handle))
 
 
-def test_a_patch_changes_what_was_sent_and_null_brings_back_the_default(bench: Bench) -> None:
+def test_a_patch_changes_what_was_sent_and_null_brings_back_the_default(context: Context) -> None:
     handle = new_handle()
-    models.create(bench, AUTHOR, ModelCreate(handle=handle, description="old", max_depth=3, readme_markdown="# old"))
-    changed = models.update(bench, AUTHOR, handle, ModelUpdate(description="new", max_depth=None))
+    models.create(context, AUTHOR, ModelCreate(handle=handle, description="old", max_depth=3, readme_markdown="# old"))
+    changed = models.update(context, AUTHOR, handle, ModelUpdate(description="new", max_depth=None))
     assert (changed.description, changed.max_depth, changed.readme_markdown) == ("new", 1, "# old")
     reset = models.update(
-        bench,
+        context,
         AUTHOR,
         handle,
         ModelUpdate(
@@ -114,7 +114,7 @@ def test_a_patch_changes_what_was_sent_and_null_brings_back_the_default(bench: B
         ),
     )
     assert (reset.description, reset.scoring_method, reset.readme_markdown) == ("", "balanced_cosine", None)
-    assert models.update(bench, AUTHOR, handle, ModelUpdate()) == reset
+    assert models.update(context, AUTHOR, handle, ModelUpdate()) == reset
 
 
 @pytest.mark.parametrize(
@@ -124,66 +124,70 @@ def test_a_patch_changes_what_was_sent_and_null_brings_back_the_default(bench: B
         (ModelUpdate(upstream_sources=[{"a": "\x00"}]), ValidationFailed),
     ],
 )
-def test_a_patch_that_is_refused_changes_nothing(bench: Bench, body: ModelUpdate, error: type[TraitbenchError]) -> None:
-    handle = draft(bench)
-    before = models.get(bench, AUTHOR, handle)
+def test_a_patch_that_is_refused_changes_nothing(
+    context: Context, body: ModelUpdate, error: type[TraitbenchError]
+) -> None:
+    handle = draft(context)
+    before = models.get(context, AUTHOR, handle)
     with pytest.raises(error):
-        models.update(bench, AUTHOR, handle, body.model_copy(update={"description": "changed"}))
-    assert models.get(bench, AUTHOR, handle) == before
+        models.update(context, AUTHOR, handle, body.model_copy(update={"description": "changed"}))
+    assert models.get(context, AUTHOR, handle) == before
 
 
-def test_a_deleted_model_can_be_read_and_deleted_again_and_nothing_more(bench: Bench) -> None:
-    handle = draft(bench)
-    assert models.delete(bench, AUTHOR, handle).deleted
-    assert models.delete(bench, AUTHOR, handle).deleted
-    assert models.get(bench, AUTHOR, handle).state == "archived"
+def test_a_deleted_model_can_be_read_and_deleted_again_and_nothing_more(context: Context) -> None:
+    handle = draft(context)
+    assert models.delete(context, AUTHOR, handle).deleted
+    assert models.delete(context, AUTHOR, handle).deleted
+    assert models.get(context, AUTHOR, handle).state == "archived"
     with pytest.raises(ModelArchived):
-        models.update(bench, AUTHOR, handle, ModelUpdate(description="x"))
+        models.update(context, AUTHOR, handle, ModelUpdate(description="x"))
 
 
-def test_a_missing_model_is_named_in_the_refusal(bench: Bench) -> None:
+def test_a_missing_model_is_named_in_the_refusal(context: Context) -> None:
     with pytest.raises(ModelNotFound) as caught:
-        models.get(bench, AUTHOR, "local.missing")
+        models.get(context, AUTHOR, "local.missing")
     assert caught.value.details == {"handle": "local.missing"}
 
 
 @pytest.fixture(scope="module")
-def shelf(bench: Bench) -> Caller:
+def shelf(context: Context) -> Caller:
     """A caller whose namespace has seven models, one of them archived."""
     caller = Caller("key_shelf", "authoring", frozenset({"shelf"}))
     for number in range(7):
-        models.create(bench, caller, ModelCreate(handle=f"shelf.m{number}"))
-        traits.add(bench, caller, f"shelf.m{number}", TraitsCreate(traits=[TraitInput(name="B"), TraitInput(name="A")]))
-    models.delete(bench, caller, "shelf.m6")
+        models.create(context, caller, ModelCreate(handle=f"shelf.m{number}"))
+        traits.add(
+            context, caller, f"shelf.m{number}", TraitsCreate(traits=[TraitInput(name="B"), TraitInput(name="A")])
+        )
+    models.delete(context, caller, "shelf.m6")
     return caller
 
 
-def _list(bench: Bench, caller: Caller, **asked: Any) -> list[str]:
-    return [model.handle for model in models.list_models(bench, caller, **asked).items]
+def _list(context: Context, caller: Caller, **asked: Any) -> list[str]:
+    return [model.handle for model in models.list_models(context, caller, **asked).items]
 
 
-def test_a_listing_goes_by_handle_page_by_page(bench: Bench, shelf: Caller) -> None:
-    first = models.list_models(bench, shelf, namespace="shelf", limit=4)
+def test_a_listing_goes_by_handle_page_by_page(context: Context, shelf: Caller) -> None:
+    first = models.list_models(context, shelf, namespace="shelf", limit=4)
     assert [model.handle for model in first.items] == ["shelf.m0", "shelf.m1", "shelf.m2", "shelf.m3"]
     assert [model.traits for model in first.items] == [["B", "A"]] * 4
-    second = models.list_models(bench, shelf, namespace="shelf", limit=4, cursor=first.next_cursor)
+    second = models.list_models(context, shelf, namespace="shelf", limit=4, cursor=first.next_cursor)
     assert [model.handle for model in second.items] == ["shelf.m4", "shelf.m5"]
     assert (first.limit, second.next_cursor) == (4, None)
 
 
-def test_a_page_that_is_just_full_is_the_last(bench: Bench, shelf: Caller) -> None:
-    assert models.list_models(bench, shelf, namespace="shelf", limit=6).next_cursor is None
+def test_a_page_that_is_just_full_is_the_last(context: Context, shelf: Caller) -> None:
+    assert models.list_models(context, shelf, namespace="shelf", limit=6).next_cursor is None
 
 
-def test_archived_models_are_listed_only_when_asked_for(bench: Bench, shelf: Caller) -> None:
-    assert "shelf.m6" not in _list(bench, shelf, namespace="shelf")
-    assert _list(bench, shelf, namespace="shelf", state="archived") == ["shelf.m6"]
-    assert _list(bench, shelf, namespace="shelf", state="ready") == []
-    assert len(_list(bench, shelf, namespace="shelf", kind="scoring")) == 6
+def test_archived_models_are_listed_only_when_asked_for(context: Context, shelf: Caller) -> None:
+    assert "shelf.m6" not in _list(context, shelf, namespace="shelf")
+    assert _list(context, shelf, namespace="shelf", state="archived") == ["shelf.m6"]
+    assert _list(context, shelf, namespace="shelf", state="ready") == []
+    assert len(_list(context, shelf, namespace="shelf", kind="scoring")) == 6
 
 
-def test_without_a_namespace_the_public_ones_are_listed(bench: Bench, shelf: Caller, public: str) -> None:
-    listed = _list(bench, shelf, limit=250)
+def test_without_a_namespace_the_public_ones_are_listed(context: Context, shelf: Caller, public: str) -> None:
+    listed = _list(context, shelf, limit=250)
     assert public in listed
     assert all(handle.startswith("demo.") for handle in listed)
 
@@ -201,13 +205,13 @@ def test_without_a_namespace_the_public_ones_are_listed(bench: Bench, shelf: Cal
     ],
 )
 def test_a_listing_that_makes_no_sense_is_refused(
-    bench: Bench, shelf: Caller, asked: dict[str, Any], error: type[TraitbenchError]
+    context: Context, shelf: Caller, asked: dict[str, Any], error: type[TraitbenchError]
 ) -> None:
     with pytest.raises(error):
-        models.list_models(bench, shelf, **asked)
+        models.list_models(context, shelf, **asked)
 
 
-def test_a_cursor_is_good_for_its_own_filters_only(bench: Bench, shelf: Caller) -> None:
-    cursor = models.list_models(bench, shelf, namespace="shelf", limit=2).next_cursor
+def test_a_cursor_is_good_for_its_own_filters_only(context: Context, shelf: Caller) -> None:
+    cursor = models.list_models(context, shelf, namespace="shelf", limit=2).next_cursor
     with pytest.raises(InvalidCursor):
-        models.list_models(bench, shelf, namespace="shelf", state="draft", limit=2, cursor=cursor)
+        models.list_models(context, shelf, namespace="shelf", state="draft", limit=2, cursor=cursor)

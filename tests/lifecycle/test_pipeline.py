@@ -6,7 +6,7 @@ from threading import enumerate as threads
 
 import pytest
 
-from tests.benches import ON_SQLITE, until
+from tests.contexts import ON_SQLITE, until
 from traitbench.errors import Unavailable
 from traitbench.lifecycle.pipeline import AHEAD, Pipeline, Pipelines
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.benches import AUTHOR, COLD, ON_SQLITE, SCORER, STRANGER, WARM, draft, new_handle, settled
+from tests.contexts import AUTHOR, COLD, ON_SQLITE, SCORER, STRANGER, WARM, draft, new_handle, settled
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.scores import Card, ScoreRequest
@@ -24,8 +24,8 @@ from traitbench.errors import (
     VersionNotFound,
 )
 from traitbench.lifecycle import models, samples, scores, training, traits, versions
-from traitbench.lifecycle.bench import Bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.scoring import card
 from traitbench.scoring.snapshot import Snapshot
 from traitbench.store import models as stored
@@ -38,7 +38,7 @@ TEXT = "thank you, how kind of you, my friend"
 
 
 @pytest.fixture(scope="module")
-def handle(working: Bench) -> str:
+def handle(working: Context) -> str:
     handle = new_handle()
     models.create(working, AUTHOR, ModelCreate(handle=handle))
     both = [TraitInput(name="Warmth"), TraitInput(name="Cool", key="coldness")]
@@ -56,19 +56,19 @@ def handle(working: Bench) -> str:
     return handle
 
 
-def _score(bench: Bench, handle: str, *, caller: Caller = SCORER, **fields: Any) -> Card:
-    return scores.score(bench, caller, handle, ScoreRequest(**{"content": TEXT, **fields}), request_id="req_1")
+def _score(context: Context, handle: str, *, caller: Caller = SCORER, **fields: Any) -> Card:
+    return scores.score(context, caller, handle, ScoreRequest(**{"content": TEXT, **fields}), request_id="req_1")
 
 
-def _built(bench: Bench, handle: str, content: str, names: list[str] | None) -> Card:
-    snapshot = versions.get(bench, AUTHOR, handle, "v1").snapshot
+def _built(context: Context, handle: str, content: str, names: list[str] | None) -> Card:
+    snapshot = versions.get(context, AUTHOR, handle, "v1").snapshot
     assert snapshot is not None
-    told = card.score(Snapshot.from_json(snapshot), bench.encoder.encode, content, traits=names).to_wire()
+    told = card.score(Snapshot.from_json(snapshot), context.encoder.encode, content, traits=names).to_wire()
     metadata = {"request_id": "req_1", "version_id": "v1", "sample_ids": []}
-    return Card.model_validate(told | {"input_tokens": bench.encoder.count_tokens(content), "metadata": metadata})
+    return Card.model_validate(told | {"input_tokens": context.encoder.count_tokens(content), "metadata": metadata})
 
 
-def test_a_card_is_what_the_scoring_core_says(working: Bench, handle: str) -> None:
+def test_a_card_is_what_the_scoring_core_says(working: Context, handle: str) -> None:
     shown = _score(working, handle)
     snapshot = versions.get(working, AUTHOR, handle, "v1").snapshot
     assert snapshot is not None
@@ -85,7 +85,7 @@ CONTENTS = (TEXT, "...", " é\u2028\U0001f600 ", f"{TEXT}. That was cold.\n\nWas
 @pytest.mark.parametrize("content", CONTENTS)
 @pytest.mark.parametrize("names", [None, ["Cool"], ["coldness", "warmth"]])
 def test_a_card_is_written_as_the_scoring_core_would_have_it(
-    working: Bench, handle: str, content: str, names: list[str] | None
+    working: Context, handle: str, content: str, names: list[str] | None
 ) -> None:
     """The same bytes as the core's own card, made without the service's writer."""
     request = ScoreRequest(content=content, traits=names)
@@ -94,7 +94,7 @@ def test_a_card_is_written_as_the_scoring_core_would_have_it(
 
 
 @pytest.mark.parametrize("content", CONTENTS)
-def test_reasons_come_behind_the_same_card(working: Bench, handle: str, content: str) -> None:
+def test_reasons_come_behind_the_same_card(working: Context, handle: str, content: str) -> None:
     told = scores.written(
         working, SCORER, handle, ScoreRequest(content=content, explain=True), request_id="req_1"
     ).decode()
@@ -102,12 +102,12 @@ def test_reasons_come_behind_the_same_card(working: Bench, handle: str, content:
     assert told.startswith(alone.removesuffix("}") + ',"explanation":{')
 
 
-def test_the_same_text_gives_the_same_card(working: Bench, handle: str) -> None:
+def test_the_same_text_gives_the_same_card(working: Context, handle: str) -> None:
     again = replace(working, snapshots=type(working.snapshots)())
     assert _score(working, handle) == _score(again, handle)
 
 
-def test_a_subset_of_traits_never_changes_a_number(working: Bench, handle: str) -> None:
+def test_a_subset_of_traits_never_changes_a_number(working: Context, handle: str) -> None:
     everything = _score(working, handle)
     for named, key in (("coldness", "coldness"), ("Cool", "coldness"), ("warmth", "warmth")):
         part = _score(working, handle, traits=[named])
@@ -116,13 +116,13 @@ def test_a_subset_of_traits_never_changes_a_number(working: Bench, handle: str) 
     assert _score(working, handle, traits=["Cool", "warmth", "coldness"]) == everything
 
 
-def test_unknown_traits_are_named_by_their_place(working: Bench, handle: str) -> None:
+def test_unknown_traits_are_named_by_their_place(working: Context, handle: str) -> None:
     with pytest.raises(ValidationFailed) as caught:
         _score(working, handle, traits=["warmth", "zeal", "mirth"])
     assert [error["loc"] for error in caught.value.details["errors"]] == [["traits", 1], ["traits", 2]]
 
 
-def test_a_handle_may_be_pinned_to_a_version_or_a_tag(working: Bench, handle: str) -> None:
+def test_a_handle_may_be_pinned_to_a_version_or_a_tag(working: Context, handle: str) -> None:
     versions.tag(working, AUTHOR, handle, "first")
     for pin in ("v1", "first", "active"):
         assert _score(working, f"{handle}@{pin}") == _score(working, handle)
@@ -139,19 +139,19 @@ def test_a_handle_may_be_pinned_to_a_version_or_a_tag(working: Bench, handle: st
     ],
 )
 def test_what_cannot_be_scored_is_refused(
-    working: Bench, handle: str, pin: str, fields: dict[str, Any], caller: Caller, error: type[TraitbenchError]
+    working: Context, handle: str, pin: str, fields: dict[str, Any], caller: Caller, error: type[TraitbenchError]
 ) -> None:
     with pytest.raises(error):
         _score(working, handle + pin, caller=caller, **fields)
 
 
-def test_a_text_with_an_address_in_it_is_a_text(working: Bench, handle: str) -> None:
+def test_a_text_with_an_address_in_it_is_a_text(working: Context, handle: str) -> None:
     assert _score(working, handle, content="see https://example.org").scores
 
 
-def test_a_model_without_a_version_cannot_score(bench: Bench) -> None:
+def test_a_model_without_a_version_cannot_score(context: Context) -> None:
     with pytest.raises(ModelNotTrained):
-        _score(bench, draft(bench))
+        _score(context, draft(context))
 
 
 class Newer:
@@ -166,11 +166,11 @@ class Newer:
         return len(text.split())
 
 
-def test_a_version_is_scored_with_the_encoder_it_was_trained_with(working: Bench, handle: str) -> None:
+def test_a_version_is_scored_with_the_encoder_it_was_trained_with(working: Context, handle: str) -> None:
     assert _score(replace(working, encoder=Newer()), handle) == _score(working, handle)
 
 
-def test_a_version_of_an_encoder_that_is_not_here_is_refused(working: Bench, handle: str) -> None:
+def test_a_version_of_an_encoder_that_is_not_here_is_refused(working: Context, handle: str) -> None:
     shown = versions.get(working, AUTHOR, handle, "v1")
     assert shown.snapshot is not None
     with writing(working.engine) as connection:

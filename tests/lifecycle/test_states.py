@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.benches import AUTHOR, draft, settled
+from tests.contexts import AUTHOR, draft, settled
 from traitbench.contract.models import ModelUpdate, State, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.scores import ScoreRequest
@@ -13,7 +13,7 @@ from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
 from traitbench.contract.versions import VersionActivate
 from traitbench.errors import ModelArchived, ModelBusy, ModelNotDraft, ModelNotTrained, TraitbenchError
 from traitbench.lifecycle import models, outcomes, rules, samples, scores, training, traits, versions
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.store import models as stored
 from traitbench.store import runs
 from traitbench.store.engine import writing
@@ -22,31 +22,31 @@ STATES: tuple[State, ...] = ("draft", "busy", "ready", "failed", "archived")
 SAMPLE = SamplesCreate(samples=[SampleInput(trait="warmth", text="hello", quality=1.0)])
 
 
-def _first_sample(bench: Bench, handle: str) -> int:
-    return samples.list_samples(bench, AUTHOR, handle).items[0].id
+def _first_sample(context: Context, handle: str) -> int:
+    return samples.list_samples(context, AUTHOR, handle).items[0].id
 
 
-EDITS: dict[str, Callable[[Bench, str], Any]] = {
+EDITS: dict[str, Callable[[Context, str], Any]] = {
     "add traits": lambda b, h: traits.add(b, AUTHOR, h, TraitsCreate(traits=[TraitInput(name="New")])),
     "update a trait": lambda b, h: traits.update(b, AUTHOR, h, "warmth", TraitUpdate(description="x")),
     "delete a trait": lambda b, h: traits.delete(b, AUTHOR, h, "warmth"),
     "add samples": lambda b, h: samples.add(b, AUTHOR, h, SAMPLE),
     "delete a sample": lambda b, h: samples.delete(b, AUTHOR, h, _first_sample(b, h)),
 }
-USES: dict[str, Callable[[Bench, str], Any]] = {
+USES: dict[str, Callable[[Context, str], Any]] = {
     "score": lambda b, h: scores.score(b, AUTHOR, h, ScoreRequest(content="hello"), request_id="req"),
     "tag": lambda b, h: versions.tag(b, AUTHOR, h, "good"),
     "untag": lambda b, h: (versions.tag(b, AUTHOR, h, "bad"), versions.untag(b, AUTHOR, h, "bad")),
     "activate": lambda b, h: versions.activate(b, AUTHOR, h, VersionActivate(version="v1")),
 }
-READS: dict[str, Callable[[Bench, str], Any]] = {
+READS: dict[str, Callable[[Context, str], Any]] = {
     "get": lambda b, h: models.get(b, AUTHOR, h),
     "list traits": lambda b, h: traits.list_traits(b, AUTHOR, h),
     "get a trait": lambda b, h: traits.get(b, AUTHOR, h, "warmth"),
     "list samples": lambda b, h: samples.list_samples(b, AUTHOR, h),
     "list versions": lambda b, h: versions.list_versions(b, AUTHOR, h),
 }
-OTHERS: dict[str, Callable[[Bench, str], Any]] = {
+OTHERS: dict[str, Callable[[Context, str], Any]] = {
     "train": lambda b, h: training.start(b, AUTHOR, h, TrainRequest(effort="low")),
     "retune": lambda b, h: training.start(b, AUTHOR, h, TrainRequest(effort="low", reoptimize_params=True)),
     "update": lambda b, h: models.update(b, AUTHOR, h, ModelUpdate(description="x")),
@@ -68,37 +68,37 @@ TABLE: dict[str, tuple[Cell, ...]] = {
 
 
 @pytest.fixture(scope="module")
-def made(bench: Bench, working: Bench) -> dict[State, Callable[[], tuple[Bench, str]]]:
+def made(context: Context, working: Context) -> dict[State, Callable[[], tuple[Context, str]]]:
     """How to get a model into each state."""
 
-    def busy() -> tuple[Bench, str]:
-        handle = draft(bench, warm=2, cold=2)
-        training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
-        return bench, handle
+    def busy() -> tuple[Context, str]:
+        handle = draft(context, warm=2, cold=2)
+        training.start(context, AUTHOR, handle, TrainRequest(effort="low"))
+        return context, handle
 
-    def ready() -> tuple[Bench, str]:
+    def ready() -> tuple[Context, str]:
         handle = draft(working, warm=2, cold=2)
         training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
         assert settled(working, handle).state == "ready"
         return working, handle
 
-    def failed() -> tuple[Bench, str]:
+    def failed() -> tuple[Context, str]:
         _, handle = busy()
-        with writing(bench.engine) as connection:
+        with writing(context.engine) as connection:
             model = stored.find(connection, handle)
             assert model is not None
             run = runs.read(connection, str(model.run_id))
             assert run is not None
             assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
-        return bench, handle
+        return context, handle
 
-    def archived() -> tuple[Bench, str]:
-        handle = draft(bench, warm=2, cold=2)
-        models.delete(bench, AUTHOR, handle)
-        return bench, handle
+    def archived() -> tuple[Context, str]:
+        handle = draft(context, warm=2, cold=2)
+        models.delete(context, AUTHOR, handle)
+        return context, handle
 
     return {
-        "draft": lambda: (bench, draft(bench, warm=2, cold=2)),
+        "draft": lambda: (context, draft(context, warm=2, cold=2)),
         "busy": busy,
         "ready": ready,
         "failed": failed,
@@ -108,19 +108,19 @@ def made(bench: Bench, working: Bench) -> dict[State, Callable[[], tuple[Bench, 
 
 @pytest.mark.parametrize("state", STATES)
 def test_an_operation_means_in_a_state_what_the_contract_says(
-    made: dict[State, Callable[[], tuple[Bench, str]]], state: State
+    made: dict[State, Callable[[], tuple[Context, str]]], state: State
 ) -> None:
     """One test for each state: a ready model takes a training, and most operations do not change its state."""
     column = STATES.index(state)
-    found, bench, handle = {}, *made[state]()
+    found, context, handle = {}, *made[state]()
     for name in TABLE:
-        if models.get(bench, AUTHOR, handle).state != state or _is_edited(bench, handle):
-            bench, handle = made[state]()
-        found[name] = _outcome(bench, handle, CALLS[name])
+        if models.get(context, AUTHOR, handle).state != state or _is_edited(context, handle):
+            context, handle = made[state]()
+        found[name] = _outcome(context, handle, CALLS[name])
     assert found == {name: row[column] for name, row in TABLE.items()}
 
 
-def test_a_version_serves_while_its_model_is_busy_again(working: Bench) -> None:
+def test_a_version_serves_while_its_model_is_busy_again(working: Context) -> None:
     handle = draft(working, warm=2, cold=2)
     training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
     assert settled(working, handle).state == "ready"
@@ -132,7 +132,7 @@ def test_a_version_serves_while_its_model_is_busy_again(working: Bench) -> None:
         assert _outcome(working, handle, use) == "busy", name
 
 
-def test_a_run_that_fails_on_a_trained_model_leaves_it_ready(working: Bench) -> None:
+def test_a_run_that_fails_on_a_trained_model_leaves_it_ready(working: Context) -> None:
     handle = draft(working, warm=2, cold=2)
     training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
     assert settled(working, handle).state == "ready"
@@ -151,13 +151,13 @@ def test_a_run_that_fails_on_a_trained_model_leaves_it_ready(working: Bench) -> 
     assert after.last_operation.status == "failed"
 
 
-def _outcome(bench: Bench, handle: str, call: Callable[[Bench, str], Any]) -> Cell:
+def _outcome(context: Context, handle: str, call: Callable[[Context, str], Any]) -> Cell:
     try:
-        call(bench, handle)
+        call(context, handle)
     except TraitbenchError as error:
         return type(error)
-    return models.get(bench, AUTHOR, handle).state
+    return models.get(context, AUTHOR, handle).state
 
 
-def _is_edited(bench: Bench, handle: str) -> bool:
-    return [trait.sample_count for trait in traits.list_traits(bench, AUTHOR, handle).traits] != [4]
+def _is_edited(context: Context, handle: str) -> bool:
+    return [trait.sample_count for trait in traits.list_traits(context, AUTHOR, handle).traits] != [4]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from tests.benches import AUTHOR, ON_SQLITE, draft, new_handle, settled
+from tests.contexts import AUTHOR, ON_SQLITE, draft, new_handle, settled
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.samples import Sample, SampleInput, SamplesCreate, SynthesizeRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
@@ -19,7 +19,7 @@ from traitbench.errors import (
     ValidationFailed,
 )
 from traitbench.lifecycle import models, outcomes, samples, synthesis, training, traits, versions
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.store import runs, tables
 from traitbench.store.engine import reading, writing
 
@@ -36,40 +36,40 @@ LETTERS = (
 )
 
 
-def _defined(bench: Bench, *told: TraitInput) -> str:
+def _defined(context: Context, *told: TraitInput) -> str:
     handle = new_handle()
-    models.create(bench, AUTHOR, ModelCreate(handle=handle))
+    models.create(context, AUTHOR, ModelCreate(handle=handle))
     if told:
-        traits.add(bench, AUTHOR, handle, TraitsCreate(traits=list(told)))
+        traits.add(context, AUTHOR, handle, TraitsCreate(traits=list(told)))
     return handle
 
 
-def _warmth(bench: Bench) -> str:
-    return _defined(bench, TraitInput(name="Warmth", positive_label="warm, kind", negative_label="cold, harsh"))
+def _warmth(context: Context) -> str:
+    return _defined(context, TraitInput(name="Warmth", positive_label="warm, kind", negative_label="cold, harsh"))
 
 
-def _letters(bench: Bench) -> str:
-    handle = _warmth(bench)
+def _letters(context: Context) -> str:
+    handle = _warmth(context)
     told = [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in LETTERS]
-    samples.add(bench, AUTHOR, handle, SamplesCreate(samples=told))
+    samples.add(context, AUTHOR, handle, SamplesCreate(samples=told))
     return handle
 
 
-def _samples(bench: Bench, handle: str) -> list[Sample]:
-    return samples.list_samples(bench, AUTHOR, handle, limit=500).items
+def _samples(context: Context, handle: str) -> list[Sample]:
+    return samples.list_samples(context, AUTHOR, handle, limit=500).items
 
 
-def _synthesize(bench: Bench, handle: str, body: SynthesizeRequest = LOW) -> list[Sample]:
+def _synthesize(context: Context, handle: str, body: SynthesizeRequest = LOW) -> list[Sample]:
     """The samples that a synthesis added."""
-    before = {sample.id for sample in _samples(bench, handle)}
-    synthesis.start(bench, AUTHOR, handle, body)
-    model = settled(bench, handle)
+    before = {sample.id for sample in _samples(context, handle)}
+    synthesis.start(context, AUTHOR, handle, body)
+    model = settled(context, handle)
     assert model.last_operation is not None
     assert (model.state, model.last_operation.status) == ("draft", "succeeded"), model.last_operation.error
-    return [sample for sample in _samples(bench, handle) if sample.id not in before]
+    return [sample for sample in _samples(context, handle) if sample.id not in before]
 
 
-def test_the_words_of_a_trait_become_samples_at_both_poles(working: Bench) -> None:
+def test_the_words_of_a_trait_become_samples_at_both_poles(working: Context) -> None:
     handle = _warmth(working)
     made = _synthesize(working, handle)
     assert {sample.provenance for sample in made} == {"synthesized"}
@@ -83,13 +83,13 @@ def test_the_words_of_a_trait_become_samples_at_both_poles(working: Bench) -> No
     assert (done.kind, done.progress.phase, done.progress.fraction) == ("synthesize", "writing", 1.0)
 
 
-def test_a_second_synthesis_gives_other_texts(working: Bench) -> None:
+def test_a_second_synthesis_gives_other_texts(working: Context) -> None:
     handle = _warmth(working)
     first, second = _synthesize(working, handle), _synthesize(working, handle)
     assert not {sample.text for sample in first} & {sample.text for sample in second}
 
 
-def test_what_a_person_should_know_of_the_texts_is_said(working: Bench) -> None:
+def test_what_a_person_should_know_of_the_texts_is_said(working: Context) -> None:
     handle = _defined(working, TraitInput(name="Sport", positive_label="sport", negative_label="not sport"))
     synthesis.start(working, AUTHOR, handle, LOW)
     done = settled(working, handle).last_operation
@@ -98,7 +98,7 @@ def test_what_a_person_should_know_of_the_texts_is_said(working: Bench) -> None:
     assert any("only says what a text is not" in note for note in done.progress.notes or [])
 
 
-def test_a_variation_keeps_quality_and_seed(working: Bench) -> None:
+def test_a_variation_keeps_quality_and_seed(working: Context) -> None:
     handle = _letters(working)
     seeds = {sample.id: sample for sample in _samples(working, handle)}
     made = _synthesize(working, handle, VARY)
@@ -119,7 +119,7 @@ def test_a_variation_keeps_quality_and_seed(working: Bench) -> None:
     assert {seed.seed_sample_id for seed in seeds.values()} == {None}
 
 
-def test_synthesized_samples_teach_but_do_not_judge(working: Bench) -> None:
+def test_synthesized_samples_teach_but_do_not_judge(working: Context) -> None:
     handle = _letters(working)
     made = _synthesize(working, handle)
     training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
@@ -132,34 +132,34 @@ def test_synthesized_samples_teach_but_do_not_judge(working: Bench) -> None:
 
 
 @pytest.mark.parametrize("synth_type", ["enrich", "", "From_traits"])
-def test_another_type_is_refused_whatever_the_model_does(bench: Bench, synth_type: str) -> None:
-    handle = draft(bench, warm=1, cold=1)
+def test_another_type_is_refused_whatever_the_model_does(context: Context, synth_type: str) -> None:
+    handle = draft(context, warm=1, cold=1)
     for _ in range(2):
         with pytest.raises(UnsupportedSynthType) as caught:
-            synthesis.start(bench, AUTHOR, handle, SynthesizeRequest(synth_type=synth_type))
+            synthesis.start(context, AUTHOR, handle, SynthesizeRequest(synth_type=synth_type))
         assert caught.value.details["choices"] == ["from_traits", "diversify"]
-        models.delete(bench, AUTHOR, handle)
+        models.delete(context, AUTHOR, handle)
 
 
-def test_without_a_text_there_is_nothing_to_vary(bench: Bench) -> None:
-    handle = draft(bench)
+def test_without_a_text_there_is_nothing_to_vary(context: Context) -> None:
+    handle = draft(context)
     neutral = SamplesCreate(samples=[SampleInput(trait="warmth", text="So so.", quality=0.5)])
-    samples.add(bench, AUTHOR, handle, neutral)
+    samples.add(context, AUTHOR, handle, neutral)
     with pytest.raises(InsufficientSamples) as caught:
-        synthesis.start(bench, AUTHOR, handle, VARY)
+        synthesis.start(context, AUTHOR, handle, VARY)
     assert caught.value.details["traits"] == {"warmth": 0}
-    model = models.get(bench, AUTHOR, handle)
+    model = models.get(context, AUTHOR, handle)
     assert (model.state, model.last_operation) == ("draft", None)
 
 
-def test_without_a_trait_there_is_nothing_to_write(bench: Bench) -> None:
+def test_without_a_trait_there_is_nothing_to_write(context: Context) -> None:
     with pytest.raises(InsufficientSamples):
-        synthesis.start(bench, AUTHOR, _defined(bench), SynthesizeRequest())
+        synthesis.start(context, AUTHOR, _defined(context), SynthesizeRequest())
 
 
-def test_the_same_synthesis_in_flight_is_named_and_another_finds_the_model_busy(bench: Bench) -> None:
-    handle = draft(bench, warm=1, cold=1)
-    started = synthesis.start(bench, AUTHOR, handle, SynthesizeRequest())
+def test_the_same_synthesis_in_flight_is_named_and_another_finds_the_model_busy(context: Context) -> None:
+    handle = draft(context, warm=1, cold=1)
+    started = synthesis.start(context, AUTHOR, handle, SynthesizeRequest())
     assert started.state == "busy"
     for body, error in [
         (SynthesizeRequest(), DuplicateRun),
@@ -168,11 +168,11 @@ def test_the_same_synthesis_in_flight_is_named_and_another_finds_the_model_busy(
         (SynthesizeRequest(synth_type="diversify"), ModelBusy),
     ]:
         with pytest.raises(error) as caught:
-            synthesis.start(bench, AUTHOR, handle, body)
+            synthesis.start(context, AUTHOR, handle, body)
         assert caught.value.headers == {"X-Run-Id": started.run_id}
 
 
-def test_the_same_synthesis_that_has_succeeded_is_named(working: Bench) -> None:
+def test_the_same_synthesis_that_has_succeeded_is_named(working: Context) -> None:
     handle = _warmth(working)
     first = synthesis.start(working, AUTHOR, handle, LOW)
     settled(working, handle)
@@ -185,18 +185,18 @@ def test_the_same_synthesis_that_has_succeeded_is_named(working: Bench) -> None:
     assert _synthesize(working, handle)
 
 
-def test_a_failed_synthesis_leaves_a_draft_and_may_be_repeated(bench: Bench) -> None:
-    handle = draft(bench)
-    first = synthesis.start(bench, AUTHOR, handle, LOW)
-    with writing(bench.engine) as connection:
+def test_a_failed_synthesis_leaves_a_draft_and_may_be_repeated(context: Context) -> None:
+    handle = draft(context)
+    first = synthesis.start(context, AUTHOR, handle, LOW)
+    with writing(context.engine) as connection:
         run = runs.read(connection, str(first.run_id))
         assert run is not None
         assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
-    assert models.get(bench, AUTHOR, handle).state == "draft"
-    assert synthesis.start(bench, AUTHOR, handle, LOW).run_id != first.run_id
+    assert models.get(context, AUTHOR, handle).state == "draft"
+    assert synthesis.start(context, AUTHOR, handle, LOW).run_id != first.run_id
 
 
-def test_texts_that_do_not_all_have_room_are_not_added_at_all(working: Bench) -> None:
+def test_texts_that_do_not_all_have_room_are_not_added_at_all(working: Context) -> None:
     handle = _letters(working)
     narrow = replace(working, settings=replace(working.settings, max_samples=len(LETTERS) + 1))
     synthesis.start(narrow, AUTHOR, handle, LOW)
@@ -210,7 +210,7 @@ def test_texts_that_do_not_all_have_room_are_not_added_at_all(working: Bench) ->
         synthesis.start(full, AUTHOR, handle, LOW)
 
 
-def test_a_text_that_cannot_be_varied_ends_the_run_with_the_reason(working: Bench) -> None:
+def test_a_text_that_cannot_be_varied_ends_the_run_with_the_reason(working: Context) -> None:
     handle = draft(working)
     samples.add(
         working, AUTHOR, handle, SamplesCreate(samples=[SampleInput(trait="warmth", text="Hello", quality=1.0)])
@@ -223,6 +223,6 @@ def test_a_text_that_cannot_be_varied_ends_the_run_with_the_reason(working: Benc
     assert "Hello" not in model.last_operation.error.message
 
 
-def test_only_a_draft_gets_samples(working: Bench, toned: str) -> None:
+def test_only_a_draft_gets_samples(working: Context, toned: str) -> None:
     with pytest.raises(ModelNotDraft):
         synthesis.start(working, AUTHOR, toned, SynthesizeRequest())

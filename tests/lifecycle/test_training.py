@@ -5,27 +5,27 @@ import json
 import pytest
 from sqlalchemy import select
 
-from tests.benches import AUTHOR, COLD, SCORER, WARM, draft, new_handle, settled
+from tests.contexts import AUTHOR, COLD, SCORER, WARM, draft, new_handle, settled
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.errors import InsufficientSamples, ModelBusy
 from traitbench.lifecycle import models, samples, training, traits, versions
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.scoring.snapshot import Snapshot, param_hash
 from traitbench.store import tables
 from traitbench.store.engine import reading
 
 
 @pytest.fixture(scope="module")
-def trained(working: Bench) -> str:
+def trained(working: Context) -> str:
     handle = draft(working, warm=12, cold=12)
     training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
     assert settled(working, handle).state == "ready"
     return handle
 
 
-def test_a_training_leaves_a_ready_model_on_its_first_version(working: Bench, trained: str) -> None:
+def test_a_training_leaves_a_ready_model_on_its_first_version(working: Context, trained: str) -> None:
     model = models.get(working, SCORER, trained)
     assert (model.state, model.version_no, model.version_tags) == ("ready", 1, [])
     done = model.last_operation
@@ -35,7 +35,7 @@ def test_a_training_leaves_a_ready_model_on_its_first_version(working: Bench, tr
     assert (done.progress.done, done.progress.fraction, done.progress.eta_s) == (done.progress.total, 1.0, 0.0)
 
 
-def test_a_version_tells_how_it_came_about(working: Bench, trained: str) -> None:
+def test_a_version_tells_how_it_came_about(working: Context, trained: str) -> None:
     model = models.get(working, AUTHOR, trained)
     version = versions.get(working, AUTHOR, trained, "v1")
     assert (version.version_id, version.version_no) == (model.current_version_id, 1)
@@ -48,13 +48,13 @@ def test_a_version_tells_how_it_came_about(working: Bench, trained: str) -> None
     assert version.metrics.traits["warmth"].counts["positive"] == 12
 
 
-def test_the_hash_of_a_version_is_that_of_the_snapshot_it_shows(working: Bench, trained: str) -> None:
+def test_the_hash_of_a_version_is_that_of_the_snapshot_it_shows(working: Context, trained: str) -> None:
     version = versions.get(working, AUTHOR, trained, "v1")
     assert version.snapshot is not None
     assert version.param_hash == param_hash(Snapshot.from_json(json.loads(json.dumps(version.snapshot))))
 
 
-def test_equal_inputs_give_an_equal_hash_from_new_and_from_kept_vectors(working: Bench, trained: str) -> None:
+def test_equal_inputs_give_an_equal_hash_from_new_and_from_kept_vectors(working: Context, trained: str) -> None:
     handle = draft(working, warm=12, cold=12)
     training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
     assert settled(working, handle).state == "ready"
@@ -62,12 +62,12 @@ def test_equal_inputs_give_an_equal_hash_from_new_and_from_kept_vectors(working:
     assert len(hashes) == 1
 
 
-def test_no_text_of_a_sample_is_in_a_version(working: Bench, trained: str) -> None:
+def test_no_text_of_a_sample_is_in_a_version(working: Context, trained: str) -> None:
     shown = versions.get(working, AUTHOR, trained, "v1").model_dump_json()
     assert not any(text in shown for text in (*WARM, *COLD))
 
 
-def test_each_text_is_encoded_and_kept_once(working: Bench) -> None:
+def test_each_text_is_encoded_and_kept_once(working: Context) -> None:
     handle = new_handle()
     models.create(working, AUTHOR, ModelCreate(handle=handle))
     traits.add(working, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="A"), TraitInput(name="B")]))
@@ -84,75 +84,75 @@ def test_each_text_is_encoded_and_kept_once(working: Bench) -> None:
         assert len(connection.execute(kept).all()) == 4
 
 
-def test_training_a_ready_model_is_nothing_to_do(working: Bench, trained: str) -> None:
+def test_training_a_ready_model_is_nothing_to_do(working: Context, trained: str) -> None:
     started, enqueued = training.start(working, AUTHOR, trained, TrainRequest(effort="max"))
     assert (started.state, started.run_id, enqueued) == ("ready", None, False)
 
 
-def test_the_same_training_in_flight_answers_with_its_run(bench: Bench) -> None:
-    handle = draft(bench, warm=1, cold=1)
-    first, enqueued = training.start(bench, AUTHOR, handle, TrainRequest())
+def test_the_same_training_in_flight_answers_with_its_run(context: Context) -> None:
+    handle = draft(context, warm=1, cold=1)
+    first, enqueued = training.start(context, AUTHOR, handle, TrainRequest())
     assert (first.state, enqueued) == ("busy", True)
     for effort in (None, "high"):
-        assert training.start(bench, AUTHOR, handle, TrainRequest(effort=effort)) == (first, True)
+        assert training.start(context, AUTHOR, handle, TrainRequest(effort=effort)) == (first, True)
 
 
-def test_another_training_in_flight_is_named_in_the_refusal(bench: Bench) -> None:
-    handle = draft(bench, warm=1, cold=1)
-    first, _ = training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))
+def test_another_training_in_flight_is_named_in_the_refusal(context: Context) -> None:
+    handle = draft(context, warm=1, cold=1)
+    first, _ = training.start(context, AUTHOR, handle, TrainRequest(effort="low"))
     with pytest.raises(ModelBusy) as caught:
-        training.start(bench, AUTHOR, handle, TrainRequest(effort="max"))
+        training.start(context, AUTHOR, handle, TrainRequest(effort="max"))
     assert caught.value.headers == {"X-Run-Id": first.run_id}
     assert caught.value.details["run_id"] == first.run_id
 
 
-def test_a_queued_training_shows_as_the_models_last_operation(bench: Bench) -> None:
-    handle = draft(bench, warm=1, cold=1)
-    started, _ = training.start(bench, AUTHOR, handle, TrainRequest())
-    operation = models.get(bench, AUTHOR, handle).last_operation
+def test_a_queued_training_shows_as_the_models_last_operation(context: Context) -> None:
+    handle = draft(context, warm=1, cold=1)
+    started, _ = training.start(context, AUTHOR, handle, TrainRequest())
+    operation = models.get(context, AUTHOR, handle).last_operation
     assert operation is not None
     assert (operation.kind, operation.status, operation.run_id) == ("train", "queued", started.run_id)
     assert (operation.progress, operation.error) == (None, None)
 
 
-def test_a_trait_without_both_poles_is_refused_with_the_counts(bench: Bench) -> None:
-    handle = draft(bench, warm=2, cold=1)
-    traits.add(bench, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Clarity"), TraitInput(name="Zeal")]))
+def test_a_trait_without_both_poles_is_refused_with_the_counts(context: Context) -> None:
+    handle = draft(context, warm=2, cold=1)
+    traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Clarity"), TraitInput(name="Zeal")]))
     told = [SampleInput(trait="clarity", text="so so", quality=0.5), SampleInput(trait="zeal", text="!", quality=0.9)]
-    samples.add(bench, AUTHOR, handle, SamplesCreate(samples=told))
+    samples.add(context, AUTHOR, handle, SamplesCreate(samples=told))
     with pytest.raises(InsufficientSamples) as caught:
-        training.start(bench, AUTHOR, handle, TrainRequest())
+        training.start(context, AUTHOR, handle, TrainRequest())
     assert caught.value.details["traits"] == {
         "warmth": {"positive": 2, "negative": 1},
         "clarity": {"positive": 0, "negative": 0},
         "zeal": {"positive": 1, "negative": 0},
     }
-    assert models.get(bench, AUTHOR, handle).state == "draft"
+    assert models.get(context, AUTHOR, handle).state == "draft"
 
 
-def test_a_model_without_traits_is_refused(bench: Bench) -> None:
+def test_a_model_without_traits_is_refused(context: Context) -> None:
     handle = new_handle()
-    models.create(bench, AUTHOR, ModelCreate(handle=handle))
+    models.create(context, AUTHOR, ModelCreate(handle=handle))
     with pytest.raises(InsufficientSamples):
-        training.start(bench, AUTHOR, handle, TrainRequest())
+        training.start(context, AUTHOR, handle, TrainRequest())
 
 
-def test_a_draft_has_nothing_to_search_afresh_and_is_trained(bench: Bench) -> None:
-    handle = draft(bench, warm=1, cold=1)
-    started, _ = training.start(bench, AUTHOR, handle, TrainRequest(reoptimize_params=True))
-    operation = models.get(bench, AUTHOR, handle).last_operation
+def test_a_draft_has_nothing_to_search_afresh_and_is_trained(context: Context) -> None:
+    handle = draft(context, warm=1, cold=1)
+    started, _ = training.start(context, AUTHOR, handle, TrainRequest(reoptimize_params=True))
+    operation = models.get(context, AUTHOR, handle).last_operation
     assert operation is not None
     assert (operation.kind, operation.run_id) == ("train", started.run_id)
-    assert training.start(bench, AUTHOR, handle, TrainRequest(effort="high", reoptimize_params=True))[0] == started
+    assert training.start(context, AUTHOR, handle, TrainRequest(effort="high", reoptimize_params=True))[0] == started
     with pytest.raises(ModelBusy):
-        training.start(bench, AUTHOR, handle, TrainRequest(effort="high"))
+        training.start(context, AUTHOR, handle, TrainRequest(effort="high"))
 
 
-def test_deleting_a_busy_model_ends_its_run(bench: Bench) -> None:
-    handle = draft(bench, warm=1, cold=1)
-    started, _ = training.start(bench, AUTHOR, handle, TrainRequest())
-    models.delete(bench, AUTHOR, handle)
-    model = models.get(bench, AUTHOR, handle)
+def test_deleting_a_busy_model_ends_its_run(context: Context) -> None:
+    handle = draft(context, warm=1, cold=1)
+    started, _ = training.start(context, AUTHOR, handle, TrainRequest())
+    models.delete(context, AUTHOR, handle)
+    model = models.get(context, AUTHOR, handle)
     assert model.state == "archived"
     assert model.last_operation is not None
     assert model.last_operation.run_id == started.run_id

@@ -2,30 +2,30 @@ from typing import Any
 
 import pytest
 
-from tests.benches import AUTHOR, SCORER, draft, new_handle
+from tests.contexts import AUTHOR, SCORER, draft, new_handle
 from traitbench.contract.models import ModelCreate
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
 from traitbench.errors import DuplicateTrait, TraitbenchError, TraitNotFound, ValidationFailed
 from traitbench.lifecycle import models, samples, traits
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 
 
 @pytest.fixture
-def handle(bench: Bench) -> str:
+def handle(context: Context) -> str:
     handle = new_handle()
-    models.create(bench, AUTHOR, ModelCreate(handle=handle))
+    models.create(context, AUTHOR, ModelCreate(handle=handle))
     return handle
 
 
-def _add(bench: Bench, handle: str, *inputs: dict[str, Any]) -> list[str]:
+def _add(context: Context, handle: str, *inputs: dict[str, Any]) -> list[str]:
     body = TraitsCreate(traits=[TraitInput(**fields) for fields in inputs])
-    return [trait.key for trait in traits.add(bench, AUTHOR, handle, body).traits]
+    return [trait.key for trait in traits.add(context, AUTHOR, handle, body).traits]
 
 
-def test_a_new_trait_has_the_defaults_and_no_samples(bench: Bench, handle: str) -> None:
-    _add(bench, handle, {"name": "Clarity and Simplicity"})
-    assert traits.get(bench, SCORER, handle, "clarity_and_simplicity").model_dump() == {
+def test_a_new_trait_has_the_defaults_and_no_samples(context: Context, handle: str) -> None:
+    _add(context, handle, {"name": "Clarity and Simplicity"})
+    assert traits.get(context, SCORER, handle, "clarity_and_simplicity").model_dump() == {
         "key": "clarity_and_simplicity",
         "name": "Clarity and Simplicity",
         "positive_label": "positive",
@@ -42,17 +42,17 @@ def test_a_new_trait_has_the_defaults_and_no_samples(bench: Bench, handle: str) 
     }
 
 
-def test_traits_come_back_in_the_order_sent_and_are_listed_as_added(bench: Bench, handle: str) -> None:
-    assert _add(bench, handle, {"name": "Zeal"}, {"name": "Anger"}) == ["zeal", "anger"]
-    assert _add(bench, handle, {"name": "Mirth"}, {"name": "Anger"}) == ["mirth", "anger"]
-    assert [trait.key for trait in traits.list_traits(bench, SCORER, handle).traits] == ["zeal", "anger", "mirth"]
-    assert models.get(bench, SCORER, handle).traits == ["Zeal", "Anger", "Mirth"]
+def test_traits_come_back_in_the_order_sent_and_are_listed_as_added(context: Context, handle: str) -> None:
+    assert _add(context, handle, {"name": "Zeal"}, {"name": "Anger"}) == ["zeal", "anger"]
+    assert _add(context, handle, {"name": "Mirth"}, {"name": "Anger"}) == ["mirth", "anger"]
+    assert [trait.key for trait in traits.list_traits(context, SCORER, handle).traits] == ["zeal", "anger", "mirth"]
+    assert models.get(context, SCORER, handle).traits == ["Zeal", "Anger", "Mirth"]
 
 
-def test_a_key_that_exists_is_changed_in_place(bench: Bench, handle: str) -> None:
-    _add(bench, handle, {"name": "Zeal", "description": "old", "positive_label": "hot"})
-    _add(bench, handle, {"name": "Fervour", "key": "zeal", "aggregation": "max"})
-    trait = traits.get(bench, AUTHOR, handle, "zeal")
+def test_a_key_that_exists_is_changed_in_place(context: Context, handle: str) -> None:
+    _add(context, handle, {"name": "Zeal", "description": "old", "positive_label": "hot"})
+    _add(context, handle, {"name": "Fervour", "key": "zeal", "aggregation": "max"})
+    trait = traits.get(context, AUTHOR, handle, "zeal")
     assert (trait.name, trait.description, trait.positive_label, trait.aggregation) == (
         "Fervour",
         "",
@@ -61,10 +61,10 @@ def test_a_key_that_exists_is_changed_in_place(bench: Bench, handle: str) -> Non
     )
 
 
-def test_two_traits_may_swap_their_names_in_one_batch(bench: Bench, handle: str) -> None:
-    _add(bench, handle, {"name": "A"}, {"name": "B"})
-    _add(bench, handle, {"name": "B", "key": "a"}, {"name": "A", "key": "b"})
-    assert traits.get(bench, AUTHOR, handle, "a").name == "B"
+def test_two_traits_may_swap_their_names_in_one_batch(context: Context, handle: str) -> None:
+    _add(context, handle, {"name": "A"}, {"name": "B"})
+    _add(context, handle, {"name": "B", "key": "a"}, {"name": "A", "key": "b"})
+    assert traits.get(context, AUTHOR, handle, "a").name == "B"
 
 
 @pytest.mark.parametrize(
@@ -79,50 +79,52 @@ def test_two_traits_may_swap_their_names_in_one_batch(bench: Bench, handle: str)
     ],
 )
 def test_a_batch_that_is_refused_adds_nothing(
-    bench: Bench, handle: str, inputs: list[dict[str, Any]], error: type[TraitbenchError]
+    context: Context, handle: str, inputs: list[dict[str, Any]], error: type[TraitbenchError]
 ) -> None:
-    _add(bench, handle, {"name": "Present"})
+    _add(context, handle, {"name": "Present"})
     with pytest.raises(error):
-        _add(bench, handle, *inputs)
-    assert [trait.key for trait in traits.list_traits(bench, AUTHOR, handle).traits] == ["present"]
+        _add(context, handle, *inputs)
+    assert [trait.key for trait in traits.list_traits(context, AUTHOR, handle).traits] == ["present"]
 
 
-def test_a_name_without_a_letter_is_named_by_its_place_in_the_batch(bench: Bench, handle: str) -> None:
+def test_a_name_without_a_letter_is_named_by_its_place_in_the_batch(context: Context, handle: str) -> None:
     with pytest.raises(ValidationFailed) as caught:
-        _add(bench, handle, {"name": "A"}, {"name": "?!"})
+        _add(context, handle, {"name": "A"}, {"name": "?!"})
     assert [error["loc"] for error in caught.value.details["errors"]] == [["traits", 1, "name"]]
 
 
-def test_a_patch_keeps_the_key_and_what_is_null(bench: Bench, handle: str) -> None:
-    _add(bench, handle, {"name": "Zeal", "description": "old"})
-    [trait] = traits.update(bench, AUTHOR, handle, "Zeal", TraitUpdate(name="Fervour", description=None)).traits
+def test_a_patch_keeps_the_key_and_what_is_null(context: Context, handle: str) -> None:
+    _add(context, handle, {"name": "Zeal", "description": "old"})
+    [trait] = traits.update(context, AUTHOR, handle, "Zeal", TraitUpdate(name="Fervour", description=None)).traits
     assert (trait.key, trait.name, trait.description) == ("zeal", "Fervour", "old")
-    assert traits.update(bench, AUTHOR, handle, "zeal", TraitUpdate()).traits == [trait]
+    assert traits.update(context, AUTHOR, handle, "zeal", TraitUpdate()).traits == [trait]
 
 
-def test_a_trait_cannot_be_given_the_name_of_another(bench: Bench, handle: str) -> None:
-    _add(bench, handle, {"name": "A"}, {"name": "B"})
+def test_a_trait_cannot_be_given_the_name_of_another(context: Context, handle: str) -> None:
+    _add(context, handle, {"name": "A"}, {"name": "B"})
     with pytest.raises(DuplicateTrait):
-        traits.update(bench, AUTHOR, handle, "a", TraitUpdate(name="B"))
+        traits.update(context, AUTHOR, handle, "a", TraitUpdate(name="B"))
 
 
-def test_a_key_wins_over_a_name(bench: Bench, handle: str) -> None:
-    _add(bench, handle, {"name": "b", "key": "a"}, {"name": "a", "key": "b"})
-    assert traits.get(bench, AUTHOR, handle, "a").name == "b"
+def test_a_key_wins_over_a_name(context: Context, handle: str) -> None:
+    _add(context, handle, {"name": "b", "key": "a"}, {"name": "a", "key": "b"})
+    assert traits.get(context, AUTHOR, handle, "a").name == "b"
 
 
-def test_a_trait_goes_with_its_samples(bench: Bench) -> None:
-    handle = draft(bench, warm=3, cold=2)
-    trait = traits.get(bench, AUTHOR, handle, "warmth")
+def test_a_trait_goes_with_its_samples(context: Context) -> None:
+    handle = draft(context, warm=3, cold=2)
+    trait = traits.get(context, AUTHOR, handle, "warmth")
     assert (trait.sample_count, trait.positive_samples, trait.negative_samples) == (5, 3, 2)
-    assert traits.delete(bench, AUTHOR, handle, "warmth").deleted
-    assert samples.list_samples(bench, AUTHOR, handle).items == []
+    assert traits.delete(context, AUTHOR, handle, "warmth").deleted
+    assert samples.list_samples(context, AUTHOR, handle).items == []
     with pytest.raises(TraitNotFound):
-        traits.delete(bench, AUTHOR, handle, "warmth")
+        traits.delete(context, AUTHOR, handle, "warmth")
 
 
-def test_a_neutral_sample_counts_for_neither_pole(bench: Bench) -> None:
-    handle = draft(bench)
-    samples.add(bench, AUTHOR, handle, SamplesCreate(samples=[SampleInput(trait="warmth", text="so so", quality=0.5)]))
-    trait = traits.get(bench, AUTHOR, handle, "warmth")
+def test_a_neutral_sample_counts_for_neither_pole(context: Context) -> None:
+    handle = draft(context)
+    samples.add(
+        context, AUTHOR, handle, SamplesCreate(samples=[SampleInput(trait="warmth", text="so so", quality=0.5)])
+    )
+    trait = traits.get(context, AUTHOR, handle, "warmth")
     assert (trait.sample_count, trait.positive_samples, trait.negative_samples) == (1, 0, 0)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.benches import AUTHOR, ON_SQLITE, SCORER, draft, export_of, fresh_settings, new_handle, opened, trained_here
+from tests.contexts import AUTHOR, ON_SQLITE, SCORER, draft, export_of, fresh_settings, new_handle, opened, trained_here
 from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
 from traitbench.contract.scores import ScoreRequest
@@ -31,7 +31,7 @@ from traitbench.lifecycle import (
     versions,
     zero_retention,
 )
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.store import runs as run_rows
 from traitbench.store.engine import sqlite_file, writing
 
@@ -41,19 +41,19 @@ LATE = 253_402_350_000_000_000 + 10**15
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
     """A context for this module only, whose rows are damaged."""
-    with fresh_settings(tmp_path_factory.mktemp("spoilt")) as settings, opened(settings, runs=False) as bench:
-        yield bench
+    with fresh_settings(tmp_path_factory.mktemp("spoilt")) as settings, opened(settings, runs=False) as context:
+        yield context
 
 
 @pytest.fixture(scope="module")
-def exported(own: Bench) -> Bundle:
+def exported(own: Context) -> Bundle:
     return export_of(own, AUTHOR, trained_here(own))
 
 
 @pytest.fixture
-def made(own: Bench, exported: Bundle) -> str:
+def made(own: Context, exported: Bundle) -> str:
     """A trained model for one test, made quickly."""
     handle = new_handle()
     bundles.import_(own, AUTHOR, exported, handle)
@@ -64,7 +64,7 @@ Spoil = Callable[[str, str, Any], None]
 
 
 @pytest.fixture
-def spoil(own: Bench) -> Iterator[Spoil]:
+def spoil(own: Context) -> Iterator[Spoil]:
     """Write a value into a column of a model's rows; the old values are restored after the test."""
     undo: list[tuple[str, tuple[Any, ...]]] = []
 
@@ -77,16 +77,16 @@ def spoil(own: Bench) -> Iterator[Spoil]:
         )
         _in_file(own, f"UPDATE {table} SET {name} = ? WHERE rowid = ?", value, row)
         undo.append((f"UPDATE {table} SET {name} = ? WHERE rowid = ?", (before, row)))
-        if own.unchanged is not None:
-            own.unchanged.forget()
+        if own.read_cache is not None:
+            own.read_cache.clear()
 
     yield write
     for statement, values in reversed(undo):
         _in_file(own, statement, *values)
 
 
-def _in_file(bench: Bench, statement: str, *values: Any) -> list[Any]:
-    file = sqlite_file(bench.settings.database_url)
+def _in_file(context: Context, statement: str, *values: Any) -> list[Any]:
+    file = sqlite_file(context.settings.database_url)
     assert file is not None
     with closing(sqlite3.connect(file, timeout=30)) as connection, connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
@@ -113,7 +113,7 @@ MODELS: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("column", "value", "reason"), MODELS)
 def test_a_list_of_models_goes_on_without_one_that_cannot_be_read(
-    own: Bench, made: str, spoil: Spoil, column: str, value: Any, reason: str
+    own: Context, made: str, spoil: Spoil, column: str, value: Any, reason: str
 ) -> None:
     other = draft(own)
     spoil(made, column, value)
@@ -127,7 +127,7 @@ def test_a_list_of_models_goes_on_without_one_that_cannot_be_read(
     assert models.get(own, SCORER, other).handle == other
 
 
-def test_pages_of_a_list_lose_and_repeat_nothing(own: Bench, exported: Bundle, spoil: Spoil) -> None:
+def test_pages_of_a_list_lose_and_repeat_nothing(own: Context, exported: Bundle, spoil: Spoil) -> None:
     handles = sorted(new_handle() for _ in range(5))
     for handle in handles:
         bundles.import_(own, AUTHOR, exported, handle)
@@ -144,7 +144,7 @@ def test_pages_of_a_list_lose_and_repeat_nothing(own: Bench, exported: Bundle, s
     assert apart == handles[1:3]
 
 
-def test_a_handle_that_is_no_text_does_not_hold_up_a_list(own: Bench, made: str, spoil: Spoil) -> None:
+def test_a_handle_that_is_no_text_does_not_hold_up_a_list(own: Context, made: str, spoil: Spoil) -> None:
     other = draft(own)
     spoil(made, "tb_models.handle", b"local.\xff")
     page = models.list_models(own, SCORER, namespace="local", limit=250)
@@ -168,7 +168,7 @@ def test_a_handle_that_is_no_text_does_not_hold_up_a_list(own: Bench, made: str,
     ],
 )
 def test_a_list_of_versions_goes_on_without_one_that_cannot_be_read(
-    own: Bench, exported: Bundle, spoil: Spoil, column: str, value: Any
+    own: Context, exported: Bundle, spoil: Spoil, column: str, value: Any
 ) -> None:
     handle = _with_two_versions(own, exported)
     spoil(handle, column, value)
@@ -183,7 +183,7 @@ def test_a_list_of_versions_goes_on_without_one_that_cannot_be_read(
     assert scores.score(own, SCORER, handle, ScoreRequest(content="thank you"), request_id="r").composite >= 0
 
 
-def test_a_snapshot_that_is_damaged_is_said_in_plain_words(own: Bench, made: str) -> None:
+def test_a_snapshot_that_is_damaged_is_said_in_plain_words(own: Context, made: str) -> None:
     _in_file(own, "UPDATE tb_snapshots SET snapshot = X'7b' WHERE version_id = (SELECT active_version_id FROM tb_models"
              " WHERE handle = ?)", made)  # fmt: skip
     with pytest.raises(UnreadableRow, match="The snapshot of the version cannot be read"):
@@ -203,7 +203,7 @@ def test_a_snapshot_that_is_damaged_is_said_in_plain_words(own: Bench, made: str
     ],
 )
 def test_a_list_of_samples_goes_on_without_one_that_cannot_be_read(
-    own: Bench, made: str, spoil: Spoil, column: str, value: Any
+    own: Context, made: str, spoil: Spoil, column: str, value: Any
 ) -> None:
     before = samples.list_samples(own, AUTHOR, made).items
     spoil(made, column, value)
@@ -223,7 +223,7 @@ def test_a_list_of_samples_goes_on_without_one_that_cannot_be_read(
     ],
 )
 def test_a_list_of_traits_goes_on_without_one_that_cannot_be_read(
-    own: Bench, made: str, spoil: Spoil, column: str, value: Any
+    own: Context, made: str, spoil: Spoil, column: str, value: Any
 ) -> None:
     columns = "model_id, key, name, description, positive_label, negative_label, aggregation, kind"
     values = "id, 'other', 'Other', '', 'a', 'b', 'mean', 'extrinsic'"
@@ -235,7 +235,7 @@ def test_a_list_of_traits_goes_on_without_one_that_cannot_be_read(
     assert made in [model.handle for model in models.list_models(own, SCORER, namespace="local", limit=250).items]
 
 
-def test_text_that_is_not_utf_8_is_named_without_its_content(own: Bench, made: str) -> None:
+def test_text_that_is_not_utf_8_is_named_without_its_content(own: Context, made: str) -> None:
     _in_file(own, f"UPDATE tb_models SET description = {NOT_UTF_8} WHERE handle = ?", made)
     page = models.list_models(own, SCORER, namespace="local", limit=250)
     assert Unreadable(item=made, reason="a text is not UTF-8") in page.unreadable
@@ -246,17 +246,19 @@ def test_text_that_is_not_utf_8_is_named_without_its_content(own: Bench, made: s
 # ---- sweeps ----------------------------------------------------------------------------------------------------------
 
 
-def _with_two_versions(bench: Bench, exported: Bundle) -> str:
+def _with_two_versions(context: Context, exported: Bundle) -> str:
     """A model whose first version may be damaged, and whose second one scores."""
     handle, [first] = new_handle(), exported.versions
     second = first.model_copy(update={"version_no": 2, "tags": []})
     both = [first.model_copy(update={"active": False}), second]
     bundle = exported.model_copy(update={"versions": both})
-    bundles.import_(bench, AUTHOR, bundle.model_copy(update={"sha256": digest(bundle)}), handle)
+    bundles.import_(context, AUTHOR, bundle.model_copy(update={"sha256": digest(bundle)}), handle)
     return handle
 
 
-def test_feedback_of_other_models_is_learnt_when_one_cannot_be_read(own: Bench, exported: Bundle, spoil: Spoil) -> None:
+def test_feedback_of_other_models_is_learnt_when_one_cannot_be_read(
+    own: Context, exported: Bundle, spoil: Spoil
+) -> None:
     handles = [new_handle() for _ in range(3)]
     eager = replace(own, settings=replace(own.settings, retrain_after_samples=99, retrain_after_seconds=0))
     for handle in handles:
@@ -271,7 +273,7 @@ def test_feedback_of_other_models_is_learnt_when_one_cannot_be_read(own: Bench, 
     assert _in_file(own, states, *handles) == [("busy",), ("ready",), ("busy",)]
 
 
-def test_purges_are_settled_when_the_time_of_one_cannot_be_read(own: Bench, exported: Bundle) -> None:
+def test_purges_are_settled_when_the_time_of_one_cannot_be_read(own: Context, exported: Bundle) -> None:
     handles = [new_handle() for _ in range(2)]
     for handle in handles:
         bundles.import_(own, AUTHOR, exported, handle)
@@ -282,7 +284,7 @@ def test_purges_are_settled_when_the_time_of_one_cannot_be_read(own: Bench, expo
     assert not {handle for (handle,) in left} & set(handles)
 
 
-def test_a_version_of_unknown_age_stays_and_the_others_are_pruned(own: Bench, exported: Bundle, spoil: Spoil) -> None:
+def test_a_version_of_unknown_age_stays_and_the_others_are_pruned(own: Context, exported: Bundle, spoil: Spoil) -> None:
     handle, [first] = new_handle(), exported.versions
     when = datetime(2026, 1, 5, tzinfo=UTC)
     three = [
@@ -298,7 +300,7 @@ def test_a_version_of_unknown_age_stays_and_the_others_are_pruned(own: Bench, ex
     assert ([each.version_no for each in page.items], [row.item for row in page.unreadable]) == ([4], ["v1"])
 
 
-def test_a_run_with_damaged_options_is_settled_with_the_others(own: Bench, spoil: Spoil) -> None:
+def test_a_run_with_damaged_options_is_settled_with_the_others(own: Context, spoil: Spoil) -> None:
     busy = [draft(own, warm=2, cold=2) for _ in range(2)]
     started = [training.start(own, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id for handle in busy]
     spoil(busy[0], "tb_runs.options", "{")

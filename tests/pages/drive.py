@@ -15,7 +15,7 @@ from traitbench.app import preview
 from traitbench.client import Traitbench
 from traitbench.contract.models import OperationKind, Progress
 from traitbench.lifecycle import outcomes, rules
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.runs import queue
 from traitbench.scoring.snapshot import param_hash
 from traitbench.store import models, runs, tables, versions
@@ -71,35 +71,35 @@ def copied_link(at: AppTest) -> dict[str, str]:
 # ---- states that pass too quickly to look at -------------------------------------------------------------------------
 
 
-def hold_busy(bench: Bench, handle: str, progress: Progress | None, *, kind: OperationKind = "train") -> str:
+def hold_busy(context: Context, handle: str, progress: Progress | None, *, kind: OperationKind = "train") -> str:
     """Put a model into a run that does not end; answers with the run's id. It waits in a queue that no worker serves:
     a run that the engine did not know would be settled by the service's guard."""
     run_id = f"run_{ULID()}"
-    with pytest.MonkeyPatch.context() as patch, writing(bench.engine) as connection:
+    with pytest.MonkeyPatch.context() as patch, writing(context.engine) as connection:
         patch.setattr(queue, "QUEUE", _UNSERVED)
         model = _held(connection, handle)
         models.move(connection, model, "busy", now=rules.now(), run_id=run_id)
         runs.add(connection, run_id, model_id=model.id, kind=kind, effort="high", now=rules.now())
-        bench.runs.enqueue(connection, run_id, kind, model.id)
+        context.runs.enqueue(connection, run_id, kind, model.id)
         if progress is not None:
             runs.claim(connection, run_id, _OWNER)
             runs.progress(connection, run_id, _OWNER, progress.model_dump())
     return run_id
 
 
-def end_badly(bench: Bench, run_id: str, message: str) -> None:
+def end_badly(context: Context, run_id: str, message: str) -> None:
     """Let that run fail."""
-    with writing(bench.engine) as connection:
+    with writing(context.engine) as connection:
         run = runs.read(connection, run_id)
         assert run is not None
         assert outcomes.fail(connection, run, code="internal_error", message=message)
 
 
-def add_version(bench: Bench, handle: str, client: Traitbench) -> int:
+def add_version(context: Context, handle: str, client: Traitbench) -> int:
     """Give a trained model another version, learnt from every other sample, as a new search or a retraining will."""
     model, samples = client.models.get(handle), list(client.samples.list(handle))[::2]
     learnt = preview.rehearse(model, client.traits.list(handle), samples)
-    with writing(bench.engine) as connection:
+    with writing(context.engine) as connection:
         held = _held(connection, handle)
         number = models.next_version_no(connection, held.id)
         version_id = versions.add(
@@ -118,10 +118,10 @@ def add_version(bench: Bench, handle: str, client: Traitbench) -> int:
     return number
 
 
-def make_old(bench: Bench, handle: str) -> None:
+def make_old(context: Context, handle: str) -> None:
     """Leave of the figures of a model's versions what the first release knew."""
     known = {"auroc", "auroc_interval", "brier", "calibration_error", "cross_entropy", "measured_on", "folds", "counts"}
-    with writing(bench.engine) as connection:
+    with writing(context.engine) as connection:
         mine = tables.versions.c.model_id == _held(connection, handle).id
         for row in connection.execute(select(tables.versions).where(mine)).all():
             traits = {

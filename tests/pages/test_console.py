@@ -16,7 +16,7 @@ from traitbench.store.engine import writing
 @pytest.fixture
 def workbench(monkeypatch: pytest.MonkeyPatch, service: Service) -> Workbench:
     """The workbench of the machine that the service runs on, with its own key."""
-    keys.first_key(service.bench)
+    keys.first_key(service.context)
     here = Workbench(monkeypatch, service, "")
     monkeypatch.delenv("TRAITBENCH_API_URL")
     monkeypatch.delenv("TRAITBENCH_API_KEY")
@@ -34,7 +34,7 @@ def issue(at: AppTest, *, name: str, scope: str = "scoring", namespaces: tuple[s
 
 
 def key_named(service: Service, name: str) -> keys.ApiKey:
-    return next(key for key in keys.list_keys(service.bench.engine) if key.name == name)
+    return next(key for key in keys.list_keys(service.context.engine) if key.name == name)
 
 
 def test_the_key_of_the_workbench_itself_is_listed_and_cannot_be_revoked_here(workbench: Workbench) -> None:
@@ -58,7 +58,7 @@ def test_an_issued_secret_works_and_is_shown_this_once(workbench: Workbench, ser
 
 
 def test_a_key_needs_a_namespace_of_the_right_grammar(workbench: Workbench, service: Service) -> None:
-    before = len(keys.list_keys(service.bench.engine))
+    before = len(keys.list_keys(service.context.engine))
     at = issue(workbench.open("console"), name="What I typed", namespaces=("Bad Name",))
     assert "a namespace is 1" in words(at)
     form = next(str(box.key) for box in at.text_input if "console.new_key" in str(box.key))
@@ -66,12 +66,12 @@ def test_a_key_needs_a_namespace_of_the_right_grammar(workbench: Workbench, serv
     at.multiselect(key=form.replace(".name", ".namespaces")).set_value([])
     at.button(key="console.issue").click().run()
     assert "at least one namespace" in words(at)
-    assert len(keys.list_keys(service.bench.engine)) == before
+    assert len(keys.list_keys(service.context.engine)) == before
 
 
 def test_a_key_is_revoked_only_after_the_question(workbench: Workbench, service: Service, namespace: str) -> None:
     secret = service.issue(namespaces=(namespace,))
-    key = keys.list_keys(service.bench.engine)[-1]
+    key = keys.list_keys(service.context.engine)[-1]
     at = workbench.open("console")
     at.button(key=f"console.revoke.{key.id}").click().run()
     with Traitbench(service.base_url, secret) as client:
@@ -87,11 +87,11 @@ def test_a_key_that_somebody_else_removed_meanwhile_is_said_kindly(
     workbench: Workbench, service: Service, namespace: str
 ) -> None:
     service.issue(namespaces=(namespace,))
-    key = keys.list_keys(service.bench.engine)[-1]
+    key = keys.list_keys(service.context.engine)[-1]
     at = workbench.open("console")
     at.button(key=f"console.revoke.{key.id}").click().run()
     at.button(key="console.revoke.yes").click()
-    with writing(service.bench.engine) as connection:
+    with writing(service.context.engine) as connection:
         connection.execute(delete(tables.keys).where(tables.keys.c.id == key.id))
     at.run()
     assert not at.exception

@@ -118,11 +118,11 @@ def test_a_running_retraining_is_shown_while_the_old_version_scores(
     workbench: Workbench, service: Service, client: Traitbench, handle: str
 ) -> None:
     progress = Progress(phase="learning", done=0, total=1, fraction=0.5, elapsed_s=3.0, eta_s=3.0)
-    run_id = hold_busy(service.bench, handle, progress, kind="retrain")
+    run_id = hold_busy(service.context, handle, progress, kind="retrain")
     at = workbench.open("score", model=handle, text=UNKIND)
     assert "Retraining from feedback" in words(at)
     assert (at.progress[0].value, "Preview with v1" in words(at)) == (50, True)
-    end_badly(service.bench, run_id, "The disk is full.")
+    end_badly(service.context, run_id, "The disk is full.")
     at.run()
     assert "**Retraining from feedback failed.** The disk is full\\. v1 keeps scoring" in words(at)
 

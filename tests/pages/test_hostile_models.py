@@ -73,7 +73,7 @@ def hostile(service: Service, trained: Trained) -> Iterator[str]:
 def _misshape(service: Service, client: Traitbench, handle: str) -> None:
     """Give the stored metrics shapes that an import refuses: an older release may have let them in."""
     columns = tables.versions.c
-    with writing(service.bench.engine) as connection:
+    with writing(service.context.engine) as connection:
         for version in client.versions.list(handle):
             metrics = version.metrics.model_dump()
             _odd_shapes(metrics)

@@ -163,7 +163,7 @@ def test_a_policy_says_what_it_removes_before_it_does(
     workbench: Workbench, service: Service, client: Traitbench, ready: str
 ) -> None:
     for _ in range(2):
-        add_version(service.bench, ready, client)
+        add_version(service.context, ready, client)
     at = kept(workbench, ready)
     assert "3 versions now. This rule removes none of them" in words(at)
     at.number_input(key=key_of(at.number_input, "keep_unnamed")).set_value(1).run()
@@ -216,7 +216,7 @@ def test_zero_retention_says_exactly_what_goes_and_asks_for_the_name(
 def test_zero_retention_stops_what_is_running_and_says_so(
     workbench: Workbench, service: Service, client: Traitbench, draft: str
 ) -> None:
-    hold_busy(service.bench, draft, None)
+    hold_busy(service.context, draft, None)
     at = kept(workbench, draft)
     at.button(key="model.zero_on").click().run()
     assert "the current run" in words(at)

@@ -5,24 +5,24 @@ from dataclasses import replace
 
 import pytest
 
-from tests.benches import fresh_settings
 from tests.conftest import Service, free_port, make_draft, served
+from tests.contexts import fresh_settings
 from tests.pages.drive import Workbench, end_badly, hold_busy, words
 from traitbench.app import operations
 from traitbench.app.console import Listed, Overview
 from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
 from traitbench.lifecycle import keys
-from traitbench.lifecycle.bench import open_bench
+from traitbench.lifecycle.context import open_context
 from traitbench.store.runs import Tally
-from traitbench.store.workers import Seen
+from traitbench.store.workers import WorkerHeartbeat
 
 GIB = 2**30
-WORKER = Seen("local", 2.0)
+WORKER = WorkerHeartbeat("local", 2.0)
 IDLE = Overview(tally=(Tally("train", "succeeded", 5, 9.0),), workers=(WORKER,), oldest_wait_s=0.0, database_bytes=1)
 
 
-def live(running: int, queued: int, *, wait: float = 0.0, workers: tuple[Seen, ...] = (WORKER,)) -> Overview:
+def live(running: int, queued: int, *, wait: float = 0.0, workers: tuple[WorkerHeartbeat, ...] = (WORKER,)) -> Overview:
     tally = (Tally("train", "running", running, 0.0), Tally("train", "queued", queued, 0.0))
     return Overview(tally=tally, workers=workers, oldest_wait_s=wait, database_bytes=1)
 
@@ -40,7 +40,7 @@ def live(running: int, queued: int, *, wait: float = 0.0, workers: tuple[Seen, .
         (live(0, 2, wait=300), 0, 9 * GIB, "bad", "2 runs wait, the oldest for 5 min, but none is running."),
         (live(0, 0, workers=()), 0, 9 * GIB, "bad", "No worker is running."),
         (
-            live(0, 3, workers=(Seen("local", 240.0),)),
+            live(0, 3, workers=(WorkerHeartbeat("local", 240.0),)),
             *(1, 9 * GIB, "bad"),
             "No worker is running. 3 runs wait. The last one was seen 4 min ago.",
         ),
@@ -57,7 +57,7 @@ def test_the_first_sentence(seen: Overview, failed: int, free: int | None, level
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service of its own: what other tests leave busy would show here."""
     with fresh_settings(tmp_path_factory.mktemp("operations")) as settings:
-        context = open_bench(replace(settings, port=free_port()))
+        context = open_context(replace(settings, port=free_port()))
         try:
             with served(context) as service:
                 yield service
@@ -68,7 +68,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 @pytest.fixture
 def workbench(monkeypatch: pytest.MonkeyPatch, service: Service) -> Workbench:
     """The workbench of the machine that the service runs on, with a key for a namespace of its own."""
-    keys.first_key(service.bench)
+    keys.first_key(service.context)
     here = Workbench(monkeypatch, service, "")
     monkeypatch.delenv("TRAITBENCH_API_URL")
     monkeypatch.delenv("TRAITBENCH_API_KEY")
@@ -95,7 +95,7 @@ def test_a_run_is_followed_and_when_it_has_failed_it_is_started_again(workbench:
     with Traitbench(service.base_url, keys_of(service)) as client:
         make_draft(client, handle)
         run_id = hold_busy(
-            service.bench,
+            service.context,
             handle,
             Progress(phase="encoding", done=1, total=4, fraction=0.25, elapsed_s=1.0, eta_s=3.0),
             kind="discover",
@@ -104,7 +104,7 @@ def test_a_run_is_followed_and_when_it_has_failed_it_is_started_again(workbench:
         assert not at.exception
         assert "1 run in progress" in words(at)
         assert "**Discovery** of **local\\.operated**" in words(at)
-        end_badly(service.bench, run_id, "It failed for a *reason*.")
+        end_badly(service.context, run_id, "It failed for a *reason*.")
         at = workbench.open("operations")
         assert "It failed for a \\*reason\\*\\." in words(at)
         assert run_id in words(at)
@@ -122,8 +122,8 @@ def test_a_refusal_to_start_again_is_shown(workbench: Workbench, service: Servic
     handle = "local.refused"
     with Traitbench(service.base_url, keys_of(service)) as client:
         client.models.create(handle)
-        run_id = hold_busy(service.bench, handle, None, kind="discover")
-        end_badly(service.bench, run_id, "It failed.")
+        run_id = hold_busy(service.context, handle, None, kind="discover")
+        end_badly(service.context, run_id, "It failed.")
         at = workbench.open("operations")
         at.button(key=f"operations.retry.{run_id}").click().run()
         assert not at.exception
@@ -137,7 +137,7 @@ def test_a_key_that_may_not_is_not_offered_to_start_again(
 ) -> None:
     handle = f"{namespace}.foreign"
     make_draft(client, handle)
-    end_badly(service.bench, run_id := hold_busy(service.bench, handle, None), "It failed.")
+    end_badly(service.context, run_id := hold_busy(service.context, handle, None), "It failed.")
     at = workbench.open("operations")
     assert "key that owns the model's namespace" in words(at)
     assert f"operations.retry.{run_id}" not in [button.key for button in at.button]

@@ -138,7 +138,7 @@ def test_a_chosen_version_scores(workbench: Workbench, service: Service, client:
     make_draft(client, handle)
     client.models.train(handle)
     client.models.wait(handle)
-    add_version(service.bench, handle, client)
+    add_version(service.context, handle, client)
     at = workbench.open("score", model=handle, text=UNKIND)
     for version in ("v1", "v2"):
         at.selectbox(key="version").set_value(version).run()

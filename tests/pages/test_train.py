@@ -173,12 +173,12 @@ def test_a_running_retraining_says_so_and_the_old_version_scores(
     workbench: Workbench, service: Service, client: Traitbench, namespace: str
 ) -> None:
     handle = ready(client, f"{namespace}.tone")
-    run_id = hold_busy(service.bench, handle, None, kind="retune")
+    run_id = hold_busy(service.context, handle, None, kind="retune")
     at = workbench.open("train", model=handle)
     assert "Refitting" in words(at)
     assert "v1 keeps scoring meanwhile" in words(at)
     assert "Score a text with v1" in links(at)
-    end_badly(service.bench, run_id, "The disk is full.")
+    end_badly(service.context, run_id, "The disk is full.")
     at.run()
     assert "The disk is full\\. v1 did not change and keeps scoring." in " ".join(at.error[0].value.split())
     assert "v1 is active" in words(at)
@@ -211,7 +211,7 @@ def test_a_running_training_shows_phase_share_and_time_left(
     handle = f"{namespace}.tone"
     make_draft(client, handle)
     run_id = hold_busy(
-        service.bench,
+        service.context,
         handle,
         Progress(phase="encoding", done=1280, total=5300, fraction=0.23, elapsed_s=7.2, eta_s=104.0),
     )
@@ -228,7 +228,7 @@ def test_a_queued_training_waits_for_its_turn(
 ) -> None:
     handle = f"{namespace}.tone"
     make_draft(client, handle)
-    hold_busy(service.bench, handle, None)
+    hold_busy(service.context, handle, None)
     assert workbench.open("train", model=handle).progress[0].proto.text == "Waiting in the queue"
 
 
@@ -237,9 +237,9 @@ def test_when_the_run_ends_the_page_shows_the_outcome(
 ) -> None:
     handle = f"{namespace}.tone"
     make_draft(client, handle)
-    run_id = hold_busy(service.bench, handle, None)
+    run_id = hold_busy(service.context, handle, None)
     at = workbench.open("train", model=handle)
-    end_badly(service.bench, run_id, "The disk is full.")
+    end_badly(service.context, run_id, "The disk is full.")
     at.run()
     assert not at.progress
     assert "failed.** The disk is full\\." in words(at)
@@ -250,7 +250,7 @@ def test_a_failed_training_says_why_and_can_be_started_again(
 ) -> None:
     handle = f"{namespace}.tone"
     make_draft(client, handle)
-    end_badly(service.bench, hold_busy(service.bench, handle, None), "The worker was stopped three times.")
+    end_badly(service.context, hold_busy(service.context, handle, None), "The worker was stopped three times.")
     at = workbench.open("train", model=handle)
     assert "The worker was stopped three times" in at.error[0].value
     assert "Traits and samples did not change" in at.error[0].value

@@ -150,7 +150,7 @@ def test_a_busy_model_is_read_only_for_the_moment(
     workbench: Workbench, service: Service, client: Traitbench, namespace: str
 ) -> None:
     make_draft(client, f"{namespace}.full")
-    hold_busy(service.bench, f"{namespace}.full", None)
+    hold_busy(service.context, f"{namespace}.full", None)
     at = workbench.open("traits", model=f"{namespace}.full")
     assert "Read only for now" in words(at)
     assert "Training" in words(at)
@@ -164,7 +164,7 @@ def test_a_model_that_became_busy_meanwhile_refuses_with_the_way_out(
     at = workbench.open("traits", model=handle)
     at.button(key="traits.delete.warmth").click().run()
     at.button(key="traits.delete.yes").click()
-    hold_busy(service.bench, handle, None)
+    hold_busy(service.context, handle, None)
     at.run()
     assert not at.exception
     assert len(client.traits.list(handle)) == 1
@@ -251,8 +251,8 @@ def test_what_is_discovered_is_shown_with_its_figures_and_typical_texts_edited_a
 def test_a_discovery_that_failed_says_why(
     workbench: Workbench, service: Service, client: Traitbench, replies: str
 ) -> None:
-    run_id = hold_busy(service.bench, replies, None, kind="discover")
-    end_badly(service.bench, run_id, "The encoder went away.")
+    run_id = hold_busy(service.context, replies, None, kind="discover")
+    end_badly(service.context, run_id, "The encoder went away.")
     at = workbench.open("traits", model=replies)
     assert "The discovery that started" in at.error[0].value
     assert "The encoder went away" in at.error[0].value

@@ -31,7 +31,7 @@ def twice(service: Service) -> Iterator[Trained]:
         make_draft(client, handle)
         client.models.train(handle)
         client.models.wait(handle)
-        assert add_version(service.bench, handle, client) == 2
+        assert add_version(service.context, handle, client) == 2
         yield Trained(handle, client)
 
 
@@ -120,7 +120,7 @@ def test_another_version_can_be_made_the_active_one(
     workbench: Workbench, service: Service, client: Traitbench, namespace: str
 ) -> None:
     handle = ready(client, f"{namespace}.tone")
-    add_version(service.bench, handle, client)
+    add_version(service.context, handle, client)
     at = workbench.open("versions", model=handle, view="Details", version="v1")
     assert "Only the active version (v2) can get new tags" in words(at)
     at.button(key="versions.activate").click().run()
@@ -171,7 +171,7 @@ def test_a_version_of_before_shows_what_it_has_and_says_what_it_lacks(
     workbench: Workbench, service: Service, client: Traitbench, namespace: str
 ) -> None:
     handle = ready(client, f"{namespace}.tone")
-    make_old(service.bench, handle)
+    make_old(service.context, handle)
     at = workbench.open("versions", model=handle, view="Details")
     assert not at.exception
     assert "No learning curve: this version was trained by an older release" in words(at)

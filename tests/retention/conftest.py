@@ -2,13 +2,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.benches import database as database
-from tests.benches import fresh_settings, opened
-from traitbench.lifecycle.bench import Bench
+from tests.contexts import database as database
+from tests.contexts import fresh_settings, opened
+from traitbench.lifecycle.context import Context
 
 
 @pytest.fixture(scope="package")
-def bench(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Bench]:
+def context(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Context]:
     """A context without a worker: runs are queued and never executed, so a busy model stays busy."""
-    with fresh_settings(tmp_path_factory.mktemp("retention")) as settings, opened(settings, runs=False) as bench:
-        yield bench
+    with fresh_settings(tmp_path_factory.mktemp("retention")) as settings, opened(settings, runs=False) as context:
+        yield context

@@ -25,7 +25,7 @@ import httpx
 import pytest
 
 from tests.app.processes import Started, running
-from tests.benches import ON_SQLITE, fresh_settings, opened, until
+from tests.contexts import ON_SQLITE, fresh_settings, opened, until
 from tests.contract.world import served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from tests.retention.marks import files, found, mark, rows
@@ -133,9 +133,11 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
     with (
         serve(lambda request: [_letter(request, [told, *passing])]) as site,
         fresh_settings(tmp_path / "home") as settings,
-        opened(settings, runs=True) as bench,
-        served(create_app(replace(bench, extract=partial(extract, limits=ANY_PORT, permits=this_machine)))) as base_url,
-        Traitbench(base_url, keys.create(bench.engine, scope="authoring", namespaces=("local",)).secret) as client,
+        opened(settings, runs=True) as context,
+        served(
+            create_app(replace(context, extract=partial(extract, limits=ANY_PORT, permits=this_machine)))
+        ) as base_url,
+        Traitbench(base_url, keys.create(context.engine, scope="authoring", namespaces=("local",)).secret) as client,
     ):
 
         def url(word: str) -> str:
@@ -148,13 +150,13 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
             assert client.scores.compare("local.told", url(compared), url(fetched)).per_trait
 
         def look() -> dict[str, bytes]:
-            return rows(bench.engine) | files(settings.home)
+            return rows(context.engine) | files(settings.home)
 
         _train(client, "local.told", "plain")
         fetch()
         assert found(look(), [address, *passing]) == []
         client.scores.score("local.told", url(told), feedback={"warmth": 1})
-        assert [word for word in (told, address) if not found(rows(bench.engine), [word])] == []
+        assert [word for word in (told, address) if not found(rows(context.engine), [word])] == []
         assert client.models.update("local.told", zero_data_retention=True).zero_data_retention
         assert found(look(), [told, address, *passing]) == []
         fetch()

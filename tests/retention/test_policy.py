@@ -9,25 +9,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.benches import AUTHOR, SCORER, done_here, draft, trained_here
+from tests.contexts import AUTHOR, SCORER, done_here, draft, trained_here
 from traitbench.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.versions import VersionActivate
 from traitbench.errors import VersionNotFound
 from traitbench.lifecycle import models, retention, rules, scores, training, versions
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.store import models as stored
 from traitbench.store import versions as stored_versions
 from traitbench.store.engine import writing
 
 
-def test_a_test_is_on_the_database_it_names(bench: Bench, database: str) -> None:
-    assert bench.engine.dialect.name == database
+def test_a_test_is_on_the_database_it_names(context: Context, database: str) -> None:
+    assert context.engine.dialect.name == database
 
 
-def _add_version(bench: Bench, handle: str, created_at: datetime) -> int:
+def _add_version(context: Context, handle: str, created_at: datetime) -> int:
     """Add a version created at this time, like the end of a training; return its number."""
-    with writing(bench.engine) as connection:
+    with writing(context.engine) as connection:
         model = stored.hold(connection, handle)
         assert model is not None
         number = stored.next_version_no(connection, model.id)
@@ -48,8 +48,8 @@ def _add_version(bench: Bench, handle: str, created_at: datetime) -> int:
     return number
 
 
-def _numbers(bench: Bench, handle: str) -> list[int]:
-    return [version.version_no for version in versions.list_versions(bench, AUTHOR, handle, limit=250).items]
+def _numbers(context: Context, handle: str) -> list[int]:
+    return [version.version_no for version in versions.list_versions(context, AUTHOR, handle, limit=250).items]
 
 
 def _policy(**fields: Any) -> ModelUpdate:
@@ -65,61 +65,61 @@ def _policy(**fields: Any) -> ModelUpdate:
     ],
 )
 def test_a_key_that_is_missing_takes_its_default_and_null_clears(
-    bench: Bench, sent: dict[str, Any], shown: dict[str, Any]
+    context: Context, sent: dict[str, Any], shown: dict[str, Any]
 ) -> None:
-    handle = draft(bench)
-    changed = models.update(bench, AUTHOR, handle, _policy(keep_unnamed=7, keep_first_of_month=False))
-    changed = models.update(bench, AUTHOR, handle, _policy(**sent))
+    handle = draft(context)
+    changed = models.update(context, AUTHOR, handle, _policy(keep_unnamed=7, keep_first_of_month=False))
+    changed = models.update(context, AUTHOR, handle, _policy(**sent))
     assert changed.version_retention_policy is not None
     assert changed.version_retention_policy.model_dump() == shown
-    assert models.update(bench, AUTHOR, handle, ModelUpdate(description="x")) == changed.model_copy(
+    assert models.update(context, AUTHOR, handle, ModelUpdate(description="x")) == changed.model_copy(
         update={"description": "x"}
     )
-    assert models.get(bench, SCORER, handle).version_retention_policy is not None
-    cleared = models.update(bench, AUTHOR, handle, ModelUpdate(version_retention_policy=None))
+    assert models.get(context, SCORER, handle).version_retention_policy is not None
+    cleared = models.update(context, AUTHOR, handle, ModelUpdate(version_retention_policy=None))
     assert cleared.version_retention_policy is None
 
 
-def test_versions_that_a_new_policy_does_not_keep_are_gone_by_the_answer(bench: Bench) -> None:
-    handle = draft(bench)
+def test_versions_that_a_new_policy_does_not_keep_are_gone_by_the_answer(context: Context) -> None:
+    handle = draft(context)
     for month in (1, 1, 1, 2, 2, 3):
-        _add_version(bench, handle, datetime(2026, month, 5, tzinfo=UTC))
-    models.update(bench, AUTHOR, handle, _policy(keep_unnamed=1))
-    assert _numbers(bench, handle) == [6, 4, 1]
-    models.update(bench, AUTHOR, handle, _policy(keep_unnamed=0, keep_first_of_month=False))
-    assert _numbers(bench, handle) == [6]
+        _add_version(context, handle, datetime(2026, month, 5, tzinfo=UTC))
+    models.update(context, AUTHOR, handle, _policy(keep_unnamed=1))
+    assert _numbers(context, handle) == [6, 4, 1]
+    models.update(context, AUTHOR, handle, _policy(keep_unnamed=0, keep_first_of_month=False))
+    assert _numbers(context, handle) == [6]
 
 
-def test_without_a_policy_a_hundred_stay(bench: Bench) -> None:
-    handle = draft(bench)
+def test_without_a_policy_a_hundred_stay(context: Context) -> None:
+    handle = draft(context)
     for _ in range(103):
-        _add_version(bench, handle, datetime(2026, 1, 5, tzinfo=UTC))
-    assert _numbers(bench, handle) == [*range(103, 3, -1), 1]
+        _add_version(context, handle, datetime(2026, 1, 5, tzinfo=UTC))
+    assert _numbers(context, handle) == [*range(103, 3, -1), 1]
 
 
-def test_training_prunes_and_what_is_pruned_is_gone_with_its_snapshot(bench: Bench) -> None:
-    handle = trained_here(bench)
-    models.update(bench, AUTHOR, handle, _policy(keep_unnamed=1, keep_first_of_month=False))
-    assert scores.score(bench, SCORER, f"{handle}@v1", ScoreRequest(content="hello"), request_id="req").scores
+def test_training_prunes_and_what_is_pruned_is_gone_with_its_snapshot(context: Context) -> None:
+    handle = trained_here(context)
+    models.update(context, AUTHOR, handle, _policy(keep_unnamed=1, keep_first_of_month=False))
+    assert scores.score(context, SCORER, f"{handle}@v1", ScoreRequest(content="hello"), request_id="req").scores
     again = TrainRequest(effort="low", reoptimize_params=True)
-    versions.tag(bench, AUTHOR, handle, "first")
-    done_here(bench, training.start(bench, AUTHOR, handle, again)[0].run_id)
-    assert _numbers(bench, handle) == [2, 1]
-    versions.untag(bench, AUTHOR, handle, "first")
-    done_here(bench, training.start(bench, AUTHOR, handle, again)[0].run_id)
-    assert _numbers(bench, handle) == [3]
+    versions.tag(context, AUTHOR, handle, "first")
+    done_here(context, training.start(context, AUTHOR, handle, again)[0].run_id)
+    assert _numbers(context, handle) == [2, 1]
+    versions.untag(context, AUTHOR, handle, "first")
+    done_here(context, training.start(context, AUTHOR, handle, again)[0].run_id)
+    assert _numbers(context, handle) == [3]
     for gone in ("v1", "v2"):
         with pytest.raises(VersionNotFound):
-            versions.get(bench, AUTHOR, handle, gone)
+            versions.get(context, AUTHOR, handle, gone)
         with pytest.raises(VersionNotFound):
-            scores.score(bench, SCORER, f"{handle}@{gone}", ScoreRequest(content="hello"), request_id="req")
+            scores.score(context, SCORER, f"{handle}@{gone}", ScoreRequest(content="hello"), request_id="req")
 
 
-def test_the_policy_of_a_draft_is_there_for_its_first_version(bench: Bench) -> None:
-    handle = draft(bench, warm=2, cold=2)
-    models.update(bench, AUTHOR, handle, _policy(keep_unnamed=0, keep_first_of_month=False))
-    done_here(bench, training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
-    assert _numbers(bench, handle) == [1]
+def test_the_policy_of_a_draft_is_there_for_its_first_version(context: Context) -> None:
+    handle = draft(context, warm=2, cold=2)
+    models.update(context, AUTHOR, handle, _policy(keep_unnamed=0, keep_first_of_month=False))
+    done_here(context, training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
+    assert _numbers(context, handle) == [1]
 
 
 # ---- any history -----------------------------------------------------------------------------------------------------
@@ -165,30 +165,30 @@ _EVENTS = st.one_of(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=_DAYS, events=st.lists(_EVENTS, min_size=4, max_size=25))
 def test_whatever_happens_the_versions_that_stay_are_those_of_the_rule(
-    bench: Bench, first: datetime, events: list[tuple[str, Any]]
+    context: Context, first: datetime, events: list[tuple[str, Any]]
 ) -> None:
-    handle, history = draft(bench), History()
-    for _ in _told(bench, handle, history, [("version", first), *events]):
-        assert _numbers(bench, handle) == sorted(history.created, reverse=True)
-        assert models.get(bench, AUTHOR, handle).version_no == history.active
+    handle, history = draft(context), History()
+    for _ in _told(context, handle, history, [("version", first), *events]):
+        assert _numbers(context, handle) == sorted(history.created, reverse=True)
+        assert models.get(context, AUTHOR, handle).version_no == history.active
 
 
-def _told(bench: Bench, handle: str, history: History, events: list[tuple[str, Any]]) -> Iterator[None]:
+def _told(context: Context, handle: str, history: History, events: list[tuple[str, Any]]) -> Iterator[None]:
     for event, value in events:
         if event == "version":
-            history.active = _add_version(bench, handle, value)
+            history.active = _add_version(context, handle, value)
             history.created[history.active] = value
             history.prune()
         elif event == "activate":
             history.active = sorted(history.created)[value % len(history.created)]
-            versions.activate(bench, AUTHOR, handle, VersionActivate(version=f"v{history.active}"))
+            versions.activate(context, AUTHOR, handle, VersionActivate(version=f"v{history.active}"))
         elif event == "tag":
-            history.tags[value] = versions.tag(bench, AUTHOR, handle, value).version_no
+            history.tags[value] = versions.tag(context, AUTHOR, handle, value).version_no
         elif event == "untag" and value in history.tags:
-            versions.untag(bench, AUTHOR, handle, value)
+            versions.untag(context, AUTHOR, handle, value)
             del history.tags[value]
         elif event == "policy":
             history.keep_unnamed, history.keep_first_of_month = value
-            models.update(bench, AUTHOR, handle, _policy(keep_unnamed=value[0], keep_first_of_month=value[1]))
+            models.update(context, AUTHOR, handle, _policy(keep_unnamed=value[0], keep_first_of_month=value[1]))
             history.prune()
         yield

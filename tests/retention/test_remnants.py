@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.benches import AUTHOR, ON_SQLITE, draft, fresh_settings, opened
+from tests.contexts import AUTHOR, ON_SQLITE, draft, fresh_settings, opened
 from tests.retention.marks import files, found, mark
 from traitbench.contract.models import ModelUpdate
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.lifecycle import models, samples
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 
 pytestmark = ON_SQLITE
 
@@ -20,37 +20,39 @@ HISTORIES = 40
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def context(tmp_path: Path) -> Iterator[Context]:
     """A context on SQLite, whichever database the other tests use."""
     with (
         fresh_settings(tmp_path / "home") as settings,
-        opened(replace(settings, database_url=f"sqlite:///{tmp_path / 'home' / 'traitbench.db'}"), runs=False) as bench,
+        opened(
+            replace(settings, database_url=f"sqlite:///{tmp_path / 'home' / 'traitbench.db'}"), runs=False
+        ) as context,
     ):
-        yield bench
+        yield context
 
 
-def test_no_page_of_the_file_holds_a_purged_text_however_samples_came_and_went(bench: Bench) -> None:
+def test_no_page_of_the_file_holds_a_purged_text_however_samples_came_and_went(context: Context) -> None:
     """Rows that move to another page leave a copy in free space, which `secure_delete` does not overwrite."""
-    home = bench.settings.home
+    home = context.settings.home
     for seed in range(HISTORIES):
         word, rng = mark(f"gap{seed:03}"), random.Random(seed)
-        purged, other = draft(bench), draft(bench)
+        purged, other = draft(context), draft(context)
         for _ in range(rng.randint(4, 12)):
             handle, said = rng.choice(((purged, word), (other, "innocent")))
-            rng.choice((_add, _add, _add, _remove))(bench, handle, said, rng)
-        _add(bench, purged, word, rng)
+            rng.choice((_add, _add, _add, _remove))(context, handle, said, rng)
+        _add(context, purged, word, rng)
         assert found(files(home), [word])
-        models.update(bench, AUTHOR, purged, ModelUpdate(zero_data_retention=True))
+        models.update(context, AUTHOR, purged, ModelUpdate(zero_data_retention=True))
         assert found(files(home), [word]) == []
 
 
-def _add(bench: Bench, handle: str, word: str, rng: random.Random) -> None:
+def _add(context: Context, handle: str, word: str, rng: random.Random) -> None:
     lengths = [rng.randint(1, rng.choice((3, 30, 200))) for _ in range(rng.randint(1, 20))]
     sent = [SampleInput(trait="warmth", text=" ".join([word] * length), quality=1.0) for length in lengths]
-    samples.add(bench, AUTHOR, handle, SamplesCreate(samples=sent))
+    samples.add(context, AUTHOR, handle, SamplesCreate(samples=sent))
 
 
-def _remove(bench: Bench, handle: str, word: str, rng: random.Random) -> None:
-    ids = [sample.id for sample in samples.list_samples(bench, AUTHOR, handle, limit=500).items]
+def _remove(context: Context, handle: str, word: str, rng: random.Random) -> None:
+    ids = [sample.id for sample in samples.list_samples(context, AUTHOR, handle, limit=500).items]
     for sample_id in rng.sample(ids, len(ids) // 3):
-        samples.delete(bench, AUTHOR, handle, sample_id)
+        samples.delete(context, AUTHOR, handle, sample_id)

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from sqlalchemy import func, select
 
-from tests.benches import (
+from tests.contexts import (
     AUTHOR,
     COLD,
     WARM,
@@ -31,7 +31,7 @@ from traitbench.encoders import FULL, Encoder
 from traitbench.errors import InsufficientSamples, SamplesPurged, Unavailable
 from traitbench.lifecycle import learning, models, outcomes, retraining, samples, scores, training, traits, versions
 from traitbench.lifecycle import zero_retention as zero
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.runs.worker import Worker, execute
 from traitbench.scoring.snapshot import Snapshot, param_hash
 from traitbench.store import models as stored
@@ -44,31 +44,31 @@ ON, OFF = ModelUpdate(zero_data_retention=True), ModelUpdate(zero_data_retention
 TRAIN, RETUNE = TrainRequest(effort="low"), TrainRequest(effort="low", reoptimize_params=True)
 
 
-def _tell(bench: Bench, handle: str, *, mark: str = MARK) -> None:
+def _tell(context: Context, handle: str, *, mark: str = MARK) -> None:
     """Samples with a unique word."""
     told = [(text, 1.0) for text in WARM] + [(text, 0.0) for text in COLD]
     inputs = [SampleInput(trait="warmth", text=f"{mark} {text}", quality=quality) for text, quality in told]
-    samples.add(bench, AUTHOR, handle, SamplesCreate(samples=inputs))
+    samples.add(context, AUTHOR, handle, SamplesCreate(samples=inputs))
 
 
-def _marked(bench: Bench, *, trained: bool = False) -> str:
-    handle = draft(bench)
-    _tell(bench, handle)
+def _marked(context: Context, *, trained: bool = False) -> str:
+    handle = draft(context)
+    _tell(context, handle)
     if trained:
-        done_here(bench, training.start(bench, AUTHOR, handle, TRAIN)[0].run_id)
+        done_here(context, training.start(context, AUTHOR, handle, TRAIN)[0].run_id)
     return handle
 
 
-def _files(bench: Bench, mark: str = MARK) -> list[str]:
+def _files(context: Context, mark: str = MARK) -> list[str]:
     """The database files that contain the mark; a database server has none that we can search."""
-    file = sqlite_file(bench.settings.database_url)
+    file = sqlite_file(context.settings.database_url)
     if file is None:
         return []
     return [path.name for path in Path(file).parent.glob(f"{file.name}*") if mark.encode() in path.read_bytes()]
 
 
-def _kept(bench: Bench, handle: str) -> dict[str, int]:
-    with reading(bench.engine) as connection:
+def _kept(context: Context, handle: str) -> dict[str, int]:
+    with reading(context.engine) as connection:
         model = stored.find(connection, handle)
         assert model is not None
         own = tables.samples.c.model_id == model.id
@@ -77,112 +77,113 @@ def _kept(bench: Bench, handle: str) -> dict[str, int]:
         return {"samples": texts, "vectors": connection.execute(encoded).scalar_one()}
 
 
-def _unsettled(bench: Bench, handle: str) -> bool:
-    with reading(bench.engine) as connection:
+def _unsettled(context: Context, handle: str) -> bool:
+    with reading(context.engine) as connection:
         model = stored.find(connection, handle)
         assert model is not None
         return model.id in stored.unsettled_purges(connection)
 
 
-def test_switched_on_everything_that_holds_a_text_is_gone_by_the_answer(bench: Bench) -> None:
-    handle = _marked(bench, trained=True)
-    assert _kept(bench, handle) == {"samples": 8, "vectors": 8}
-    if bench.engine.dialect.name == "sqlite":
-        assert _files(bench) != []
-    shown = models.update(bench, AUTHOR, handle, ON)
+def test_switched_on_everything_that_holds_a_text_is_gone_by_the_answer(context: Context) -> None:
+    handle = _marked(context, trained=True)
+    assert _kept(context, handle) == {"samples": 8, "vectors": 8}
+    if context.engine.dialect.name == "sqlite":
+        assert _files(context) != []
+    shown = models.update(context, AUTHOR, handle, ON)
     assert shown.zero_data_retention
-    assert _files(bench) == []
-    assert _kept(bench, handle) == {"samples": 0, "vectors": 0}
-    assert not _unsettled(bench, handle)
-    trait = traits.get(bench, AUTHOR, handle, "warmth")
+    assert _files(context) == []
+    assert _kept(context, handle) == {"samples": 0, "vectors": 0}
+    assert not _unsettled(context, handle)
+    trait = traits.get(context, AUTHOR, handle, "warmth")
     assert (trait.sample_count, trait.positive_samples, trait.negative_samples) == (0, 0, 0)
-    version = versions.get(bench, AUTHOR, handle, "v1")
+    version = versions.get(context, AUTHOR, handle, "v1")
     assert version.sample_count == 8
     assert MARK not in version.model_dump_json()
 
 
-def test_a_model_under_zero_retention_scores_and_keeps_nothing_of_it(bench: Bench) -> None:
-    handle = trained_here(bench)
-    models.update(bench, AUTHOR, handle, ON)
-    card = scores.score(bench, AUTHOR, handle, ScoreRequest(content="zibeline thank you"), request_id="req")
+def test_a_model_under_zero_retention_scores_and_keeps_nothing_of_it(context: Context) -> None:
+    handle = trained_here(context)
+    models.update(context, AUTHOR, handle, ON)
+    card = scores.score(context, AUTHOR, handle, ScoreRequest(content="zibeline thank you"), request_id="req")
     assert card.scores
-    assert _files(bench, "zibeline") == []
+    assert _files(context, "zibeline") == []
 
 
-def test_without_samples_a_fresh_search_is_refused_and_training_is_nothing_to_do(bench: Bench) -> None:
-    handle = trained_here(bench)
-    models.update(bench, AUTHOR, handle, ON)
+def test_without_samples_a_fresh_search_is_refused_and_training_is_nothing_to_do(context: Context) -> None:
+    handle = trained_here(context)
+    models.update(context, AUTHOR, handle, ON)
     with pytest.raises(SamplesPurged):
-        training.start(bench, AUTHOR, handle, RETUNE)
-    assert training.start(bench, AUTHOR, handle, TRAIN)[1] is False
+        training.start(context, AUTHOR, handle, RETUNE)
+    assert training.start(context, AUTHOR, handle, TRAIN)[1] is False
 
 
-def test_a_draft_that_was_purged_can_be_told_again_and_is_purged_when_it_is_trained(bench: Bench) -> None:
-    handle = _marked(bench)
-    models.update(bench, AUTHOR, handle, ON)
+def test_a_draft_that_was_purged_can_be_told_again_and_is_purged_when_it_is_trained(context: Context) -> None:
+    handle = _marked(context)
+    models.update(context, AUTHOR, handle, ON)
     with pytest.raises(InsufficientSamples):
-        training.start(bench, AUTHOR, handle, TRAIN)
-    _tell(bench, handle)
-    done_here(bench, training.start(bench, AUTHOR, handle, TRAIN)[0].run_id)
-    assert models.get(bench, AUTHOR, handle).state == "ready"
-    assert _kept(bench, handle) == {"samples": 0, "vectors": 0}
-    assert _files(bench) == []
-    assert versions.get(bench, AUTHOR, handle, "v1").sample_count == 8
+        training.start(context, AUTHOR, handle, TRAIN)
+    _tell(context, handle)
+    done_here(context, training.start(context, AUTHOR, handle, TRAIN)[0].run_id)
+    assert models.get(context, AUTHOR, handle).state == "ready"
+    assert _kept(context, handle) == {"samples": 0, "vectors": 0}
+    assert _files(context) == []
+    assert versions.get(context, AUTHOR, handle, "v1").sample_count == 8
 
 
-def test_a_training_that_fails_leaves_the_samples_for_the_next(bench: Bench) -> None:
+def test_a_training_that_fails_leaves_the_samples_for_the_next(context: Context) -> None:
     handle = new_handle()
-    models.create(bench, AUTHOR, ModelCreate(handle=handle, zero_data_retention=True))
-    traits.add(bench, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Warmth")]))
-    _tell(bench, handle)
-    started = training.start(bench, AUTHOR, handle, TRAIN)[0]
+    models.create(context, AUTHOR, ModelCreate(handle=handle, zero_data_retention=True))
+    traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Warmth")]))
+    _tell(context, handle)
+    started = training.start(context, AUTHOR, handle, TRAIN)[0]
 
     def broken(_: object) -> None:
         raise RuntimeError(MARK)
 
     execute(
-        Worker(bench.engine, bench.settings.database_url, "here", {"train": broken}, outcomes.fail), str(started.run_id)
+        Worker(context.engine, context.settings.database_url, "here", {"train": broken}, outcomes.fail),
+        str(started.run_id),
     )
-    model = models.get(bench, AUTHOR, handle)
+    model = models.get(context, AUTHOR, handle)
     assert model.state == "failed"
     assert MARK not in model.model_dump_json()
-    assert _kept(bench, handle)["samples"] == 8
-    models.update(bench, AUTHOR, handle, ON)
-    assert _files(bench) == []
+    assert _kept(context, handle)["samples"] == 8
+    models.update(context, AUTHOR, handle, ON)
+    assert _files(context) == []
 
 
-def test_asked_for_again_it_purges_again(bench: Bench) -> None:
-    handle = draft(bench)
-    models.update(bench, AUTHOR, handle, ON)
-    _tell(bench, handle)
-    models.update(bench, AUTHOR, handle, ModelUpdate(description="an edit of something else"))
-    assert _kept(bench, handle)["samples"] == 8
-    models.update(bench, AUTHOR, handle, ON)
-    assert _kept(bench, handle)["samples"] == 0
+def test_asked_for_again_it_purges_again(context: Context) -> None:
+    handle = draft(context)
+    models.update(context, AUTHOR, handle, ON)
+    _tell(context, handle)
+    models.update(context, AUTHOR, handle, ModelUpdate(description="an edit of something else"))
+    assert _kept(context, handle)["samples"] == 8
+    models.update(context, AUTHOR, handle, ON)
+    assert _kept(context, handle)["samples"] == 0
 
 
-def test_switched_off_it_brings_nothing_back_and_feedback_is_kept_again(bench: Bench) -> None:
-    handle = trained_here(bench)
-    models.update(bench, AUTHOR, handle, ON)
-    shown = models.update(bench, AUTHOR, handle, OFF)
+def test_switched_off_it_brings_nothing_back_and_feedback_is_kept_again(context: Context) -> None:
+    handle = trained_here(context)
+    models.update(context, AUTHOR, handle, ON)
+    shown = models.update(context, AUTHOR, handle, OFF)
     assert not shown.zero_data_retention
-    assert samples.list_samples(bench, AUTHOR, handle).items == []
+    assert samples.list_samples(context, AUTHOR, handle).items == []
     said = ScoreRequest(content="thank you", feedback={"warmth": 1})
-    assert len(scores.score(bench, AUTHOR, handle, said, request_id="req").metadata.sample_ids) == 1
-    assert models.update(bench, AUTHOR, handle, ModelUpdate(zero_data_retention=None)) == models.get(
-        bench, AUTHOR, handle
+    assert len(scores.score(context, AUTHOR, handle, said, request_id="req").metadata.sample_ids) == 1
+    assert models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=None)) == models.get(
+        context, AUTHOR, handle
     )
 
 
-def test_feedback_that_waits_is_purged_and_never_learnt(bench: Bench) -> None:
-    handle = trained_here(bench)
+def test_feedback_that_waits_is_purged_and_never_learnt(context: Context) -> None:
+    handle = trained_here(context)
     for i in range(9):
         said = ScoreRequest(content=f"{MARK} {i}", feedback={"warmth": i % 2})
-        scores.score(bench, AUTHOR, handle, said, request_id="req")
-    models.update(bench, AUTHOR, handle, ON)
-    assert _files(bench) == []
-    retraining.sweep(bench.engine, bench.runs, bench.settings)
-    assert models.get(bench, AUTHOR, handle).state == "ready"
+        scores.score(context, AUTHOR, handle, said, request_id="req")
+    models.update(context, AUTHOR, handle, ON)
+    assert _files(context) == []
+    retraining.sweep(context.engine, context.runs, context.settings)
+    assert models.get(context, AUTHOR, handle).state == "ready"
 
 
 # ---- what runs meanwhile ---------------------------------------------------------------------------------------------
@@ -202,108 +203,108 @@ class Meanwhile:
         return self._encoder.encode(texts, mode=mode)
 
 
-def _done_while(bench: Bench, run_id: str | None, happens: Callable[[], object]) -> None:
-    train = partial(learning.train, bench.engine, Meanwhile(bench.encoder, happens))
+def _done_while(context: Context, run_id: str | None, happens: Callable[[], object]) -> None:
+    train = partial(learning.train, context.engine, Meanwhile(context.encoder, happens))
     bodies = dict.fromkeys(("train", "retune", "retrain"), train)
-    execute(Worker(bench.engine, bench.settings.database_url, "here", bodies, outcomes.fail), str(run_id))
+    execute(Worker(context.engine, context.settings.database_url, "here", bodies, outcomes.fail), str(run_id))
 
 
-def test_a_run_in_flight_is_cancelled_and_stores_nothing(bench: Bench) -> None:
-    handle = _marked(bench)
-    started = training.start(bench, AUTHOR, handle, TRAIN)[0]
+def test_a_run_in_flight_is_cancelled_and_stores_nothing(context: Context) -> None:
+    handle = _marked(context)
+    started = training.start(context, AUTHOR, handle, TRAIN)[0]
     answers: list[Any] = []
 
     def switch_on() -> None:
-        answers.append(models.update(bench, AUTHOR, handle, ON))
-        answers.append(_files(bench))
+        answers.append(models.update(context, AUTHOR, handle, ON))
+        answers.append(_files(context))
 
-    _done_while(bench, started.run_id, switch_on)
+    _done_while(context, started.run_id, switch_on)
     shown, files = answers
     assert (shown.state, files) == ("failed", [])
-    after = models.get(bench, AUTHOR, handle)
+    after = models.get(context, AUTHOR, handle)
     assert after == shown
     assert after.last_operation is not None
     assert after.last_operation.error is not None
     assert (after.last_operation.run_id, after.last_operation.error.code) == (started.run_id, "cancelled")
-    assert _kept(bench, handle) == {"samples": 0, "vectors": 0}
-    assert versions.list_versions(bench, AUTHOR, handle).items == []
-    assert _files(bench) == []
+    assert _kept(context, handle) == {"samples": 0, "vectors": 0}
+    assert versions.list_versions(context, AUTHOR, handle).items == []
+    assert _files(context) == []
 
 
-def test_a_search_in_flight_is_cancelled_and_the_old_version_serves(bench: Bench) -> None:
-    handle = _marked(bench, trained=True)
-    started = training.start(bench, AUTHOR, handle, RETUNE)[0]
-    shown = models.update(bench, AUTHOR, handle, ON)
+def test_a_search_in_flight_is_cancelled_and_the_old_version_serves(context: Context) -> None:
+    handle = _marked(context, trained=True)
+    started = training.start(context, AUTHOR, handle, RETUNE)[0]
+    shown = models.update(context, AUTHOR, handle, ON)
     assert (shown.state, shown.version_no) == ("ready", 1)
-    done_here(bench, started.run_id)
-    assert models.get(bench, AUTHOR, handle) == shown
-    assert _files(bench) == []
+    done_here(context, started.run_id)
+    assert models.get(context, AUTHOR, handle) == shown
+    assert _files(context) == []
 
 
-def test_switched_off_in_mid_training_the_samples_stay(bench: Bench) -> None:
-    handle = draft(bench)
-    models.update(bench, AUTHOR, handle, ON)
-    _tell(bench, handle)
-    started = training.start(bench, AUTHOR, handle, TRAIN)[0]
-    _done_while(bench, started.run_id, lambda: models.update(bench, AUTHOR, handle, OFF))
-    assert models.get(bench, AUTHOR, handle).state == "ready"
-    assert _kept(bench, handle)["samples"] == 8
-    models.update(bench, AUTHOR, handle, ON)
+def test_switched_off_in_mid_training_the_samples_stay(context: Context) -> None:
+    handle = draft(context)
+    models.update(context, AUTHOR, handle, ON)
+    _tell(context, handle)
+    started = training.start(context, AUTHOR, handle, TRAIN)[0]
+    _done_while(context, started.run_id, lambda: models.update(context, AUTHOR, handle, OFF))
+    assert models.get(context, AUTHOR, handle).state == "ready"
+    assert _kept(context, handle)["samples"] == 8
+    models.update(context, AUTHOR, handle, ON)
 
 
 # ---- a log that somebody reads ---------------------------------------------------------------------------------------
 
 
-def test_a_log_that_somebody_reads_is_said_to_hold_the_texts_still(bench: Bench) -> None:
-    handle = _marked(bench)
-    with reading(bench.engine) as reader:
+def test_a_log_that_somebody_reads_is_said_to_hold_the_texts_still(context: Context) -> None:
+    handle = _marked(context)
+    with reading(context.engine) as reader:
         model = stored.find(reader, handle)
         assert model is not None
-        with writing(bench.engine) as connection:
+        with writing(context.engine) as connection:
             zero.purge(connection, model.id)
-        assert _kept(bench, handle) == {"samples": 0, "vectors": 0}
-        if bench.engine.dialect.name == "sqlite":
+        assert _kept(context, handle) == {"samples": 0, "vectors": 0}
+        if context.engine.dialect.name == "sqlite":
             with pytest.raises(Unavailable) as caught:
-                zero.settle_or_say(bench.engine, model.id, patience_s=0.1)
+                zero.settle_or_say(context.engine, model.id, patience_s=0.1)
             assert "Retry-After" in caught.value.headers
-            assert _unsettled(bench, handle)
-            assert _files(bench) == ["traitbench.db-wal"]
+            assert _unsettled(context, handle)
+            assert _files(context) == ["traitbench.db-wal"]
     # Sent again when the reader has gone. The log of a database server is the operator's: there is nothing to wait for.
-    zero.settle_or_say(bench.engine, model.id, patience_s=0.1)
-    assert not _unsettled(bench, handle)
-    assert _files(bench) == []
+    zero.settle_or_say(context.engine, model.id, patience_s=0.1)
+    assert not _unsettled(context, handle)
+    assert _files(context) == []
 
 
-def test_a_log_is_emptied_by_the_sweep_when_its_reader_has_gone(bench: Bench) -> None:
-    handle = _marked(bench)
-    with reading(bench.engine) as reader:
+def test_a_log_is_emptied_by_the_sweep_when_its_reader_has_gone(context: Context) -> None:
+    handle = _marked(context)
+    with reading(context.engine) as reader:
         model = stored.find(reader, handle)
         assert model is not None
-        with writing(bench.engine) as connection:
+        with writing(context.engine) as connection:
             zero.purge(connection, model.id)
-    zero.sweep(bench.engine)
-    assert not _unsettled(bench, handle)
-    assert _files(bench) == []
+    zero.sweep(context.engine)
+    assert not _unsettled(context, handle)
+    assert _files(context) == []
 
 
-def test_a_purge_that_came_later_is_not_taken_for_settled(bench: Bench) -> None:
-    handle = draft(bench)
-    with writing(bench.engine) as connection:
+def test_a_purge_that_came_later_is_not_taken_for_settled(context: Context) -> None:
+    handle = draft(context)
+    with writing(context.engine) as connection:
         model = stored.hold(connection, handle)
         assert model is not None
         zero.purge(connection, model.id)
         microseconds = stored.unsettled_purges(connection)[model.id]
         stored.purge_settled(connection, model.id, microseconds - 1_000_000)
-    assert _unsettled(bench, handle)
-    assert zero.settle(bench.engine, model.id)
-    assert not _unsettled(bench, handle)
+    assert _unsettled(context, handle)
+    assert zero.settle(context.engine, model.id)
+    assert not _unsettled(context, handle)
 
 
 # ---- words that discovery took from the texts ------------------------------------------------------------------------
 
 
-def test_names_that_were_words_of_the_texts_give_way_to_keys_in_the_versions_too(bench: Bench) -> None:
-    handle = _marked(bench)
+def test_names_that_were_words_of_the_texts_give_way_to_keys_in_the_versions_too(context: Context) -> None:
+    handle = _marked(context)
     words = {"name": f"{MARK} vs form", "positive_label": MARK, "negative_label": "form", "description": f"{MARK}!"}
     fields = {
         **words,
@@ -312,38 +313,38 @@ def test_names_that_were_words_of_the_texts_give_way_to_keys_in_the_versions_too
         "aggregation": "mean",
         "discovery": {**words, "offset": 0.5},
     }
-    axis = stored_traits.Axis(bench.encoder.digest, np.eye(1, bench.encoder.dimension, dtype=np.float32)[0])
+    axis = stored_traits.Axis(context.encoder.digest, np.eye(1, context.encoder.dimension, dtype=np.float32)[0])
     anchors = {"anchor_sample_ids": {"positive": [1], "negative": [2]}}
-    with writing(bench.engine) as connection:
+    with writing(context.engine) as connection:
         model = stored.hold(connection, handle)
         assert model is not None
         stored_traits.add(connection, model.id, [{**fields, **anchors, **stored_traits.axis_fields(axis)}])
-    traits.update(bench, AUTHOR, handle, "axis_1", TraitUpdate(negative_label="my own word"))
-    done_here(bench, training.start(bench, AUTHOR, handle, TRAIN)[0].run_id)
-    models.update(bench, AUTHOR, handle, ON)
-    trait = traits.get(bench, AUTHOR, handle, "axis_1")
+    traits.update(context, AUTHOR, handle, "axis_1", TraitUpdate(negative_label="my own word"))
+    done_here(context, training.start(context, AUTHOR, handle, TRAIN)[0].run_id)
+    models.update(context, AUTHOR, handle, ON)
+    trait = traits.get(context, AUTHOR, handle, "axis_1")
     assert (trait.name, trait.positive_label, trait.negative_label) == ("axis_1", "positive", "my own word")
     assert (trait.description, trait.kind) == ("", "intrinsic")
     assert trait.anchor_sample_ids is not None
     assert trait.anchor_sample_ids.model_dump() == {"positive": [], "negative": []}
-    version = versions.get(bench, AUTHOR, handle, "v1")
+    version = versions.get(context, AUTHOR, handle, "v1")
     assert version.snapshot is not None
     assert param_hash(Snapshot.from_json(version.snapshot)) == version.param_hash
-    assert _files(bench) == []
-    assert scores.score(bench, AUTHOR, handle, ScoreRequest(content="hello"), request_id="req").scores.keys() == {
+    assert _files(context) == []
+    assert scores.score(context, AUTHOR, handle, ScoreRequest(content="hello"), request_id="req").scores.keys() == {
         "warmth",
         "axis_1",
     }
 
 
 def test_a_worker_leaves_nothing_of_what_it_has_learnt(tmp_path: Path) -> None:
-    with fresh_settings(tmp_path) as settings, opened(settings, runs=True) as bench:
+    with fresh_settings(tmp_path) as settings, opened(settings, runs=True) as context:
         handle = new_handle()
-        models.create(bench, AUTHOR, ModelCreate(handle=handle, zero_data_retention=True))
-        traits.add(bench, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Warmth")]))
-        _tell(bench, handle)
-        training.start(bench, AUTHOR, handle, TRAIN)
-        assert settled(bench, handle).state == "ready"
-        assert _kept(bench, handle) == {"samples": 0, "vectors": 0}
-        until(lambda: not _unsettled(bench, handle), what="the log to be emptied")
-        assert _files(bench) == []
+        models.create(context, AUTHOR, ModelCreate(handle=handle, zero_data_retention=True))
+        traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Warmth")]))
+        _tell(context, handle)
+        training.start(context, AUTHOR, handle, TRAIN)
+        assert settled(context, handle).state == "ready"
+        assert _kept(context, handle) == {"samples": 0, "vectors": 0}
+        until(lambda: not _unsettled(context, handle), what="the log to be emptied")
+        assert _files(context) == []

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import Engine
 from ulid import ULID
 
-from tests.benches import database as database
-from tests.benches import fresh_settings, new_handle, until
-from traitbench.lifecycle.bench import open_store
+from tests.contexts import database as database
+from tests.contexts import fresh_settings, new_handle, until
+from traitbench.lifecycle.context import open_store
 from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
 from traitbench.store import models, runs

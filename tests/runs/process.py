@@ -12,7 +12,7 @@ from threading import Thread
 
 from traitbench.lifecycle import outcomes
 from traitbench.runs.execution import Execution
-from traitbench.runs.guard import Pace
+from traitbench.runs.watchdog import WatchdogIntervals
 from traitbench.runs.worker import Worker, serve
 from traitbench.store.engine import open_engine, writing
 
@@ -42,8 +42,8 @@ def main() -> None:
     sys.addaudithook(note)
     Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
     worker = Worker(engine, told["url"], told["executor_id"], {"train": count}, outcomes.fail)
-    pace = Pace(heartbeat_s=0.2, expiry_s=told["expiry_s"], reconcile_every=2, keep_s=told["keep_s"])
-    serve(worker, ready=lambda: write("ready"), pace=pace)
+    intervals = WatchdogIntervals(heartbeat_s=0.2, expiry_s=told["expiry_s"], reconcile_every=2, keep_s=told["keep_s"])
+    serve(worker, ready=lambda: write("ready"), intervals=intervals)
     write("buried")
     os._exit(1)
 

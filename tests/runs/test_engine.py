@@ -12,7 +12,7 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import text
 
-from tests.benches import until
+from tests.contexts import until
 from tests.runs.conftest import StartWorker, Yard
 from traitbench.runs.names import APPLICATION_VERSION, SERIALIZER, engine_url
 from traitbench.store import runs, workers

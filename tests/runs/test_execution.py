@@ -10,11 +10,11 @@ from tests.runs.conftest import Yard
 from traitbench.errors import InsufficientSamples
 from traitbench.lifecycle import outcomes, rules
 from traitbench.runs.execution import Execution, Fenced
-from traitbench.runs.pulse import Place
+from traitbench.runs.heartbeat import WorkItem
 from traitbench.runs.worker import Body, Worker, execute, persist
 from traitbench.store import models, runs
 from traitbench.store.engine import reading, writing
-from traitbench.store.trouble import unavailable
+from traitbench.store.errors import unavailable
 
 
 def _worker(yard: Yard, body: Body) -> Worker:
@@ -90,7 +90,7 @@ def test_a_run_waits_for_its_database_and_is_executed_when_that_is_back(
 def test_a_suspected_run_is_executed_alone(yard: Yard) -> None:
     suspected, other = _queue(yard)[1], _queue(yard)[1]
     with writing(yard.engine) as connection:
-        runs.strike(connection, suspected, strikes=1, place=Place("learning").to_json())
+        runs.strike(connection, suspected, strikes=1, place=WorkItem("learning").to_json())
     began, beside, leave = Event(), list[str](), Event()
 
     def body(execution: Execution) -> None:

@@ -3,8 +3,8 @@ from threading import Event
 
 import pytest
 
-from tests.benches import ON_SQLITE
-from traitbench.runs.schedules import Schedule, keep, turn
+from tests.contexts import ON_SQLITE
+from traitbench.runs.schedules import Schedule, start_all, turn
 
 pytestmark = ON_SQLITE
 
@@ -19,7 +19,7 @@ def test_a_task_has_its_turn_again_and_again_even_if_one_fails() -> None:
             never.wait()
         raise RuntimeError
 
-    keep([Schedule("tests", 0.01, task)])
+    start_all([Schedule("tests", 0.01, task)])
     assert enough.wait(10)
 
 

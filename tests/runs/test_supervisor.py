@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.benches import ON_SQLITE, until
-from traitbench.runs.pulse import Place
+from tests.contexts import ON_SQLITE, until
+from traitbench.runs.heartbeat import WorkItem
 from traitbench.runs.supervisor import Supervisor
 
 pytestmark = ON_SQLITE
@@ -25,15 +25,15 @@ DEAF = "import sys, time; sys.stdin.readline(); print('ready', flush=True); time
 # Children that send heartbeats and hold a piece of a run; the second line of input ends them.
 HOLDS = """
 import os, sys, threading, time
-from traitbench.runs.pulse import Place, Pulse
+from traitbench.runs.heartbeat import Heartbeat, WorkItem
 told, does = sys.stdin.readline(), sys.argv[1]
 open(sys.argv[2], "a").write(told)
-pulse = Pulse(every_s=0.1, longest_piece_s=0.5)
-pulse.start()
-pulse.at("run_1", Place("encoding", samples=(7,)))
-pulse.ready()
+heartbeat = Heartbeat(every_s=0.1, longest_piece_s=0.5)
+heartbeat.start()
+heartbeat.at("run_1", WorkItem("encoding", samples=(7,)))
+heartbeat.ready()
 if "deaths" in told:
-    pulse.judged()
+    heartbeat.judged()
 elif does == "freeze":
     # One C function that never releases the interpreter's lock.
     sys.set_int_max_str_digits(0)
@@ -43,12 +43,12 @@ elif does == "crash":
     ctypes.string_at(0)
 elif does == "slow":
     time.sleep(600)
-pulse.at("run_1", None)
+heartbeat.at("run_1", None)
 sys.stdin.read()
 """
 PRESSED = """
 import resource, sys, threading, time
-from traitbench.runs.pulse import Place
+from traitbench.runs.heartbeat import WorkItem
 from traitbench.runs.supervisor import Supervisor
 soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 supervisor = Supervisor([sys.executable, "-c", sys.argv[1]], {})
@@ -150,7 +150,7 @@ def test_a_worker_that_ends_by_its_own_doing_is_replaced_and_the_next_one_is_tol
     until(lambda: _told(tmp_path)[1:], what="a second child")
     assert _told(tmp_path)[:2] == [
         {"a": 1},
-        {"a": 1, "deaths": [{"cause": cause, "places": {"run_1": Place("encoding", samples=(7,)).to_json()}}]},
+        {"a": 1, "deaths": [{"cause": cause, "places": {"run_1": WorkItem("encoding", samples=(7,)).to_json()}}]},
     ]
     until(supervisor.ready, what="the second child to be ready")
     child = supervisor.pid
@@ -165,7 +165,7 @@ def test_a_worker_that_ends_by_its_own_doing_is_replaced_and_the_next_one_is_tol
 def test_a_worker_that_is_killed_or_stopped_from_outside_is_replaced_and_no_run_is_blamed(
     tmp_path: Path, number: signal.Signals, caplog: pytest.LogCaptureFixture
 ) -> None:
-    code = HOLDS.replace('pulse.at("run_1", None)', "")
+    code = HOLDS.replace('heartbeat.at("run_1", None)', "")
     supervisor = Supervisor([sys.executable, "-c", code, "hold", str(tmp_path / "told")], {"a": 1}, silence_s=2.0)
     supervisor.start()
     with caplog.at_level(logging.ERROR):  # the warnings are expected

@@ -4,22 +4,24 @@ import pytest
 from traitbench.scoring.candidates import (
     LABEL_SLOPES,
     Candidate,
-    Slate,
-    Told,
-    Weighed,
-    blind,
+    CandidateSet,
+    HeldOut,
+    ModelAverage,
+    average_candidates,
     label_slope,
+    nested_out_of_fold,
     pruned,
-    weigh,
 )
 
-SLATE = Slate([Candidate(0.5, slope) for slope in LABEL_SLOPES])
+CANDIDATES = CandidateSet([Candidate(0.5, slope) for slope in LABEL_SLOPES])
 
 
-def held_out(values: np.ndarray, labels: np.ndarray | None, y: np.ndarray) -> Told:
+def held_out(values: np.ndarray, labels: np.ndarray | None, y: np.ndarray) -> HeldOut:
     n = len(y)
     balance = np.full(n, 1 / n)
-    return Told(y, balance, np.arange(n) // 2 % 4, SLATE.candidates, np.repeat(values[:, None], 5, axis=1), labels)
+    return HeldOut(
+        y, balance, np.arange(n) // 2 % 4, CANDIDATES.candidates, np.repeat(values[:, None], 5, axis=1), labels
+    )
 
 
 Y = np.tile([1.0, 0.0], 8)
@@ -28,7 +30,7 @@ KNOWING = 2 * Y - 1 + 0.3 * NOISE
 
 
 def slope(values: np.ndarray, labels: np.ndarray) -> float:
-    return weigh(held_out(values, labels, Y), SLATE).label_slope
+    return average_candidates(held_out(values, labels, Y), CANDIDATES).label_slope
 
 
 def test_informative_labels_are_used_and_random_ones_are_not() -> None:
@@ -45,13 +47,13 @@ def test_grades_support_the_labels_as_much_as_poles_do() -> None:
     """The cross-entropy of grades varies less than that of poles, and is corrected for that."""
     y = np.linspace(0.02, 0.98, 16)
     labels = y + 0.02 * NOISE
-    assert weigh(held_out(NOISE, labels, y), SLATE).label_slope > 1
-    assert weigh(held_out(y, NOISE, y), SLATE).label_slope < 0.2
+    assert average_candidates(held_out(NOISE, labels, y), CANDIDATES).label_slope > 1
+    assert average_candidates(held_out(y, NOISE, y), CANDIDATES).label_slope < 0.2
 
 
 def test_a_logit_is_the_sum_of_gains_labels_and_offset() -> None:
     known = held_out(KNOWING, NOISE, Y)
-    result = weigh(known, SLATE)
+    result = average_candidates(known, CANDIDATES)
     by_hand = known.values @ result.gains + result.label_gain * NOISE + result.offset
     np.testing.assert_allclose(result.logits(known), by_hand)
     assert 0 < result.label_share < 1
@@ -59,11 +61,11 @@ def test_a_logit_is_the_sum_of_gains_labels_and_offset() -> None:
 
 def test_dropping_negligible_candidates_changes_nothing() -> None:
     known = held_out(NOISE, -KNOWING, Y)
-    whole = weigh(known, SLATE)
+    whole = average_candidates(known, CANDIDATES)
     kept = pruned(whole)
-    assert len(kept.slate.candidates) < len(SLATE.candidates)
-    assert kept.share.sum() == pytest.approx(1)
-    np.testing.assert_allclose(kept.logits(known.of(kept.slate)), whole.logits(known), atol=0.01)
+    assert len(kept.candidates.candidates) < len(CANDIDATES.candidates)
+    assert kept.weights.sum() == pytest.approx(1)
+    np.testing.assert_allclose(kept.logits(known.for_candidates(kept.candidates)), whole.logits(known), atol=0.01)
 
 
 def test_a_nested_out_of_fold_score_does_not_depend_on_its_own_label() -> None:
@@ -72,8 +74,8 @@ def test_a_nested_out_of_fold_score_does_not_depend_on_its_own_label() -> None:
         held_out(KNOWING, NOISE, np.where(np.arange(16) // 2 % 4 == 0, 1 - Y, Y)),
     )
     out = known.folds == 0
-    start = weigh(known, SLATE)
-    np.testing.assert_allclose(blind(known, start)[out], blind(turned, start)[out], atol=1e-9)
+    start = average_candidates(known, CANDIDATES)
+    np.testing.assert_allclose(nested_out_of_fold(known, start)[out], nested_out_of_fold(turned, start)[out], atol=1e-9)
 
 
 def test_one_sample_per_pole_shows_whether_the_labels_are_right() -> None:
@@ -101,4 +103,4 @@ def test_names_that_no_search_produces_are_refused(name: object) -> None:
 
 def test_a_direction_is_a_candidate_without_the_labels() -> None:
     assert Candidate(0.5, 2.5, (1.0, 2.0)).direction == Candidate(0.5, 0.0, (1.0, 2.0))
-    assert isinstance(weigh(held_out(NOISE, None, Y), SLATE), Weighed)
+    assert isinstance(average_candidates(held_out(NOISE, None, Y), CANDIDATES), ModelAverage)

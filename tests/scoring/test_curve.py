@@ -8,19 +8,19 @@ from scipy.special import logit
 
 from tests.scoring.hand import fitted, samples
 from tests.scoring.test_axis import cloud
-from traitbench.scoring.area import sure
+from traitbench.scoring.auroc import out_of_fold_interval
 from traitbench.scoring.curve import MORE, Point, prospects
-from traitbench.scoring.search import Evidence, Recipe, evidence
+from traitbench.scoring.search import Recipe, TrainingSamples, evidence
 
 PLAIN = Recipe(0.75, 0.0, None, None)
 
 
-def ahead(samples: Evidence, area: float = 0.9) -> dict[str, Any]:
-    n = int(samples.judged.sum())
-    return prospects(samples, PLAIN, Point(n, area, sure(area, n // 2, n // 2)))
+def ahead(samples: TrainingSamples, area: float = 0.9) -> dict[str, Any]:
+    n = int(samples.is_evaluated.sum())
+    return prospects(samples, PLAIN, Point(n, area, out_of_fold_interval(area, n // 2, n // 2)))
 
 
-def poles(positive: int, negative: int, *, spread: float = 1.0, apart: float = 1.0, seed: int = 1) -> Evidence:
+def poles(positive: int, negative: int, *, spread: float = 1.0, apart: float = 1.0, seed: int = 1) -> TrainingSamples:
     """Two clouds; the positive one is wider by `spread`."""
     rng = np.random.default_rng(seed)
     X: NDArray[np.float64] = rng.normal(size=(positive + negative, 30))
@@ -61,7 +61,7 @@ def test_a_curve_needs_four_samples_per_pole_and_a_forecast_eight() -> None:
 @pytest.mark.parametrize("area", [0.3, 0.5, 0.8, 0.97, 1.0])
 def test_the_forecast_is_a_little_higher_and_no_more_certain_than_the_figure(n: int, area: float) -> None:
     forecast = ahead(poles(n, n, apart=0.5), area)["forecast"]
-    low, high = sure(area, n, n)
+    low, high = out_of_fold_interval(area, n, n)
     assert forecast["more"] == MORE
     assert forecast["samples"] == 2 * n + MORE
     assert area <= forecast["auroc"] <= 1

@@ -7,16 +7,16 @@ from threadpoolctl import threadpool_limits
 
 from tests.scoring.hand import directions
 from tests.scoring.test_axis import cloud
-from traitbench.scoring.area import interval
+from traitbench.scoring.auroc import interval
 from traitbench.scoring.evaluate import auroc, confusion, figures, judged, measured
-from traitbench.scoring.search import EFFORTS, Evidence, Found, evidence, search
+from traitbench.scoring.search import EFFORTS, SearchResult, TrainingSamples, evidence, search
 from traitbench.scoring.snapshot import Breaks
 
 EFFORT = EFFORTS["low"]
 FIGURES = ("auroc", "auroc_interval", "brier", "calibration_error", "cross_entropy")
 
 
-def seen(n: int, d: int = 16, *, apart: float = 0.6) -> tuple[Evidence, Found]:
+def seen(n: int, d: int = 16, *, apart: float = 0.6) -> tuple[TrainingSamples, SearchResult]:
     samples = evidence(*cloud(n, d, apart=apart), range(n))
     return samples, search(samples, EFFORT)
 
@@ -94,11 +94,11 @@ def test_few_samples_are_evaluated_over_several_turns() -> None:
     samples, result = seen(24)
     turns: list[int] = []
 
-    def refit(turn: int) -> Found:
+    def refit(turn: int) -> SearchResult:
         turns.append(turn)
         return search(samples, EFFORT, turn=turn)
 
-    metrics = figures(samples, result, again=refit)
+    metrics = figures(samples, result, refit=refit)
     assert turns == [1, 2]
     assert result.held_out is not None
     held_out = [each.held_out for each in (result, refit(1), refit(2))]
@@ -108,7 +108,7 @@ def test_few_samples_are_evaluated_over_several_turns() -> None:
 
 def test_many_samples_are_evaluated_in_one_turn() -> None:
     samples, result = seen(64)
-    assert figures(samples, result, again=lambda _: pytest.fail("not needed"))["brier"] > 0
+    assert figures(samples, result, refit=lambda _: pytest.fail("not needed"))["brier"] > 0
 
 
 def test_the_confusion_table_counts_held_out_scores_by_tier() -> None:

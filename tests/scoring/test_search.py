@@ -4,7 +4,7 @@ from scipy.special import expit
 
 from tests.scoring.hand import directions
 from tests.scoring.test_axis import cloud
-from traitbench.scoring.search import EFFORTS, Evidence, Found, evidence, search
+from traitbench.scoring.search import EFFORTS, SearchResult, TrainingSamples, evidence, search
 
 
 def test_a_repeated_text_is_one_sample_with_the_mean_quality() -> None:
@@ -22,7 +22,7 @@ def test_groups_and_equal_vectors_are_joined() -> None:
     """1 and 2 share a group, 2 and 3 a vector: all three are one group, 4 is not."""
     result = evidence(directions(0, 10, 10, 180), np.array([1.0, 1, 1, 0]), ["a", "a", "b", "c"])
     assert len(result.y) == 3
-    assert len(np.unique(result.kin)) == 2
+    assert len(np.unique(result.groups)) == 2
 
 
 def test_a_group_is_never_on_both_sides_of_a_fold() -> None:
@@ -37,7 +37,7 @@ def test_a_group_is_never_on_both_sides_of_a_fold() -> None:
     assert accuracy(copies_together, evidence(X, y, range(56))) < 0.7
 
 
-def accuracy(result: Found, samples: Evidence) -> float:
+def accuracy(result: SearchResult, samples: TrainingSamples) -> float:
     assert result.held_out is not None
     return float(((result.held_out > 0) == (samples.y > 0.5)).mean())
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from traitbench.scoring.suspects import judge, lonely
+from traitbench.scoring.suspects import isolated, out_of_fold_check
 
 
 def clouds(
@@ -26,7 +26,7 @@ def test_switched_labels_are_found_worst_first(n: int) -> None:
     turned = np.array([3, n + 2])
     given = y.copy()
     given[turned] = 1 - given[turned]
-    result = judge(X, given, np.arange(2 * n), nobody(2 * n))
+    result = out_of_fold_check(X, given, np.arange(2 * n), nobody(2 * n))
     assert result is not None
     assert set(result.suspects[: len(turned)].tolist()) == set(turned.tolist())
     assert len(result.suspects) <= len(turned) + 1
@@ -36,15 +36,15 @@ def test_switched_labels_are_found_worst_first(n: int) -> None:
 
 def test_right_labels_raise_no_suspicion() -> None:
     X, y = clouds(100)
-    result = judge(X, y, np.arange(200), nobody(200))
+    result = out_of_fold_check(X, y, np.arange(200), nobody(200))
     assert result is not None
     assert len(result.suspects) == 0
-    assert result.area == pytest.approx(1, abs=0.01)
+    assert result.auroc == pytest.approx(1, abs=0.01)
 
 
 def test_a_trait_at_chance_has_no_suspect_labels() -> None:
     X, y = clouds(60, apart=0.0)
-    result = judge(X, y, np.arange(120), nobody(120))
+    result = out_of_fold_check(X, y, np.arange(120), nobody(120))
     assert result is not None
     assert len(result.suspects) == 0
 
@@ -55,34 +55,34 @@ def test_copies_do_not_support_a_wrong_label() -> None:
     y[[2, 4, 6]] = 0
     groups = np.arange(80)
     groups[[4, 6]] = 2
-    result = judge(X, y, groups, nobody(80))
+    result = out_of_fold_check(X, y, groups, nobody(80))
     assert result is not None
     assert {2, 4, 6} <= set(result.suspects.tolist())
 
 
 def test_too_few_samples_give_no_check() -> None:
     X, y = clouds(7)
-    assert judge(X, y, np.arange(14), nobody(14)) is None
-    assert judge(X[:0], y[:0], np.arange(0), nobody(0)) is None
+    assert out_of_fold_check(X, y, np.arange(14), nobody(14)) is None
+    assert out_of_fold_check(X[:0], y[:0], np.arange(0), nobody(0)) is None
 
 
 def test_synthesized_samples_neither_check_nor_are_checked() -> None:
     X, y = clouds(20)
     made = np.arange(40) >= 10
-    assert judge(X, y, np.arange(40), made) is None
+    assert out_of_fold_check(X, y, np.arange(40), made) is None
 
 
 def test_a_text_far_from_all_others_is_isolated() -> None:
     X, _ = clouds(60)
     strange = np.zeros((2, 70), np.float32)
     strange[0, 40] = strange[1, 41] = 1
-    result = lonely(np.vstack([X, strange]))
+    result = isolated(np.vstack([X, strange]))
     assert result[-2:].all()
     assert result[:-2].sum() <= 2
 
 
 def test_among_few_or_equal_texts_none_is_isolated() -> None:
     X, _ = clouds(9)
-    assert not lonely(X).any()
-    assert not lonely(np.repeat(X[:1], 50, axis=0)).any()
-    assert not lonely(np.zeros((40, 70), np.float32)).any()
+    assert not isolated(X).any()
+    assert not isolated(np.repeat(X[:1], 50, axis=0)).any()
+    assert not isolated(np.zeros((40, 70), np.float32)).any()

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from traitbench.scoring.terms import kernel, telling, words
+from traitbench.scoring.terms import distinctive_terms, kernel, words
 
 TEXTS = [
     *("The lovely dog barks", "A lovely dog sleeps", "My lovely dog eats", "One lovely dog more"),
@@ -24,23 +24,23 @@ def test_texts_are_similar_by_shared_words() -> None:
 
 
 def test_the_distinctive_words_of_each_group_are_found() -> None:
-    above, below = telling(TEXTS, FIRST, ~FIRST)
+    above, below = distinctive_terms(TEXTS, FIRST, ~FIRST)
     assert set(above) == {"lovely", "dog"}
     assert set(below) == {"broken", "lamp"}
 
 
 def test_a_word_of_a_single_text_is_never_named() -> None:
     secret = [f"{text} {'hunter' if i == 0 else ''}" for i, text in enumerate(TEXTS)]
-    above, below = telling(secret, FIRST, ~FIRST)
+    above, below = distinctive_terms(secret, FIRST, ~FIRST)
     assert "hunter" not in {*above, *below}
 
 
 def test_function_words_come_last() -> None:
     texts = [f"{text} {'because' if i < 4 else 'although'}" for i, text in enumerate(TEXTS)]
-    above, below = telling(texts, FIRST, ~FIRST)
+    above, below = distinctive_terms(texts, FIRST, ~FIRST)
     assert above[-1] == "because"
     assert below[-1] == "although"
 
 
 def test_equal_groups_have_no_distinctive_word() -> None:
-    assert telling(["the same words"] * 8, FIRST, ~FIRST) == ([], [])
+    assert distinctive_terms(["the same words"] * 8, FIRST, ~FIRST) == ([], [])

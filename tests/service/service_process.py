@@ -14,7 +14,7 @@ import uvicorn
 from tests.conftest import free_port, make_draft
 from traitbench.client import Traitbench
 from traitbench.lifecycle import keys
-from traitbench.lifecycle.bench import open_bench
+from traitbench.lifecycle.context import open_context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 
@@ -24,14 +24,14 @@ DEPTHS = (1, 2, 3)
 def main() -> None:
     home = Path(sys.argv[1])
     settings = Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}", port=free_port())
-    bench = open_bench(settings)
-    secret = keys.create(bench.engine, scope="authoring", namespaces=("local",)).secret
-    server = uvicorn.Server(uvicorn.Config(create_app(bench), port=settings.port, log_config=None, access_log=False))
+    context = open_context(settings)
+    secret = keys.create(context.engine, scope="authoring", namespaces=("local",)).secret
+    server = uvicorn.Server(uvicorn.Config(create_app(context), port=settings.port, log_config=None, access_log=False))
     threading.Thread(target=_prepare, args=(settings, secret, server), daemon=True).start()
     try:
         server.run()
     finally:
-        bench.close()
+        context.close()
 
 
 def _prepare(settings: Settings, secret: str, server: uvicorn.Server) -> None:

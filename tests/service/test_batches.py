@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from tests.benches import fresh_settings, opened, trained_here, until
+from tests.contexts import fresh_settings, opened, trained_here, until
 from tests.contract.world import served
 from traitbench.extract import Extracted
 from traitbench.lifecycle import keys
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.service.app import create_app
 
 HELD = "https://held.example/"
@@ -40,7 +40,7 @@ class Gate:
 class Place:
     """A service, a model in it, and the gate before its addresses."""
 
-    bench: Bench
+    context: Context
     base_url: str
     handle: str
     secret: str
@@ -60,22 +60,22 @@ class Place:
 
     def is_idle(self) -> bool:
         """Whether no batch is at work."""
-        return not self.bench.batches.live and not [each for each in threads() if each.name == "batch"]
+        return not self.context.batches.live and not [each for each in threads() if each.name == "batch"]
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Bench, str]]:
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Context, str]]:
     home: Path = tmp_path_factory.mktemp("lines")
-    with fresh_settings(home) as settings, opened(settings, runs=False) as bench:
-        yield bench, trained_here(bench)
+    with fresh_settings(home) as settings, opened(settings, runs=False) as context:
+        yield context, trained_here(context)
 
 
 @pytest.fixture
-def place(trained: tuple[Bench, str]) -> Iterator[Place]:
-    bench, handle = trained
+def place(trained: tuple[Context, str]) -> Iterator[Place]:
+    context, handle = trained
     gate = Gate()
-    gated = replace(bench, extract=gate, batches=type(bench.batches)())
-    secret = keys.create(bench.engine, scope="scoring", namespaces=("local",)).secret
+    gated = replace(context, extract=gate, batches=type(context.batches)())
+    secret = keys.create(context.engine, scope="scoring", namespaces=("local",)).secret
     with served(create_app(gated)) as base_url:
         try:
             yield Place(gated, base_url, handle, secret, gate)
@@ -103,7 +103,7 @@ def test_whoever_leaves_ends_the_work(place: Place) -> None:
     urls = [f"{HELD}{number}" for number in range(50)]
     with place.asked(["first", *urls, *(f"text {number}" for number in range(900))]) as answer:
         assert line(answer)["index"] == 0
-    until(lambda: all(each.closed for each in place.bench.batches.live), what="the batch to be closed")
+    until(lambda: all(each.closed for each in place.context.batches.live), what="the batch to be closed")
     place.gate.open.set()
     until(place.is_idle, what="the threads to end")
     assert place.gate.asked < len(urls)
@@ -113,8 +113,8 @@ def test_a_service_that_stops_ends_the_batch_and_says_that_it_is_not_whole(place
     # More addresses than are fetched at a time: what is in hand when it stops cannot be all of it.
     with place.asked(["first", *(f"{HELD}{number}" for number in range(5))]) as answer:
         assert line(answer)["index"] == 0
-        (batch,) = place.bench.batches.live
-        stopping = Thread(target=place.bench.batches.close)
+        (batch,) = place.context.batches.live
+        stopping = Thread(target=place.context.batches.close)
         stopping.start()
         until(lambda: batch.closed, what="the batch to be closed")
         with pytest.raises((http.client.IncompleteRead, ConnectionError)):

@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.benches import fresh_settings, opened, trained_here, until
+from tests.contexts import fresh_settings, opened, trained_here, until
 from tests.contract.world import served
 from traitbench.client import Traitbench
 from traitbench.extract import Extracted
 from traitbench.lifecycle import keys
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.service.app import create_app
 from traitbench.service.capacity import Bound, Capacity, Kind, Share, bounds_for, kinds
 from traitbench.settings import Settings
@@ -115,7 +115,7 @@ class Gate:
 class Place:
     """A service, a model in it, a gate before its addresses, and a key that may do everything."""
 
-    bench: Bench
+    context: Context
     base_url: str
     handle: str
     secret: str
@@ -151,22 +151,22 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Bench, str, str]]:
-    with fresh_settings(tmp_path_factory.mktemp("capacity")) as settings, opened(settings, runs=False) as bench:
-        secret = keys.create(bench.engine, scope="authoring", namespaces=["local"]).secret
-        yield bench, trained_here(bench), secret
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Context, str, str]]:
+    with fresh_settings(tmp_path_factory.mktemp("capacity")) as settings, opened(settings, runs=False) as context:
+        secret = keys.create(context.engine, scope="authoring", namespaces=["local"]).secret
+        yield context, trained_here(context), secret
 
 
 @contextmanager
-def small(trained: tuple[Bench, str, str], **bounds: Bound) -> Iterator[Place]:
+def small(trained: tuple[Context, str, str], **bounds: Bound) -> Iterator[Place]:
     """A service with these bounds, idle again at the end."""
-    bench, handle, secret = trained
+    context, handle, secret = trained
     gate = Gate()
-    app = create_app(replace(bench, extract=gate))
+    app = create_app(replace(context, extract=gate))
     inner: Any = app._app  # type: ignore[attr-defined]
     inner.state.capacity = Capacity({kind: bounds.get(kind, FREE) for kind in kinds()})
     with served(app) as base_url:
-        place = Place(bench, base_url, handle, secret, gate, inner)
+        place = Place(context, base_url, handle, secret, gate, inner)
         try:
             yield place
             gate.open.set()
@@ -186,7 +186,7 @@ HELD: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("kind", HELD)
-def test_beyond_its_slots_a_kind_is_refused_and_no_other(trained: tuple[Bench, str, str], kind: Kind) -> None:
+def test_beyond_its_slots_a_kind_is_refused_and_no_other(trained: tuple[Context, str, str], kind: Kind) -> None:
     path, body = HELD[kind]
     with small(trained, **{kind: ONE}) as place, ThreadPoolExecutor(8) as callers:
         first = callers.submit(place.post, path.format(place.handle), body)
@@ -208,7 +208,7 @@ def test_beyond_its_slots_a_kind_is_refused_and_no_other(trained: tuple[Bench, s
         assert place.post(path.format(place.handle), body).status_code == 200
 
 
-def test_what_waits_is_served_when_there_is_a_slot(trained: tuple[Bench, str, str]) -> None:
+def test_what_waits_is_served_when_there_is_a_slot(trained: tuple[Context, str, str]) -> None:
     with small(trained, score=replace(ONE, seconds=30.0)) as place, ThreadPoolExecutor(2) as callers:
         both = [callers.submit(place.score, ADDRESS) for _ in range(2)]
         until(lambda: place.now("score")["waiting"] == 1, what="the second to wait")
@@ -216,7 +216,7 @@ def test_what_waits_is_served_when_there_is_a_slot(trained: tuple[Bench, str, st
         assert [each.result().status_code for each in both] == [200, 200]
 
 
-def test_who_will_not_wait_is_refused_at_once(trained: tuple[Bench, str, str]) -> None:
+def test_who_will_not_wait_is_refused_at_once(trained: tuple[Context, str, str]) -> None:
     with small(trained, score=replace(ONE, seconds=600.0)) as place, ThreadPoolExecutor(1) as callers:
         first = callers.submit(place.score, ADDRESS)
         until(lambda: place.now("score")["at_work"] == 1, what="the first to be at work")
@@ -227,7 +227,7 @@ def test_who_will_not_wait_is_refused_at_once(trained: tuple[Bench, str, str]) -
 
 @pytest.mark.parametrize("head", ["Content-Length: 60000", "Transfer-Encoding: chunked"])
 def test_bytes_are_taken_before_they_are_read_and_given_back_to_whoever_leaves(
-    trained: tuple[Bench, str, str], head: str
+    trained: tuple[Context, str, str], head: str
 ) -> None:
     room = Bound(slots=8, waiting=1, bytes=100 * KIB, seconds=0.2)
     sent = b"" if "Length" in head else b"ea60\r\n" + b" " * 60_000 + b"\r\n"
@@ -244,7 +244,7 @@ def test_bytes_are_taken_before_they_are_read_and_given_back_to_whoever_leaves(
         assert answer.status_code == 422  # longer than a sample may be: it was read
 
 
-def test_a_body_of_unknown_length_takes_more_as_it_comes(trained: tuple[Bench, str, str]) -> None:
+def test_a_body_of_unknown_length_takes_more_as_it_comes(trained: tuple[Context, str, str]) -> None:
     room = Bound(slots=8, waiting=1, bytes=130 * KIB, seconds=0.2)
     with small(trained, write=room) as place:
         connection = place.begin(f"/{place.handle}/samples", "Transfer-Encoding: chunked")
@@ -258,7 +258,7 @@ def test_a_body_of_unknown_length_takes_more_as_it_comes(trained: tuple[Bench, s
         assert b'"busy":"write"' in answer
 
 
-def test_whoever_leaves_a_batch_in_mid_stream_gives_everything_back(trained: tuple[Bench, str, str]) -> None:
+def test_whoever_leaves_a_batch_in_mid_stream_gives_everything_back(trained: tuple[Context, str, str]) -> None:
     with small(trained, batch=ONE) as place:
         connection = http.client.HTTPConnection(place.base_url.removeprefix("http://"), timeout=60)
         headers = {"Authorization": f"Bearer {place.secret}", "Content-Type": "application/json"}
@@ -272,7 +272,7 @@ def test_whoever_leaves_a_batch_in_mid_stream_gives_everything_back(trained: tup
         until(place.is_idle, what="everything to be given back")
 
 
-def test_whoever_leaves_while_waiting_is_not_worked_for(trained: tuple[Bench, str, str]) -> None:
+def test_whoever_leaves_while_waiting_is_not_worked_for(trained: tuple[Context, str, str]) -> None:
     with small(trained, score=replace(ONE, seconds=30.0)) as place, ThreadPoolExecutor(1) as callers:
         first = callers.submit(place.score, ADDRESS)
         until(lambda: place.now("score")["at_work"] == 1, what="the first to be at work")
@@ -286,7 +286,7 @@ def test_whoever_leaves_while_waiting_is_not_worked_for(trained: tuple[Bench, st
         assert place.now("score")["admitted"] == 1
 
 
-def test_errors_give_everything_back(trained: tuple[Bench, str, str]) -> None:
+def test_errors_give_everything_back(trained: tuple[Context, str, str]) -> None:
     with small(trained) as place:
         assert place.score("").status_code == 422
         assert place.post(f"/{place.handle}/score", [1]).status_code == 422
@@ -296,7 +296,7 @@ def test_errors_give_everything_back(trained: tuple[Bench, str, str]) -> None:
         until(place.is_idle, what="everything to be given back")
 
 
-def test_reads_and_exports_have_slots_too(trained: tuple[Bench, str, str]) -> None:
+def test_reads_and_exports_have_slots_too(trained: tuple[Context, str, str]) -> None:
     with small(trained) as place:
         headers = {"Authorization": f"Bearer {place.secret}"}
         assert httpx.get(f"{place.base_url}/v1/models/{place.handle}", headers=headers).status_code == 200
@@ -307,7 +307,7 @@ def test_reads_and_exports_have_slots_too(trained: tuple[Bench, str, str]) -> No
 # ---- the client ------------------------------------------------------------------------------------------------------
 
 
-def test_the_client_comes_back_until_it_is_served(trained: tuple[Bench, str, str]) -> None:
+def test_the_client_comes_back_until_it_is_served(trained: tuple[Context, str, str]) -> None:
     """More of everything at once than there are slots, through the client: nothing fails."""
     one = Bound(slots=1, waiting=1, bytes=2**20, seconds=0.05)
     with small(trained, score=one, explain=one, batch=one) as place, ThreadPoolExecutor(12) as callers:

@@ -14,11 +14,11 @@ from pydantic import AfterValidator
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.benches import fresh_settings, opened, trained_here
+from tests.contexts import fresh_settings, opened, trained_here
 from tests.contract.world import served
 from traitbench.extract import Extracted
 from traitbench.lifecycle import keys
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.service.app import create_app
 from traitbench.service.direct import DirectRoute
 
@@ -54,9 +54,9 @@ Second = Annotated[list[str], Depends(Order("second"))]
 
 
 @pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    with fresh_settings(tmp_path_factory.mktemp("threads")) as settings, opened(settings, runs=False) as bench:
-        yield bench
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
+    with fresh_settings(tmp_path_factory.mktemp("threads")) as settings, opened(settings, runs=False) as context:
+        yield context
 
 
 def _router() -> APIRouter:
@@ -122,7 +122,7 @@ def test_what_only_the_framework_can_resolve_is_refused_at_once(endpoint: Any) -
 @pytest.mark.parametrize(
     ("operation", "held"), [("score", {"content": ADDRESS}), ("compare", {"a": "how kind", "b": ADDRESS})]
 )
-def test_others_are_answered_while_one_waits(quiet: Bench, operation: str, held: dict[str, Any]) -> None:
+def test_others_are_answered_while_one_waits(quiet: Context, operation: str, held: dict[str, Any]) -> None:
     handle, gate = trained_here(quiet), Gate()
     secret = keys.create(quiet.engine, scope="scoring", namespaces=["local"]).secret
 
@@ -142,7 +142,7 @@ def test_others_are_answered_while_one_waits(quiet: Bench, operation: str, held:
         assert waiting.result() == 200
 
 
-def test_what_is_raised_there_is_answered_here(quiet: Bench) -> None:
+def test_what_is_raised_there_is_answered_here(quiet: Context) -> None:
     secret = keys.create(quiet.engine, scope="scoring", namespaces=["local"]).secret
     with served(create_app(quiet)) as base_url:
         path = f"{base_url}/v1/models/{trained_here(quiet)}/score"

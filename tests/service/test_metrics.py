@@ -16,16 +16,16 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Engine
 from starlette.requests import Request
 
-from tests.benches import AUTHOR, draft, fresh_settings, opened, trained_here
 from tests.conftest import Service, Trained
+from tests.contexts import AUTHOR, draft, fresh_settings, opened, trained_here
 from tests.contract.world import served
 from traitbench.contract.models import TrainRequest
 from traitbench.lifecycle import training
 from traitbench.logs import LogHandler
 from traitbench.service.app import create_app
-from traitbench.service.edges import Measured
 from traitbench.service.metrics import is_local
-from traitbench.service.watching import Watching
+from traitbench.service.observability import RequestMetrics
+from traitbench.service.request_id import RequestSummary
 from traitbench.store.engine import open_engine
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -98,19 +98,19 @@ def test_no_label_is_of_a_callers_making(service: Service, trained: Trained) -> 
 
 
 def test_figures_of_runs_come_from_the_database(tmp_path: Path) -> None:
-    with fresh_settings(tmp_path) as settings, opened(settings, runs=False) as bench:
-        trained_here(bench)
-        waiting = draft(bench, warm=2, cold=2)
-        training.start(bench, AUTHOR, waiting, TrainRequest(effort="low"))
-        with served(create_app(bench)) as base_url:
+    with fresh_settings(tmp_path) as settings, opened(settings, runs=False) as context:
+        trained_here(context)
+        waiting = draft(context, warm=2, cold=2)
+        training.start(context, AUTHOR, waiting, TrainRequest(effort="low"))
+        with served(create_app(context)) as base_url:
             samples = scrape(base_url)
         assert value(samples, "traitbench_runs_ended_total", kind="train", outcome="succeeded") == 1
         assert value(samples, "traitbench_run_seconds_sum", kind="train", outcome="succeeded") > 0
         assert value(samples, "traitbench_runs", kind="train", status="queued") == 1
         assert 0 < value(samples, "traitbench_queue_oldest_seconds") < 600
         assert value(samples, "traitbench_workers_alive") == 0
-        bench.engine.dispose()
-        away = replace(bench, engine=_nowhere(tmp_path))
+        context.engine.dispose()
+        away = replace(context, engine=_nowhere(tmp_path))
         with served(create_app(away)) as base_url:
             samples = scrape(base_url)
         assert ("traitbench_database_up", ()) in samples
@@ -155,7 +155,7 @@ def test_local_is_a_loopback_peer_without_a_proxy(peer: str | None, headers: dic
 
 def test_what_is_no_address_of_this_machine_needs_a_key(service: Service) -> None:
     """A caller from elsewhere; an ASGI server tells the application who the peer is."""
-    app = create_app(service.bench)
+    app = create_app(service.context)
     for peer, expected in (("192.0.2.7", 401), ("127.0.0.1", 200)):
         transport = httpx.ASGITransport(app, client=(peer, 5))
 
@@ -256,21 +256,21 @@ def test_at_level_info_every_request_is_a_line_without_content_handle_or_key(
 def test_failed_and_slow_requests_are_logged(status: int, seconds: float, operation: str, event: str | None) -> None:
     route = SimpleNamespace(path_format="/v1/x/{handle}", name=operation)
     scope = {"type": "http", "method": "POST", "headers": [], "route": route}
-    watching = Watching(lambda: None, lambda: None)
+    request_metrics = RequestMetrics(lambda: None, lambda: None)
     with Log(logging.WARNING) as log:
-        watching.seen(Measured(scope, "req_1", status, 10, seconds))
+        request_metrics.seen(RequestSummary(scope, "req_1", status, 10, seconds))
     assert [line["event"] for line in log.lines] == ([event] if event else [])
-    samples = read(watching.exposition().decode())
+    samples = read(request_metrics.exposition().decode())
     shown = f"{status // 100}xx" if status else "none"
     assert value(samples, "traitbench_requests_total", route="/v1/x/{handle}", method="POST", status=shown) == 1
 
 
 def test_counting_a_request_costs_little() -> None:
     """The promise is 20 us; the bound leaves room for a busy machine."""
-    watching = Watching(lambda: None, lambda: None)
+    request_metrics = RequestMetrics(lambda: None, lambda: None)
     route = SimpleNamespace(path_format="/v1/x", name="scores.score")
-    request = Measured({"method": "POST", "headers": [], "route": route}, "req_1", 200, 10, 0.005)
+    request = RequestSummary({"method": "POST", "headers": [], "route": route}, "req_1", 200, 10, 0.005)
     began = time.process_time()
     for _ in range(20_000):
-        watching.seen(request)
+        request_metrics.seen(request)
     assert (time.process_time() - began) / 20_000 < 100e-6

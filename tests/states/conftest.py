@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from tests.benches import database as database
-from tests.benches import fresh_settings, opened
+from tests.contexts import database as database
+from tests.contexts import fresh_settings, opened
 from tests.contract.world import served
 from traitbench.lifecycle import keys
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.service.app import create_app
 
 RETRAIN_AFTER = 3
@@ -17,12 +17,12 @@ RETRAIN_AFTER = 3
 
 @dataclass(frozen=True)
 class Ground:
-    """The service of a walk; `bench` executes runs, None if a worker does."""
+    """The service of a walk; `context` executes runs, None if a worker does."""
 
     base_url: str
     issue: Callable[[str], str]
     retrain_after: int
-    bench: Bench | None = None
+    context: Context | None = None
 
 
 @pytest.fixture(scope="package")
@@ -30,11 +30,11 @@ def still(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[G
     """Runs wait until the test executes them; three pieces of feedback start a retrain."""
     with (
         fresh_settings(tmp_path_factory.mktemp("still")) as made,
-        opened(replace(made, retrain_after_samples=RETRAIN_AFTER), runs=False) as bench,
-        served(create_app(bench)) as base_url,
+        opened(replace(made, retrain_after_samples=RETRAIN_AFTER), runs=False) as context,
+        served(create_app(context)) as base_url,
     ):
 
         def issue(namespace: str) -> str:
-            return keys.create(bench.engine, scope="authoring", namespaces=(namespace,)).secret
+            return keys.create(context.engine, scope="authoring", namespaces=(namespace,)).secret
 
-        yield Ground(base_url, issue, RETRAIN_AFTER, bench)
+        yield Ground(base_url, issue, RETRAIN_AFTER, context)

@@ -1,7 +1,7 @@
 """Random walks through the life of a model, compared with a reference model after every step.
 
 Hypothesis calls the real service in any order. After every step, everything that can be read of the model must be what
-`told.Told`, the contract in plain Python, predicts.
+`ReferenceModel`, the contract in plain Python, predicts.
 
 This is done twice: on the session's service, whose worker executes runs at once, and on a service without a worker,
 where a run waits until the walk executes it, fails it or interrupts it, so that every operation also meets a busy
@@ -21,10 +21,10 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, run_state_machine_as_test
 
-from tests.benches import ON_SQLITE, done_here
 from tests.conftest import COLD, WARM, Service
+from tests.contexts import ON_SQLITE, done_here
 from tests.states.conftest import RETRAIN_AFTER, Ground
-from tests.states.told import GOES, Sample, Told, Trait
+from tests.states.reference_model import GOES, ReferenceModel, Sample, Trait
 from tests.states.walker import NOBODY, Walker, step
 from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.contract.samples import SampleInput
@@ -65,14 +65,16 @@ class Walk(Walker):
     @step()
     def read(self) -> None:
         """Read what is not read after every step."""
-        card = self.client.models.card(self.told.handle).replace("\\", "")  # Markdown escapes
-        assert all(each in card for each in (self.told.handle, *(trait.name for trait in self.told.traits.values())))
-        answer = self._ask(lambda: self.client.versions.get(self.told.handle))
-        self._expect(answer, "version_not_found" if self.told.active is None else GOES)
+        card = self.client.models.card(self.reference.handle).replace("\\", "")  # Markdown escapes
+        assert all(
+            each in card for each in (self.reference.handle, *(trait.name for trait in self.reference.traits.values()))
+        )
+        answer = self._ask(lambda: self.client.versions.get(self.reference.handle))
+        self._expect(answer, "version_not_found" if self.reference.active is None else GOES)
         if not answer.error:
-            assert answer.value.version_no == self.told.active
-            assert [trait["key"] for trait in answer.value.snapshot["traits"]] == list(self.told.traits)
-        there = [*self.left, self.told]
+            assert answer.value.version_no == self.reference.active
+            assert [trait["key"] for trait in answer.value.snapshot["traits"]] == list(self.reference.traits)
+        there = [*self.left, self.reference]
         for state in (None, "archived"):
             listed = self.client.models.list(namespace=self.namespace, state=state, limit=3)
             wanted = {each.handle for each in there if (each.state == "archived") == (state == "archived")}
@@ -82,26 +84,26 @@ class Walk(Walker):
     def go_on(self, steps: int) -> None:
         """Do what comes next on the way to a version."""
         for _ in range(steps):
-            if self.told.state == "busy" and self.ground.bench:
+            if self.reference.state == "busy" and self.ground.context:
                 self.work()
-            elif self.told.state != "ready" and (not self.told.traits or self.told.lacking()):
+            elif self.reference.state != "ready" and (not self.reference.traits or self.reference.lacking()):
                 self.add_traits(names=[NAMES[0]], aggregation="mean")
                 self.add_samples(trait=0, qualities=[1.0, 1.0, 0.0, 0.0], first=0)
             else:
-                self.train(effort="low", anew=self.told.state == "ready")
+                self.train(effort="low", anew=self.reference.state == "ready")
 
     @step("00009", zero=st.booleans())
     def begin_again(self, zero: bool) -> None:
         """A handle stays taken, archived or not."""
-        assert self._ask(lambda: self.client.models.create(self.told.handle)).code == "handle_taken"
-        if self.told.state == "archived":
-            self.left.append(self.told)
+        assert self._ask(lambda: self.client.models.create(self.reference.handle)).code == "handle_taken"
+        if self.reference.state == "archived":
+            self.left.append(self.reference)
             self._create(zero=zero)
 
     def _create(self, *, zero: bool) -> None:
         handle = f"{self.namespace}.m{len(self.left)}"
         self.client.models.create(handle, zero_data_retention=zero)
-        self.told = Told(handle, zero=zero, retrain_after=self.ground.retrain_after)
+        self.reference = ReferenceModel(handle, zero=zero, retrain_after=self.ground.retrain_after)
         self.cards = {}
 
     # ---- traits ------------------------------------------------------------------------------------------------------
@@ -113,9 +115,9 @@ class Walk(Walker):
     )
     def add_traits(self, names: list[str], aggregation: Any) -> None:
         sent = [TraitInput(name=name, aggregation=aggregation) for name in names]
-        answer = self._ask(lambda: self.client.traits.add(self.told.handle, sent))
+        answer = self._ask(lambda: self.client.traits.add(self.reference.handle, sent))
         traits = {_key(name): Trait(name, aggregation=aggregation) for name in names}
-        self._expect(answer, self.told.add_traits(traits, twice=len(traits) < len(names)))
+        self._expect(answer, self.reference.add_traits(traits, twice=len(traits) < len(names)))
         if not answer.error:
             assert [trait.key for trait in answer.value] == [_key(name) for name in names]
 
@@ -131,14 +133,14 @@ class Walk(Walker):
     )
     def update_trait(self, trait: int, change: tuple[str, str]) -> None:
         key, fields = self._trait(trait), dict([change])
-        answer = self._ask(lambda: self.client.traits.update(self.told.handle, key, **fields))  # type: ignore[arg-type]
-        self._expect(answer, self.told.update_trait(key, fields))
+        answer = self._ask(lambda: self.client.traits.update(self.reference.handle, key, **fields))  # type: ignore[arg-type]
+        self._expect(answer, self.reference.update_trait(key, fields))
 
     @step("11111", trait=NUMBERS)
     def delete_trait(self, trait: int) -> None:
         key = self._trait(trait)
-        answer = self._ask(lambda: self.client.traits.delete(self.told.handle, key))
-        self._expect(answer, self.told.delete_trait(key))
+        answer = self._ask(lambda: self.client.traits.delete(self.reference.handle, key))
+        self._expect(answer, self.reference.delete_trait(key))
 
     # ---- samples -----------------------------------------------------------------------------------------------------
 
@@ -160,152 +162,154 @@ class Walk(Walker):
 
     @step("11111", sample=NUMBERS)
     def delete_sample(self, sample: int) -> None:
-        number = self._pick([*self.told.samples, 0], sample)
-        answer = self._ask(lambda: self.client.samples.delete(self.told.handle, number))
-        self._expect(answer, self.told.delete_sample(number))
+        number = self._pick([*self.reference.samples, 0], sample)
+        answer = self._ask(lambda: self.client.samples.delete(self.reference.handle, number))
+        self._expect(answer, self.reference.delete_sample(number))
 
     @step("21121")
     def delete_all_that_was_synthesized(self) -> None:
-        for number in [n for n, each in self.told.samples.items() if each.provenance == "synthesized"]:
-            answer = self._ask(lambda number=number: self.client.samples.delete(self.told.handle, number))
-            self._expect(answer, self.told.delete_sample(number))
+        for number in [n for n, each in self.reference.samples.items() if each.provenance == "synthesized"]:
+            answer = self._ask(lambda number=number: self.client.samples.delete(self.reference.handle, number))
+            self._expect(answer, self.reference.delete_sample(number))
 
     def _add(self, samples: list[Sample]) -> None:
         sent = [SampleInput(trait=each.trait, text=each.text, quality=each.quality) for each in samples]
-        answer = self._ask(lambda: self.client.samples.add(self.told.handle, sent))
-        code = self.told.refuses_samples(samples)
-        self._expect(answer, code or self.told.take_samples(answer.value, samples))
+        answer = self._ask(lambda: self.client.samples.add(self.reference.handle, sent))
+        code = self.reference.refuses_samples(samples)
+        self._expect(answer, code or self.reference.take_samples(answer.value, samples))
 
     # ---- runs --------------------------------------------------------------------------------------------------------
 
     @step("33431", effort=EFFORTS, anew=st.booleans())
     def train(self, effort: Any, anew: bool) -> None:
-        answer = self._ask(lambda: self.client.models.train(self.told.handle, effort=effort, reoptimize_params=anew))
-        self._start(answer, self.told.train(effort, anew=anew), ("train", effort, anew))
+        answer = self._ask(
+            lambda: self.client.models.train(self.reference.handle, effort=effort, reoptimize_params=anew)
+        )
+        self._start(answer, self.reference.train(effort, anew=anew), ("train", effort, anew))
 
     @step("63141", effort=EFFORTS)
     def discover(self, effort: Any) -> None:
-        key = self.told.key_of_discovery(effort)
-        answer = self._ask(lambda: self.client.traits.discover(self.told.handle, effort=effort))
-        self._start(answer, self.told.discover(key), key)
+        key = self.reference.key_of_discovery(effort)
+        answer = self._ask(lambda: self.client.traits.discover(self.reference.handle, effort=effort))
+        self._start(answer, self.reference.discover(key), key)
 
     @step("43131", synth_type=st.sampled_from(("from_traits", "diversify")))
     def synthesize(self, synth_type: Any) -> None:
-        key = self.told.key_of_synthesis(synth_type, "low")
+        key = self.reference.key_of_synthesis(synth_type, "low")
         answer = self._ask(
-            lambda: self.client.samples.synthesize(self.told.handle, synth_type=synth_type, effort="low")
+            lambda: self.client.samples.synthesize(self.reference.handle, synth_type=synth_type, effort="low")
         )
-        self._start(answer, self.told.synthesize(key, synth_type), key)
+        self._start(answer, self.reference.synthesize(key, synth_type), key)
 
     @step("08000")
     def work(self) -> None:
         """Do what a worker would do."""
-        if self.ground.bench is None or self.told.state != "busy" or self.told.run is None:
+        if self.ground.context is None or self.reference.state != "busy" or self.reference.run is None:
             return
-        done_here(self.ground.bench, self.told.run.id)
+        done_here(self.ground.context, self.reference.run.id)
         self._ended()
-        self.over.append(self.told.run.id)
+        self.over.append(self.reference.run.id)
 
     @step("04000")
     def break_what_runs(self) -> None:
-        if self.ground.bench is None or self.told.state != "busy" or self.told.run is None:
+        if self.ground.context is None or self.reference.state != "busy" or self.reference.run is None:
             return
-        with writing(self.ground.bench.engine) as connection:
-            run = runs.read(connection, self.told.run.id)
+        with writing(self.ground.context.engine) as connection:
+            run = runs.read(connection, self.reference.run.id)
             assert run is not None
             assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
-        self.told.fail("internal_error")
-        self.over.append(self.told.run.id)
+        self.reference.fail("internal_error")
+        self.over.append(self.reference.run.id)
 
     @step("11111", which=NUMBERS)
     def work_on_what_is_over(self, which: int) -> None:
         """A worker that was taken for dead returns to a run that has ended: it has nothing to do."""
-        if self.ground.bench is not None and self.over:
-            done_here(self.ground.bench, self._pick(self.over, which))
+        if self.ground.context is not None and self.over:
+            done_here(self.ground.context, self._pick(self.over, which))
 
     # ---- what needs a version ----------------------------------------------------------------------------------------
 
     @step("11411", name=TAGS)
     def tag(self, name: str) -> None:
-        answer = self._ask(lambda: self.client.versions.tag(self.told.handle, name))
-        self._expect(answer, self.told.tag(name))
+        answer = self._ask(lambda: self.client.versions.tag(self.reference.handle, name))
+        self._expect(answer, self.reference.tag(name))
 
     @step("11211", name=TAGS)
     def untag(self, name: str) -> None:
-        answer = self._ask(lambda: self.client.versions.untag(self.told.handle, name))
-        self._expect(answer, self.told.untag(name))
+        answer = self._ask(lambda: self.client.versions.untag(self.reference.handle, name))
+        self._expect(answer, self.reference.untag(name))
 
     @step("11411", version=NUMBERS)
     def activate_a_version(self, version: int) -> None:
-        name = f"v{self._pick([*self.told.versions, 99], version)}"
-        answer = self._ask(lambda: self.client.versions.activate(self.told.handle, version=name))
-        self._expect(answer, self.told.activate(version=name, tag=None))
+        name = f"v{self._pick([*self.reference.versions, 99], version)}"
+        answer = self._ask(lambda: self.client.versions.activate(self.reference.handle, version=name))
+        self._expect(answer, self.reference.activate(version=name, tag=None))
         self._settle()
 
     @step("11211", name=TAGS)
     def activate_a_tag(self, name: str) -> None:
-        answer = self._ask(lambda: self.client.versions.activate(self.told.handle, tag=name))
-        self._expect(answer, self.told.activate(version=None, tag=name))
+        answer = self._ask(lambda: self.client.versions.activate(self.reference.handle, tag=name))
+        self._expect(answer, self.reference.activate(version=None, tag=name))
         self._settle()
 
     @step("11211")
     def score(self) -> None:
-        self._score(self.told.handle, self.told.active)
+        self._score(self.reference.handle, self.reference.active)
 
     @step("11411", name=st.one_of(TAGS, st.integers(1, 5).map(lambda number: f"v{number}")))
     def score_by_a_version(self, name: str) -> None:
-        number = self.told.resolve(name)
+        number = self.reference.resolve(name)
         if number is None:
-            answer = self._ask(lambda: self.client.scores.score(f"{self.told.handle}@{name}", TEXT))
+            answer = self._ask(lambda: self.client.scores.score(f"{self.reference.handle}@{name}", TEXT))
             assert answer.code == "version_not_found"
         else:
-            self._score(f"{self.told.handle}@{name}", number)
+            self._score(f"{self.reference.handle}@{name}", number)
 
     @step()
     def score_a_trait_that_is_not_there(self) -> None:
-        answer = self._ask(lambda: self.client.scores.score(self.told.handle, TEXT, traits=[NOBODY]))
-        self._expect(answer, self.told.refusal("use") if self.told.active is None else "validation_failed")
+        answer = self._ask(lambda: self.client.scores.score(self.reference.handle, TEXT, traits=[NOBODY]))
+        self._expect(answer, self.reference.refusal("use") if self.reference.active is None else "validation_failed")
 
     @step()
     def compare(self) -> None:
-        answer = self._ask(lambda: self.client.scores.compare(self.told.handle, TEXT, COLD[0]))
-        self._expect(answer, self.told.refusal("use"))
+        answer = self._ask(lambda: self.client.scores.compare(self.reference.handle, TEXT, COLD[0]))
+        self._expect(answer, self.reference.refusal("use"))
         if not answer.error:
-            self._same_card(answer.value.a, self.told.active)
+            self._same_card(answer.value.a, self.reference.active)
             assert answer.value.improvement == answer.value.b.composite - answer.value.a.composite
 
     @step("13611", trait=NUMBERS, quality=QUALITIES, first=st.integers(0, 40), times=st.integers(1, RETRAIN_AFTER))
     def give_feedback(self, trait: int, quality: float, first: int, times: int) -> None:
         key = self._trait(trait)
-        known = self.told.active is None or key in self.told.traits
+        known = self.reference.active is None or key in self.reference.traits
         times *= max(1, self.ground.retrain_after // RETRAIN_AFTER)
         for text in (_text(number, quality) for number in range(first, first + times)):
             answer = self._ask(
-                lambda text=text: self.client.scores.score(self.told.handle, text, feedback={key: quality})
+                lambda text=text: self.client.scores.score(self.reference.handle, text, feedback={key: quality})
             )
-            self._expect(answer, self.told.refuses_feedback() if known else "validation_failed")
+            self._expect(answer, self.reference.refuses_feedback() if known else "validation_failed")
             if not answer.error:
                 [number] = answer.value.metadata.sample_ids
-                self.told.samples[number] = Sample(key, text, quality, "score_feedback", waits=True)
+                self.reference.samples[number] = Sample(key, text, quality, "score_feedback", waits=True)
                 self._retrained_if_due()
 
     @step("01211")
     def sweep(self) -> None:
         """Do what a worker does every other second."""
-        if (bench := self.ground.bench) is not None:
-            retraining.sweep(bench.engine, bench.runs, bench.settings)
+        if (context := self.ground.context) is not None:
+            retraining.sweep(context.engine, context.runs, context.settings)
             self._retrained_if_due()
 
     def _score(self, handle: str, number: int | None) -> None:
         answer = self._ask(lambda: self.client.scores.score(handle, TEXT))
-        self._expect(answer, self.told.refusal("use"))
+        self._expect(answer, self.reference.refusal("use"))
         if not answer.error:
             self._same_card(answer.value, number)
 
     def _same_card(self, card: Any, number: int | None) -> None:
         """The same text and version give the same card for every caller, at any time, after an import too."""
         assert card.metadata.version_id == f"v{number}"
-        assert list(card.scores) == list(self.told.traits)
+        assert list(card.scores) == list(self.reference.traits)
         told = card.model_dump(exclude={"metadata"})
         assert told == self.cards.setdefault(number, told)
 
@@ -326,28 +330,28 @@ class Walk(Walker):
 
     @step("11311", sure=st.sampled_from((False, False, True)))
     def delete(self, sure: bool) -> None:
-        if self.told.run and (sure or self.told.state == "archived"):
-            assert self.client.models.delete(self.told.handle).deleted
-            self._cutting_off(self.told.delete)
+        if self.reference.run and (sure or self.reference.state == "archived"):
+            assert self.client.models.delete(self.reference.handle).deleted
+            self._cutting_off(self.reference.delete)
 
     @step("11211")
     def carry_over(self) -> None:
         """Import an export under another handle and continue the walk with that model."""
-        if not self.told.samples and not self.told.versions:
+        if not self.reference.samples and not self.reference.versions:
             return
-        self.left.append(self.told)
+        self.left.append(self.reference)
         handle = f"{self.namespace}.m{len(self.left)}"
-        self.client.models.import_(self.client.models.export(self.told.handle), handle=handle)
-        ids = [] if self.told.zero else [sample.id for sample in self.client.samples.list(handle, limit=500)]
-        self.told = self.told.copy(handle, ids)
+        self.client.models.import_(self.client.models.export(self.reference.handle), handle=handle)
+        ids = [] if self.reference.zero else [sample.id for sample in self.client.samples.list(handle, limit=500)]
+        self.reference = self.reference.copy(handle, ids)
         self._settle()
 
     def _update(self, **fields: Any) -> None:
         sent = fields
         if policy := fields.get("version_retention_policy"):
             sent = fields | {"version_retention_policy": VersionRetentionPolicy(**policy)}
-        answer = self._ask(lambda: self.client.models.update(self.told.handle, **sent))
-        self._expect(answer, self._cutting_off(lambda: self.told.update(fields)))
+        answer = self._ask(lambda: self.client.models.update(self.reference.handle, **sent))
+        self._expect(answer, self._cutting_off(lambda: self.reference.update(fields)))
 
 
 def _key(name: str) -> str:

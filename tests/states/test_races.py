@@ -13,21 +13,21 @@ from typing import Any, get_args
 
 import pytest
 
-from tests.benches import done_here, until
 from tests.conftest import COLD, WARM, make_draft
+from tests.contexts import done_here, until
 from tests.states.conftest import Ground
 from traitbench.client import Traitbench
 from traitbench.contract.models import Effort, VersionRetentionPolicy
 from traitbench.contract.samples import SampleInput
 from traitbench.errors import FeatureUnavailable, TraitbenchError
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 
 THREADS = 20
 ROUNDS = 3
 
 
 @dataclass(frozen=True)
-class Told:
+class Outcome:
     """A caller's answer: a code (empty if it succeeded) and a run."""
 
     code: str
@@ -40,31 +40,31 @@ class Still:
     """A service without a worker, and a client of it."""
 
     client: Traitbench
-    bench: Bench
+    context: Context
 
     def do(self, run_id: str | None) -> None:
         """Execute a run."""
-        done_here(self.bench, run_id)
+        done_here(self.context, run_id)
 
 
 @pytest.fixture
 def standing(still: Ground, namespace: str) -> Iterator[Still]:
-    assert still.bench is not None
+    assert still.context is not None
     with Traitbench(still.base_url, still.issue(namespace)) as client:
-        yield Still(client, still.bench)
+        yield Still(client, still.context)
 
 
-def _at_once(*calls: Callable[[int], Any], threads: int = THREADS) -> list[Told]:
+def _at_once(*calls: Callable[[int], Any], threads: int = THREADS) -> list[Outcome]:
     """The answers to many threads; the calls are distributed among them in turn."""
     barrier = Barrier(threads)
 
-    def one(number: int) -> Told:
+    def one(number: int) -> Outcome:
         barrier.wait()
         try:
             value = calls[number % len(calls)](number)
         except TraitbenchError as error:
-            return Told(error.code, error.headers.get("X-Run-Id"))
-        return Told("", getattr(value, "run_id", None), value)
+            return Outcome(error.code, error.headers.get("X-Run-Id"))
+        return Outcome("", getattr(value, "run_id", None), value)
 
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(one, range(threads)))
@@ -78,7 +78,7 @@ def _drafts(client: Traitbench, namespace: str) -> Iterator[str]:
         yield handle
 
 
-def _codes(told: list[Told]) -> Counter[str]:
+def _codes(told: list[Outcome]) -> Counter[str]:
     return Counter(each.code for each in told)
 
 
@@ -94,7 +94,7 @@ def test_of_twenty_that_discover_one_begins_and_the_others_are_told_its_run_also
         [run_id] = {each.run_id for each in told}
         standing.do(run_id)
         again = _at_once(lambda _, h=handle: standing.client.traits.discover(h, effort="low"))
-        assert Counter(again) == {Told("duplicate_run", run_id): THREADS}
+        assert Counter(again) == {Outcome("duplicate_run", run_id): THREADS}
         assert standing.client.models.get(handle).state == "draft"
 
 

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tests.conftest import PATIENCE_SECONDS
 from tests.states.conftest import Ground
-from tests.states.told import GOES, Run, Sample, Start, Told, Trait
+from tests.states.reference_model import GOES, ReferenceModel, Run, Sample, Start, Trait
 from traitbench.client import Traitbench
 from traitbench.errors import TraitbenchError
 
@@ -64,8 +64,8 @@ class Walker(RuleBasedStateMachine):
         super().__init__()
         self.ground, self.namespace = ground, next(_namespaces)
         self.client = Traitbench(ground.base_url, ground.issue(self.namespace))
-        self.told = Told("")
-        self.left: list[Told] = []
+        self.reference = ReferenceModel("")
+        self.left: list[ReferenceModel] = []
         self.cards: dict[int | None, Any] = {}
         self.over: list[str] = []
 
@@ -74,7 +74,7 @@ class Walker(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def go(self, data: st.DataObject) -> None:
-        place = _STATES.index(self.told.state)
+        place = _STATES.index(self.reference.state)
         name = data.draw(st.sampled_from([name for name, (w, _) in _STEPS.items() for _ in range(int(w[place]))]))
         getattr(self, name)(**data.draw(_STEPS[name][1]))
 
@@ -92,31 +92,31 @@ class Walker(RuleBasedStateMachine):
         assert answer.value.state == ("ready" if answer.value.run_id is None else "busy")
 
     def _begun(self, run: Run) -> None:
-        self.told.begin(run)
-        if self.ground.bench is None:
-            self._awaited(lambda: self.client.models.get(self.told.handle).state != "busy")
+        self.reference.begin(run)
+        if self.ground.context is None:
+            self._awaited(lambda: self.client.models.get(self.reference.handle).state != "busy")
             self._ended()
 
     def _ended(self) -> None:
         """Update the reference model with the outcome of a run, where that is open; all else is predicted before."""
-        assert self.told.run is not None
-        operation = self.client.models.get(self.told.handle).last_operation
+        assert self.reference.run is not None
+        operation = self.client.models.get(self.reference.handle).last_operation
         assert operation is not None
         if operation.error is not None:
             # A synthesis may make nothing new; nothing else has a reason to fail.
-            assert (self.told.run.kind, operation.error.code) == ("synthesize", "nothing_synthesized")
-            self.told.fail("nothing_synthesized")
-        elif self.told.run.kind == "discover":
-            self.told.discovered(self._found_traits())
-        elif self.told.run.kind == "synthesize":
-            self.told.synthesized(self._made_samples())
+            assert (self.reference.run.kind, operation.error.code) == ("synthesize", "nothing_synthesized")
+            self.reference.fail("nothing_synthesized")
+        elif self.reference.run.kind == "discover":
+            self.reference.discovered(self._found_traits())
+        elif self.reference.run.kind == "synthesize":
+            self.reference.synthesized(self._made_samples())
         else:
-            newest = self.client.versions.list(self.told.handle).items[0]
-            self.told.trained(f"{newest.created_at:%Y-%m}")
+            newest = self.client.versions.list(self.reference.handle).items[0]
+            self.reference.trained(f"{newest.created_at:%Y-%m}")
 
     def _found_traits(self) -> dict[str, Trait]:
-        stay = {key: trait for key, trait in self.told.traits.items() if not self.told.untouched(key)}
-        there = {trait.key: trait for trait in self.client.traits.list(self.told.handle)}
+        stay = {key: trait for key, trait in self.reference.traits.items() if not self.reference.untouched(key)}
+        there = {trait.key: trait for trait in self.client.traits.list(self.reference.handle)}
         assert list(there)[: len(stay)] == list(stay)
         for key in there.keys() - stay.keys():
             new = there[key]
@@ -131,47 +131,49 @@ class Walker(RuleBasedStateMachine):
         }
 
     def _made_samples(self) -> dict[int, Sample]:
-        last = max(self.told.samples, default=0)
-        made = [each for each in self.client.samples.list(self.told.handle, limit=500) if each.id > last]
+        last = max(self.reference.samples, default=0)
+        made = [each for each in self.client.samples.list(self.reference.handle, limit=500) if each.id > last]
         assert made
-        given = {key for key, trait in self.told.traits.items() if trait.kind == "extrinsic"}
+        given = {key for key, trait in self.reference.traits.items() if trait.kind == "extrinsic"}
         assert {(each.provenance, each.trait in given) for each in made} == {("synthesized", True)}
         return {each.id: Sample(each.trait, each.text, each.quality, each.provenance) for each in made}
 
     def _retrained_if_due(self) -> None:
-        if self.told.is_due():
-            operation = self.client.models.get(self.told.handle).last_operation
+        if self.reference.is_due():
+            operation = self.client.models.get(self.reference.handle).last_operation
             assert operation is not None
             assert operation.kind == "retrain"
             self._begun(Run(str(operation.run_id), "retrain", ()))
 
     def _settle(self) -> None:
         """Wait for what a worker starts by itself."""
-        if self.ground.bench is None and self.told.is_due():
-            before = self.told.run and self.told.run.id
+        if self.ground.context is None and self.reference.is_due():
+            before = self.reference.run and self.reference.run.id
             self._awaited(lambda: self._last_run() != before)
             self._retrained_if_due()
 
     def _cutting_off(self, change: Callable[[], Any]) -> Any:
         """A change that may cancel a run."""
-        was = self.told.state
+        was = self.reference.state
         changed = change()
-        if was == "busy" and self.told.state != "busy" and self.told.run is not None:
-            self.over.append(self.told.run.id)
+        if was == "busy" and self.reference.state != "busy" and self.reference.run is not None:
+            self.over.append(self.reference.run.id)
         return changed
 
     # ---- after every step --------------------------------------------------------------------------------------------
 
     @invariant()
     def what_is_read_is_what_was_told(self) -> None:
-        assert self._seen() == self.told.shown()
+        assert self._seen() == self.reference.shown()
 
     def _seen(self) -> dict[str, Any]:
-        handle = self.told.handle
+        handle = self.reference.handle
         model, versions = self.client.models.get(handle), list(self.client.versions.list(handle))
         run = model.last_operation
-        assert model.traits == [trait.name for trait in self.told.traits.values()]
-        assert model.current_version_id == {v.version_no: v.version_id for v in versions}.get(self.told.active or 0)
+        assert model.traits == [trait.name for trait in self.reference.traits.values()]
+        assert model.current_version_id == {v.version_no: v.version_id for v in versions}.get(
+            self.reference.active or 0
+        )
         policy = model.version_retention_policy
         return {
             **{name: getattr(model, name) for name in ("state", "description", "zero_data_retention", "version_no")},
@@ -203,17 +205,21 @@ class Walker(RuleBasedStateMachine):
         if answer.error:
             assert str(answer.error.request_id).startswith("req_")
         if answer.error and code == "model_busy":
-            assert self.told.run is not None
-            assert answer.error.headers["X-Run-Id"] == self.told.run.id
+            assert self.reference.run is not None
+            assert answer.error.headers["X-Run-Id"] == self.reference.run.id
 
     def _trait(self, number: int) -> str:
-        return str(self._pick([*self.told.traits, NOBODY] if number > 90 else [*self.told.traits] or [NOBODY], number))
+        return str(
+            self._pick(
+                [*self.reference.traits, NOBODY] if number > 90 else [*self.reference.traits] or [NOBODY], number
+            )
+        )
 
     def _pick(self, there: Sequence[Any], number: int) -> Any:
         return there[number % len(there)]
 
     def _last_run(self) -> str | None:
-        operation = self.client.models.get(self.told.handle).last_operation
+        operation = self.client.models.get(self.reference.handle).last_operation
         return operation and operation.run_id
 
     def _awaited(self, true: Callable[[], bool]) -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from tests.benches import database as database
-from tests.benches import fresh_settings
-from traitbench.lifecycle.bench import open_store
+from tests.contexts import database as database
+from tests.contexts import fresh_settings
+from traitbench.lifecycle.context import open_store
 from traitbench.settings import Settings
 
 

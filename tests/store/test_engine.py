@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine, delete, select, text, update
 from sqlalchemy.exc import DBAPIError
 
-from tests.benches import new_handle
+from tests.contexts import new_handle
 from traitbench.store import models, tables, workers
 from traitbench.store.engine import database_now, open_engine, reading, sqlite_file, writing
 
@@ -146,8 +146,8 @@ def test_a_worker_is_buried_once_and_not_before_its_time(engine: Engine) -> None
         workers.enter(connection, "two")
         workers.leave(connection, "two")
     with writing(engine) as connection:
-        assert workers.bury(connection, after_seconds=30) == ["two"]
-        assert workers.bury(connection, after_seconds=30) == []
+        assert workers.expire(connection, after_seconds=30) == ["two"]
+        assert workers.expire(connection, after_seconds=30) == []
         assert workers.seen(connection, "one")
         assert not workers.seen(connection, "two")
         assert workers.known(connection) == {"one"}
@@ -161,4 +161,4 @@ def test_a_worker_that_a_clock_ahead_has_seen_is_buried_when_the_clock_is_right_
         connection.execute(update(tables.workers).where(tables.workers.c.executor_id == "dead").values(seen_at=ahead))
         ages = {each.executor_id: each.age_s for each in workers.ages(connection)}
         assert ages["alive"] < 30 < ages["dead"]
-        assert workers.bury(connection, after_seconds=30) == ["dead"]
+        assert workers.expire(connection, after_seconds=30) == ["dead"]

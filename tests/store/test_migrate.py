@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 from dbos import DBOS
 from sqlalchemy import Connection, Engine, func, inspect, select, text
 
-from tests.benches import AUTHOR, fresh_settings, opened, settled
+from tests.contexts import AUTHOR, fresh_settings, opened, settled
 from traitbench.contract.models import TrainRequest
 from traitbench.errors import ModelBusy
 from traitbench.lifecycle import models, samples, training
@@ -117,18 +117,18 @@ def test_a_database_of_an_earlier_release_is_brought_up_to_date_and_its_training
 ) -> None:
     with fresh_settings(tmp_path, blank=True) as settings:
         _of_before(settings, revision)
-        with opened(settings, runs=False) as bench:
-            assert _differences(bench.engine) == []
-            before = models.get(bench, AUTHOR, "local.before")
+        with opened(settings, runs=False) as context:
+            assert _differences(context.engine) == []
+            before = models.get(context, AUTHOR, "local.before")
             assert (before.state, before.zero_data_retention, before.version_retention_policy) == ("busy", False, None)
-            met = training.start(bench, AUTHOR, "local.before", TrainRequest(effort="low"))[0]
+            met = training.start(context, AUTHOR, "local.before", TrainRequest(effort="low"))[0]
             assert met.run_id == "run_before"
             with pytest.raises(ModelBusy):
-                training.start(bench, AUTHOR, "local.before", TrainRequest(effort="max"))
-        with opened(settings, runs=True) as bench:
-            after = settled(bench, "local.before")
+                training.start(context, AUTHOR, "local.before", TrainRequest(effort="max"))
+        with opened(settings, runs=True) as context:
+            after = settled(context, "local.before")
             assert (after.state, after.version_no) == ("ready", 1)
-            assert len(samples.list_samples(bench, AUTHOR, "local.before").items) == 2
+            assert len(samples.list_samples(context, AUTHOR, "local.before").items) == 2
 
 
 def test_the_migrations_make_exactly_the_tables(engine: Engine) -> None:

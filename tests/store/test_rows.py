@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import IntegrityError
 
-from tests.benches import new_handle
+from tests.contexts import new_handle
 from traitbench.store import models, runs, samples, tables, traits, vectors, versions
 from traitbench.store.engine import reading, writing
 
@@ -58,8 +58,8 @@ def test_vectors_come_back_bit_by_bit_and_leave_with_their_sample(engine: Engine
     first, second = _add(engine, model_id, "one", "two")
     vector = np.random.default_rng(7).normal(size=768).astype(np.float32)
     with writing(engine) as connection:
-        vectors.keep(connection, "encoder", {first: vector, second: vector, second + 10_000: vector})
-        vectors.keep(connection, "encoder", {first: vector})
+        vectors.store(connection, "encoder", {first: vector, second: vector, second + 10_000: vector})
+        vectors.store(connection, "encoder", {first: vector})
     with reading(engine) as connection:
         kept = vectors.read(connection, model_id, "encoder")
         assert vectors.read(connection, model_id, "another") == {}

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from traitbench.scoring.area import auroc, interval, sure
+from traitbench.scoring.auroc import auroc, interval, out_of_fold_interval
 
 
 def test_auroc_counts_ties_half() -> None:
@@ -50,6 +50,6 @@ def test_the_interval_contains_the_auroc_and_is_wide_for_few_samples(
 @pytest.mark.parametrize("area", [0.0, 0.5, 0.8, 1.0])
 @pytest.mark.parametrize("n", [2, 10, 100])
 def test_an_out_of_fold_interval_is_wider_than_that_of_a_test_set(area: float, n: int) -> None:
-    (low, high), (lower, higher) = interval(area, n, n), sure(area, n, n)
+    (low, high), (lower, higher) = interval(area, n, n), out_of_fold_interval(area, n, n)
     assert 0 <= lower <= low <= area <= high <= higher <= 1
     assert higher - lower > high - low

@@ -34,14 +34,14 @@ _STDOUT = 1
 
 
 @dataclass(frozen=True)
-class Place:
+class WorkItem:
     """Where a run is: its phase, how many steps of it are done, and the samples being encoded."""
 
     phase: str
     done: int = 0
     samples: tuple[int, ...] = ()
 
-    def within(self, other: "Place") -> bool:
+    def within(self, other: "WorkItem") -> bool:
         """Whether this is the same place or a part of it, i.e. there was no progress between the two."""
         if self.phase != other.phase:
             return False
@@ -54,29 +54,29 @@ class Place:
         return {"phase": self.phase, "done": self.done, "samples": list(self.samples)}
 
     @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> "Place":
+    def from_json(cls, read: Mapping[str, Any]) -> "WorkItem":
         """Read what `to_json` wrote."""
         return cls(str(read["phase"]), int(read["done"]), tuple(int(each) for each in read["samples"]))
 
 
 @dataclass(frozen=True)
-class Death:
+class WorkerExit:
     """Why a worker came down by its own fault, and where each run was that it held."""
 
     cause: Cause
-    places: Mapping[str, Place]
+    places: Mapping[str, WorkItem]
 
     def to_json(self) -> dict[str, Any]:
         """The death as it is sent to the next worker."""
         return {"cause": self.cause, "places": {run: place.to_json() for run, place in self.places.items()}}
 
     @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> "Death":
+    def from_json(cls, read: Mapping[str, Any]) -> "WorkerExit":
         """Read what `to_json` wrote."""
-        return cls(read["cause"], {run: Place.from_json(place) for run, place in read["places"].items()})
+        return cls(read["cause"], {run: WorkItem.from_json(place) for run, place in read["places"].items()})
 
 
-class Pulse:
+class Heartbeat:
     """The worker's side: sends heartbeats and messages.
 
     `longest_piece_s` is the time that one piece of samples may take, `longest_step_s` the time from one step of a run
@@ -114,7 +114,7 @@ class Pulse:
         """Report the state of the encoder."""
         self._send(f"{ENCODER} {state}")
 
-    def at(self, run_id: str, place: Place | None) -> None:
+    def at(self, run_id: str, place: WorkItem | None) -> None:
         """Report which piece of a run starts; `place` is None if the worker no longer holds the run."""
         with self._lock:
             if place is None:
@@ -150,7 +150,7 @@ class Listener:
     def __init__(self) -> None:
         self.ready = self.judged = False
         self.encoder: EncoderState = "loading"
-        self.places: dict[str, Place] = {}
+        self.places: dict[str, WorkItem] = {}
         self._rest = b""
 
     def hear(self, content: bytes) -> None:
@@ -172,4 +172,4 @@ class Listener:
                     place = json.loads(encoded)
                     self.places.pop(run_id, None)
                     if place is not None:
-                        self.places[run_id] = Place.from_json(place)
+                        self.places[run_id] = WorkItem.from_json(place)

@@ -1,8 +1,9 @@
 """AUROC and its 95 % interval.
 
 The interval is Newcombe's score interval (Statistics in Medicine 25, 2006) with the variance of Hanley and McNeil
-(Radiology 143, 1982); it stays valid at an AUROC of 1.0. `sure` adapts it to out-of-fold values: those come from fits
-to fewer samples than the final trait, so it counts six of ten samples. That factor was chosen by measured coverage.
+(Radiology 143, 1982); it stays valid at an AUROC of 1.0. `out_of_fold_interval` adapts it to out-of-fold
+values: those come from fits to fewer samples than the final trait, so it counts six of ten samples. That factor was
+chosen by measured coverage.
 """
 
 from collections.abc import Callable
@@ -30,7 +31,7 @@ def auroc(values: Floats, y: Floats, votes: Floats | None = None) -> float:
     return float(weights[above] @ beaten / 2 / (weights[above].sum() * heights[-1]))
 
 
-def sure(area: float, positive: int, negative: int) -> tuple[float, float]:
+def out_of_fold_interval(area: float, positive: int, negative: int) -> tuple[float, float]:
     """The 95 % interval of an out-of-fold AUROC; counts are of independent samples, that is of groups."""
     return interval(area, _EVIDENCE * positive, _EVIDENCE * negative)
 

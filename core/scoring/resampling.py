@@ -16,7 +16,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from traitbench.scoring.axis import Floats, pole_weights
-from traitbench.scoring.search import Evidence, Recipe
+from traitbench.scoring.search import Recipe, TrainingSamples
 
 Rows = NDArray[np.intp]
 
@@ -25,26 +25,26 @@ MOST_PER_POLE = 256
 
 
 @dataclass(frozen=True)
-class Tally:
+class PairCounts:
     """How often a positive sample scored above a negative one, ties counting half, and in how many comparisons."""
 
     won: float = 0.0
     compared: float = 0.0
 
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(self.won + other.won, self.compared + other.compared)
+    def __add__(self, other: "PairCounts") -> "PairCounts":
+        return PairCounts(self.won + other.won, self.compared + other.compared)
 
     @property
-    def area(self) -> float:
+    def auroc(self) -> float:
         """AUROC; 0.5 if nothing was compared."""
         return self.won / self.compared if self.compared else 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Again:
+class Resampler:
     """Samples and the configuration to refit; rows are indices of samples."""
 
-    samples: Evidence
+    samples: TrainingSamples
     recipe: Recipe
 
     @cached_property
@@ -60,19 +60,19 @@ class Again:
         evaluated.
         """
         samples, votes = self.samples, np.zeros(len(self.samples.y))
-        for pole in (samples.judged & (samples.y > 0.5), samples.judged & (samples.y < 0.5)):
-            _, group_of, counts = np.unique(samples.kin[pole], return_inverse=True, return_counts=True)
+        for pole in (samples.is_evaluated & (samples.y > 0.5), samples.is_evaluated & (samples.y < 0.5)):
+            _, group_of, counts = np.unique(samples.groups[pole], return_inverse=True, return_counts=True)
             votes[pole] = 1 / counts[group_of]
         return votes
 
-    def learnt(self, rows: Rows, others: Rows) -> Floats:
+    def fit_and_score(self, rows: Rows, others: Rows) -> Floats:
         """(n_others,): values of `others` from a fit to `rows`, which must include both poles."""
         system = self._system(rows)
         dual = system.root * scipy.linalg.solve(system.matrix, system.pull, assume_a="pos", check_finite=False)
         # The direction sums centred rows, so the part of their mean is subtracted from each row's coefficient.
         return self._with_labels(self.products[np.ix_(others, rows)] @ (dual - system.weights * dual.sum()), others)
 
-    def left_out(self, folds: NDArray[np.int64]) -> Floats:
+    def out_of_fold(self, folds: NDArray[np.int64]) -> Floats:
         """(n,): the value of each sample from a fit without its fold.
 
         Values of fold -1, which is never held out, are meaningless.
@@ -86,16 +86,16 @@ class Again:
         values[evaluated] = self._with_labels(values[evaluated], evaluated)
         return values
 
-    def tally(self, values: Floats, rows: Rows) -> Tally:
+    def tally(self, values: Floats, rows: Rows) -> PairCounts:
         """Compare the samples at `rows` with one another by their values (n_rows,)."""
         y, votes = self.samples.y[rows], self.votes[rows]
         above, below = y > 0.5, y < 0.5
         wins = (np.sign(values[above, None] - values[below]) + 1) / 2
-        return Tally(float(votes[above] @ wins @ votes[below]), float(votes[above].sum() * votes[below].sum()))
+        return PairCounts(float(votes[above] @ wins @ votes[below]), float(votes[above].sum() * votes[below].sum()))
 
-    def tally_of_folds(self, folds: NDArray[np.int64]) -> Tally:
+    def within_fold_pairs(self, folds: NDArray[np.int64]) -> PairCounts:
         """Compare every sample with those of its own fold."""
-        values, total = self.left_out(folds), Tally()
+        values, total = self.out_of_fold(folds), PairCounts()
         for fold in range(int(folds.max()) + 1):
             rows = np.flatnonzero(folds == fold)
             total += self.tally(values[rows], rows)
@@ -139,14 +139,14 @@ class _System:
     pull: Floats
 
 
-def folds_of(samples: Evidence, count: int, turn: int) -> NDArray[np.int64]:
+def folds_of(samples: TrainingSamples, count: int, turn: int) -> NDArray[np.int64]:
     """(n,): the fold of each sample, another division for every turn.
 
     A group shares a fold, and each pole is spread over all. -1 for groups without an evaluated sample.
     """
-    groups, group_of = np.unique(samples.kin, return_inverse=True)
-    lean = np.sign(np.bincount(group_of, weights=(samples.y - 0.5) * samples.judged))
-    is_evaluated = np.bincount(group_of, weights=samples.judged) > 0
+    groups, group_of = np.unique(samples.groups, return_inverse=True)
+    lean = np.sign(np.bincount(group_of, weights=(samples.y - 0.5) * samples.is_evaluated))
+    is_evaluated = np.bincount(group_of, weights=samples.is_evaluated) > 0
     folds, rng = np.full(len(groups), -1), np.random.default_rng(turn)
     for side in (-1, 0, 1):
         members = rng.permutation(np.flatnonzero((lean == side) & is_evaluated))
@@ -155,18 +155,18 @@ def folds_of(samples: Evidence, count: int, turn: int) -> NDArray[np.int64]:
     return chosen
 
 
-def part(samples: Evidence, most: int = MOST_PER_POLE) -> Evidence:
+def part(samples: TrainingSamples, most: int = MOST_PER_POLE) -> TrainingSamples:
     """At most `most` samples of each pole, evaluated ones first, otherwise in their order."""
-    order = np.argsort(~samples.judged, kind="stable")
+    order = np.argsort(~samples.is_evaluated, kind="stable")
     sides = np.sign(samples.y[order] - 0.5)
     taken = [order[sides == side][:most] for side in (-1, 0, 1)]
     return among(samples, np.sort(np.concatenate(taken))) if len(samples.y) > most else samples
 
 
-def among(samples: Evidence, rows: Rows | Sequence[int]) -> Evidence:
+def among(samples: TrainingSamples, rows: Rows | Sequence[int]) -> TrainingSamples:
     """The samples at these rows."""
-    names = ("X", "y", "kin", "synthesized", "mass", "judged")
-    return Evidence(*(getattr(samples, name)[rows] for name in names))
+    names = ("X", "y", "groups", "synthesized", "mass", "is_evaluated")
+    return TrainingSamples(*(getattr(samples, name)[rows] for name in names))
 
 
 def _scaled(values: Floats) -> Floats:

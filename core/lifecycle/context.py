@@ -16,9 +16,9 @@ from traitbench.lifecycle.vector_cache import MEBIBYTE, VectorCache
 from traitbench.runs import RunEngine
 from traitbench.settings import Settings
 from traitbench.store.engine import check_file, open_engine, sqlite_file
+from traitbench.store.errors import StoreUnavailable, reason_of
 from traitbench.store.migrate import migrate
-from traitbench.store.trouble import StoreUnavailable, reason_of
-from traitbench.store.unchanged import Unchanged
+from traitbench.store.read_cache import ReadCache
 
 if TYPE_CHECKING:
     from traitbench.extract import Extracted
@@ -28,12 +28,12 @@ Value = TypeVar("Value")
 _CHECK_SECONDS = 2.0
 
 
-class NotAtHand(Exception):
+class CacheMiss(Exception):
     """The value is not cached: reading it needs a database query."""
 
 
-def _not_at_hand() -> NoReturn:
-    raise NotAtHand
+def _cache_miss() -> NoReturn:
+    raise CacheMiss
 
 
 def _extract(url: str) -> "Extracted":
@@ -50,7 +50,7 @@ def _fetch_nothing(_url: str) -> NoReturn:
 
 
 @dataclass(frozen=True)
-class Bench:
+class Context:
     """The open dependencies of the service; `extract` reads the text behind an address."""
 
     settings: Settings
@@ -60,34 +60,34 @@ class Bench:
     snapshots: Snapshots = field(default_factory=Snapshots)
     vectors: VectorCache = field(default_factory=lambda: VectorCache(0))
     batches: Pipelines = field(default_factory=Pipelines)
-    unchanged: Unchanged | None = None
+    read_cache: ReadCache | None = None
     extract: Callable[[str], "Extracted"] = _extract
-    may_read: bool = True
+    may_query: bool = True
 
-    def recall(self, asked: Hashable, read: Callable[[], Value]) -> Value:
+    def cached(self, asked: Hashable, read: Callable[[], Value]) -> Value:
         """The cached result of `read` if nothing was written since; otherwise a new one."""
-        ask = read if self.may_read else _not_at_hand
-        return ask() if self.unchanged is None else self.unchanged.get(asked, ask)
+        ask = read if self.may_query else _cache_miss
+        return ask() if self.read_cache is None else self.read_cache.get(asked, ask)
 
     @cached_property
-    def from_memory(self) -> "Bench":
-        """A copy whose `recall` raises `NotAtHand` instead of reading."""
-        return replace(self, may_read=False)
+    def cached_only(self) -> "Context":
+        """A copy whose `cached` raises `CacheMiss` instead of reading."""
+        return replace(self, may_query=False)
 
     def forget(self, model_id: int) -> None:
         """Drop everything cached for a model that may no longer store anything."""
         self.snapshots.clear()
         self.vectors.forget(model_id)
-        if self.unchanged is not None:
-            self.unchanged.forget()
+        if self.read_cache is not None:
+            self.read_cache.clear()
 
     def close(self) -> None:
         """Stop batches and runs, and close the database."""
         self.batches.close()
         self.runs.close()
         self.health.close()
-        if self.unchanged is not None:
-            self.unchanged.close()
+        if self.read_cache is not None:
+            self.read_cache.close()
         self.engine.dispose()
 
     @cached_property
@@ -101,7 +101,7 @@ class Bench:
         return not self.health.state().wrong
 
 
-def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
+def open_context(settings: Settings, *, runs: bool = True) -> Context:
     """Open everything and start the worker; with `runs=False` runs are only queued."""
     # Imported here so that the key commands do not load the run engine and the encoder.
     from traitbench.encoders.registry import load_encoder
@@ -119,13 +119,13 @@ def open_bench(settings: Settings, *, runs: bool = True) -> Bench:
         service.close()
         engine.dispose()
         raise
-    return Bench(
+    return Context(
         settings,
         engine,
         service,
         encoder,
         vectors=vectors,
-        unchanged=Unchanged(engine),
+        read_cache=ReadCache(engine),
         extract=_extract if settings.fetch_urls else _fetch_nothing,
     )
 

@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from tests.scoring.test_axis import cloud
-from traitbench.scoring.again import Again, Tally, folds_of, part
 from traitbench.scoring.axis import path, pole_weights
-from traitbench.scoring.search import Evidence, Recipe, evidence
+from traitbench.scoring.resampling import PairCounts, Resampler, folds_of, part
+from traitbench.scoring.search import Recipe, TrainingSamples, evidence
 
 PLAIN = Recipe(0.5, 0.0, None, None)
 
 
-def some(n: int = 30, d: int = 20, *, apart: float = 0.4) -> Evidence:
+def some(n: int = 30, d: int = 20, *, apart: float = 0.4) -> TrainingSamples:
     return evidence(*cloud(n, d, apart=apart), range(n))
 
 
@@ -22,7 +22,7 @@ def some(n: int = 30, d: int = 20, *, apart: float = 0.4) -> Evidence:
 def test_a_refit_equals_the_path_at_that_shrinkage(d: int) -> None:
     samples = some(d=d)
     rows, rest = np.arange(0, 30, 2), np.arange(1, 30, 2)
-    values = Again(samples, PLAIN).learnt(rows, rest)
+    values = Resampler(samples, PLAIN).fit_and_score(rows, rest)
     along = path(samples.X[rows], samples.y[rows], [10**0.5]).values(samples.X[rest])[:, 0]
     assert np.ptp(values - along) == pytest.approx(0, abs=1e-5)
 
@@ -31,7 +31,7 @@ def test_leaving_a_fold_out_equals_a_fit_without_it() -> None:
     """The reference is ridge regression with an intercept; the weights of the other samples stay as they are."""
     samples = some()
     folds = folds_of(samples, 5, 0)
-    values = Again(samples, PLAIN).left_out(folds)
+    values = Resampler(samples, PLAIN).out_of_fold(folds)
     weights, X = pole_weights(samples.y), samples.X.astype(np.float64)
     centred = X - weights @ X
     penalty = 10**0.5 * (weights @ np.square(centred).sum(axis=1)) / min(len(X) - 1, X.shape[1])
@@ -48,8 +48,8 @@ def test_a_refit_uses_the_scaled_columns_of_the_search() -> None:
     factors = np.repeat([2.0, 0.5], 10)
     scaled = replace(samples, X=(samples.X * factors).astype(np.float32))
     rows, rest = np.arange(0, 30, 2), np.arange(1, 30, 2)
-    one = Again(samples, Recipe(0.5, 0.0, None, factors)).learnt(rows, rest)
-    np.testing.assert_allclose(one, Again(scaled, PLAIN).learnt(rows, rest), atol=1e-5)
+    one = Resampler(samples, Recipe(0.5, 0.0, None, factors)).fit_and_score(rows, rest)
+    np.testing.assert_allclose(one, Resampler(scaled, PLAIN).fit_and_score(rows, rest), atol=1e-5)
 
 
 @pytest.mark.parametrize(("share", "area"), [(0.0, 0.5), (1.0, 1.0)])
@@ -63,29 +63,29 @@ def test_a_refit_mixes_in_the_label_axis_by_its_share(share: float, area: float)
     samples = evidence(X, y, range(60))
     hidden = np.ones(40)
     hidden[1] = 0
-    again = Again(samples, Recipe(0.5, share, axis, hidden))
-    result = sum((again.tally_of_folds(folds_of(samples, 10, turn)) for turn in range(5)), Tally())
-    assert result.area == pytest.approx(area, abs=0.17 if share == 0 else 0.02)
+    resampler = Resampler(samples, Recipe(0.5, share, axis, hidden))
+    result = sum((resampler.within_fold_pairs(folds_of(samples, 10, turn)) for turn in range(5)), PairCounts())
+    assert result.auroc == pytest.approx(area, abs=0.17 if share == 0 else 0.02)
 
 
 def test_pair_counts_give_the_auroc() -> None:
     samples = some(40, apart=0.1)
     values = np.round(np.random.default_rng(2).normal(size=40), 1)
-    tally = Again(samples, PLAIN).tally(values, np.arange(40))
-    assert tally.area == pytest.approx(roc_auc_score(samples.y, values))
+    tally = Resampler(samples, PLAIN).tally(values, np.arange(40))
+    assert tally.auroc == pytest.approx(roc_auc_score(samples.y, values))
     assert tally.compared == 400
 
 
 def test_a_group_counts_once_at_a_pole() -> None:
     X, y = cloud(12, 10)
     samples = evidence(X, y, [0, 0, 0, 0, 4, 5, 6, 6, 8, 9, 10, 11])
-    tally = Again(samples, PLAIN).tally(np.zeros(12), np.arange(12))
+    tally = Resampler(samples, PLAIN).tally(np.zeros(12), np.arange(12))
     assert tally.compared == pytest.approx(3 * 5)
-    assert tally.area == 0.5
+    assert tally.auroc == 0.5
 
 
 def test_without_comparisons_the_auroc_is_one_half() -> None:
-    assert Tally().area == 0.5
+    assert PairCounts().auroc == 0.5
 
 
 def by_group(n: int) -> list[int]:
@@ -98,8 +98,8 @@ def test_a_group_shares_a_fold_and_poles_are_spread(groups: Callable[[int], list
     samples = evidence(X, y, groups(60))
     for turn in range(4):
         folds = folds_of(samples, 5, turn)
-        for group in np.unique(samples.kin):
-            assert len(set(folds[samples.kin == group].tolist())) == 1
+        for group in np.unique(samples.groups):
+            assert len(set(folds[samples.groups == group].tolist())) == 1
         for pole in (samples.y > 0.5, samples.y < 0.5):
             sizes = np.bincount(folds[pole], minlength=5)
             assert sizes.max() - sizes.min() <= (3 if groups is by_group else 1)
@@ -117,7 +117,7 @@ def test_samples_that_are_not_evaluated_are_never_left_out() -> None:
     made = np.arange(40) % 4 == 0
     samples = evidence(X, y, range(40), made)
     assert (folds_of(samples, 5, 0)[samples.synthesized] == -1).all()
-    assert Again(samples, PLAIN).votes[samples.synthesized].sum() == 0
+    assert Resampler(samples, PLAIN).votes[samples.synthesized].sum() == 0
 
 
 def crowd(poles: tuple[int, int], made: int) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_]]:

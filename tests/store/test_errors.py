@@ -14,16 +14,16 @@ from time import sleep
 import pytest
 from sqlalchemy import Engine, event, make_url, text
 
-from tests.benches import new_handle
+from tests.contexts import new_handle
 from traitbench.errors import Unavailable
-from traitbench.lifecycle.bench import open_store
+from traitbench.lifecycle.context import open_store
 from traitbench.runs.engine import Runs
 from traitbench.runs.names import engine_url
 from traitbench.settings import Settings, read_settings, sqlite_url
 from traitbench.store import models
 from traitbench.store.engine import check_file, clean, cleanable, in_place, open_engine, reading, writing
+from traitbench.store.errors import StoreUnavailable
 from traitbench.store.migrate import migrate
-from traitbench.store.trouble import StoreUnavailable
 
 ODD = ("a?b", "a#b", "a%41b", "a b", "aüb", "a&b=c", "a'b\"c", "a:b@c")
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from threading import Condition
 
 
-class Room:
+class RunIsolation:
     """Admits any number of runs, or one run alone; a run that waits to be alone goes before later ones."""
 
     def __init__(self) -> None:

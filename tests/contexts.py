@@ -1,4 +1,4 @@
-"""Fresh databases and open benches for the tests of store, runs and lifecycle.
+"""Fresh databases and open contexts for the tests of store, runs and lifecycle.
 
 On SQLite in a temporary home, or within `on("postgresql")` in a database on the tests' own server. A suite whose
 conftest imports `database` runs on both.
@@ -21,8 +21,8 @@ from traitbench.contract.models import Model, ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.lifecycle import bundles, models, samples, training, traits
-from traitbench.lifecycle.bench import Bench, open_bench
 from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.context import Context, open_context
 from traitbench.lifecycle.outcomes import fail
 from traitbench.lifecycle.worker import bodies
 from traitbench.runs.worker import Worker, execute
@@ -80,13 +80,13 @@ def fresh_settings(home: Path, *, blank: bool = False) -> Iterator[Settings]:
 
 
 @contextmanager
-def opened(settings: Settings, *, runs: bool) -> Iterator[Bench]:
-    """An open bench."""
-    bench = open_bench(settings, runs=runs)
+def opened(settings: Settings, *, runs: bool) -> Iterator[Context]:
+    """An open context."""
+    context = open_context(settings, runs=runs)
     try:
-        yield bench
+        yield context
     finally:
-        bench.close()
+        context.close()
 
 
 def new_handle() -> str:
@@ -94,46 +94,48 @@ def new_handle() -> str:
     return f"local.{str(ULID()).lower()}"
 
 
-def draft(bench: Bench, *, warm: int = 0, cold: int = 0, words: int = 4) -> str:
+def draft(context: Context, *, warm: int = 0, cold: int = 0, words: int = 4) -> str:
     """The handle of a new draft with the trait `warmth` and samples that differ from each other."""
     handle = new_handle()
-    models.create(bench, AUTHOR, ModelCreate(handle=handle))
-    traits.add(bench, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Warmth")]))
+    models.create(context, AUTHOR, ModelCreate(handle=handle))
+    traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Warmth")]))
     told = [(WARM[i % 4], 1.0, i) for i in range(warm)] + [(COLD[i % 4], 0.0, i) for i in range(cold)]
     inputs = [
         SampleInput(trait="warmth", text=" ".join([f"{text} {i}"] * (words // 4)), quality=quality)
         for text, quality, i in told
     ]
     for first in range(0, len(inputs), 500):
-        samples.add(bench, AUTHOR, handle, SamplesCreate(samples=inputs[first : first + 500]))
+        samples.add(context, AUTHOR, handle, SamplesCreate(samples=inputs[first : first + 500]))
     return handle
 
 
-def export_of(bench: Bench, caller: Caller, handle: str) -> Bundle:
+def export_of(context: Context, caller: Caller, handle: str) -> Bundle:
     """The bundle that an export writes."""
     file = io.BytesIO()
-    bundles.export(bench, caller, handle, file)
+    bundles.export(context, caller, handle, file)
     return Bundle.model_validate_json(file.getvalue())
 
 
-def done_here(bench: Bench, run_id: str | None) -> None:
-    """Execute a run in this process, now: for benches whose runs nobody executes."""
-    executor = Worker(bench.engine, bench.settings.database_url, "here", bodies(bench.engine, bench.settings), fail)
+def done_here(context: Context, run_id: str | None) -> None:
+    """Execute a run in this process, now: for contexts whose runs nobody executes."""
+    executor = Worker(
+        context.engine, context.settings.database_url, "here", bodies(context.engine, context.settings), fail
+    )
     execute(executor, str(run_id))
 
 
-def trained_here(bench: Bench, *, warm: int = 2, cold: int = 2) -> str:
+def trained_here(context: Context, *, warm: int = 2, cold: int = 2) -> str:
     """The handle of a new model with one version, trained in this process."""
-    handle = draft(bench, warm=warm, cold=cold)
-    done_here(bench, training.start(bench, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
-    assert models.get(bench, AUTHOR, handle).state == "ready"
+    handle = draft(context, warm=warm, cold=cold)
+    done_here(context, training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
+    assert models.get(context, AUTHOR, handle).state == "ready"
     return handle
 
 
-def settled(bench: Bench, handle: str, *, seconds: float = 60) -> Model:
+def settled(context: Context, handle: str, *, seconds: float = 60) -> Model:
     """The model, when it is busy no more."""
     return until(
-        lambda: (model := models.get(bench, AUTHOR, handle)).state != "busy" and model,
+        lambda: (model := models.get(context, AUTHOR, handle)).state != "busy" and model,
         what=f"{handle} to settle",
         seconds=seconds,
     )

@@ -4,7 +4,7 @@ Each request gets an id, `req_` and a ULID, which its response carries as a head
 with the envelope. The log names its type and locations in the code, never its message, which may hold content. This is
 plain ASGI, so that no other layer lies between the server and this one.
 
-Every request is summarised (`Measured`) for `traitbench.service.watching`, which counts and logs it.
+Every request is summarised (`RequestSummary`) for `traitbench.service.observability`, which counts and logs it.
 """
 
 import logging
@@ -29,7 +29,7 @@ _log = logging.getLogger("traitbench.service")
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RequestSummary:
     """A finished request: its scope as the application left it, the response, and the duration in seconds.
 
     `status` is 0 if the caller left before there was a response.
@@ -42,10 +42,10 @@ class Measured:
     seconds: float
 
 
-class Edges:
+class RequestIdMiddleware:
     """Wraps the whole application, and calls `watch` with every finished request."""
 
-    def __init__(self, app: ASGIApp, watch: Callable[[Measured], None] | None = None) -> None:
+    def __init__(self, app: ASGIApp, watch: Callable[[RequestSummary], None] | None = None) -> None:
         self._app = app
         self._watch = watch
 
@@ -63,12 +63,12 @@ class Edges:
             where = [*logs.places(error)]
             logs.event(_log, logging.ERROR, "fault", request_id=identity, method=scope["method"], error=where)
             if not answer.status:
-                await fault(identity)(scope, receive, answer)
+                await internal_error(identity)(scope, receive, answer)
         finally:
             # Every request ends here: by its answer, an error, or a caller who leaves.
             claim.release()
             if self._watch is not None:
-                self._watch(Measured(inner, identity, answer.status, answer.sent_bytes, perf_counter() - began))
+                self._watch(RequestSummary(inner, identity, answer.status, answer.sent_bytes, perf_counter() - began))
 
 
 def request_id(scope: Scope) -> str:
@@ -81,7 +81,7 @@ def segment(text: str) -> str:
     return text.replace(_SLASH, "/")
 
 
-def fault(identity: str) -> Response:
+def internal_error(identity: str) -> Response:
     """Return the response for an unhandled exception."""
     return envelope(InternalError("The service failed. Its log has the reason under this request id."), identity)
 

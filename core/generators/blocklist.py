@@ -25,4 +25,4 @@ fucked fucker fucking goddamn hell hitler idiot incest lust motherfucker murder 
 nipple nipples nude orgasm penis piss porn prostitute prostitutes pussy rape raped rapist sexy shit slave
 slavery slaves slut suck sucks suicide thigh thighs tits vagina whore
 """
-UNSAID = frozenset(f"{_PEOPLE} {_SWEARING}".split())
+BLOCKLIST = frozenset(f"{_PEOPLE} {_SWEARING}".split())

@@ -11,48 +11,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.scoring.axis import Floats, Path, path, path_and_left_out, pole_weights
-from traitbench.scoring.candidates import Candidate, Told, Weighed
+from traitbench.scoring.candidates import Candidate, HeldOut, ModelAverage
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class TrainingSet:
     """Distinct vectors (n, d) with quality, sample weight and fold (n,) of each, and whether it is evaluated.
 
-    A fold of -1 is never held out. With `alone`, leave-one-out in closed form replaces the folds.
+    A fold of -1 is never held out. With `leave_one_out`, leave-one-out in closed form replaces the folds.
     """
 
     X: NDArray[np.float32]
     y: Floats
     mass: Floats
-    judged: NDArray[np.bool_]
+    is_evaluated: NDArray[np.bool_]
     folds: NDArray[np.int64]
-    alone: bool
+    leave_one_out: bool
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class CandidateFits:
     """Fitted directions (k, d) and offsets (k,) on the plain columns, the label axis, and the held-out values."""
 
     directions: Sequence[Candidate]
     vectors: Floats
     offsets: Floats
     label_axis: Floats | None
-    told: Told
+    held_out: HeldOut
 
-    def learnt(self, average: Weighed) -> tuple[Floats, float]:
+    def averaged(self, average: ModelAverage) -> tuple[Floats, float]:
         """The averaged direction (d,) and its offset, calibrated."""
         places = {direction: place for place, direction in enumerate(self.directions)}
         gains = np.zeros(len(self.directions))
-        np.add.at(gains, [places[each.direction] for each in average.slate.candidates], average.gains)
+        np.add.at(gains, [places[each.direction] for each in average.candidates.candidates], average.gains)
         vector, offset = gains @ self.vectors, float(gains @ self.offsets) + average.offset
         return (vector if self.label_axis is None else vector + average.label_gain * self.label_axis), offset
 
 
-def survey(
-    training_set: Lesson, directions: Sequence[Candidate], *, blocks: Sequence[slice], label_axis: Floats | None
-) -> Ground:
+def fit_candidates(
+    training_set: TrainingSet, directions: Sequence[Candidate], *, blocks: Sequence[slice], label_axis: Floats | None
+) -> CandidateFits:
     """Fit the directions to all samples and, for held-out values, to all samples but those of each fold."""
-    d, evaluated = training_set.X.shape[1], training_set.judged
+    d, evaluated = training_set.X.shape[1], training_set.is_evaluated
     order: list[Candidate] = []
     vectors, offsets, values = [], [], []
     for factors in dict.fromkeys(direction.blocks for direction in directions):
@@ -63,7 +63,7 @@ def survey(
         vectors.append(fitted.directions if scales is None else fitted.directions * scales)
         offsets.append(fitted.offsets)
         values.append(held_out[evaluated])
-    held_out_values = Told(
+    held_out_values = HeldOut(
         y=training_set.y[evaluated],
         balance=pole_weights(training_set.y[evaluated], training_set.mass[evaluated]),
         folds=training_set.folds[evaluated],
@@ -71,7 +71,7 @@ def survey(
         values=np.hstack(values),
         labels=None if label_axis is None else training_set.X[evaluated].astype(np.float64) @ label_axis,
     )
-    return Ground(order, np.vstack(vectors), np.concatenate(offsets), label_axis, held_out_values)
+    return CandidateFits(order, np.vstack(vectors), np.concatenate(offsets), label_axis, held_out_values)
 
 
 def columns(factors: Sequence[float], blocks: Sequence[slice], d: int) -> Floats | None:
@@ -84,9 +84,9 @@ def columns(factors: Sequence[float], blocks: Sequence[slice], d: int) -> Floats
     return scales
 
 
-def _fit(training_set: Lesson, scales: Floats | None, shrinkages: Sequence[float]) -> tuple[Path, Floats]:
+def _fit(training_set: TrainingSet, scales: Floats | None, shrinkages: Sequence[float]) -> tuple[Path, Floats]:
     X = training_set.X if scales is None else (training_set.X * scales).astype(np.float32)
-    if training_set.alone:
+    if training_set.leave_one_out:
         return path_and_left_out(X, training_set.y, shrinkages)
     fitted = path(X, training_set.y, shrinkages, training_set.mass)
     values = np.empty((len(X), len(shrinkages)))

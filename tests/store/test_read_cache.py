@@ -12,7 +12,7 @@ from sqlalchemy import Engine, text
 
 from traitbench.store.engine import open_engine, reading, writing
 from traitbench.store.migrate import migrate
-from traitbench.store.unchanged import Unchanged
+from traitbench.store.read_cache import ReadCache
 
 
 @pytest.fixture
@@ -25,10 +25,10 @@ def file(tmp_path: Path) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def unchanged(file: Engine) -> Iterator[Unchanged]:
-    unchanged = Unchanged(file)
-    yield unchanged
-    unchanged.close()
+def read_cache(file: Engine) -> Iterator[ReadCache]:
+    read_cache = ReadCache(file)
+    yield read_cache
+    read_cache.close()
 
 
 def write(engine: Engine, name: str) -> None:
@@ -36,12 +36,12 @@ def write(engine: Engine, name: str) -> None:
         connection.execute(text("INSERT INTO tb_workers VALUES (:name, 1)"), {"name": name})
 
 
-def holds(unchanged: Unchanged, asked: Hashable) -> bool:
+def holds(read_cache: ReadCache, asked: Hashable) -> bool:
     def read() -> NoReturn:
         raise LookupError
 
     with suppress(LookupError):
-        unchanged.get(asked, read)
+        read_cache.get(asked, read)
         return True
     return False
 
@@ -51,56 +51,56 @@ def workers(engine: Engine) -> list[str]:
         return sorted(connection.execute(text("SELECT executor_id FROM tb_workers")).scalars())
 
 
-def test_what_nobody_changed_is_read_once(unchanged: Unchanged) -> None:
+def test_what_nobody_changed_is_read_once(read_cache: ReadCache) -> None:
     numbers = count()
-    assert [unchanged.get("a", lambda: next(numbers)) for _ in range(3)] == [0, 0, 0]
-    assert unchanged.get("b", lambda: next(numbers)) == 1
-    assert (holds(unchanged, "a"), holds(unchanged, "c")) == (True, False)
+    assert [read_cache.get("a", lambda: next(numbers)) for _ in range(3)] == [0, 0, 0]
+    assert read_cache.get("b", lambda: next(numbers)) == 1
+    assert (holds(read_cache, "a"), holds(read_cache, "c")) == (True, False)
 
 
 @pytest.mark.parametrize("same_process", [True, False])
-def test_a_write_is_seen_at_once_whoever_wrote(file: Engine, unchanged: Unchanged, same_process: bool) -> None:
+def test_a_write_is_seen_at_once_whoever_wrote(file: Engine, read_cache: ReadCache, same_process: bool) -> None:
     other = file if same_process else open_engine(file.url)
     for number in range(5):
         write(other, f"worker {number}")
-        assert not holds(unchanged, "workers")
+        assert not holds(read_cache, "workers")
         for _ in range(2):
-            assert len(unchanged.get("workers", lambda: workers(file))) == number + 1
+            assert len(read_cache.get("workers", lambda: workers(file))) == number + 1
     other.dispose()
 
 
-def test_reading_and_what_is_rolled_back_change_nothing(file: Engine, unchanged: Unchanged) -> None:
-    unchanged.get("workers", lambda: workers(file))
+def test_reading_and_what_is_rolled_back_change_nothing(file: Engine, read_cache: ReadCache) -> None:
+    read_cache.get("workers", lambda: workers(file))
     workers(file)
     with file.connect() as connection, connection.begin() as transaction:
         connection.execute(text("INSERT INTO tb_workers VALUES ('x', 1)"))
         transaction.rollback()
-    assert holds(unchanged, "workers")
+    assert holds(read_cache, "workers")
 
 
-def test_what_changed_while_it_was_read_is_not_remembered(file: Engine, unchanged: Unchanged) -> None:
+def test_what_changed_while_it_was_read_is_not_remembered(file: Engine, read_cache: ReadCache) -> None:
     def read() -> list[str]:
         found = workers(file)
         write(file, "meanwhile")
         return found
 
-    assert unchanged.get("workers", read) == []
-    assert unchanged.get("workers", lambda: workers(file)) == ["meanwhile"]
+    assert read_cache.get("workers", read) == []
+    assert read_cache.get("workers", lambda: workers(file)) == ["meanwhile"]
 
 
-def test_what_fails_is_not_remembered(unchanged: Unchanged) -> None:
+def test_what_fails_is_not_remembered(read_cache: ReadCache) -> None:
     with pytest.raises(ZeroDivisionError):
-        unchanged.get("a", lambda: 1 // 0)
-    assert unchanged.get("a", lambda: 7) == 7
+        read_cache.get("a", lambda: 1 // 0)
+    assert read_cache.get("a", lambda: 7) == 7
 
 
-def test_many_threads_never_see_less_than_was_there_when_they_asked(file: Engine, unchanged: Unchanged) -> None:
+def test_many_threads_never_see_less_than_was_there_when_they_asked(file: Engine, read_cache: ReadCache) -> None:
     written, wrong = list[str](), list[int]()
 
     def look() -> None:
         while len(written) < 40:
             before = len(written)
-            if len(unchanged.get("workers", lambda: workers(file))) < before:
+            if len(read_cache.get("workers", lambda: workers(file))) < before:
                 wrong.append(before)
 
     threads = [Thread(target=look) for _ in range(4)]
@@ -114,19 +114,19 @@ def test_many_threads_never_see_less_than_was_there_when_they_asked(file: Engine
     assert wrong == []
 
 
-def test_it_can_be_told_to_forget_and_remembers_no_more_than_so_much(unchanged: Unchanged) -> None:
+def test_it_can_be_told_to_forget_and_remembers_no_more_than_so_much(read_cache: ReadCache) -> None:
     for number in range(3_000):
-        unchanged.get(number, lambda: "x" * 10)
-    assert sum(holds(unchanged, number) for number in range(3_000)) <= 1_000
-    unchanged.get("last", lambda: 1)
-    unchanged.forget()
-    assert not holds(unchanged, "last")
+        read_cache.get(number, lambda: "x" * 10)
+    assert sum(holds(read_cache, number) for number in range(3_000)) <= 1_000
+    read_cache.get("last", lambda: 1)
+    read_cache.clear()
+    assert not holds(read_cache, "last")
 
 
 def test_a_database_that_does_not_tell_is_asked_every_time(file: Engine) -> None:
-    silent = Unchanged(open_engine("postgresql://nowhere.example/none"))
+    silent = ReadCache(open_engine("postgresql://nowhere.example/none"))
     numbers = count()
     assert [silent.get("a", lambda: next(numbers)) for _ in range(3)] == [0, 1, 2]
-    closed = Unchanged(file)
+    closed = ReadCache(file)
     closed.close()
     assert [closed.get("a", lambda: next(numbers)) for _ in range(2)] == [3, 4]

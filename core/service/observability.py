@@ -24,9 +24,9 @@ from prometheus_client.registry import Collector
 from traitbench import logs
 from traitbench.errors import Unavailable
 from traitbench.lifecycle import operating
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.service.capacity import Capacity
-from traitbench.service.edges import Measured
+from traitbench.service.request_id import RequestSummary
 
 # Scores take milliseconds; batches and imports take seconds to minutes.
 _BUCKETS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -45,10 +45,10 @@ _log = logging.getLogger("traitbench.service")
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
-class Watching:
+class RequestMetrics:
     """The metrics of one application, and their registry."""
 
-    def __init__(self, bench_of: Callable[[], Bench | None], capacity_of: Callable[[], Capacity | None]) -> None:
+    def __init__(self, context_of: Callable[[], Context | None], capacity_of: Callable[[], Capacity | None]) -> None:
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "traitbench_requests",
@@ -75,7 +75,7 @@ class Watching:
         # Looking up a child by its labels costs more than counting, so children are cached.
         self._counting: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         ProcessCollector(registry=self.registry)
-        self.registry.register(_Figures(bench_of, capacity_of))
+        self.registry.register(_Figures(context_of, capacity_of))
 
     def exposition(self) -> bytes:
         """Return all metrics in Prometheus' text format."""
@@ -85,7 +85,7 @@ class Watching:
         """Count a response with an error code."""
         self._errors.labels(code).inc()
 
-    def seen(self, request: Measured) -> None:
+    def seen(self, request: RequestSummary) -> None:
         """Count a finished request, and log it if it failed, was slow or had an invalid key."""
         route = request.scope.get("route")
         template, operation = (route.path_format, route.name) if route is not None else ("unmatched", "unmatched")
@@ -114,14 +114,14 @@ class Watching:
             self._counting[key] = children
         return children
 
-    def _refuse(self, request: Measured, template: str) -> None:
+    def _refuse(self, request: RequestSummary, template: str) -> None:
         sent = [value for name, value in request.scope["headers"] if name == b"authorization"]
         self._refused.labels("invalid" if sent else "absent").inc()
         if sent:
             fields = {"route": template, "peer": _peer(request), "key": _form(sent[0])}
             logs.event(_log, logging.WARNING, "key_refused", request_id=request.request_id, **fields)
 
-    def _write(self, level: int, name: str, request: Measured, template: str) -> None:
+    def _write(self, level: int, name: str, request: RequestSummary, template: str) -> None:
         logs.event(
             _log,
             level,
@@ -135,7 +135,7 @@ class Watching:
         )
 
 
-def _peer(request: Measured) -> str:
+def _peer(request: RequestSummary) -> str:
     client = request.scope.get("client")
     return str(client[0])[:_LONGEST_PEER] if client else "unknown"
 
@@ -149,29 +149,29 @@ def _form(authorization: bytes) -> str:
 class _Figures(Collector):
     """Metrics that are read at each scrape: runs, workers, storage, caches, memory, build."""
 
-    def __init__(self, bench_of: Callable[[], Bench | None], capacity_of: Callable[[], Capacity | None]) -> None:
-        self._bench_of = bench_of
+    def __init__(self, context_of: Callable[[], Context | None], capacity_of: Callable[[], Capacity | None]) -> None:
+        self._context_of = context_of
         self._capacity_of = capacity_of
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metric families."""
         build = operating.build()
         yield _gauge("traitbench_build_info", "The release and its Python; always 1.", build)
-        bench = self._bench_of()
-        yield GaugeMetricFamily("traitbench_ready", "1 once the service is open.", value=float(bench is not None))
-        if bench is None:
+        context = self._context_of()
+        yield GaugeMetricFamily("traitbench_ready", "1 once the service is open.", value=float(context is not None))
+        if context is None:
             return
-        yield from _caches(bench)
+        yield from _caches(context)
         yield from _memory()
         if (capacity := self._capacity_of()) is not None:
             yield from _work(capacity)
         seen: operating.Overview | None = None
         with suppress(Unavailable):
-            seen = operating.overview(bench.engine)
+            seen = operating.overview(context.engine)
         yield GaugeMetricFamily("traitbench_database_up", "1 if the database answers.", value=float(seen is not None))
         if seen is not None:
             yield from _runs(seen)
-            yield from _storage(bench, seen)
+            yield from _storage(context, seen)
 
 
 def _gauge(name: str, help: str, labels: dict[str, str]) -> GaugeMetricFamily:
@@ -180,13 +180,13 @@ def _gauge(name: str, help: str, labels: dict[str, str]) -> GaugeMetricFamily:
     return family
 
 
-def _caches(bench: Bench) -> Iterator[Metric]:
+def _caches(context: Context) -> Iterator[Metric]:
     lookups = CounterMetricFamily("traitbench_cache_requests", "Lookups in memory.", labels=["cache", "result"])
-    for name, cache in (("vectors", bench.vectors), ("snapshots", bench.snapshots)):
+    for name, cache in (("vectors", context.vectors), ("snapshots", context.snapshots)):
         lookups.add_metric([name, "hit"], cache.hits)
         lookups.add_metric([name, "miss"], cache.misses)
     yield lookups
-    yield GaugeMetricFamily("traitbench_vector_cache_bytes", "Vectors in memory.", value=bench.vectors.size)
+    yield GaugeMetricFamily("traitbench_vector_cache_bytes", "Vectors in memory.", value=context.vectors.size)
 
 
 def _work(capacity: Capacity) -> Iterator[Metric]:
@@ -229,8 +229,8 @@ def _runs(seen: operating.Overview) -> Iterator[Metric]:
         yield GaugeMetricFamily("traitbench_worker_seen_seconds", "Seconds since a worker was last seen.", value=last)
 
 
-def _storage(bench: Bench, seen: operating.Overview) -> Iterator[Metric]:
+def _storage(context: Context, seen: operating.Overview) -> Iterator[Metric]:
     yield GaugeMetricFamily("traitbench_database_bytes", "Size of the database.", value=seen.database_bytes)
-    free = operating.free_bytes(bench.settings)
+    free = operating.free_bytes(context.settings)
     if free is not None:
         yield GaugeMetricFamily("traitbench_disk_free_bytes", "Free space for the home folder.", value=free)

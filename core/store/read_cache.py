@@ -20,7 +20,7 @@ Value = TypeVar("Value")
 _MOST = 1_000
 
 
-class Unchanged:
+class ReadCache:
     """Results by what was asked. Do not cache what depends on a clock or on any other state."""
 
     def __init__(self, engine: Engine) -> None:
@@ -44,7 +44,7 @@ class Unchanged:
                 self._results[asked] = fresh
         return fresh
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Drop all results."""
         with self._lock:
             self._results.clear()

@@ -14,7 +14,7 @@ from pathlib import Path
 _HASH_SIZE = 32
 
 
-def kept(path: Path, make: Callable[[], bytes]) -> bytes:
+def cached_bytes(path: Path, make: Callable[[], bytes]) -> bytes:
     """The content of `path` if its hash matches, else the result of `make`, written to `path` if possible."""
     content = read(path)
     if content is None:

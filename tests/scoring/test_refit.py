@@ -58,7 +58,7 @@ def test_explicit_defaults_change_nothing(n: int, d: int) -> None:
     assert fitted(explicit).metrics == fitted(plain).metrics
 
 
-def again(trait: TraitSamples, fixed: Mapping[str, Any] | None, *, effort: str = "high") -> Trained:
+def refit(trait: TraitSamples, fixed: Mapping[str, Any] | None, *, effort: str = "high") -> Trained:
     encoder = EncoderIdentity("plane-1", trait.X.shape[1], "0" * 64)
     return fit([trait], encoder=encoder, scoring_method="balanced_cosine", max_depth=1, effort=effort, fixed=fixed)
 
@@ -69,7 +69,7 @@ def test_the_same_parameters_and_samples_give_the_same_bytes(n: int, d: int, eff
     trait = samples(*cloud(n, d))
     before = fitted(trait, effort=effort)
     kept = json.loads(json.dumps(before.metrics))["traits"]
-    after = again(trait, kept, effort=effort)
+    after = refit(trait, kept, effort=effort)
     assert param_hash(after.snapshot) == param_hash(before.snapshot)
     assert after.metrics["traits"]["warmth"]["shares"] == before.metrics["traits"]["warmth"]["shares"]
     assert after.metrics["search"].startswith("no search")
@@ -79,7 +79,7 @@ def test_new_samples_are_fitted_with_the_previous_parameters() -> None:
     X, y = cloud(100, 16)
     before = fitted(samples(X[20:80], y[20:80])).metrics["traits"]
     whole = samples(X, y)
-    after = again(whole, before)
+    after = refit(whole, before)
     assert after.metrics["traits"]["warmth"]["shares"] == before["warmth"]["shares"]
     assert param_hash(after.snapshot) != param_hash(fitted(whole).snapshot)
     assert after.metrics["traits"]["warmth"]["measured_on"].startswith("leave-one-out, 100 distinct samples;")
@@ -88,7 +88,7 @@ def test_new_samples_are_fitted_with_the_previous_parameters() -> None:
 def test_older_metrics_are_refitted_at_their_mean_shrinkage() -> None:
     trait = samples(*cloud(40, 30))
     before = {"warmth": {"parameters": {"log10_shrinkage": 0.75, "slope": 1.0, "offset": 0.0}}}
-    result = again(trait, before, effort="low")
+    result = refit(trait, before, effort="low")
     vector = fitted(trait, effort="low").snapshot.traits[0].vector
     np.testing.assert_allclose(result.snapshot.traits[0].vector, vector, rtol=1e-4)
 
@@ -115,13 +115,13 @@ def test_older_metrics_are_refitted_at_their_mean_shrinkage() -> None:
 )
 def test_without_a_choice_a_refit_searches(fixed: Mapping[str, Any]) -> None:
     trait = samples(*cloud(40, 30))
-    assert param_hash(again(trait, fixed).snapshot) == param_hash(fitted(trait).snapshot)
+    assert param_hash(refit(trait, fixed).snapshot) == param_hash(fitted(trait).snapshot)
 
 
 def test_a_trait_is_searched_once_it_has_enough_samples() -> None:
     poor = fitted(samples(directions(0, 180), [1, 0])).metrics["traits"]
     rich = samples(directions(0, 10, 20, 180, 190, 200), [1, 1, 1, 0, 0, 0])
-    assert param_hash(again(rich, poor).snapshot) == param_hash(fitted(rich).snapshot)
+    assert param_hash(refit(rich, poor).snapshot) == param_hash(fitted(rich).snapshot)
 
 
 def with_synthesised(

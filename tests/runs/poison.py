@@ -1,6 +1,6 @@
 """A worker for the tests: real trainings, with an encoder that does not survive one text.
 
-`python -m tests.runs.pills`, configured by a supervisor like the real worker.
+`python -m tests.runs.poison`, configured by a supervisor like the real worker.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from traitbench.encoders import FULL, Encoder, Vectors
 from traitbench.encoders.registry import load_encoder
 from traitbench.generators import TraitPoles
 from traitbench.lifecycle import learning, outcomes
-from traitbench.runs.pulse import Death, Pulse
+from traitbench.runs.heartbeat import Heartbeat, WorkerExit
 from traitbench.runs.worker import Worker, serve
 from traitbench.store.engine import open_engine
 
@@ -24,13 +24,13 @@ from traitbench.store.engine import open_engine
 class Brittle:
     """An encoder that reads invalid memory when the text comes."""
 
-    def __init__(self, encoder: Encoder, pill: str) -> None:
-        self._encoder, self._pill = encoder, pill
+    def __init__(self, encoder: Encoder, poison: str) -> None:
+        self._encoder, self._poison = encoder, poison
         self.id, self.dimension, self.digest = encoder.id, encoder.dimension, encoder.digest
         self.modes: Mapping[str, slice] = encoder.modes
 
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
-        if self._pill in texts:
+        if self._poison in texts:
             ctypes.string_at(0)
         return self._encoder.encode(texts, mode=mode)
 
@@ -54,16 +54,16 @@ class HangingLabels:
 
 def main() -> None:
     told = json.loads(sys.stdin.buffer.readline())
-    pulse = Pulse(every_s=0.2, longest_step_s=2.0) if told.get("hangs") else Pulse()
-    pulse.start()
+    heartbeat = Heartbeat(every_s=0.2, longest_step_s=2.0) if told.get("hangs") else Heartbeat()
+    heartbeat.start()
     Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
     engine = open_engine(told["url"])
-    encoder = Brittle(load_encoder("ngrams", cache=Path(told["cache"])), told["pill"])
+    encoder = Brittle(load_encoder("ngrams", cache=Path(told["cache"])), told["poison"])
     labels = HangingLabels() if told.get("hangs") else None
     bodies = {"train": partial(learning.train, engine, encoder, labels=labels)}
-    deaths = [Death.from_json(each) for each in told.get("deaths", ())]
-    worker = Worker(engine, told["url"], told["executor_id"], bodies, outcomes.fail, deaths=deaths, tell=pulse.at)
-    serve(worker, ready=pulse.ready, judged=pulse.judged)
+    deaths = [WorkerExit.from_json(each) for each in told.get("deaths", ())]
+    worker = Worker(engine, told["url"], told["executor_id"], bodies, outcomes.fail, deaths=deaths, tell=heartbeat.at)
+    serve(worker, ready=heartbeat.ready, judged=heartbeat.judged)
     os._exit(1)
 
 

@@ -1,10 +1,10 @@
 """Schedule encoding in this process: interactive calls first, then batches.
 
-A `call` starts at once, always. A batch encodes in turns. There is one turn more than processors. None is granted while
-a call runs or within a moment after it, so that a client that calls in a loop also gets the processors in between.
-Turns are shared evenly among batches, whatever their size. A turn takes a few milliseconds or, when there was no recent
-call, longer, which is more efficient. Endless calls must not starve batches, so one turn is granted whenever none was
-granted for `PATIENCE_SECONDS`.
+An interactive call starts at once, always. A batch encodes in slots. There is one slot more than processors. None is
+granted while a call runs or within a moment after it, so that a client that calls in a loop also gets the processors in
+between. Slots are shared evenly among batches, whatever their size. A slot takes a few milliseconds or, when there was
+no recent call, longer, which is more efficient. Endless calls must not starve batches, so one slot is granted whenever
+none was granted for `PATIENCE_SECONDS`.
 """
 
 import os
@@ -16,23 +16,23 @@ from time import monotonic
 
 PATIENCE_SECONDS = 0.05
 
-_SHORT_TURN, _LONG_TURN = 0.004, 0.04  # seconds
+_SHORT_SLOT, _LONG_SLOT = 0.004, 0.04  # seconds
 _LATELY_SECONDS = 1.0
 _MOMENT_SECONDS = 0.005
 
 _here = local()
 
 
-class Batch:
-    """A batch that takes turns; `turns` counts those it had, starting from the count of the others when it joined."""
+class BatchQueue:
+    """The queue of a batch; `slots` counts those it had, starting from the count of the others when it joined."""
 
     def __init__(self) -> None:
-        self.turns = 0
+        self.slots = 0
         self.waiting: deque[Event] = deque()
 
 
-class Lanes:
-    """The scheduler, with `width` turns at a time. The process has one, `LANES`."""
+class EncoderScheduler:
+    """The scheduler, with `width` slots at a time. The process has one, `SCHEDULER`."""
 
     def __init__(self, width: int, *, patience_s: float = PATIENCE_SECONDS) -> None:
         self._width, self._patience = width, patience_s
@@ -42,11 +42,11 @@ class Lanes:
         self._granted = 0.0
         self._called = float("-inf")
         self._level = 0
-        self._queue: dict[Batch, None] = {}
+        self._queue: dict[BatchQueue, None] = {}
 
     @contextmanager
-    def call(self) -> Iterator[None]:
-        """Run an interactive call: batches pause at the end of their turns."""
+    def interactive(self) -> Iterator[None]:
+        """Run an interactive call: batches pause at the end of their slots."""
         with self._lock:
             self._calls += 1
         try:
@@ -57,52 +57,52 @@ class Lanes:
                 self._called = monotonic()
                 self._grant()
 
-    def turn_seconds(self) -> float:
-        """How long a turn should take now."""
+    def slot_seconds(self) -> float:
+        """How long a slot should take now."""
         quiet = self._calls == 0 and monotonic() - self._called > _LATELY_SECONDS
-        return _LONG_TURN if quiet else _SHORT_TURN
+        return _LONG_SLOT if quiet else _SHORT_SLOT
 
     @property
     def waiting(self) -> int:
-        """The number of turns that batches are waiting for."""
+        """The number of slots that batches are waiting for."""
         with self._lock:
             return sum(len(batch.waiting) for batch in self._queue)
 
     @contextmanager
-    def turn(self, batch: Batch) -> Iterator[None]:
-        """Wait for a turn of this batch and hold it."""
+    def slot(self, batch: BatchQueue) -> Iterator[None]:
+        """Wait for a slot of this batch and hold it."""
         with self._lock:
             granted = self._join(batch)
             self._grant()
-        # While all turns are taken, the one that ends grants the next. Poll only to notice when calls have ended.
-        while not granted.wait(_MOMENT_SECONDS if self._taken < self._width else _LONG_TURN):
+        # While all slots are taken, the one that ends grants the next. Poll only to notice when calls have ended.
+        while not granted.wait(_MOMENT_SECONDS if self._taken < self._width else _LONG_SLOT):
             with self._lock:
                 self._grant()
-        _here.in_turn = True
+        _here.in_slot = True
         try:
             yield
         finally:
-            _here.in_turn = False
+            _here.in_slot = False
             with self._lock:
                 self._taken -= 1
                 self._grant()
 
-    def _join(self, batch: Batch) -> Event:
+    def _join(self, batch: BatchQueue) -> Event:
         if not batch.waiting:
-            batch.turns = max(batch.turns, self._level)
+            batch.slots = max(batch.slots, self._level)
             self._queue[batch] = None
         batch.waiting.append(mine := Event())
         return mine
 
     def _grant(self) -> None:
-        """Grant all free turns, to the batches that had the fewest."""
+        """Grant all free slots, to the batches that had the fewest."""
         while self._queue and self._taken < self._width and self._open():
-            batch = min(self._queue, key=lambda each: each.turns)
+            batch = min(self._queue, key=lambda each: each.slots)
             batch.waiting.popleft().set()
             if not batch.waiting:
                 del self._queue[batch]
-            self._level = batch.turns
-            batch.turns += 1
+            self._level = batch.slots
+            batch.slots += 1
             self._taken += 1
             self._granted = monotonic()
 
@@ -111,9 +111,9 @@ class Lanes:
         return (self._calls == 0 and now - self._called >= _MOMENT_SECONDS) or now - self._granted >= self._patience
 
 
-def in_turn() -> bool:
-    """Whether this thread holds a turn. It must then start no threads: the other processors serve other turns."""
-    return getattr(_here, "in_turn", False)
+def in_slot() -> bool:
+    """Whether this thread holds a slot. It must then start no threads: the other processors serve other slots."""
+    return getattr(_here, "in_slot", False)
 
 
 def processors() -> int:
@@ -121,7 +121,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# One turn mostly waits for Python's global lock, so its processor can serve another turn.
+# One slot mostly waits for Python's global lock, so its processor can serve another slot.
 WIDTH = processors() + 1
 
-LANES = Lanes(WIDTH)
+SCHEDULER = EncoderScheduler(WIDTH)

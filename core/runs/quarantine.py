@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from traitbench.runs.execution import Fail
-from traitbench.runs.pulse import Cause, Death, Place
+from traitbench.runs.heartbeat import Cause, WorkerExit, WorkItem
 from traitbench.store import runs
 from traitbench.store.engine import writing
 
@@ -25,14 +25,14 @@ _VERBS: Mapping[Cause, str] = {
 }
 
 
-def judge(engine: Engine, deaths: Sequence[Death], fail: Fail) -> None:
+def judge(engine: Engine, deaths: Sequence[WorkerExit], fail: Fail) -> None:
     """Record the crashes of earlier workers with the runs that they held, and fail the runs that have too many."""
     for death in deaths:
         for run_id, place in death.places.items():
             _strike(engine, run_id, death.cause, place, fail)
 
 
-def _strike(engine: Engine, run_id: str, cause: Cause, place: Place, fail: Fail) -> None:
+def _strike(engine: Engine, run_id: str, cause: Cause, place: WorkItem, fail: Fail) -> None:
     with writing(engine) as connection:
         run = runs.read_to_end(connection, run_id)
         if run is None:
@@ -45,19 +45,19 @@ def _strike(engine: Engine, run_id: str, cause: Cause, place: Place, fail: Fail)
             fail(connection, run, code="interrupted", message=_message(cause, place))
 
 
-def _place(stored: Any) -> Place | None:
+def _place(stored: Any) -> WorkItem | None:
     """The place of the last strike; None if there was none, or if it is damaged."""
     try:
-        return Place.from_json(stored)
+        return WorkItem.from_json(stored)
     except (TypeError, KeyError, ValueError):
         return None
 
 
-def _message(cause: Cause, place: Place) -> str:
+def _message(cause: Cause, place: WorkItem) -> str:
     return f"The worker {_VERBS[cause]} twice {_where(place)}, so this run was stopped. {_way_out(cause, place)}"
 
 
-def _where(place: Place) -> str:
+def _where(place: WorkItem) -> str:
     match place.samples:
         case ():
             return f"in the phase {place.phase}"
@@ -67,7 +67,7 @@ def _where(place: Place) -> str:
             return f"while it encoded samples {min(samples)} to {max(samples)}"
 
 
-def _way_out(cause: Cause, place: Place) -> str:
+def _way_out(cause: Cause, place: WorkItem) -> str:
     if place.samples:
         which = "it" if len(place.samples) == 1 else "them"
         return f"Shorten or delete {which}, then start again."

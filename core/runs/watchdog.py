@@ -26,7 +26,7 @@ from traitbench.runs.names import QUEUE
 from traitbench.runs.queue import EngineQueue
 from traitbench.store import runs, workers
 from traitbench.store.engine import reading, writing
-from traitbench.store.trouble import StoreUnavailable
+from traitbench.store.errors import StoreUnavailable
 
 _ENDED = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Pace:
+class WatchdogIntervals:
     """How often the watch does what.
 
     `heartbeat_s` is the time between heartbeats, and `expiry_s` the silence after which a worker is removed. Every
@@ -49,11 +49,11 @@ class Pace:
     keep_s: float
 
 
-PACE = Pace(heartbeat_s=5.0, expiry_s=90.0, reconcile_every=6, keep_s=7 * 86_400)
+INTERVALS = WatchdogIntervals(heartbeat_s=5.0, expiry_s=90.0, reconcile_every=6, keep_s=7 * 86_400)
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchdogContext:
     """What `watch` depends on: database, queue, this worker, how a run fails, and the runs that this worker holds."""
 
     engine: Engine
@@ -63,7 +63,7 @@ class Watched:
     held: Collection[str] = ()
 
 
-def watch(watched: Watched, pace: Pace) -> None:
+def watch(watched: WatchdogContext, intervals: WatchdogIntervals) -> None:
     """Send heartbeats and look after other workers' runs, until this worker finds itself removed."""
     dropped: frozenset[str] = frozenset()
     for beat in count():
@@ -71,21 +71,21 @@ def watch(watched: Watched, pace: Pace) -> None:
             with writing(watched.engine) as connection:
                 if not workers.seen(connection, watched.executor_id):
                     return
-            take_over(watched.engine, after_seconds=pace.expiry_s)
-            if beat % pace.reconcile_every == 0:
+            take_over(watched.engine, after_seconds=intervals.expiry_s)
+            if beat % intervals.reconcile_every == 0:
                 dropped = reconcile(watched, dropped=dropped)
-                forget(older_than_s=pace.keep_s)
+                forget(older_than_s=intervals.keep_s)
         except StoreUnavailable:
             pass  # logged where it was raised; the next beat tries again
         except SQLAlchemyError as error:
             _log.warning("the database did not answer the worker's heartbeat: %s", type(error).__name__)
-        sleep(pace.heartbeat_s)
+        sleep(intervals.heartbeat_s)
 
 
 def take_over(engine: Engine, *, after_seconds: float) -> None:
     """Put the runs of dead workers back into the queue."""
     with writing(engine) as connection:
-        removed = workers.bury(connection, after_seconds=after_seconds)
+        removed = workers.expire(connection, after_seconds=after_seconds)
     for executor_id in removed:
         for workflow in DBOS.list_workflows(
             status="PENDING", executor_id=executor_id, load_input=False, load_output=False
@@ -94,7 +94,7 @@ def take_over(engine: Engine, *, after_seconds: float) -> None:
             DBOS.resume_workflow(workflow.workflow_id, queue_name=QUEUE)
 
 
-def reconcile(watched: Watched, *, dropped: Collection[str] = ()) -> frozenset[str]:
+def reconcile(watched: WatchdogContext, *, dropped: Collection[str] = ()) -> frozenset[str]:
     """Settle the runs that are live in our record but that the engine has ended, lost, or left with a dead worker.
 
     Returns the runs that the engine thinks this worker executes, although it does not. Those that were returned last
@@ -127,7 +127,7 @@ def reconcile(watched: Watched, *, dropped: Collection[str] = ()) -> frozenset[s
     return frozenset(idle.difference(dropped))
 
 
-def _settle(watched: Watched, run: runs.RunRow) -> None:
+def _settle(watched: WatchdogContext, run: runs.RunRow) -> None:
     try:
         with writing(watched.engine) as connection:
             watched.fail(connection, run, code="interrupted", message="The run was lost. Start it again.")
@@ -135,7 +135,7 @@ def _settle(watched: Watched, run: runs.RunRow) -> None:
         _log.warning("the run %s cannot be settled: %s", run.id, error.message)
 
 
-def _is_idle(workflow: WorkflowStatus, watched: Watched) -> bool:
+def _is_idle(workflow: WorkflowStatus, watched: WatchdogContext) -> bool:
     """Whether the engine thinks that this worker executes a run, although it does not."""
     mine = workflow.status == "PENDING" and workflow.executor_id == watched.executor_id
     return mine and workflow.workflow_id not in watched.held

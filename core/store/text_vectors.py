@@ -29,7 +29,7 @@ Hash = bytes
 
 
 @dataclass(frozen=True)
-class Shelf:
+class VectorKey:
     """What vectors belong to: a model, an encoder's digest and a mode."""
 
     model_id: int
@@ -41,15 +41,15 @@ class Shelf:
 class Encoded:
     """An encoded piece of text; `tokens` is None if they were not counted.
 
-    `alone` is True if the piece is known to be a whole text that is encoded as one segment.
+    `is_single_segment` is True if the piece is known to be a whole text that is encoded as one segment.
     """
 
     vector: Vector
     tokens: int | None
-    alone: bool = False
+    is_single_segment: bool = False
 
 
-_BY_SHELF = (
+_BY_VECTOR_KEY = (
     _KEPT.model_id == bindparam("model_id"),
     _KEPT.encoder_digest == bindparam("encoder_digest"),
     _KEPT.mode == bindparam("mode"),
@@ -58,33 +58,33 @@ _BY_SHELF = (
 _BY_PLACES = select(_KEPT.text_hash, _KEPT.tokens, _KEPT.alone, _KEPT.vector).where(
     _KEPT.place.in_(bindparam("places", expanding=True))
 )
-_ANY = select(_KEPT.id).where(*_BY_SHELF).limit(1)
+_ANY = select(_KEPT.id).where(*_BY_VECTOR_KEY).limit(1)
 
 
-def some(connection: Connection, shelf: Shelf) -> bool:
+def some(connection: Connection, vector_key: VectorKey) -> bool:
     """Whether any vector is stored for this model, encoder and mode."""
-    return connection.execute(_ANY, vars(shelf)).first() is not None
+    return connection.execute(_ANY, vars(vector_key)).first() is not None
 
 
-def read(connection: Connection, shelf: Shelf, hashes: Sequence[Hash]) -> dict[Hash, Encoded]:
+def read(connection: Connection, vector_key: VectorKey, hashes: Sequence[Hash]) -> dict[Hash, Encoded]:
     """The stored vectors by text hash; missing ones are left out."""
     encoded = {}
     for first in range(0, len(hashes), _AT_ONCE):
-        places = [_place(shelf, digest) for digest in hashes[first : first + _AT_ONCE]]
-        for digest, tokens, alone, vector in connection.execute(_BY_PLACES, {"places": places}):
-            encoded[bytes(digest)] = Encoded(np.frombuffer(vector, _STORED), tokens, alone)
+        places = [_place(vector_key, digest) for digest in hashes[first : first + _AT_ONCE]]
+        for digest, tokens, is_single_segment, vector in connection.execute(_BY_PLACES, {"places": places}):
+            encoded[bytes(digest)] = Encoded(np.frombuffer(vector, _STORED), tokens, is_single_segment)
     return encoded
 
 
-def keep(connection: Connection, shelf: Shelf, encoded: Mapping[Hash, Encoded], *, now: datetime) -> None:
+def store(connection: Connection, vector_key: VectorKey, encoded: Mapping[Hash, Encoded], *, now: datetime) -> None:
     """Store vectors; existing ones are not changed."""
     rows = [
         {
-            **vars(shelf),
-            "place": _place(shelf, digest),
+            **vars(vector_key),
+            "place": _place(vector_key, digest),
             "text_hash": digest,
             "tokens": each.tokens,
-            "alone": each.alone,
+            "alone": each.is_single_segment,
             "size": each.vector.nbytes + _OVERHEAD,
             "used_at": now,
             "vector": each.vector.astype(_STORED).tobytes(),
@@ -94,9 +94,9 @@ def keep(connection: Connection, shelf: Shelf, encoded: Mapping[Hash, Encoded], 
     connection.execute(insert(connection, tables.kept_vectors).on_conflict_do_nothing(), rows)
 
 
-def used(connection: Connection, shelf: Shelf, hashes: Iterable[Hash], *, now: datetime) -> None:
+def used(connection: Connection, vector_key: VectorKey, hashes: Iterable[Hash], *, now: datetime) -> None:
     """Record that vectors were used, unless that was recorded recently; the least recently used are deleted first."""
-    places, since = [_place(shelf, digest) for digest in hashes], now - _RECORD_EVERY
+    places, since = [_place(vector_key, digest) for digest in hashes], now - _RECORD_EVERY
     for first in range(0, len(places), _AT_ONCE):
         these = (_KEPT.place.in_(places[first : first + _AT_ONCE]), _KEPT.used_at < since)
         connection.execute(update(tables.kept_vectors).where(*these).values(used_at=now))
@@ -122,7 +122,9 @@ def forget(connection: Connection, model_id: int) -> None:
     connection.execute(delete(tables.kept_vectors).where(_KEPT.model_id == model_id))
 
 
-def _place(shelf: Shelf, digest: Hash) -> int:
+def _place(vector_key: VectorKey, digest: Hash) -> int:
     """The place of a text's vector: 64 bits of a hash of model, encoder, mode and text."""
-    whole = hashlib.sha256(f"{shelf.model_id} {shelf.encoder_digest} {shelf.mode} ".encode() + digest).digest()
+    whole = hashlib.sha256(
+        f"{vector_key.model_id} {vector_key.encoder_digest} {vector_key.mode} ".encode() + digest
+    ).digest()
     return int.from_bytes(whole[:8], signed=True)

@@ -5,37 +5,37 @@ from dataclasses import replace
 
 import pytest
 
-from tests.benches import ON_SQLITE, until
+from tests.contexts import ON_SQLITE, until
 from tests.runs.conftest import ROOT, Yard
 from traitbench.contract.models import LastOperation
 from traitbench.lifecycle import outcomes, rules
-from traitbench.runs.blame import judge
 from traitbench.runs.engine import Runs
-from traitbench.runs.pulse import Cause, Death, Place
+from traitbench.runs.heartbeat import Cause, WorkerExit, WorkItem
+from traitbench.runs.quarantine import judge
 from traitbench.store import models, runs, samples, traits
 from traitbench.store.engine import reading, writing
 
-PILL = "This one brings the worker down."
+POISON = "This one brings the worker down."
 
 
 @pytest.fixture
-def pills(yard: Yard, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Yard]:
+def poisoned(yard: Yard, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Yard]:
     """A yard whose service runs real trainings, with an encoder that crashes, or `hangs`, on one text."""
     # The tests are not installed, and a worker does not import from its working directory.
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    told = {"url": yard.settings.database_url, "cache": str(yard.settings.cache), "pill": PILL}
+    told = {"url": yard.settings.database_url, "cache": str(yard.settings.cache), "poison": POISON}
     told |= {"hangs": getattr(request, "param", "")}
-    service = Runs(yard.settings.database_url, module="tests.runs.pills", greeting=told)
+    service = Runs(yard.settings.database_url, module="tests.runs.poison", greeting=told)
     service.start()
     yield replace(yard, service=service)
     service.close()
 
 
-def _trainable(yard: Yard, *, pill: str = "", name: str = "Warmth") -> tuple[int, str, int]:
+def _trainable(yard: Yard, *, poison: str = "", name: str = "Warmth") -> tuple[int, str, int]:
     """A model with forty samples and a queued training, and the id of the sample that crashes the encoder."""
     model_id = yard.model()
     texts = [f"Thank you, dear friend number {number}." for number in range(40)]
-    texts[20] = pill or texts[20]
+    texts[20] = poison or texts[20]
     with writing(yard.engine) as connection:
         model = models.find_by_id(connection, model_id)
         assert model is not None
@@ -62,50 +62,50 @@ def _operation(yard: Yard, model_id: int) -> LastOperation:
     return operation
 
 
-def _blamed(yard: Yard, model_id: int, run_id: str, cause: Cause, *places: Place) -> str:
+def _blamed(yard: Yard, model_id: int, run_id: str, cause: Cause, *places: WorkItem) -> str:
     """The state of a run after its worker ended at these places."""
     with writing(yard.engine) as connection:
         models.change(connection, model_id, now=rules.now(), run_id=run_id)
     for place in places:
-        judge(yard.engine, [Death(cause, {run_id: place})], outcomes.fail)
+        judge(yard.engine, [WorkerExit(cause, {run_id: place})], outcomes.fail)
     return yard.run(run_id).status
 
 
-def test_a_text_that_crashes_its_worker_is_named_and_every_other_run_succeeds(pills: Yard) -> None:
-    bad_model, bad, sample_id = _trainable(pills, pill=PILL)
-    good = [_trainable(pills)[1] for _ in range(3)]
-    pills.wait(bad, "failed")
-    error = _operation(pills, bad_model).error
+def test_a_text_that_crashes_its_worker_is_named_and_every_other_run_succeeds(poisoned: Yard) -> None:
+    bad_model, bad, sample_id = _trainable(poisoned, poison=POISON)
+    good = [_trainable(poisoned)[1] for _ in range(3)]
+    poisoned.wait(bad, "failed")
+    error = _operation(poisoned, bad_model).error
     assert error is not None
     assert error.code == "interrupted"
     assert f"sample {sample_id}," in error.message
-    assert PILL not in error.message
-    assert pills.state(bad_model) == "failed"
+    assert POISON not in error.message
+    assert poisoned.state(bad_model) == "failed"
     for run_id in good:
-        pills.wait(run_id)
-    until(pills.service.healthy, what="the worker to be up")
+        poisoned.wait(run_id)
+    until(poisoned.service.healthy, what="the worker to be up")
 
 
 @ON_SQLITE
-@pytest.mark.parametrize("pills", ["hangs"], indirect=True)
-def test_a_training_that_hangs_in_native_code_is_set_aside_and_the_others_succeed(pills: Yard) -> None:
-    model_id, hung, _ = _trainable(pills, name="hang")
-    good = _trainable(pills)[1]
-    pills.wait(good)
-    pills.wait(hung, "failed")
-    error = _operation(pills, model_id).error
+@pytest.mark.parametrize("poisoned", ["hangs"], indirect=True)
+def test_a_training_that_hangs_in_native_code_is_set_aside_and_the_others_succeed(poisoned: Yard) -> None:
+    model_id, hung, _ = _trainable(poisoned, name="hang")
+    good = _trainable(poisoned)[1]
+    poisoned.wait(good)
+    poisoned.wait(hung, "failed")
+    error = _operation(poisoned, model_id).error
     assert error is not None
     assert "took too long twice in the phase learning" in error.message
-    until(pills.service.healthy, what="the worker to be up")
+    until(poisoned.service.healthy, what="the worker to be up")
 
 
 PLACES = [
-    ([Place("encoding", samples=(1, 2, 3))], "queued"),
-    ([Place("encoding", samples=(1, 2, 3)), Place("encoding", samples=(2,))], "failed"),
-    ([Place("encoding", samples=(1, 2, 3)), Place("encoding", samples=(4,))], "queued"),
-    ([Place("learning", 1), Place("learning", 1)], "failed"),
-    ([Place("learning", 1), Place("learning", 2), Place("learning", 3)], "queued"),
-    ([Place("encoding"), Place("learning")], "queued"),
+    ([WorkItem("encoding", samples=(1, 2, 3))], "queued"),
+    ([WorkItem("encoding", samples=(1, 2, 3)), WorkItem("encoding", samples=(2,))], "failed"),
+    ([WorkItem("encoding", samples=(1, 2, 3)), WorkItem("encoding", samples=(4,))], "queued"),
+    ([WorkItem("learning", 1), WorkItem("learning", 1)], "failed"),
+    ([WorkItem("learning", 1), WorkItem("learning", 2), WorkItem("learning", 3)], "queued"),
+    ([WorkItem("encoding"), WorkItem("learning")], "queued"),
 ]
 
 
@@ -115,11 +115,11 @@ def test_two_ends_at_one_place_set_a_run_aside_and_progress_lifts_the_suspicion(
         assert _blamed(yard, model_id, yard.record(model_id), "silent", *places) == status, places
 
 
-SAID: list[tuple[Cause, Place, str, str]] = [
-    ("silent", Place("encoding", samples=(7,)), "stopped responding twice while it encoded sample 7", "Shorten"),
-    ("slow", Place("encoding", samples=(7, 9)), "took too long twice while it encoded samples 7 to 9", "Shorten"),
-    ("memory", Place("learning", 2), "ran out of memory twice in the phase learning", "Free memory"),
-    ("crashed", Place("learning", 2), "crashed twice in the phase learning", "Start again"),
+SAID: list[tuple[Cause, WorkItem, str, str]] = [
+    ("silent", WorkItem("encoding", samples=(7,)), "stopped responding twice while it encoded sample 7", "Shorten"),
+    ("slow", WorkItem("encoding", samples=(7, 9)), "took too long twice while it encoded samples 7 to 9", "Shorten"),
+    ("memory", WorkItem("learning", 2), "ran out of memory twice in the phase learning", "Free memory"),
+    ("crashed", WorkItem("learning", 2), "crashed twice in the phase learning", "Start again"),
 ]
 
 
@@ -138,5 +138,9 @@ def test_who_has_ended_or_is_unknown_is_not_blamed(yard: Yard) -> None:
     run_id = yard.record(model_id)
     with writing(yard.engine) as connection:
         runs.fail(connection, run_id, code="cancelled", message="Deleted.", now=rules.now())
-    judge(yard.engine, [Death("crashed", {run_id: Place("learning"), "run_unknown": Place("learning")})], outcomes.fail)
+    judge(
+        yard.engine,
+        [WorkerExit("crashed", {run_id: WorkItem("learning"), "run_unknown": WorkItem("learning")})],
+        outcomes.fail,
+    )
     assert yard.run(run_id).strikes == 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.real_encoder import KEPT
-from traitbench.encoders.registry import EARLIER, NAMES, load_encoder
+from traitbench.encoders.registry import LEGACY, NAMES, load_encoder
 from traitbench.encoders.statistics import generic_texts
 
 # Id: digest, and some of the numbers of the first generic text.
@@ -26,7 +26,7 @@ FIRST = {
 
 @pytest.mark.parametrize("id", FIRST)
 def test_a_legacy_recipe_keeps_its_digest_and_vectors(id: str) -> None:
-    known = {encoder.id: encoder for name in (*NAMES, *EARLIER) if (encoder := load_encoder(name, cache=KEPT))}
+    known = {encoder.id: encoder for name in (*NAMES, *LEGACY) if (encoder := load_encoder(name, cache=KEPT))}
     digest, numbers = FIRST[id]
     assert known[id].digest == digest
     [vector] = known[id].encode(generic_texts()[:1])

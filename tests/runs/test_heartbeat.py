@@ -6,63 +6,63 @@ from threading import Event, Thread
 
 import pytest
 
-from tests.benches import until
-from traitbench.runs.pulse import Listener, Place, Pulse
-from traitbench.runs.room import Room
+from tests.contexts import until
+from traitbench.runs.heartbeat import Heartbeat, Listener, WorkItem
+from traitbench.runs.isolation import RunIsolation
 
 
 @pytest.mark.parametrize(
     ("place", "other", "within"),
     [
-        (Place("encoding", samples=(2,)), Place("encoding", samples=(1, 2, 3)), True),
-        (Place("encoding", samples=(1, 2, 3)), Place("encoding", samples=(2,)), False),
-        (Place("encoding", samples=(4,)), Place("encoding", samples=(1, 2, 3)), False),
-        (Place("encoding", samples=(1,)), Place("encoding"), False),
-        (Place("learning", 2), Place("learning", 2), True),
-        (Place("learning", 2), Place("learning", 1), False),
-        (Place("learning", 2), Place("writing", 2), False),
+        (WorkItem("encoding", samples=(2,)), WorkItem("encoding", samples=(1, 2, 3)), True),
+        (WorkItem("encoding", samples=(1, 2, 3)), WorkItem("encoding", samples=(2,)), False),
+        (WorkItem("encoding", samples=(4,)), WorkItem("encoding", samples=(1, 2, 3)), False),
+        (WorkItem("encoding", samples=(1,)), WorkItem("encoding"), False),
+        (WorkItem("learning", 2), WorkItem("learning", 2), True),
+        (WorkItem("learning", 2), WorkItem("learning", 1), False),
+        (WorkItem("learning", 2), WorkItem("writing", 2), False),
     ],
 )
-def test_a_part_of_a_place_is_the_same_place(place: Place, other: Place, within: bool) -> None:
+def test_a_part_of_a_place_is_the_same_place(place: WorkItem, other: WorkItem, within: bool) -> None:
     assert place.within(other) is within
-    assert Place.from_json(place.to_json()) == place
+    assert WorkItem.from_json(place.to_json()) == place
 
 
 def test_the_parent_hears_what_the_worker_says_however_it_is_cut() -> None:
     near, far = os.pipe()
-    pulse = Pulse(far)
-    pulse.encoder("loaded")
-    pulse.at("run_1", Place("encoding", samples=(1, 2)))
-    pulse.at("run_2", Place("learning", 3))
-    pulse.at("run_1", None)
+    heartbeat = Heartbeat(far)
+    heartbeat.encoder("loaded")
+    heartbeat.at("run_1", WorkItem("encoding", samples=(1, 2)))
+    heartbeat.at("run_2", WorkItem("learning", 3))
+    heartbeat.at("run_1", None)
     os.write(far, b"a library prints \xff something\nat run_3 no json\n")
-    pulse.ready()
-    pulse.judged()
+    heartbeat.ready()
+    heartbeat.judged()
     content = os.read(near, 65_536)
     listener = Listener()
     for each in content:
         listener.hear(bytes([each]))
     assert (listener.ready, listener.judged, listener.encoder) == (True, True, "loaded")
-    assert listener.places == {"run_2": Place("learning", 3)}
+    assert listener.places == {"run_2": WorkItem("learning", 3)}
     os.close(near)
     os.close(far)
 
 
 def test_a_parent_that_does_not_read_holds_nobody_up() -> None:
     near, far = os.pipe()
-    pulse = Pulse(far)
+    heartbeat = Heartbeat(far)
     for number in range(10_000):
-        pulse.at("run_1", Place("encoding", samples=(number,)))
+        heartbeat.at("run_1", WorkItem("encoding", samples=(number,)))
     os.close(near)
-    pulse.ready()  # the same for a parent that has ended
+    heartbeat.ready()  # the same for a parent that has ended
     os.close(far)
 
 
 def test_who_is_alone_has_no_other_beside_and_is_let_in_before_later_ones() -> None:
-    room, order, leave, leave_alone = Room(), list[str](), Event(), Event()
+    isolation, order, leave, leave_alone = RunIsolation(), list[str](), Event(), Event()
 
     def stay(name: str, alone: bool, until_told: Event) -> None:
-        with room.entered(alone=alone):
+        with isolation.entered(alone=alone):
             order.append(name)
             until_told.wait(20)
 

@@ -13,10 +13,10 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tests.conftest import Service
 from tests.contract.world import REQUEST_ID, served
-from traitbench.lifecycle.bench import Bench
+from traitbench.lifecycle.context import Context
 from traitbench.logs import LogHandler
 from traitbench.service.app import create_app
-from traitbench.service.edges import Edges
+from traitbench.service.request_id import RequestIdMiddleware
 
 SECRET = "the content of a text"
 OPERATIONS = [("GET", "/v1/models"), ("POST", "/v1/models"), ("GET", "/v1/health"), ("POST", "/v1/models/a.b/score")]
@@ -60,7 +60,7 @@ def sent_by(app: Any) -> list[Message]:
 
 
 def test_what_nobody_caught_is_a_500_with_the_envelope(caplog: pytest.LogCaptureFixture) -> None:
-    start, body = sent_by(Edges(Faulty(midway=False)))
+    start, body = sent_by(RequestIdMiddleware(Faulty(midway=False)))
     error = json.loads(body["body"])["error"]
     assert start["status"] == 500
     assert error["code"] == "internal_error"
@@ -68,19 +68,19 @@ def test_what_nobody_caught_is_a_500_with_the_envelope(caplog: pytest.LogCapture
 
 
 def test_the_log_finds_the_fault_by_its_id_and_tells_no_content(caplog: pytest.LogCaptureFixture) -> None:
-    start, _ = sent_by(Edges(Faulty(midway=False)))
+    start, _ = sent_by(RequestIdMiddleware(Faulty(midway=False)))
     (record,) = caplog.records
     written = line_of(record)
     assert record.levelno == logging.ERROR
     assert dict(start["headers"])[b"x-request-id"].decode() in written
     assert "builtins.ValueError" in written
     assert "builtins.KeyError" in written
-    assert "test_edges.py" in written
+    assert "test_request_id.py" in written
     assert SECRET not in written
 
 
 def test_an_answer_that_has_begun_is_not_begun_again(caplog: pytest.LogCaptureFixture) -> None:
-    (start,) = sent_by(Edges(Faulty(midway=True)))
+    (start,) = sent_by(RequestIdMiddleware(Faulty(midway=True)))
     assert start["status"] == 200
     assert REQUEST_ID.fullmatch(dict(start["headers"])[b"x-request-id"].decode())
     assert len(caplog.records) == 1
@@ -90,7 +90,7 @@ def test_an_answer_that_has_begun_is_not_begun_again(caplog: pytest.LogCaptureFi
 def test_a_fault_within_the_service_is_told_the_same_way(
     caplog: pytest.LogCaptureFixture, method: str, path: str
 ) -> None:
-    def broken() -> Bench:
+    def broken() -> Context:
         raise RuntimeError(SECRET)
 
     with served(create_app(broken)) as base_url:
@@ -104,7 +104,7 @@ def test_a_fault_within_the_service_is_told_the_same_way(
 
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
-def test_until_the_bench_is_open_the_service_is_unavailable(method: str, path: str) -> None:
+def test_until_the_context_is_open_the_service_is_unavailable(method: str, path: str) -> None:
     with served(create_app(lambda: None)) as base_url:
         answer = httpx.request(method, base_url + path)
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")

@@ -87,7 +87,7 @@ class Start:
 
 
 @dataclass
-class Told:
+class ReferenceModel:
     """One model; `retrain_after` is how much feedback starts a retrain."""
 
     handle: str
@@ -370,7 +370,7 @@ class Told:
             self.fail("cancelled")
         self.state = "archived"
 
-    def copy(self, handle: str, ids: Sequence[int]) -> "Told":
+    def copy(self, handle: str, ids: Sequence[int]) -> "ReferenceModel":
         """The model after an export and an import under another handle; `ids` are the new ids of the samples."""
         samples = {} if self.zero else dict(zip(ids, self.samples.values(), strict=True))
         versions = {n: replace(v, triggered_by="backfill", run_id=None) for n, v in self.versions.items()}
