@@ -29,11 +29,13 @@ from traitbench.service.guard import Guard
 from traitbench.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from traitbench.app.oidc import OpenId
+    from traitbench.app.access.oidc import OpenId
     from traitbench.lifecycle.context import Context
 
 _MAIN = Path(__file__).with_name("main.py")
-_NOT_PAGES = frozenset({"traitbench.app.asgi", "traitbench.app.cli", "traitbench.app.main", "traitbench.app.serve"})
+_NOT_PAGES = frozenset(
+    {"traitbench.app.asgi", "traitbench.app.cli", "traitbench.app.main", "traitbench.app.serving.serve"}
+)
 _HEAVY = ("pandas", "plotly.graph_objects", "plotly.io")
 _SWITCH_SECONDS = 0.001
 
@@ -47,7 +49,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
     """
     import streamlit as st
 
-    from traitbench.app import offline
+    from traitbench.app.serving import offline
 
     offline.ask_nobody()
     settings = settings or read_settings()
@@ -71,15 +73,15 @@ def _openid(settings: Settings) -> "OpenId | None":
     """Return the OpenID sign-in if it is configured, else None; raise `SettingInvalid` if it cannot be used."""
     if settings.sign_in != "oidc":
         return None
-    from traitbench.app.oidc import OpenId
+    from traitbench.app.access.oidc import OpenId
 
     return OpenId(settings)
 
 
 def _guarded(pages: ASGIApp, settings: Settings, secret: str, openid: "OpenId | None" = None) -> ASGIApp:
     """Wrap the pages with the guard and, if configured, the sign-in."""
-    from traitbench.app import exposed
-    from traitbench.app.sign_in import SignIn
+    from traitbench.app.access.sign_in import SignIn
+    from traitbench.app.serving import exposed
 
     inner = pages
     if settings.sign_in != "none":
@@ -96,7 +98,7 @@ def api(settings: Settings | None = None) -> ASGIApp:
 
 
 def _crashed(error: Exception) -> bool:
-    from traitbench.app.service import crashed
+    from traitbench.app.shell.service import crashed
 
     return crashed(error)
 

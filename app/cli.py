@@ -85,7 +85,7 @@ def worker() -> None:
             "A separate worker needs PostgreSQL: set TRAITBENCH_DATABASE_URL to postgresql://... "
             "On SQLite, `traitbench` and `traitbench serve` start a worker themselves."
         )
-    from traitbench.app.serve import until_told
+    from traitbench.app.serving.serve import until_told
     from traitbench.lifecycle.context import open_store
     from traitbench.lifecycle.greeting import WORKER, greeting
     from traitbench.runs.engine import Runs
@@ -126,14 +126,14 @@ def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
 
 def _sign_in_line(settings: Settings, secret: str) -> Sequence[str]:
     """Return the operator's sign-in link and, with OpenID, the file that lists other people; empty without sign-in."""
-    from traitbench.app import sign_in
+    from traitbench.app.access import sign_in
 
     people = [f"People who may sign in: {settings.people_file}"] if settings.sign_in == "oidc" else []
     return [f"Sign in: {sign_in.link(settings, secret)}", *people] if secret else []
 
 
 def _serve(make: Any, settings: Settings, **how: Any) -> None:
-    from traitbench.app.serve import NotStarted, serve
+    from traitbench.app.serving.serve import NotStarted, serve
     from traitbench.encoders import EncoderUnavailable
 
     if settings.near_host != settings.host and not settings.allowed_hosts:
@@ -170,7 +170,7 @@ def key() -> None:
 @click.option("--name", default="", help="A name to recognise the key by.")
 def create_key(scope: Scope, namespaces: tuple[str, ...], name: str) -> None:
     """Issue a key and print its secret, which is shown only once."""
-    from traitbench.app import console
+    from traitbench.app.administration import console
 
     click.echo(console.issue(scope=scope, namespaces=namespaces, name=name).secret)
 
@@ -179,7 +179,7 @@ def create_key(scope: Scope, namespaces: tuple[str, ...], name: str) -> None:
 @as_json
 def list_keys(as_json: bool) -> None:
     """List all keys, including revoked ones."""
-    from traitbench.app import console
+    from traitbench.app.administration import console
 
     say_unreadable(console.unreadable_keys(), "key", way_out="It no longer works. Issue a new key.")
     if as_json:
@@ -205,7 +205,7 @@ def list_keys(as_json: bool) -> None:
 @click.argument("key_id", metavar="ID")
 def revoke_key(key_id: str) -> None:
     """Revoke a key, with immediate effect."""
-    from traitbench.app import console
+    from traitbench.app.administration import console
 
     try:
         console.revoke(key_id)
@@ -243,7 +243,7 @@ def restore(file: Path, replace: bool) -> None:
 
     The file is checked as a whole before anything changes. Unfinished runs continue when the service starts.
     """
-    from traitbench.app.serve import NotStarted, held
+    from traitbench.app.serving.serve import NotStarted, held
     from traitbench.lifecycle import backups
 
     settings = read_settings()

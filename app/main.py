@@ -8,11 +8,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from traitbench.app import people, session
-from traitbench.app.navigation import PAGES, menu
-from traitbench.app.service import guarded
-from traitbench.app.widgets.model_picker import pick
-from traitbench.app.widgets.whoami import signed_in, whoami
+from traitbench.app.access import people
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import PAGES, menu
+from traitbench.app.shell.service import guarded
+from traitbench.app.widgets.common.model_picker import pick
+from traitbench.app.widgets.common.whoami import signed_in, whoami
 
 _STATIC = Path(__file__).resolve().parent / "static"
 

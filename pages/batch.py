@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from traitbench.app import session
-from traitbench.app.figures import names_of
-from traitbench.app.navigation import page_link
-from traitbench.app.service import client
-from traitbench.app.widgets.batch_input import pick_texts
-from traitbench.app.widgets.batch_order import MODE, TRAITS, pick_mode, pick_traits, present_job, retention_note, start
-from traitbench.app.widgets.batch_progress import draw_end, watch_batch
-from traitbench.app.widgets.batch_results import draw_results, in_link
-from traitbench.app.widgets.heading import heading
-from traitbench.app.widgets.model_picker import chosen_model
+from traitbench.app.presentation.figures import names_of
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import page_link
+from traitbench.app.shell.service import client
+from traitbench.app.widgets.batch.input import pick_texts
+from traitbench.app.widgets.batch.order import MODE, TRAITS, pick_mode, pick_traits, present_job, retention_note, start
+from traitbench.app.widgets.batch.progress import draw_end, watch_batch
+from traitbench.app.widgets.batch.results import draw_results, in_link
+from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.model_picker import chosen_model
 
 ACTIVE = "active"
 

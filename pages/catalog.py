@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from traitbench.app import session
-from traitbench.app.permission import why_nowhere
-from traitbench.app.service import listing, namespaces
-from traitbench.app.text import count
-from traitbench.app.theme import STATES
-from traitbench.app.widgets import bundle_import
-from traitbench.app.widgets.archive import archive
-from traitbench.app.widgets.bundle_import import import_model
-from traitbench.app.widgets.heading import heading
-from traitbench.app.widgets.model_row import NAME_STYLE, model_row
-from traitbench.app.widgets.new_model import new_model, start
-from traitbench.app.widgets.unreadable import draw_unreadable
+from traitbench.app.access.permission import why_nowhere
+from traitbench.app.shell import session
+from traitbench.app.shell.service import listing, namespaces
+from traitbench.app.shell.text import count
+from traitbench.app.shell.theme import STATES
+from traitbench.app.widgets.catalog import bundle_import
+from traitbench.app.widgets.catalog.bundle_import import import_model
+from traitbench.app.widgets.catalog.model_row import NAME_STYLE, model_row
+from traitbench.app.widgets.catalog.new_model import new_model, start
+from traitbench.app.widgets.common.archive import archive
+from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.unreadable import draw_unreadable
 
 ROWS = 25
 

@@ -4,14 +4,15 @@ from functools import partial
 
 import streamlit as st
 
-from traitbench.app import console, session
-from traitbench.app.console import ApiKey, KeyNotFound
-from traitbench.app.text import ago, count, plain, unlinked
-from traitbench.app.widgets.confirm import ask, asked, confirm
-from traitbench.app.widgets.heading import heading
-from traitbench.app.widgets.new_key import new_key, start
-from traitbench.app.widgets.operators_only import operators_only
-from traitbench.app.widgets.unreadable import draw_unreadable
+from traitbench.app.administration import console
+from traitbench.app.administration.console import ApiKey, KeyNotFound
+from traitbench.app.shell import session
+from traitbench.app.shell.text import ago, count, plain, unlinked
+from traitbench.app.widgets.common.confirm import ask, asked, confirm
+from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.operators_only import operators_only
+from traitbench.app.widgets.common.unreadable import draw_unreadable
+from traitbench.app.widgets.console.new_key import new_key, start
 from traitbench.settings import read_settings
 
 REVOKE = "console.revoke"

@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from traitbench.app.permission import why_read_only
-from traitbench.app.service import client
-from traitbench.app.widgets.archive import ARCHIVE, archive
-from traitbench.app.widgets.bundle_export import export_model
-from traitbench.app.widgets.confirm import ask
-from traitbench.app.widgets.heading import heading
-from traitbench.app.widgets.model_about import edit_about
-from traitbench.app.widgets.model_calls import model_calls
-from traitbench.app.widgets.model_card import model_card
-from traitbench.app.widgets.model_picker import chosen_model
-from traitbench.app.widgets.version_keeping import version_keeping
-from traitbench.app.widgets.zero_retention import zero_retention
+from traitbench.app.access.permission import why_read_only
+from traitbench.app.shell.service import client
+from traitbench.app.widgets.common.archive import ARCHIVE, archive
+from traitbench.app.widgets.common.confirm import ask
+from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.model_picker import chosen_model
+from traitbench.app.widgets.model.about import edit_about
+from traitbench.app.widgets.model.bundle_export import export_model
+from traitbench.app.widgets.model.calls import model_calls
+from traitbench.app.widgets.model.card import model_card
+from traitbench.app.widgets.model.version_keeping import version_keeping
+from traitbench.app.widgets.model.zero_retention import zero_retention
 
 PARTS = {"card": "Card", "about": "Describe", "calls": "Call it", "kept": "What is kept"}
 

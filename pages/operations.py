@@ -3,15 +3,16 @@
 import pandas as pd
 import streamlit as st
 
-from traitbench.app import console, operations, session
-from traitbench.app.console import Listed
-from traitbench.app.navigation import model_link
-from traitbench.app.operations import KINDS, can_retry, size, took
-from traitbench.app.service import attempt, client, guarded, namespaces
-from traitbench.app.text import ago, count, plain, span
-from traitbench.app.widgets.heading import heading
-from traitbench.app.widgets.operators_only import operators_only
-from traitbench.app.widgets.unreadable import draw_unreadable
+from traitbench.app.administration import console, operations
+from traitbench.app.administration.console import Listed
+from traitbench.app.administration.operations import KINDS, can_retry, size, took
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import model_link
+from traitbench.app.shell.service import attempt, client, guarded, namespaces
+from traitbench.app.shell.text import ago, count, plain, span
+from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.operators_only import operators_only
+from traitbench.app.widgets.common.unreadable import draw_unreadable
 from traitbench.settings import read_settings
 
 AGAIN = "operations.again"

@@ -2,24 +2,24 @@
 
 import streamlit as st
 
-from traitbench.app import session
-from traitbench.app.exporting import csv_file, jsonl_file
-from traitbench.app.navigation import page_link
-from traitbench.app.sample_changes import UNDO, save
-from traitbench.app.sample_list import all_samples, unreadable_samples
-from traitbench.app.service import attempt, client, namespaces
-from traitbench.app.text import count
-from traitbench.app.widgets.doctor import draw_doctor
-from traitbench.app.widgets.frozen import editable
-from traitbench.app.widgets.heading import heading
-from traitbench.app.widgets.model_picker import chosen_model
-from traitbench.app.widgets.sample_add import add_by_hand, link_place, restore_place
-from traitbench.app.widgets.sample_import import VIEW, import_file
-from traitbench.app.widgets.sample_rows import ids_of, pick_rows
-from traitbench.app.widgets.sample_table import edit_table, fitting, forget_changes, show_table
-from traitbench.app.widgets.synthesis import delete_synthesized, draw_outcome, synthesize
-from traitbench.app.widgets.undo import draw_undo
-from traitbench.app.widgets.unreadable import draw_unreadable
+from traitbench.app.files.exporting import csv_file, jsonl_file
+from traitbench.app.samples.sample_changes import UNDO, save
+from traitbench.app.samples.sample_list import all_samples, unreadable_samples
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import page_link
+from traitbench.app.shell.service import attempt, client, namespaces
+from traitbench.app.shell.text import count
+from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.model_picker import chosen_model
+from traitbench.app.widgets.common.unreadable import draw_unreadable
+from traitbench.app.widgets.samples.add import add_by_hand, link_place, restore_place
+from traitbench.app.widgets.samples.doctor import draw_doctor
+from traitbench.app.widgets.samples.importing import VIEW, import_file
+from traitbench.app.widgets.samples.rows import ids_of, pick_rows
+from traitbench.app.widgets.samples.synthesis import delete_synthesized, draw_outcome, synthesize
+from traitbench.app.widgets.samples.table import edit_table, fitting, forget_changes, show_table
+from traitbench.app.widgets.samples.undo import draw_undo
+from traitbench.app.widgets.traits.frozen import editable
 from traitbench.contract.samples import Provenance, Sample
 
 VIEWS = {

@@ -2,23 +2,24 @@
 
 import streamlit as st
 
-from traitbench.app import preview, session
 from traitbench.app.charts.dumbbell import signed
-from traitbench.app.figures import names_of
-from traitbench.app.navigation import page_link
-from traitbench.app.service import attempt, client, version
-from traitbench.app.text import count, is_address, plain
-from traitbench.app.widgets.card import draw_card, draw_pairs, draw_words, pairs
-from traitbench.app.widgets.explanation import HELP, WHY, draw_reasons, explained, pick_text
-from traitbench.app.widgets.feedback import draw_feedback
-from traitbench.app.widgets.heading import heading
-from traitbench.app.widgets.learning import draw_learning
-from traitbench.app.widgets.live import read_while_typing
-from traitbench.app.widgets.model_picker import chosen_model
-from traitbench.app.widgets.official import draw_official, draw_official_pair, draw_text, draw_text_pair
-from traitbench.app.widgets.quality import found_note
-from traitbench.app.widgets.rehearsal import rehearsed
-from traitbench.app.widgets.texts import (
+from traitbench.app.local import preview
+from traitbench.app.presentation.figures import names_of
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import page_link
+from traitbench.app.shell.service import attempt, client, version
+from traitbench.app.shell.text import count, is_address, plain
+from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.model_picker import chosen_model
+from traitbench.app.widgets.common.quality import found_note
+from traitbench.app.widgets.common.unreadable import cannot_be_read
+from traitbench.app.widgets.score.card import draw_card, draw_pairs, draw_words, pairs
+from traitbench.app.widgets.score.explanation import HELP, WHY, draw_reasons, explained, pick_text
+from traitbench.app.widgets.score.feedback import draw_feedback
+from traitbench.app.widgets.score.live import read_while_typing
+from traitbench.app.widgets.score.official import draw_official, draw_official_pair, draw_text, draw_text_pair
+from traitbench.app.widgets.score.rehearsal import rehearsed
+from traitbench.app.widgets.score.texts import (
     AGAINST,
     COMPARE,
     TEXT,
@@ -28,7 +29,7 @@ from traitbench.app.widgets.texts import (
     offer_text,
     restore_texts,
 )
-from traitbench.app.widgets.unreadable import cannot_be_read
+from traitbench.app.widgets.train.learning import draw_learning
 from traitbench.contract.scores import Card, Comparison
 
 ACTIVE = "active"

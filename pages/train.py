@@ -2,23 +2,23 @@
 
 import streamlit as st
 
-from traitbench.app import session
-from traitbench.app.figures import label, made_how, names_of, outcome, series
-from traitbench.app.navigation import page_link
-from traitbench.app.permission import why_read_only
-from traitbench.app.service import attempt, client
-from traitbench.app.text import ago, count, plain
-from traitbench.app.waiting import waiting
-from traitbench.app.widgets.doctor import draw_doctor_line
-from traitbench.app.widgets.gained import draw_gained
-from traitbench.app.widgets.heading import heading
-from traitbench.app.widgets.learning import draw_learning
-from traitbench.app.widgets.model_picker import chosen_model
-from traitbench.app.widgets.quality import draw_quality, found_note
-from traitbench.app.widgets.retune import draw_retune, why_no_search
-from traitbench.app.widgets.training import draw_readiness, in_link, missing, pick_search
-from traitbench.app.widgets.unreadable import cannot_be_read
-from traitbench.app.widgets.watch import watch
+from traitbench.app.access.permission import why_read_only
+from traitbench.app.presentation.figures import label, made_how, names_of, outcome, series
+from traitbench.app.samples.waiting import waiting
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import page_link
+from traitbench.app.shell.service import attempt, client
+from traitbench.app.shell.text import ago, count, plain
+from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.model_picker import chosen_model
+from traitbench.app.widgets.common.quality import draw_quality, found_note
+from traitbench.app.widgets.common.unreadable import cannot_be_read
+from traitbench.app.widgets.samples.doctor import draw_doctor_line
+from traitbench.app.widgets.train.gained import draw_gained
+from traitbench.app.widgets.train.learning import draw_learning
+from traitbench.app.widgets.train.retune import draw_retune, why_no_search
+from traitbench.app.widgets.train.training import draw_readiness, in_link, missing, pick_search
+from traitbench.app.widgets.train.watch import watch
 
 model = chosen_model()
 heading("train", model, **in_link(model))

@@ -4,22 +4,22 @@ from functools import partial
 
 import streamlit as st
 
-from traitbench.app import session
-from traitbench.app.navigation import page_link
-from traitbench.app.permission import why_read_only
-from traitbench.app.sample_list import all_samples
-from traitbench.app.service import client
-from traitbench.app.text import count, plain
-from traitbench.app.theme import FOUND_SIGN
-from traitbench.app.widgets import discovery
-from traitbench.app.widgets.balance import balance_bar, missing_pole_message, poles_line
-from traitbench.app.widgets.confirm import ask, asked, confirm
-from traitbench.app.widgets.discovery import draw_anchors, draw_figures, draw_outcome
-from traitbench.app.widgets.frozen import editable
-from traitbench.app.widgets.heading import heading
-from traitbench.app.widgets.model_picker import chosen_model
-from traitbench.app.widgets.trait_form import describe, trait_form
-from traitbench.app.widgets.unreadable import draw_unreadable
+from traitbench.app.access.permission import why_read_only
+from traitbench.app.samples.sample_list import all_samples
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import page_link
+from traitbench.app.shell.service import client
+from traitbench.app.shell.text import count, plain
+from traitbench.app.shell.theme import FOUND_SIGN
+from traitbench.app.widgets.common.confirm import ask, asked, confirm
+from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.model_picker import chosen_model
+from traitbench.app.widgets.common.unreadable import draw_unreadable
+from traitbench.app.widgets.traits import discovery
+from traitbench.app.widgets.traits.balance import balance_bar, missing_pole_message, poles_line
+from traitbench.app.widgets.traits.discovery import draw_anchors, draw_figures, draw_outcome
+from traitbench.app.widgets.traits.frozen import editable
+from traitbench.app.widgets.traits.trait_form import describe, trait_form
 from traitbench.contract.traits import Trait
 
 DELETE = "traits.delete"

@@ -5,8 +5,9 @@ import json
 import pandas as pd
 import streamlit as st
 
-from traitbench.app import retention, session
-from traitbench.app.figures import (
+from traitbench.app.access.permission import why_read_only
+from traitbench.app.presentation import retention
+from traitbench.app.presentation.figures import (
     TRIGGERS,
     auroc,
     figures_table,
@@ -19,21 +20,21 @@ from traitbench.app.figures import (
     search_of,
     series,
 )
-from traitbench.app.navigation import page_link
-from traitbench.app.permission import why_read_only
-from traitbench.app.service import attempt, client, version
-from traitbench.app.text import count, plain
-from traitbench.app.widgets.chart import download_table, only_our_csv
-from traitbench.app.widgets.heading import heading
-from traitbench.app.widgets.keeping import draw_keeping
-from traitbench.app.widgets.model_picker import chosen_model
-from traitbench.app.widgets.modes import draw_modes, modes_of, speeds
-from traitbench.app.widgets.quality import draw_quality, found_note
-from traitbench.app.widgets.search_report import draw_search
-from traitbench.app.widgets.side_by_side import draw_both, in_link, pair_of, pick_texts, score_both
-from traitbench.app.widgets.tags import draw_tags
-from traitbench.app.widgets.trait_figures import draw_trait, pick_trait
-from traitbench.app.widgets.unreadable import draw_unreadable
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import page_link
+from traitbench.app.shell.service import attempt, client, version
+from traitbench.app.shell.text import count, plain
+from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.model_picker import chosen_model
+from traitbench.app.widgets.common.modes import draw_modes, modes_of, speeds
+from traitbench.app.widgets.common.quality import draw_quality, found_note
+from traitbench.app.widgets.common.search_report import draw_search
+from traitbench.app.widgets.common.unreadable import draw_unreadable
+from traitbench.app.widgets.versions.keeping import draw_keeping
+from traitbench.app.widgets.versions.side_by_side import draw_both, in_link, pair_of, pick_texts, score_both
+from traitbench.app.widgets.versions.tags import draw_tags
+from traitbench.app.widgets.versions.trait_figures import draw_trait, pick_trait
 from traitbench.contract.page import LARGEST_PAGE
 
 VIEWS = ("All", "Details", "Compare")

@@ -11,8 +11,8 @@ import pytest
 from tests.growth import grows_too_fast
 from tests.nasty import FAMILIES
 from tests.scoring.hand import axis, encode, snapshot
-from traitbench.app import foreign_markdown, reasons
-from traitbench.app import text as app_text
+from traitbench.app.presentation import foreign_markdown, reasons
+from traitbench.app.shell import text as app_text
 from traitbench.contract.explanations import Explanation
 from traitbench.encoders import grams, ngrams, style
 from traitbench.extract import is_url

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.growth import grows_too_fast
 from tests.test_imports import FOLDERS, module_at
-from traitbench.app.foreign_markdown import _codes
+from traitbench.app.presentation.foreign_markdown import _codes
 from traitbench.encoders import style
 from traitbench.extract import reading
 from traitbench.generators import variations, words

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from traitbench.app.charts.intervals import CHANCE
 from traitbench.app.charts.rows import as_is
-from traitbench.app.theme import Palette, seen_through
+from traitbench.app.shell.theme import Palette, seen_through
 from traitbench.contract.metrics import CurvePoint, Forecast, Interval
 
 _HEIGHT = 300

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from traitbench.app.charts.rows import as_is, lay_out, segments
-from traitbench.app.theme import NEGATIVE_SIGN, POSITIVE_SIGN, Palette
+from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN, Palette
 
 Order = Literal["change", "score", "name"]
 ORDERS: tuple[Order, ...] = ("change", "score", "name")

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from traitbench.app.charts.rows import as_is
-from traitbench.app.theme import NO_TIER, TIER_NAMES, TIERS, Palette
+from traitbench.app.shell.theme import NO_TIER, TIER_NAMES, TIERS, Palette
 
 WIDTH = 5
 UNCERTAIN = "uncertain"

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from traitbench.app.charts.rows import as_is, lay_out, segments
-from traitbench.app.theme import Palette
+from traitbench.app.shell.theme import Palette
 
 CHANCE = 0.5
 

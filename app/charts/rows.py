@@ -8,7 +8,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from traitbench.app.theme import Palette
+from traitbench.app.shell.theme import Palette
 
 ROW_HEIGHT = 30
 _SURROUNDINGS = 48

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from traitbench.app.charts.rows import as_is, lay_out, segments
-from traitbench.app.theme import NO_TIER, TIERS, Palette, TierSign
+from traitbench.app.shell.theme import NO_TIER, TIERS, Palette, TierSign
 from traitbench.barchart import DOTS
 from traitbench.contract.scores import TraitScore
 

@@ -15,7 +15,13 @@ from typing import IO, Any, Literal, Protocol, cast
 
 import click
 
-from traitbench.app.batching import (
+from traitbench.app.commands import resuming
+from traitbench.app.commands.asking import STDIN, Refused, connected
+from traitbench.app.commands.files import source_of, tell_problems
+from traitbench.app.commands.progress import Progress
+from traitbench.app.files.importing import guess_columns, table_of
+from traitbench.app.files.tables import ENDINGS, Source
+from traitbench.app.jobs.batching import (
     CSV,
     FIGURES,
     JSONL,
@@ -27,12 +33,6 @@ from traitbench.app.batching import (
     probe,
     write_parquet,
 )
-from traitbench.app.commands import resuming
-from traitbench.app.commands.asking import STDIN, Refused, connected
-from traitbench.app.commands.files import source_of, tell_problems
-from traitbench.app.commands.progress import Progress
-from traitbench.app.importing import guess_columns, table_of
-from traitbench.app.tables import ENDINGS, Source
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 from traitbench.contract.batch import Mode

@@ -8,7 +8,7 @@ import click
 
 from traitbench.app.commands.asking import STDIN, InputFile, Refused, as_json, connected, content_of
 from traitbench.app.commands.showing import say, version_name
-from traitbench.app.text import count
+from traitbench.app.shell.text import count
 from traitbench.contract.bundles import Bundle
 
 

@@ -10,8 +10,8 @@ from typing import IO
 import click
 
 from traitbench.app.commands.asking import STDIN, Refused, stdin
-from traitbench.app.importing import Table, table_of
-from traitbench.app.tables import Source, Unreadable, opened
+from traitbench.app.files.importing import Table, table_of
+from traitbench.app.files.tables import Source, Unreadable, opened
 
 _MOST_LISTED = 20
 

@@ -4,7 +4,7 @@ import sys
 import time
 from typing import Any
 
-from traitbench.app.text import span
+from traitbench.app.shell.text import span
 
 _PAUSE = 0.2
 _BAR = 12

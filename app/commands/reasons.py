@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 
 from traitbench.app.commands.showing import say_table, say_text
-from traitbench.app.reasons import amount, sign, text_of
+from traitbench.app.presentation.reasons import amount, sign, text_of
 from traitbench.contract.explanations import Explanation, Part
 from traitbench.contract.scores import Card
 

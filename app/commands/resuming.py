@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from traitbench.app.commands.asking import Refused
-from traitbench.app.text import count
+from traitbench.app.shell.text import count
 
 Header = Mapping[str, Any]
 """What an output contains: the first line of its log."""

@@ -10,8 +10,8 @@ from traitbench.app.commands.asking import InputFile, Refused, as_json, connecte
 from traitbench.app.commands.files import read_table, tell_problems
 from traitbench.app.commands.runs import follow
 from traitbench.app.commands.showing import say, say_lines, say_table, say_unreadable
-from traitbench.app.importing import Checked, Choice, Table, check, guess_columns, guess_words, words
-from traitbench.app.text import count
+from traitbench.app.files.importing import Checked, Choice, Table, check, guess_columns, guess_words, words
+from traitbench.app.shell.text import count
 from traitbench.client.samples import SynthType
 from traitbench.contract.models import Effort
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE

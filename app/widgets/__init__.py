@@ -1,1 +1,1 @@
-"""Small pieces of a page, each drawn the same everywhere."""
+"""Parts of pages, in one folder for each page; `common` has the parts that belong to no single page."""

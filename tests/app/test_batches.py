@@ -10,8 +10,9 @@ from pyarrow import parquet
 
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port
-from traitbench.app import batches
-from traitbench.app.batch_results import (
+from traitbench.app.files.tables import opened
+from traitbench.app.jobs import batches
+from traitbench.app.jobs.batch_results import (
     COMPOSITE,
     arranged,
     as_csv,
@@ -21,9 +22,8 @@ from traitbench.app.batch_results import (
     histograms,
     score_of,
 )
-from traitbench.app.batches import Job
-from traitbench.app.batching import probe
-from traitbench.app.tables import opened
+from traitbench.app.jobs.batches import Job
+from traitbench.app.jobs.batching import probe
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 

@@ -23,7 +23,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from tests.app.processes import Started, eventually, running
 from tests.conftest import COLD, WARM
-from traitbench.app.connections import (
+from traitbench.app.serving.connections import (
     LARGEST_HEAD,
     LONGEST_URL,
     MOST_FIELDS,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Service
-from traitbench.app import console
+from traitbench.app.administration import console
 from traitbench.client import Traitbench
 from traitbench.errors import Unauthenticated, ValidationFailed
 

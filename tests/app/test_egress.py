@@ -24,7 +24,7 @@ from tests.app.processes import Started, run, running
 from tests.app.streamlit_socket import refusal, render
 from tests.app.tracing import Call, Tracer, made, reached
 from tests.conftest import PATIENCE_SECONDS, make_draft
-from traitbench.app.navigation import PAGES
+from traitbench.app.shell.navigation import PAGES
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -39,7 +39,7 @@ FOREIGN = ("http://evil.example", "http://192.0.2.7:8501")
 NOTEBOOK = """
 import sys
 from traitbench.client import Traitbench
-from traitbench.app import preview
+from traitbench.app.local import preview
 with Traitbench(sys.argv[1], sys.argv[2]) as client:
     print(client.scores.score(sys.argv[3], "Thank you, dear friend.")._repr_html_()[:6])
     version = client.versions.get(sys.argv[3])

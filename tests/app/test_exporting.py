@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traitbench.app.exporting import csv_file, jsonl_file
-from traitbench.app.importing import read
+from traitbench.app.files.exporting import csv_file, jsonl_file
+from traitbench.app.files.importing import read
 
 NUMBER = re.compile(r"[+-]?[0-9.,]+(e[+-]?[0-9]+)?%?")
 

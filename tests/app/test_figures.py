@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from traitbench.app.figures import measured_on, names_of, outcome, series
+from traitbench.app.presentation.figures import measured_on, names_of, outcome, series
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 

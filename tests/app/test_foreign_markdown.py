@@ -2,7 +2,7 @@
 
 import pytest
 
-from traitbench.app.foreign_markdown import shown
+from traitbench.app.presentation.foreign_markdown import shown
 
 WJ = "\u2060"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from traitbench.app.importing import (
+from traitbench.app.files.importing import (
     Choice,
     check,
     guess_columns,
@@ -10,7 +10,7 @@ from traitbench.app.importing import (
     read,
     words,
 )
-from traitbench.app.tables import Unreadable
+from traitbench.app.files.tables import Unreadable
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.traits import Trait
 

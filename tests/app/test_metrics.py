@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from traitbench.app.widgets.modes import price, table
-from traitbench.app.widgets.search_report import labels_in_words, search_in_words
+from traitbench.app.widgets.common.modes import price, table
+from traitbench.app.widgets.common.search_report import labels_in_words, search_in_words
 from traitbench.contract.metrics import CurvePoint, Forecast, Metrics, TraitMetrics
 
 TIERS = {"Weak": 1, "Developing": 2, "Solid": 3, "Strong": 4}

@@ -12,9 +12,9 @@ import pytest
 from tests.app.openid_provider import OpenIdProvider, providing
 from tests.app.processes import run
 from tests.conftest import Service, free_port
-from traitbench.app.oidc import OpenId
-from traitbench.app.people import OPERATOR, Sessions
-from traitbench.app.provider import discover
+from traitbench.app.access.oidc import OpenId
+from traitbench.app.access.people import OPERATOR, Sessions
+from traitbench.app.access.provider import discover
 from traitbench.client import Traitbench
 from traitbench.errors import InsufficientScope, Unauthenticated
 from traitbench.lifecycle import keys

@@ -9,9 +9,9 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.conftest import Service
-from traitbench.app import people
-from traitbench.app.people import OPERATOR, Sessions, StartLink
-from traitbench.app.sign_in import SignIn, link
+from traitbench.app.access import people
+from traitbench.app.access.people import OPERATOR, Sessions, StartLink
+from traitbench.app.access.sign_in import SignIn, link
 from traitbench.client import Traitbench
 from traitbench.errors import InsufficientScope
 from traitbench.lifecycle import keys
@@ -47,7 +47,7 @@ def test_a_link_without_a_secret_opens_for_nobody() -> None:
 
 def test_a_session_ends_when_it_is_idle_too_old_or_signed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("traitbench.app.people.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("traitbench.app.access.people.time.monotonic", lambda: now[0])
     sessions = Sessions()
     token = sessions.begin(OPERATOR)
     assert token not in repr(vars(sessions))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.conftest import Service, Trained, make_draft
-from traitbench.app import preview
+from traitbench.app.local import preview
 from traitbench.client import Traitbench
 from traitbench.contract.versions import Version
 from traitbench.scoring.snapshot import param_hash

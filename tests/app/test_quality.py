@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 def draw_only_synthesized() -> None:
     from traitbench.app.charts.intervals import Measured, Series
-    from traitbench.app.widgets.quality import draw_quality
+    from traitbench.app.widgets.common.quality import draw_quality
 
     figures = [Measured(name, None, None, "not measured: only synthesised samples") for name in ("Warmth", "Clarity")]
     draw_quality([Series("v1", figures)], [], key="quality", file_name="figures")
@@ -15,9 +15,9 @@ def draw_only_synthesized() -> None:
 
 def draw_discovered() -> None:
     from traitbench.app.charts.intervals import Measured, Series
-    from traitbench.app.figures import names_of
-    from traitbench.app.widgets.quality import draw_quality
-    from traitbench.app.widgets.training import draw_readiness
+    from traitbench.app.presentation.figures import names_of
+    from traitbench.app.widgets.common.quality import draw_quality
+    from traitbench.app.widgets.train.training import draw_readiness
     from traitbench.contract.traits import Trait
 
     nothing = dict.fromkeys(("sample_count", "positive_samples", "negative_samples"), 0)

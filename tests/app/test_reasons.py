@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from traitbench.app.reasons import MOST_SHOWN, amount, highlighted, legend, rows
+from traitbench.app.presentation.reasons import MOST_SHOWN, amount, highlighted, legend, rows
 from traitbench.contract.explanations import Explanation
 
 EVIL = "<script>alert('1')</script> &amp; </div><img src=x onerror=y> \"quoted\""

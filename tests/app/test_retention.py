@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from traitbench.app.retention import fates, goes_next, in_words, names_of_versions
+from traitbench.app.presentation.retention import fates, goes_next, in_words, names_of_versions
 from traitbench.contract.models import Model, VersionRetentionPolicy
 from traitbench.contract.versions import Version
 

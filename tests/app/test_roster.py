@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from traitbench.app.roster import Entry, Roster, RosterDamaged, parse
+from traitbench.app.access.roster import Entry, Roster, RosterDamaged, parse
 
 ALICE = Entry("authoring", ("local", "team-a"))
 EXAMPLE = (Path(__file__).parents[2] / "core" / "docs" / "people.toml").read_text("utf-8")
@@ -86,7 +86,7 @@ def test_a_list_that_cannot_be_used_lets_nobody_in_and_those_inside_stay_a_minut
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr("traitbench.app.roster.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("traitbench.app.access.roster.time.monotonic", lambda: now[0])
     roster = Roster(file)
     assert roster.still_has("alice@example.org", ALICE)
     for spoil in (lambda: file.write_text("["), file.unlink, file.mkdir):
@@ -117,5 +117,5 @@ def test_an_old_list_is_not_read_again(file: Path, monkeypatch: pytest.MonkeyPat
     os.utime(file, (1, 1))
     roster = Roster(file)
     assert roster.find("x", "alice@example.org")
-    monkeypatch.setattr("traitbench.app.roster.parse", lambda _: pytest.fail("read again"))
+    monkeypatch.setattr("traitbench.app.access.roster.parse", lambda _: pytest.fail("read again"))
     assert roster.still_has("alice@example.org", ALICE)

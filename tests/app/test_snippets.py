@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from tests.conftest import Service, Trained
 from traitbench.app.cli import main
-from traitbench.app.snippets import KEY, snippets
+from traitbench.app.presentation.snippets import KEY, snippets
 
 TEXT = 'It\'s "lovely" to see you, $HOME and `all`!'
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from traitbench.app.batching import FIGURES, Outcome, Shape, write_parquet
-from traitbench.app.tables import Problem, Row, Source, Unreadable, opened
+from traitbench.app.files.tables import Problem, Row, Source, Unreadable, opened
+from traitbench.app.jobs.batching import FIGURES, Outcome, Shape, write_parquet
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
 JSON = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), TEXT, st.lists(st.integers()))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from traitbench.app.text import ago, count, plain, shortened, span, unlinked
+from traitbench.app.shell.text import ago, count, plain, shortened, span, unlinked
 
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
 

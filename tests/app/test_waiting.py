@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from traitbench.app.waiting import Rule, Waiting
+from traitbench.app.samples.waiting import Rule, Waiting
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 USUAL = Rule(samples=10, seconds=300)

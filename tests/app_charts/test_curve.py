@@ -4,7 +4,7 @@ from typing import Any
 
 from traitbench.app.charts import curve
 from traitbench.app.charts.curve import Curve
-from traitbench.app.theme import PALETTE
+from traitbench.app.shell.theme import PALETTE
 from traitbench.contract.metrics import CurvePoint, Forecast
 
 

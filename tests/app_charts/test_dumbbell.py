@@ -6,7 +6,7 @@ import pytest
 
 from traitbench.app.charts import dumbbell
 from traitbench.app.charts.dumbbell import Order, Pair
-from traitbench.app.theme import PALETTE
+from traitbench.app.shell.theme import PALETTE
 
 PAIRS = [Pair("Warmth", 66, 60), Pair("Clarity", 50, 84), Pair("Evidence", 40, 52, sure=False), Pair("Brevity", 45, 45)]
 LABELS = ("v1", "v2")

@@ -1,7 +1,7 @@
 """Many scores as bars, by tier."""
 
 from traitbench.app.charts import histogram
-from traitbench.app.theme import PALETTE
+from traitbench.app.shell.theme import PALETTE
 
 WARMTH = histogram.binned("Warmth", [0, 4, 5, 47, 95, 100], ["Weak", "Weak", "Weak", "uncertain", "Strong", "Strong"],
                           (20, 50, 80))  # fmt: skip

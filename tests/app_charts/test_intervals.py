@@ -4,7 +4,7 @@ from typing import Any
 
 from traitbench.app.charts import intervals
 from traitbench.app.charts.intervals import Measured, Series
-from traitbench.app.theme import PALETTE
+from traitbench.app.shell.theme import PALETTE
 
 CLARITY = Measured("Clarity", 0.94, (0.88, 0.98), "out-of-fold, 10 folds, 84 distinct samples")
 WARMTH = Measured("Warmth", None, None, "not measured: one distinct text at the positive pole")

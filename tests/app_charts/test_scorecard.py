@@ -6,7 +6,7 @@ import pytest
 
 from traitbench.app.charts import scorecard
 from traitbench.app.charts.rows import ROW_HEIGHT
-from traitbench.app.theme import NO_TIER, PALETTE, TIERS
+from traitbench.app.shell.theme import NO_TIER, PALETTE, TIERS
 from traitbench.contract.scores import Breaks, Confidence, Native, Tier, TraitScore
 
 NAMES = {"clarity": "Clarity", "warmth": "Warmth"}

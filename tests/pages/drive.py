@@ -11,7 +11,7 @@ from ulid import ULID
 
 from tests.conftest import Service
 from traitbench import app
-from traitbench.app import preview
+from traitbench.app.local import preview
 from traitbench.client import Traitbench
 from traitbench.contract.models import OperationKind, Progress
 from traitbench.lifecycle import outcomes, rules

@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, charts, copied_link, links, words
-from traitbench.app import batches
-from traitbench.app.batches import MOST_ROWS, Job
-from traitbench.app.navigation import PageName, entry
-from traitbench.app.tables import opened
+from traitbench.app.files.tables import opened
+from traitbench.app.jobs import batches
+from traitbench.app.jobs.batches import MOST_ROWS, Job
+from traitbench.app.shell.navigation import PageName, entry
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 

@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Service, Trained
 from tests.pages.drive import Workbench, copied_link, links, words
-from traitbench.app import doctor, preview
-from traitbench.app.sample_changes import Changes, as_input, save
+from traitbench.app.local import doctor, preview
+from traitbench.app.samples.sample_changes import Changes, as_input, save
 from traitbench.client import Traitbench
 from traitbench.contract.errors import ErrorBody, ErrorEnvelope
 from traitbench.contract.samples import SampleInput

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, free_port
 from tests.pages.drive import Workbench, copied_link, links, words
-from traitbench.app.navigation import PAGES
+from traitbench.app.shell.navigation import PAGES
 from traitbench.client import Traitbench
 
 NAMES = [page.name for page in PAGES]

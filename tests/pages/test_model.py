@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, make_draft
 from tests.pages.drive import Workbench, add_version, copied_link, hold_busy, words
-from traitbench.app.foreign_markdown import shown
+from traitbench.app.presentation.foreign_markdown import shown
 from traitbench.client import Traitbench
 from traitbench.contract.models import VersionRetentionPolicy
 

@@ -8,8 +8,8 @@ import pytest
 from tests.conftest import Service, free_port, make_draft, served
 from tests.contexts import fresh_settings
 from tests.pages.drive import Workbench, end_badly, hold_busy, words
-from traitbench.app import operations
-from traitbench.app.console import Listed, Overview
+from traitbench.app.administration import operations
+from traitbench.app.administration.console import Listed, Overview
 from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
 from traitbench.lifecycle import keys

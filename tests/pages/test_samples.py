@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from tests.conftest import COLD, WARM, Service, Trained, make_draft
 from tests.pages.drive import Workbench, copied_link, links, words
 from tests.pages.mute_proxy import muted
-from traitbench.app.sample_changes import Changes, save
+from traitbench.app.samples.sample_changes import Changes, save
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import digest
 from traitbench.contract.samples import SampleInput

@@ -1,0 +1,216 @@
+"""Read a file of samples: from bytes to a table, then to samples or the reasons why a row is not valid.
+
+Nothing here calls the service or draws. `check` returns the sample or the problem of each row; `problems` is empty only
+if the whole file can be sent. A problem never repeats the text of the row.
+"""
+
+import io
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from traitbench.app.files.tables import Problem, Row, Source, opened
+from traitbench.contract.samples import LONGEST_TEXT, SampleInput
+from traitbench.contract.scores import FEEDBACK_WORDS
+from traitbench.contract.traits import Trait
+
+MOST_MEGABYTES = 25
+MOST_WORDS = 24
+"""The maximum number of different words in a label column."""
+
+_STRAY = 0.05
+_LOOKED_AT = 200
+_TEXT_NAMES = ("text", "content", "sample", "sentence", "message", "review", "comment", "body")
+_QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rating", "target", "y")
+_WORDS = {**FEEDBACK_WORDS, "pos": 1.0, "true": 1.0, "neutral": 0.5, "neg": 0.0, "false": 0.0}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The content of a file: rows with named columns, problems found while reading, and notes for the person."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    problems: tuple[Problem, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The columns to use, the defaults for empty cells or missing columns, and the quality of each word."""
+
+    text: str
+    trait: str | None
+    default_trait: str | None
+    quality: str | None
+    default_quality: float | None
+    words: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The samples in file order with their lines, and the problems of the other rows."""
+
+    samples: tuple[SampleInput, ...]
+    lines: tuple[int, ...]
+    problems: tuple[Problem, ...]
+
+
+# ---- bytes to table ----------------------------------------------------------------------------------------------
+
+
+def read(name: str, content: bytes, *, header: bool = True) -> Table:
+    """Read the table in a CSV, TSV, JSONL, JSON or Parquet file; raise `tables.Unreadable` if there is none."""
+    return table_of(opened(name, io.BytesIO(content), header=header, keep=sys.maxsize))
+
+
+def table_of(source: Source) -> Table:
+    """Return the rows that were stored when the file was scanned."""
+    rows = tuple(line for line in source.first if isinstance(line, Row))
+    problems = tuple(line for line in source.first if isinstance(line, Problem))
+    return Table(source.columns, rows, problems, source.notes)
+
+
+# ---- guesses -----------------------------------------------------------------------------------------------------
+
+
+def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str, str | None, str | None]:
+    """Guess the columns of text, trait and quality, by their names or their content.
+
+    Only the text column always exists. A column counts as the trait column only if it holds traits of the model.
+    """
+    keys = _trait_keys(traits)
+    text = _named(table, _TEXT_NAMES) or max(table.columns, key=lambda column: _total_length(table, column))
+    others = [column for column in table.columns if column != text]
+    trait = next((column for column in others if _share(table, column, lambda cell: cell in keys) > 0.5), None)
+    others = [column for column in others if column != trait]
+    quality = _named(table, _QUALITY_NAMES, among=others) or next(
+        (column for column in others if _means_poles(table, column, traits)), None
+    )
+    return text, trait, quality
+
+
+def _named(table: Table, names: Sequence[str], *, among: Sequence[str] | None = None) -> str | None:
+    columns = table.columns if among is None else among
+    return next((column for name in names for column in columns if column.strip().casefold() == name), None)
+
+
+def _means_poles(table: Table, column: str, traits: Sequence[Trait]) -> bool:
+    cells = {row.cells.get(column, "").strip() for row in table.rows[:_LOOKED_AT]}
+    meanings = guess_words(cells, traits)
+    return _share(table, column, lambda cell: meanings.get(cell) is not None, folded=False) > 0.3
+
+
+def _share(table: Table, column: str, holds: Callable[[str], bool], *, folded: bool = True) -> float:
+    """Return the fraction of non-empty cells for which `holds` is true."""
+    cells = [cell for row in table.rows[:_LOOKED_AT] if (cell := row.cells.get(column, "").strip())]
+    return sum(holds(cell.casefold() if folded else cell) for cell in cells) / max(len(cells), 1)
+
+
+def _total_length(table: Table, column: str) -> int:
+    return sum(len(row.cells.get(column, "")) for row in table.rows[:_LOOKED_AT])
+
+
+def words(table: Table, column: str) -> dict[str, int]:
+    """Count the words in a label column that are not qualities; empty if all cells are numbers from 0 to 1.
+
+    Numbers count as qualities only if nearly all are from 0 to 1: on a scale from 1 to 5, a 1 is not the positive pole.
+    """
+    cells = Counter(row.cells.get(column, "").strip() for row in table.rows)
+    del cells[""]
+    if _numbers_are_qualities(cells.elements()):
+        cells = Counter({cell: times for cell, times in cells.items() if _number(cell) is None})
+    return dict(cells.most_common())
+
+
+def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, float | None]:
+    """Guess the quality of each word, from the traits' labels and common words; None if unknown or ambiguous."""
+    meanings = {word: {quality} for word, quality in _WORDS.items()}
+    for trait in traits:
+        for label, quality in ((trait.positive_label, 1.0), (trait.negative_label, 0.0)):
+            own = meanings.setdefault(label.strip().casefold(), set())
+            own.add(quality)
+    by_word = {word: meanings.get(word.strip().casefold(), set()) for word in cells}
+    return {word: next(iter(known)) if len(known) == 1 else None for word, known in by_word.items()}
+
+
+# ---- table to samples --------------------------------------------------------------------------------------------
+
+
+def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
+    """Return the sample or the problem of each row under this choice."""
+    column = choice.quality
+    numeric = column is not None and _numbers_are_qualities(row.cells.get(column, "").strip() for row in table.rows)
+    keys = _trait_keys(traits)
+    samples, lines, problems = [], [], list(table.problems)
+    for row in table.rows:
+        trait = _trait_of(row, choice, keys)
+        quality = _quality_of(row, choice, numeric=numeric)
+        text = row.cells.get(choice.text, "")
+        wrong = [each for each in (_text_problem(row, choice.text, text), trait, quality) if isinstance(each, Problem)]
+        problems += wrong
+        if not wrong and isinstance(trait, str) and isinstance(quality, float):
+            samples.append(SampleInput(trait=trait, text=text, quality=quality))
+            lines.append(row.number)
+    return Checked(tuple(samples), tuple(lines), tuple(sorted(problems, key=lambda problem: problem.row)))
+
+
+def _text_problem(row: Row, column: str, text: str) -> Problem | None:
+    if not text.strip():
+        return Problem(row.number, column, "is empty")
+    if len(text) > LONGEST_TEXT:
+        return Problem(row.number, column, f"has {len(text):,} characters; the maximum is {LONGEST_TEXT:,}")
+    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        return Problem(row.number, column, "contains an invalid character (U+0000 or a lone surrogate)")
+    return None
+
+
+def _trait_of(row: Row, choice: Choice, keys: Mapping[str, str]) -> str | Problem:
+    cell = row.cells.get(choice.trait, "").strip() if choice.trait else ""
+    if not cell:
+        return choice.default_trait or Problem(
+            row.number, choice.trait or "", "names no trait, and there is no default"
+        )
+    key = keys.get(cell) or keys.get(cell.casefold())
+    return key or Problem(row.number, choice.trait or "", "is not the name or key of a trait of this model")
+
+
+def _trait_keys(traits: Sequence[Trait]) -> dict[str, str]:
+    """Map names and keys to keys. Keys precede names, and exact matches precede case-folded ones."""
+    return (
+        {trait.name.strip().casefold(): trait.key for trait in traits}
+        | {trait.key.casefold(): trait.key for trait in traits}
+        | {trait.name.strip(): trait.key for trait in traits}
+        | {trait.key: trait.key for trait in traits}
+    )
+
+
+def _quality_of(row: Row, choice: Choice, *, numeric: bool) -> float | Problem:
+    column = choice.quality
+    cell = row.cells.get(column, "").strip() if column else ""
+    if not cell:
+        if choice.default_quality is not None:
+            return choice.default_quality
+        return Problem(row.number, column or "", "is empty, and there is no default")
+    if cell in choice.words:
+        return choice.words[cell]
+    number = _number(cell) if numeric else None
+    if number is not None and 0.0 <= number <= 1.0:
+        return number
+    return Problem(row.number, column or "", "is neither a number from 0 to 1 nor a known label")
+
+
+def _numbers_are_qualities(cells: Iterable[str]) -> bool:
+    numbers = [number for number in map(_number, cells) if number is not None]
+    outside = sum(not 0.0 <= number <= 1.0 for number in numbers)
+    return outside <= _STRAY * len(numbers)
+
+
+def _number(cell: str) -> float | None:
+    """Parse a number with a decimal point or comma; None if it is not one."""
+    try:
+        number = float(cell.replace(",", "."))
+    except ValueError:
+        return None
+    return number if abs(number) < float("inf") else None

@@ -1,0 +1,1 @@
+"""Batches that the workbench scores in threads of its own, and their results."""

@@ -1,0 +1,129 @@
+"""The results of a batch as a table: filtered, sorted, on screen and as a file. No input or output."""
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import pandas as pd
+
+from traitbench.app.charts.histogram import Histogram, binned
+from traitbench.app.files.exporting import csv_file, jsonl_file, parquet_file
+from traitbench.app.jobs.batches import CONFIDENCES, NONE, TIERS, Job
+from traitbench.app.jobs.batching import Shape, columns_out
+
+Order = Literal["As in the file", "Lowest first", "Highest first"]
+Show = Literal["All", "Low confidence", "Not scored"]
+
+LINE, TEXT, COMPOSITE, CONFIDENCE, ERROR = "line", "text", "composite", "confidence", "error"
+
+
+def score_of(key: str) -> str:
+    """Name the column of a trait's scores. Trait keys have no spaces, so this is unambiguous."""
+    return f"score of {key}"
+
+
+def tier_of(key: str) -> str:
+    """Name the column of a trait's tiers."""
+    return f"tier of {key}"
+
+
+def sure_of(key: str) -> str:
+    """Name the column of a trait's confidences."""
+    return f"confidence of {key}"
+
+
+def other(column: str) -> str:
+    """Name the column for a column of the input."""
+    return f"in {column}"
+
+
+def frame_of(job: Job) -> pd.DataFrame:
+    """Return the results so far, one row per line of the file, in its order."""
+    done = job.done
+    columns: dict[str, object] = {LINE: job.lines[:done], TEXT: pd.Series(job.texts[:done], dtype="str")}
+    columns[COMPOSITE] = _figures(job.composites[:done])
+    columns[CONFIDENCE] = _words(job.confidences[:done], CONFIDENCES)
+    for key, trait in job.traits.items():
+        columns[score_of(key)] = _figures(trait.scores[:done])
+        columns[tier_of(key)] = _words(trait.tiers[:done], [tier or "uncertain" for tier in TIERS])
+        columns[sure_of(key)] = _words(trait.confidences[:done], CONFIDENCES)
+    for place, name in enumerate(job.other_columns):
+        columns[other(name)] = pd.Series([cells[place] for cells in job.others[:done]], dtype="str")
+    errors = [job.errors.get(row, "") for row in range(done)] if job.failed else [""] * done
+    columns[ERROR] = pd.Series(errors, dtype="str")
+    return pd.DataFrame(columns)
+
+
+def arranged(frame: pd.DataFrame, *, show: Show, order: Order, by: str) -> pd.DataFrame:
+    """Filter and sort the rows; rows without a score come last."""
+    kinds: Mapping[Show, Callable[[], pd.Series]] = {
+        "All": lambda: pd.Series(True, frame.index),
+        "Low confidence": lambda: frame[CONFIDENCE] == "low",
+        "Not scored": lambda: frame[COMPOSITE].isna(),
+    }
+    rows = frame[kinds[show]()]
+    if order == "As in the file":
+        return rows
+    return rows.sort_values(by, ascending=order == "Lowest first", kind="stable", na_position="last")
+
+
+def histograms(frame: pd.DataFrame, job: Job, names: Mapping[str, str]) -> dict[str, Histogram]:
+    """Return the histograms of the scores: the composite under the key "", then each trait under its key."""
+    result = {"": binned("Composite", _scores(frame, COMPOSITE), None, None)}
+    for key, trait in job.traits.items():
+        tiers = frame[tier_of(key)].dropna()
+        starts = trait.breaks
+        breaks = None if starts is None else (starts.developing, starts.solid, starts.strong)
+        result[key] = binned(names.get(key, key), _scores(frame, score_of(key)), list(tiers), breaks)
+    return result
+
+
+def as_csv(frame: pd.DataFrame, job: Job) -> bytes:
+    """Return the rows as a CSV file for spreadsheets."""
+    return csv_file(_names(job), _rows(frame, job))
+
+
+def as_jsonl(frame: pd.DataFrame, job: Job) -> bytes:
+    """Return the rows as a JSONL file."""
+    return jsonl_file(_names(job), _rows(frame, job))
+
+
+def as_parquet(frame: pd.DataFrame, job: Job) -> bytes:
+    """Return the rows as a Parquet file with typed columns."""
+    place = io.BytesIO()
+    parquet_file(place, _columns(frame, job).set_axis(_names(job), axis=1))
+    return place.getvalue()
+
+
+def _names(job: Job) -> list[str]:
+    """Return the column names of the command line's output, plus tier and confidence after each trait."""
+    keys = [name for key in job.traits for name in (key, f"{key} tier", f"{key} confidence")]
+    return columns_out(Shape(job.columns, keys))
+
+
+def _columns(frame: pd.DataFrame, job: Job) -> pd.DataFrame:
+    came_in = [TEXT if column == job.column else other(column) for column in job.columns]
+    of_traits = [name for key in job.traits for name in (score_of(key), tier_of(key), sure_of(key))]
+    ours = frame.assign(version=job.version)
+    return ours[[*came_in, LINE, *of_traits, COMPOSITE, CONFIDENCE, "version", ERROR]]
+
+
+def _rows(frame: pd.DataFrame, job: Job) -> Sequence[tuple[object, ...]]:
+    columns = [
+        [None if cell is pd.NA or cell != cell else cell for cell in column.tolist()]
+        for _, column in _columns(frame, job).items()
+    ]
+    return list(zip(*columns, strict=True))
+
+
+def _figures(values: Sequence[int]) -> pd.Series:
+    column = pd.Series(values, dtype="Int64")
+    return column.mask(column == NONE)
+
+
+def _words(codes: Sequence[int], words: Sequence[str]) -> "pd.Categorical[str]":
+    return pd.Categorical.from_codes(list(codes), categories=pd.Index(words))
+
+
+def _scores(frame: pd.DataFrame, column: str) -> list[int]:
+    return [int(score) for score in frame[column].dropna()]

@@ -1,0 +1,1 @@
+"""What the workbench computes itself, without the service: previews of scores and the check of the samples."""

@@ -1,0 +1,1 @@
+"""What the service returns, prepared for people: figures, explanations, snippets and Markdown."""

@@ -1,0 +1,25 @@
+"""Texts to try on a model: demo models have unseen examples, other models have their samples."""
+
+from functools import cache
+from itertools import islice
+
+from traitbench.app.shell.service import client
+from traitbench.sample_data import demo_models
+
+_LOOKED_AT = 200
+
+
+def examples(handle: str) -> list[str]:
+    """Return texts that are not among the model's samples; empty unless it is a demo model."""
+    return list(_of_demos().get(handle, ()))
+
+
+def sample_texts(handle: str) -> list[str]:
+    """Return the texts of the model's first samples, without duplicates; raise the service's errors."""
+    samples = islice(client().samples.list(handle, limit=_LOOKED_AT), _LOOKED_AT)
+    return list(dict.fromkeys(sample.text for sample in samples))
+
+
+@cache
+def _of_demos() -> dict[str, tuple[str, ...]]:
+    return {model.handle: tuple(model.examples) for model in demo_models()}

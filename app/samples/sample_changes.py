@@ -1,0 +1,125 @@
+"""Save and undo edits of samples, so that no text can be lost.
+
+The API cannot update a sample. An edit adds a new sample and then deletes the old one, in this order, so that a failure
+in between leaves a text twice instead of losing it. The extra text is removed again.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from traitbench.app.shell.service import client
+from traitbench.contract.samples import Sample, SampleInput
+from traitbench.errors import SampleNotFound, TraitbenchError, Unreachable
+
+UNDO = "samples.undo"
+"""The session key of the last change that can be undone."""
+
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Unsaved changes in the table: new contents by sample id, and the ids to delete."""
+
+    edits: Mapping[int, SampleInput] = field(default_factory=dict)
+    deletions: frozenset[int] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self.edits) + len(self.deletions)
+
+
+@dataclass(frozen=True)
+class Undo:
+    """How to undo a change: samples to add again, and ids to remove. `what` names the change for a person.
+
+    `forgone` counts deleted synthesized samples. They are not added again, because they would count as written by a
+    person.
+    """
+
+    handle: str
+    what: str
+    gone: tuple[SampleInput, ...]
+    added: tuple[int, ...]
+    forgone: int = 0
+
+    @property
+    def possible(self) -> bool:
+        """Whether there is anything to undo."""
+        return bool(self.gone or self.added)
+
+
+def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: Progress, whole: bool = False) -> Undo:
+    """Save the changes. If a request fails, roll back the unfinished edits and raise its error.
+
+    With `whole`, roll back the finished ones too. Synthesized samples are deleted last, because they cannot be
+    restored.
+    """
+    by_id = {sample.id: sample for sample in samples}
+    edited = [sample_id for sample_id in changes.edits if sample_id in by_id]
+    deleted = sorted(changes.deletions & by_id.keys(), key=lambda each: (_made(by_id[each]), each))
+    added = client().samples.add(handle, [changes.edits[sample_id] for sample_id in edited]) if edited else []
+    leaving = [*edited, *deleted]
+    for done, sample_id in enumerate(leaving):
+        progress(done, len(leaving))
+        try:
+            _delete(handle, sample_id)
+        except TraitbenchError as error:
+            # Without an answer, the sample may or may not be deleted. Keep both texts then.
+            unfinished = done + isinstance(error, Unreachable)
+            _remove(handle, added[unfinished:])
+            if whole:
+                lost = [each for each in leaving[:done] if each in changes.edits or not _made(by_id[each])]
+                _bring_back(handle, [as_input(by_id[each]) for each in lost], added[:done])
+            raise
+    forgone = {each for each in deleted if _made(by_id[each])}
+    gone = tuple(as_input(by_id[sample_id]) for sample_id in leaving if sample_id not in forgone)
+    return Undo(handle, _named(changes), gone, tuple(added), len(forgone))
+
+
+def take_back(undo: Undo) -> int:
+    """Undo a change: add what it removed, then remove what it added. Return how many could not be removed."""
+    if undo.gone:
+        client().samples.add(undo.handle, undo.gone)
+    return _remove(undo.handle, undo.added)
+
+
+def as_input(sample: Sample) -> SampleInput:
+    """Return the input that creates the same sample again."""
+    return SampleInput(trait=sample.trait, text=sample.text, quality=sample.quality, source_url=sample.source_url)
+
+
+def _delete(handle: str, sample_id: int) -> None:
+    """Delete a sample; ignore that it was already deleted."""
+    try:
+        client().samples.delete(handle, sample_id)
+    except SampleNotFound:
+        return
+
+
+def _remove(handle: str, ids: Sequence[int]) -> int:
+    """Remove samples, and return how many remain after the first error; they appear twice in the table."""
+    for done, sample_id in enumerate(ids):
+        try:
+            _delete(handle, sample_id)
+        except TraitbenchError:
+            return len(ids) - done
+    return 0
+
+
+def _bring_back(handle: str, gone: Sequence[SampleInput], added: Sequence[int]) -> None:
+    """Add deleted samples again, then remove their replacements. If adding fails, the replacements stay."""
+    try:
+        if gone:
+            client().samples.add(handle, gone)
+    except TraitbenchError:
+        return
+    _remove(handle, added)
+
+
+def _made(sample: Sample) -> bool:
+    return sample.provenance == "synthesized"
+
+
+def _named(changes: Changes) -> str:
+    parts = ((len(changes.edits), "edited"), (len(changes.deletions), "deleted"))
+    return " and ".join(f"{number:,} {verb}" for number, verb in parts if number)

@@ -1,0 +1,123 @@
+"""The table of the workbench's pages, and links between them.
+
+The code refers to pages by name (`open_page("score")`). Only this table has their titles, icons, addresses and files.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NoReturn
+
+import streamlit as st
+
+from traitbench.app.access import people
+from traitbench.app.access.people import Person
+from traitbench.app.shell import session
+
+PageName = Literal[
+    "catalog", "traits", "samples", "train", "versions", "score", "batch", "model", "operations", "console"
+]
+
+_FOLDER = Path(__file__).resolve().parents[2] / "pages"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of the table; `help` is the line under the title and the tooltip in the menu."""
+
+    name: PageName
+    title: str
+    icon: str
+    section: str
+    help: str
+
+    @property
+    def about_a_model(self) -> bool:
+        """Whether the page needs a model. Other pages have no model picker and no model in their address."""
+        return self.section in ("Teach", "Use")
+
+    @property
+    def url_path(self) -> str:
+        """The path of the page; the first page is the root."""
+        return "" if self.name == PAGES[0].name else self.name
+
+    @property
+    def file(self) -> Path:
+        """The script of the page."""
+        return _FOLDER / f"{self.name}.py"
+
+
+PAGES: tuple[Entry, ...] = (
+    Entry("catalog", "Catalog", ":material/grid_view:", "", "All models you have access to."),
+    Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
+    Entry("samples", "Samples", ":material/notes:", "Teach", "Labelled examples for each trait."),
+    Entry("train", "Train", ":material/model_training:", "Teach", "Train a version from your traits and samples."),
+    Entry("versions", "Versions", ":material/history:", "Use", "Quality of each training, and what changed."),
+    Entry("score", "Score", ":material/speed:", "Use", "Score a text and see why."),
+    Entry("batch", "Batch", ":material/table_rows:", "Use", "Score a whole file and explore the results."),
+    Entry("model", "Model", ":material/badge:", "Use", "Model card, API access, data retention."),
+    Entry("operations", "Operations", ":material/monitor_heart:", "Operate", "Running, queued and failed runs."),
+    Entry("console", "Console", ":material/key:", "Operate", "Issue and revoke API keys."),
+)
+
+
+def entry(name: PageName) -> Entry:
+    """Return the row of a page."""
+    return next(page for page in PAGES if page.name == name)
+
+
+def page(name: PageName) -> st.Page:
+    """Return the page as a Streamlit object; Catalog is the start page."""
+    row = entry(name)
+    return st.Page(
+        row.file,
+        title=row.title,
+        icon=row.icon,
+        url_path=row.name,
+        help=row.help,
+        default=not row.url_path,
+        visibility="visible" if _is_for(row, people.current()) else "hidden",
+    )
+
+
+def _is_for(row: Entry, person: Person) -> bool:
+    """Whether the menu shows a page to a person. Hidden pages still explain at their address why they are closed."""
+    if row.section == "Operate":
+        return person.operator
+    return row.section != "Teach" or person.scope == "authoring"
+
+
+def menu() -> dict[str, list[st.Page]]:
+    """Return the pages by section, in the order of the table."""
+    sections: dict[str, list[st.Page]] = {}
+    for row in PAGES:
+        sections.setdefault(row.section, []).append(page(row.name))
+    return sections
+
+
+def open_page(name: PageName, *, model: str) -> NoReturn:
+    """Go from a page without a model to a page about a model.
+
+    This does not work on a page about a model, because its address is bound to the picker. Use `session.next_model`
+    there.
+    """
+    st.switch_page(page(name), query_params={session.MODEL: model})
+
+
+def page_link(name: PageName, label: str | None = None, *, icon: str | None = None, **query: str) -> None:
+    """Draw a link to another page about the chosen model; `query` sets what that page shows."""
+    row = entry(name)
+    st.page_link(page(name), label=label or row.title, icon=icon or row.icon, query_params=query)
+
+
+def model_link(name: PageName, label: str, *, model: str) -> None:
+    """Draw a link to a model, on pages without a model."""
+    query = {session.MODEL: model}
+    st.page_link(page(name), label=label, icon=":material/arrow_forward:", icon_position="right", query_params=query)
+
+
+def name_link(model: str, label: str) -> None:
+    """Draw a model's name as a link to its page, on pages without a model."""
+    row = entry("model")
+    # A link shows the icon of its page, so this page has none.
+    plain_page = st.Page(row.file, title=row.title, url_path=row.name)
+    st.page_link(plain_page, label=label, help="Open the page of this model", query_params={session.MODEL: model})

@@ -1,0 +1,337 @@
+"""The workbench's access to the service: clients, error messages for people, and cached reads of immutable data.
+
+Pages use HTTP like any program. `guarded` wraps every page, so that a page handles only errors that belong to a field
+(`attempt`). Other errors end the page with a sentence that says what to do.
+"""
+
+import logging
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from ulid import ULID
+
+from traitbench.app.access import people
+from traitbench.app.access.people import Person, SignedOut
+from traitbench.app.shell.text import count, plain
+from traitbench.client import Traitbench
+from traitbench.contract.models import Model, State
+from traitbench.contract.page import LARGEST_PAGE
+from traitbench.contract.unreadable import Unreadable
+from traitbench.contract.versions import Version
+from traitbench.errors import (
+    BodyTooLarge,
+    DuplicateTrait,
+    FeatureUnavailable,
+    HandleTaken,
+    InsufficientScope,
+    InternalError,
+    ModelArchived,
+    ModelBusy,
+    ModelNotDraft,
+    ModelNotFound,
+    ModelNotTrained,
+    NamespaceForbidden,
+    NotFound,
+    TraitbenchError,
+    Unauthenticated,
+    Unavailable,
+    Unreachable,
+    ValidationFailed,
+)
+from traitbench.settings import Settings, read_settings
+
+_AT_MOST = re.compile(r"\bat most (\d{1,18}) (?:items|characters)")
+_NOT = re.compile(r"\bnot (\d{1,18})$")
+
+_CLIENTS: dict[tuple[str, str], Traitbench] = {}
+_NAMESPACES: dict[tuple[str, str], tuple[str, ...]] = {}
+_NOBODYS = "nobodys-namespace"
+# A plain link, because Streamlit's link buttons open another tab.
+_SIGN_IN = (
+    '<a href="/sign-in" style="display: inline-block; padding: 0.4rem 0.9rem; border-radius: 8px; '
+    'background: #0f766e; color: #fff; text-decoration: none">Sign in</a>'
+)
+_LOCK = threading.Lock()
+
+
+def client() -> Traitbench:
+    """Return the client for the configured service, with the key of the current person.
+
+    There is one client per key. It keeps connections alive and can be shared between sessions.
+    """
+    settings = read_settings()
+    address = (settings.base_url, api_key(settings))
+    with _LOCK:
+        if address not in _CLIENTS:
+            _CLIENTS[address] = Traitbench(base_url=address[0], api_key=address[1], timeout=30.0)
+        return _CLIENTS[address]
+
+
+def _forget(person: Person) -> None:
+    """Drop the client and namespaces of a person whose session has ended."""
+    held: dict[tuple[str, str], Any]
+    with _LOCK:
+        for held in (_CLIENTS, _NAMESPACES):
+            for address in [each for each in tuple(held) if person.key and each[1] == person.key]:
+                held.pop(address, None)
+
+
+people.SESSIONS.when_ended(_forget)
+
+
+def api_key(settings: Settings) -> str:
+    """Return the key of the signed-in person, else the configured key, else the workbench's own.
+
+    It is "" until the first start has issued the workbench's own key.
+    """
+    return people.current().key or settings.service_key()
+
+
+# ---- errors --------------------------------------------------------------------------------------------------------
+
+_WAYS_OUT: Mapping[type[TraitbenchError], str] = {
+    Unauthenticated: "The service does not accept this workbench's API key. Set `TRAITBENCH_API_KEY` to a valid key, "
+    "or unset it to use the built-in one, and restart the workbench.",
+    InsufficientScope: "This workbench's API key may score but not change models. Use a key of scope `authoring`.",
+    NamespaceForbidden: "Models can only be changed in a namespace that this workbench's API key owns.",
+    ModelNotFound: "It may be in a namespace that this workbench's API key cannot read. The Catalog lists the others.",
+    NotFound: "It may have been removed meanwhile. Reload the page.",
+    ModelBusy: "An operation is running on this model. The Train page shows its progress. Try again when it has ended.",
+    ModelNotDraft: "Its traits and samples are frozen into its versions. To change them, start a new model.",
+    ModelArchived: "It is read-only. To continue, create a new model under another name.",
+    ModelNotTrained: "Add traits and samples, then train it on the Train page.",
+    HandleTaken: "Archived models keep their names. Choose another one.",
+    FeatureUnavailable: "",
+    BodyTooLarge: "Send less at once, or split the longest text.",
+    ValidationFailed: "",
+    InternalError: "This is an error in the service. Nothing was changed. Its log has details under the request id.",
+    Unreachable: "When it runs again, check what was saved before you repeat this.",
+    Unavailable: "The service is starting or overloaded. Try again in a moment.",
+    TraitbenchError: "",
+}
+
+
+_ABOUT: Mapping[type[TraitbenchError], str] = {HandleTaken: "handle", DuplicateTrait: "name"}
+"""The field that an error belongs to if it does not name one."""
+
+
+def explain(error: TraitbenchError) -> str:
+    """Return an error as Markdown: what happened, what to do, and the request id for the operator."""
+    way_out = next(_WAYS_OUT[cls] for cls in type(error).__mro__ if cls in _WAYS_OUT)
+    left = len(error.details.get("left_behind", ()))
+    behind = f"{count(left, 'sample')} had already been added and could not be removed again." if left else ""
+    sentences = " ".join(part for part in (plain(error.message), *_unfielded(error), behind, way_out) if part)
+    return f"{sentences}\n\n:small[:gray[Request {error.request_id}]]" if error.request_id else sentences
+
+
+def complaints(error: TraitbenchError) -> dict[str, list[str]]:
+    """Return the error messages by field; the field is the last name in the path of an error."""
+    messages: dict[str, list[str]] = {}
+    for each in error.details.get("errors", ()):
+        names = [part for part in each.get("loc", ()) if isinstance(part, str)]
+        messages.setdefault(names[-1] if names else "", []).append(_plainer(each))
+    about = _ABOUT.get(type(error)) or error.details.get("field")
+    if not messages and isinstance(about, str):
+        messages[about] = [error.message]
+    return messages
+
+
+def _plainer(each: Mapping[str, object]) -> str:
+    """Return the message of an error in words for people."""
+    message = str(each.get("msg", "is not valid"))
+    if each.get("type") in ("string_too_short", "missing"):
+        return "This field is required."
+    if too_long := _AT_MOST.search(message):
+        is_now = _NOT.search(message, too_long.end())
+        most = f"{int(too_long[1]):,}"
+        return f"At most {most} characters" + (f"; this has {int(is_now[1]):,}." if is_now else ".")
+    return message
+
+
+def _unfielded(error: TraitbenchError) -> list[str]:
+    return [
+        f"{plain(field_name)}: {plain('; '.join(messages))}." if field_name else plain("; ".join(messages))
+        for field_name, messages in complaints(error).items()
+        if messages != [error.message]
+    ]
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """End the page with an explanation if the service refuses or does not answer. Fragments need it too."""
+    try:
+        yield
+    except Unreachable as error:
+        _away(error)
+        st.stop()
+    except Unauthenticated as error:
+        if read_settings().sign_in == "none":
+            st.error(explain(error), icon=":material/error:")
+        else:
+            _signed_out(error)
+        st.stop()
+    except TraitbenchError as error:
+        st.error(explain(error), icon=":material/error:")
+        st.stop()
+
+
+@dataclass
+class Attempt:
+    """The outcome of an action; `error` is the error that was shown."""
+
+    error: TraitbenchError | None = None
+    done: bool = field(default=False)
+
+
+@contextmanager
+def attempt(slots: Mapping[str, DeltaGenerator] | None = None) -> Iterator[Attempt]:
+    """Run an action of a page. Show an error below its field, or here if it has none; the page continues.
+
+    `slots` are placeholders by field name. The input stays in the widgets.
+    """
+    this = Attempt()
+    try:
+        yield this
+    except TraitbenchError as error:
+        this.error = error
+        _write(error, slots or {})
+    else:
+        this.done = True
+
+
+def _write(error: TraitbenchError, slots: Mapping[str, DeltaGenerator]) -> None:
+    by_field = complaints(error)
+    if by_field and all(name in slots for name in by_field):
+        for name, messages in by_field.items():
+            field_error(slots[name], "; ".join(messages))
+    else:
+        st.error(explain(error), icon=":material/error:")
+
+
+def crashed(error: Exception) -> bool:
+    """Show an unhandled exception as a message. A bug of the workbench is logged under an id that is shown."""
+    if isinstance(error, TraitbenchError):
+        st.error(explain(error), icon=":material/error:")
+        return True
+    crash = f"wb_{ULID()}"
+    logging.getLogger(__name__).error("%s: %s", crash, type(error).__name__, exc_info=error)
+    st.error(
+        "**Something went wrong in the workbench.** Your saved work is safe. Reload the page. If this happens again, "
+        f"give the operator this id, which is in the log.\n\n:small[:gray[{crash}]]",
+        icon=":material/bug_report:",
+    )
+    return True
+
+
+def field_error(slot: DeltaGenerator, message: str) -> None:
+    """Show an error below a field."""
+    slot.markdown(f":small[:red[:material/error: {plain(message)}]]")
+
+
+def _signed_out(error: Unauthenticated) -> None:
+    people.sign_out()
+    with st.container(border=True, key="signed_out"):
+        if isinstance(error, SignedOut):
+            st.subheader("You are signed out", icon=":material/logout:", anchor=False)
+            st.markdown("Your saved work is safe. Sign in to continue.")
+        elif read_settings().sign_in == "oidc":
+            st.subheader("Your session was ended", icon=":material/logout:", anchor=False)
+            st.markdown("The operator ended it. Your saved work is safe. Sign in to continue.")
+        else:
+            st.subheader("Your API key is no longer valid", icon=":material/key_off:", anchor=False)
+            st.markdown("It was revoked, so you are signed out. Ask the operator for a new key, then sign in with it.")
+        st.html(_SIGN_IN)
+
+
+def _away(error: Unreachable) -> None:
+    settings = read_settings()
+    with st.container(border=True, key="service_away"):
+        st.subheader("The service does not answer", icon=":material/cloud_off:", anchor=False)
+        st.markdown(f"Nothing answers at `{settings.base_url}`. Saved work is not lost.")
+        if settings.api_url:
+            st.markdown(
+                "- Check that the address in `TRAITBENCH_API_URL` is right and that the service there is running.\n"
+                "- Behind a proxy or VPN? Open this address plus `/v1/health` in your browser."
+            )
+        else:
+            st.markdown(
+                "- Just started? The service needs a few seconds. Try again.\n"
+                "- Otherwise start it in a terminal with `make run` or `traitbench`, then try again."
+            )
+        st.button("Try again", icon=":material/refresh:", type="primary", key="try_again")
+        st.caption(plain(error.message))
+
+
+# ---- what there is to read -----------------------------------------------------------------------------------------
+
+
+def models(*, state: State | None = None) -> list[Model]:
+    """Return all readable models, own namespaces first; archived ones only with `state`."""
+    return listing(state=state)[0]
+
+
+def listing(*, state: State | None = None) -> tuple[list[Model], list[Unreadable]]:
+    """Return all readable models, and the rows that the service could not read."""
+    places = (*namespaces(), None)
+    pages = [client().models.list(namespace=place, state=state, limit=LARGEST_PAGE) for place in places]
+    known = list({model.handle: model for page in pages for model in page}.values())
+    return known, list({row.item: row for page in pages for row in page.unreadable}.values())
+
+
+def namespaces() -> tuple[str, ...]:
+    """Return the namespaces that the current key owns; `local` comes first."""
+    this = client()
+    address = (this.base_url, api_key(read_settings()))
+    owned = _NAMESPACES.get(address)
+    if owned is None:
+        owned = _NAMESPACES[address] = _owned(this)
+    return owned
+
+
+def _owned(this: Traitbench) -> tuple[str, ...]:
+    """Ask for a namespace that no key owns: the error of the service lists those that the key owns."""
+    try:
+        this.models.list(namespace=_NOBODYS, limit=1)
+    except NamespaceForbidden as refusal:
+        owned = [name for name in refusal.details.get("namespaces", ()) if isinstance(name, str)]
+        return tuple(sorted(owned, key=lambda name: (name != "local", name)))
+    return ()
+
+
+def active_version(model: Model) -> Version | None:
+    """Return the active version without its snapshot, or None before the first training."""
+    if model.current_version_id is None:
+        return None
+    return _listed_version(reader(), model.handle, model.current_version_id)
+
+
+def version(handle: str, listed: Version) -> Version:
+    """Return a listed version with its snapshot. It is cached, so its tags may be out of date."""
+    return _whole_version(reader(), handle, listed.version_no, listed.param_hash)
+
+
+def forget_versions() -> None:
+    """Clear the cached versions, which may hold words that were deleted from the service."""
+    _listed_version.clear()
+    _whole_version.clear()
+
+
+def reader() -> tuple[str, str]:
+    """Return the cache key of the reader, because the content of a version depends on the API key."""
+    return client().base_url, api_key(read_settings())
+
+
+@st.cache_data(max_entries=2_000, show_spinner=False)
+def _listed_version(reader: tuple[str, str], handle: str, version_id: int) -> Version | None:
+    return next((each for each in client().versions.list(handle) if each.version_id == version_id), None)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _whole_version(reader: tuple[str, str], handle: str, version_no: int, param_hash: str) -> Version:
+    return client().versions.get(handle, f"v{version_no}")

@@ -1,0 +1,132 @@
+"""The texts of a batch: from a file or pasted, and the column that holds them."""
+
+import io
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from traitbench.app.files.importing import guess_columns, table_of
+from traitbench.app.files.tables import Problem, Source, Unreadable, opened
+from traitbench.app.jobs.batches import MOST_MEGABYTES, MOST_ROWS
+from traitbench.app.shell import session
+from traitbench.app.shell.text import count, plain, shortened
+from traitbench.app.widgets.common.table_upload import has_header, table_upload
+
+FILE, PASTED = "A file", "Pasted lines"
+
+_OPENED = "batch.opened"
+_FORM = "batch.input"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A source, the column to score, and the name of the source."""
+
+    source: Source
+    column: str
+    name: str
+
+
+def pick_texts(handle: str) -> Texts | None:
+    """Draw the input and return its texts; None while there is nothing to score."""
+    picked = st.segmented_control(
+        "Texts from", [FILE, PASTED], default=FILE, required=True, key="batch.from", persist_state="session"
+    )
+    return _pasted(handle) if picked == PASTED else _file(handle)
+
+
+def _file(handle: str) -> Texts | None:
+    form = session.round_key(_FORM)
+    file = table_upload(form, most_megabytes=MOST_MEGABYTES)
+    if file is None:
+        session.store(_OPENED, None)
+        st.caption(
+            f"Up to {MOST_MEGABYTES} MB and {MOST_ROWS:,} rows, one text per row. For larger files, run "
+            f"`traitbench score {handle} --batch FILE -o OUT`."
+        )
+        return None
+    return _of_file(file, form, handle)
+
+
+def _of_file(file: Any, form: str, handle: str) -> Texts | None:
+    header = has_header(file, form)
+    source = _opened(file, header=header)
+    if isinstance(source, str):
+        st.error(plain(source), icon=":material/error:")
+        return None
+    for note in source.notes:
+        st.warning(note.replace("in the preview", "below"), icon=":material/translate:")
+    if source.count > MOST_ROWS:
+        st.error(
+            f"**The file has {source.count:,} rows; this page takes up to {MOST_ROWS:,}.** Upload a smaller file, or "
+            f"use the command line: `traitbench score {handle} --batch FILE -o OUT`",
+            icon=":material/error:",
+        )
+        return None
+    guess = guess_columns(table_of(source), ())[0]
+    column = st.selectbox(
+        "Text column",
+        list(source.columns),
+        index=source.columns.index(guess),
+        key=f"{form}.{file.file_id}.{header}.column",
+    )
+    _preview(source, column)
+    return Texts(source, column, file.name)
+
+
+def _pasted(handle: str) -> Texts | None:
+    pasted = st.text_area(
+        "Texts, one per line",
+        key="batch.pasted",
+        height=220,
+        persist_state="session",
+        placeholder="Paste texts here, one per line. Empty lines are skipped. A file is faster for many thousands.",
+    )
+    lines = pasted.splitlines()
+    texts = sum(bool(line.strip()) for line in lines)
+    if not texts:
+        return None
+    if texts > MOST_ROWS:
+        st.error(
+            f"**You pasted {texts:,} lines; this page takes up to {MOST_ROWS:,}.** Paste fewer lines, or save them to "
+            f"a file and use the command line: `traitbench score {handle} --batch FILE -o OUT`",
+            icon=":material/error:",
+        )
+        return None
+    st.caption(count(texts, "text"))
+    return Texts(_source_of(lines), "text", "pasted lines")
+
+
+def _source_of(lines: list[str]) -> Source:
+    """The lines as a JSONL file, so that both inputs share one code path; empty lines are numbered but give no row."""
+    content = "".join(f"{json.dumps({'text': line})}\n" if line.strip() else "\n" for line in lines)
+    return opened("pasted.jsonl", io.BytesIO(content.encode()))
+
+
+def _opened(file: Any, *, header: bool) -> Source | str:
+    """The parsed file, cached for each way of reading it, or the reason why it cannot be read."""
+    held = session.get(_OPENED)
+    if held and held[:2] == (file.file_id, header):
+        return held[2]  # type: ignore[no-any-return]
+    try:
+        with st.spinner("Reading the file"):
+            result: Source | str = opened(file.name, io.BytesIO(file.getvalue()), header=header)
+    except Unreadable as problem:
+        result = str(problem)
+    session.store(_OPENED, (file.file_id, header, result))
+    return result
+
+
+def _preview(source: Source, column: str) -> None:
+    """Draw the row count and the first text; warn if most of the first rows have no text in this column."""
+    rows = [line.cells.get(column, "") for line in source.first if not isinstance(line, Problem)]
+    empty = sum(not text.strip() for text in rows)
+    first = next((shortened(text, 160) for text in rows if text.strip()), "")
+    st.caption(f"**{count(source.count, 'row')}**. First text: {plain(first)}" if first else count(source.count, "row"))
+    if empty > len(rows) / 2:
+        st.warning(
+            f"{empty} of the first {count(len(rows), 'row')} have no text in this column. Is it the right column?",
+            icon=":material/help:",
+        )

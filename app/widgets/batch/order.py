@@ -1,0 +1,150 @@
+"""The options of a batch, its start, and the lookup of the batch that belongs to this tab."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import streamlit as st
+
+from traitbench.app.access import people
+from traitbench.app.jobs import batches
+from traitbench.app.jobs.batches import FORGOTTEN_AFTER, PURGED_AFTER, Full, Job
+from traitbench.app.jobs.batching import probe
+from traitbench.app.shell import session
+from traitbench.app.shell.service import attempt, client
+from traitbench.app.shell.text import plain
+from traitbench.app.widgets.batch.input import Texts
+from traitbench.app.widgets.common.modes import FULL, NAMES, modes_of, price, speeds
+from traitbench.client.batches import Asked
+from traitbench.contract.batch import Mode
+from traitbench.contract.models import Model
+from traitbench.contract.names import pin
+from traitbench.contract.versions import Version
+
+TRAITS, MODE = "batch.traits", "batch.mode"
+
+_JOBS = "batch.jobs"
+_ADDRESS = "batch"
+_WHAT: Mapping[str, str] = {
+    FULL: "Uses the whole encoder. Gives the same scores as the Score page.",
+    "layer4": "Uses four layers of the transformer instead of all.",
+    "static": "Uses word vectors and style only, no transformer.",
+}
+
+
+def pick_traits(names: Mapping[str, str]) -> list[str] | None:
+    """The traits to score, or None for all; a link can preselect them."""
+    from_link(TRAITS, "traits", lambda linked: [key for key in linked.split(",") if key in names])
+    picked = st.multiselect(
+        "Traits",
+        list(names),
+        key=TRAITS,
+        format_func=lambda key: names.get(key, key),
+        placeholder="All traits",
+        persist_state="session",
+    )
+    return [key for key in names if key in picked] or None
+
+
+def pick_mode(version: Version) -> Mode:
+    """The scoring mode; each option shows its cost in AUROC and its speed."""
+    figures = version.metrics.traits
+    offered = [FULL, *modes_of(figures)]
+    prices = {mode: price(figures, mode, speeds(version)) for mode in offered}
+    from_link(MODE, "mode", str)
+    if session.get(MODE) not in offered:
+        session.store(MODE, None)
+    picked = st.radio(
+        "Mode",
+        offered,
+        format_func=lambda mode: NAMES.get(mode, plain(mode)),
+        captions=[_caption(mode, prices[mode]) for mode in offered],
+        key=MODE,
+        persist_state="session",
+    )
+    if len(offered) == 1:
+        st.caption(f"v{version.version_no} has no faster modes.")
+    return cast(Mode, picked or FULL)
+
+
+def from_link(key: str, name: str, read: Callable[[str], Any]) -> None:
+    """Set a widget from the link, before it is drawn for the first time.
+
+    A widget whose labels differ from its values cannot be bound to the URL, because the URL would hold the labels.
+    """
+    if key not in st.session_state and (linked := st.query_params.get(name)):
+        session.store(key, read(linked))
+
+
+def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None, mode: Mode) -> None:
+    """Start a batch. A probe text is scored first: an error that would affect every row is shown instead."""
+    asked = Asked(pin(model.handle, version), traits, mode)
+    with attempt() as starting:
+        card = probe(client(), asked)
+    if starting.error:
+        return
+    job = Job(
+        client(),
+        batches.pinned(asked, card),
+        texts.source,
+        texts.column,
+        name=texts.name,
+        keys=tuple(card.scores),
+        owner=people.current().id,
+    )
+    try:
+        batches.start(job, forget_after=PURGED_AFTER if model.zero_data_retention else FORGOTTEN_AFTER)
+    except Full as full:
+        st.warning(str(full), icon=":material/hourglass_top:")
+        return
+    forget(model.handle)
+    session.store(_JOBS, {**session.get(_JOBS, {}), model.handle: job.id})
+    st.rerun()
+
+
+def present_job(handle: str) -> Job | None:
+    """The batch of this tab for this model; after a reload, the URL still identifies it."""
+    held: dict[str, str] = session.get(_JOBS, {})
+    linked = st.query_params.get(_ADDRESS)
+    owner = people.current().id
+    job = batches.find(held.get(handle), owner=owner) or batches.find(linked, owner=owner)
+    if job is not None and job.handle == handle:
+        session.store(_JOBS, {**held, handle: job.id})
+        if linked != job.id:
+            st.query_params[_ADDRESS] = job.id
+        return job
+    if handle in held or linked:
+        session.store(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
+        st.query_params.pop(_ADDRESS, None)
+        if job is None:
+            st.info("This batch is no longer in memory. Score the texts again.", icon=":material/info:")
+    return None
+
+
+def forget(handle: str) -> None:
+    """Discard the batch of this tab for this model. Also a button callback."""
+    held: dict[str, str] = session.get(_JOBS, {})
+    if handle in held:
+        batches.discard(held[handle])
+        st.query_params.pop(_ADDRESS, None)
+        session.store(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
+
+
+def retention_note(model: Model) -> None:
+    """Say where the texts are stored, and for how long."""
+    if model.zero_data_retention:
+        st.caption(
+            ":material/shield: Zero data retention is on: texts and scores stay only in this workbench's memory, until "
+            "you discard them or 15 minutes after you last viewed them. An uploaded file stays while this tab shows it."
+        )
+    else:
+        st.caption(
+            "Texts and scores stay in this workbench's memory, not on disk, until you discard them or 6 hours after "
+            "you last viewed them. Download what you want to keep."
+        )
+
+
+def _caption(mode: str, cost: str) -> str:
+    """What a mode does and what it costs, without its name, which is shown beside it."""
+    description = _WHAT.get(mode, plain(mode))
+    figures = cost.partition(": ")[2]
+    return f"{description} {figures[:1].upper()}{figures[1:]}" if figures else description

@@ -1,0 +1,69 @@
+"""The progress of a running batch, with its speed and remaining time, and the outcome of a finished one."""
+
+import streamlit as st
+
+from traitbench.app.jobs import batches
+from traitbench.app.jobs.batches import Job
+from traitbench.app.shell.service import explain, guarded
+from traitbench.app.shell.text import count, plain, span
+from traitbench.app.widgets.batch.order import forget
+
+
+def watch_batch(job: Job) -> None:
+    """Draw the progress once a second; rerun the whole page when the batch has ended."""
+
+    @st.fragment(run_every=1.0)
+    def look() -> None:
+        with guarded():
+            batches.find(job.id, owner=job.owner)
+            if job.state != "running":
+                st.rerun()
+            _draw(job)
+
+    look()
+
+
+def draw_end(job: Job) -> None:
+    """Draw how the batch ended, with buttons to resume or discard it."""
+    of = f"{job.done:,} of {job.total:,} rows"
+    if job.state == "failed" and job.error:
+        st.error(
+            f"**The batch failed after {of}.** Finished rows are kept.\n\n{explain(job.error)}",
+            icon=":material/error:",
+        )
+    elif job.state == "stopped":
+        st.info(f"**Stopped after {of}.** Finished rows are kept.", icon=":material/pause_circle:")
+    took = f"{span(job.seconds)}, {job.done / job.seconds:,.0f} rows per second" if job.seconds >= 1 else ""
+    mode = "" if job.asked.mode == "full" else f", mode {job.asked.mode}"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"**{plain(job.name)}**: {count(job.done, 'row')} scored with {job.version}{mode}. :gray[{took}]",
+            width="stretch",
+        )
+        if job.state != "done" and st.button("Resume", icon=":material/play_arrow:", key="batch.go_on"):
+            job.start()
+            st.rerun()
+        st.button(
+            "Discard",
+            icon=":material/delete:",
+            key="batch.discard",
+            type="tertiary",
+            help="Delete the texts and scores of this batch from memory.",
+            on_click=forget,
+            args=(job.handle,),
+        )
+
+
+def _draw(job: Job) -> None:
+    with st.container(border=True, key="batch.progress"):
+        st.subheader(f"Scoring {plain(job.name)}", icon=":material/progress_activity:", anchor=False)
+        st.progress(min(job.done / max(job.total, 1), 1.0), text=f"{job.done:,} of {job.total:,} rows")
+        rate = job.rate
+        left = f"about {span((job.total - job.done) / rate)} left" if rate > 0 else "time left unknown"
+        speed = f"{rate:,.0f} rows per second, " if rate >= 1 else ""
+        failed = f" {count(job.failed, 'row')} could not be scored so far." if job.failed else ""
+        st.caption(f"{span(job.seconds)} so far, {speed}{left}.{failed}")
+        if st.button("Stop", icon=":material/stop:", key="batch.stop", help="Finished rows are kept."):
+            job.stop()
+            st.rerun()
+    st.caption("The batch continues while you visit other pages. Keep this tab or its URL to find the results again.")

@@ -1,0 +1,1 @@
+"""Parts of the Catalog page: a model in the list, a new model, and the import of a model."""

@@ -1,0 +1,1 @@
+"""Parts that several pages or the sidebar use: headings, charts, dialogs and pickers."""

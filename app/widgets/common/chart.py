@@ -1,0 +1,60 @@
+"""A chart whose figures are also available as a table and as a CSV file."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from traitbench.app.files.exporting import csv_file
+
+_CONFIG = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
+
+# Plotly's grey has too little contrast for small text; use the colour of the page's text, in both themes.
+_READABLE = """
+<style>
+.stPlotlyChart .infolayer text, .stPlotlyChart .cartesianlayer text { fill: currentColor !important; }
+</style>
+"""
+
+
+def chart(figure: go.Figure, *, alt: str, table: pd.DataFrame, key: str, file_name: str) -> None:
+    """Draw the figure, or its table on request; `file_name` names the download, without the extension."""
+    with st.container(gap="xxsmall"):
+        place = st.container()
+        with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+            as_table = st.toggle("As a table", key=f"{key}.as_table", persist_state="session")
+            download_table(table, key=key, file_name=file_name)
+    with place:
+        if as_table:
+            only_our_csv(f"{key}.table")
+            st.dataframe(table, hide_index=True, width="stretch", key=f"{key}.table", alt=alt)
+        else:
+            st.html(_READABLE)
+            st.plotly_chart(figure, key=f"{key}.chart", config=_CONFIG, alt=alt)
+
+
+def only_our_csv(key: str) -> None:
+    """Hide the grid's own CSV download, which keeps formulas executable; our download escapes them."""
+    grid = key.replace(".", "-")
+    st.html(f"<style>.st-key-{grid} button[aria-label^='Download as CSV'] {{ display: none; }}</style>")
+
+
+def download_table(table: pd.DataFrame, *, key: str, file_name: str) -> None:
+    """Draw a button that downloads the table as CSV."""
+    st.download_button(
+        "CSV",
+        csv_file([str(name) for name in table.columns], _cells(table)),
+        file_name=f"{file_name}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key=f"{key}.csv",
+        on_click="ignore",
+        type="tertiary",
+        help="Download these figures for a spreadsheet.",
+    )
+
+
+def _cells(table: pd.DataFrame) -> Iterator[tuple[object, ...]]:
+    """The rows of the table, with None for missing values."""
+    return table.astype(object).where(table.notna(), None).itertuples(index=False, name=None)

@@ -1,0 +1,46 @@
+"""The top of every page: title, purpose, model, and the link of the view."""
+
+import streamlit as st
+
+from traitbench.app.shell.navigation import PageName, entry
+from traitbench.app.shell.text import plain
+from traitbench.app.shell.theme import STATES
+from traitbench.app.widgets.common.copying import copy_link
+from traitbench.contract.models import Model, State
+
+
+def heading(name: PageName, model: Model | None = None, **query: str | int | None) -> None:
+    """Draw it; `query` holds the query parameters of the page besides the model."""
+    row = entry(name)
+    with st.container(gap=None, key="heading"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.title(row.title, anchor=False, width="content")
+            copy_link(name, model=model.handle if model else None, **query)
+        st.caption(row.help)
+    if model:
+        model_line(model)
+
+
+def model_line(model: Model) -> None:
+    """Draw handle, state, version and tags of a model, on one line if there is room."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="model_line"):
+        st.markdown(f"**{plain(model.handle)}**", width="content")
+        state_badge(model.state)
+        retention_badge(model)
+        if model.version_no is not None:
+            st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The active version.")
+        for tag in model.version_tags:
+            st.badge(plain(tag), icon=":material/sell:", color="gray", help="A tag of the active version.")
+
+
+def state_badge(state: State) -> None:
+    """The state of a model as a badge that explains itself."""
+    sign = STATES[state]
+    st.badge(sign.label, icon=sign.icon, color=sign.colour, help=sign.hint)
+
+
+def retention_badge(model: Model) -> None:
+    """A badge for models under zero data retention."""
+    if model.zero_data_retention:
+        hint = "Zero data retention: samples are removed after training, and scored texts are not stored."
+        st.badge("Zero retention", icon=":material/shield:", color="violet", help=hint)

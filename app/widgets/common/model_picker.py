@@ -1,0 +1,94 @@
+"""The model picker of the shell: the one place where a model is chosen, in the URL as `?model=<handle>`.
+
+`pick` draws it once per run, before the page. A page calls `chosen_model`, which always returns an existing model.
+"""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import PageName, page_link
+from traitbench.app.shell.service import client, models
+from traitbench.app.shell.text import plain
+from traitbench.app.shell.theme import STATES
+from traitbench.app.widgets.common.heading import heading, state_badge
+from traitbench.contract.models import Model
+from traitbench.errors import ModelNotFound, NamespaceForbidden
+
+_THIS_RUN, _KNOWN, _PAGE = "shell.model", "shell.models", "shell.page"
+_OFFERED = 8
+
+
+def pick(page: PageName) -> None:
+    """Draw the picker and the state of the chosen model, for a page that is about a model."""
+    session.take_next_model()
+    session.store(_PAGE, page)
+    known = {model.handle: model for model in models()}
+    wanted = session.chosen_handle() or st.query_params.get(session.MODEL)
+    if wanted and wanted not in known:
+        known |= _unlisted(wanted)
+    if session.chosen_handle() not in known:
+        st.session_state.pop(session.MODEL, None)
+    handle = st.selectbox(
+        "Model",
+        list(known),
+        index=None,
+        key=session.MODEL,
+        bind="query-params",
+        placeholder="Choose a model" if known else "No models yet",
+        help="The choice applies to all pages and is part of the link.",
+        disabled=not known,
+    )
+    model = known.get(handle) if handle else None
+    session.store(_THIS_RUN, model)
+    session.store(_KNOWN, tuple(known.values()))
+    if model:
+        _state(model)
+
+
+def chosen_model() -> Model:
+    """The chosen model. Without one, offer models to choose from and end the page."""
+    model = session.get(_THIS_RUN)
+    if isinstance(model, Model):
+        return model
+    heading(session.get(_PAGE))
+    with st.container(border=True, key="no_model"):
+        st.subheader("Choose a model first", icon=":material/arrow_selector_tool:", anchor=False)
+        _offer(session.get(_KNOWN, ()))
+        page_link("catalog", "Open the catalog")
+    st.stop()
+
+
+def _offer(known: Sequence[Model]) -> None:
+    """Draw a button for each of the first models."""
+    if not known:
+        st.markdown("There are no models yet. Create one in the catalog.")
+        return
+    with st.container(horizontal=True):
+        for model in known[:_OFFERED]:
+            sign = STATES[model.state]
+            st.button(
+                plain(model.handle),
+                icon=sign.icon,
+                help=f"{sign.label}. {plain(model.description)}",
+                key=f"shell.choose.{model.handle}",
+                on_click=session.next_model,
+                args=(model.handle,),
+            )
+
+
+def _unlisted(handle: str) -> dict[str, Model]:
+    """A model that is not in the listing, such as an archived one."""
+    try:
+        return {handle: client().models.get(handle)}
+    except (ModelNotFound, NamespaceForbidden):
+        session.flash(f"Model {plain(handle)} does not exist, or this workbench cannot read it.", "problem")
+        return {}
+
+
+def _state(model: Model) -> None:
+    with st.container(horizontal=True, gap="small"):
+        state_badge(model.state)
+        if model.version_no is not None:
+            st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The version that scores.")

@@ -1,0 +1,74 @@
+"""AUROC by trait on a page: the figures, what they were measured on, and why one is missing."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from traitbench.app.charts import intervals
+from traitbench.app.charts.intervals import Series
+from traitbench.app.presentation.figures import measured_on, names_of
+from traitbench.app.shell.text import plain
+from traitbench.app.shell.theme import FOUND_SIGN, PALETTE
+from traitbench.app.widgets.common.chart import chart
+from traitbench.contract.traits import Trait
+
+_WAYS_OUT = {
+    "synthesised": "Synthesized samples are never used for evaluation. Add two other samples at each pole, for example "
+    "by feedback on scores.",
+    "nobody labelled": "Give feedback on scores: two texts at each pole are enough.",
+}
+
+
+def draw_quality(
+    figures: Sequence[Series], traits: Sequence[Trait], *, key: str, file_name: str, table: pd.DataFrame | None = None
+) -> None:
+    """Draw the figures of one version or of two; `table` replaces the chart's own table and its download."""
+    if any(measured.value is not None for one in figures for measured in one.figures):
+        chart(
+            intervals.figure(figures, PALETTE),
+            alt=intervals.alt(figures),
+            table=intervals.table(figures) if table is None else table,
+            key=key,
+            file_name=file_name,
+        )
+        overlap = " If intervals overlap, the difference may be chance." if len(figures) > 1 else ""
+        st.caption(
+            "AUROC: how often a positive sample scores above a negative one (0.5 is chance, 1 is perfect). Lines: 95 % "
+            f"intervals. Each sample is scored by a fit that did not use it.{overlap} {measured_on(figures[-1])}"
+        )
+    _draw_missing(figures[-1], traits)
+    found_note(traits)
+
+
+def found_note(traits: Sequence[Trait]) -> None:
+    """Explain the sign of discovered traits, if the model has any."""
+    if any(trait.kind == "intrinsic" for trait in traits):
+        st.caption(
+            f"{FOUND_SIGN} discovered trait: its axis is fixed, and training only calibrates its scores and tiers."
+        )
+
+
+def _draw_missing(figures: Series, traits: Sequence[Trait]) -> None:
+    """Draw the traits of a version that have no figure, and why."""
+    by_reason: dict[str, list[str]] = {}
+    for measured in figures.figures:
+        if measured.value is None:
+            reason = measured.measured_on.removeprefix("not measured: ").partition(";")[0]
+            by_reason.setdefault(reason, []).append(_name(measured.name, traits))
+    if not by_reason:
+        return
+    lines = [f"- {', '.join(names)}: {plain(reason)}. {_way_out(reason)}" for reason, names in by_reason.items()]
+    st.markdown("\n".join([f"**Not measured in {figures.label}:**", *lines]))
+
+
+def _name(name: str, traits: Sequence[Trait]) -> str:
+    """The name of a trait, with discovery's own figure if it is a discovered one."""
+    names = names_of(traits)
+    trait = next((trait for trait in traits if names[trait.key] == name), None)
+    apart = trait.discrimination if trait else None
+    return f"**{plain(name)}**" + (f" (discrimination {apart:.2f})" if apart is not None else "")
+
+
+def _way_out(reason: str) -> str:
+    return next((words for sign, words in _WAYS_OUT.items() if sign in reason), "")

@@ -1,0 +1,1 @@
+"""Parts of the Console page: the dialog that issues a key."""

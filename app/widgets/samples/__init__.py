@@ -1,0 +1,1 @@
+"""Parts of the Samples page: the table, ways to add samples, undo, synthesis and the check."""

@@ -1,0 +1,30 @@
+"""The last change of samples, and its undo."""
+
+import streamlit as st
+
+from traitbench.app.samples.sample_changes import UNDO, Undo, take_back
+from traitbench.app.shell import session
+from traitbench.app.shell.service import attempt
+from traitbench.app.shell.text import count
+
+
+def draw_undo(handle: str) -> None:
+    """Draw the last change with an undo button; nothing if it was in another model."""
+    undo = session.get(UNDO)
+    if not isinstance(undo, Undo) or undo.handle != handle:
+        return
+    st.caption(f"Just now: {undo.what}" + ("" if undo.possible else " (cannot be undone)"), width="content")
+    if undo.possible and st.button("Undo", icon=":material/undo:", type="tertiary", key="samples.undo_button"):
+        with attempt() as undoing:
+            left = take_back(undo)
+        if undoing.done:
+            session.store(UNDO, None)
+            session.flash(_undone(undo, left))
+            st.rerun()
+
+
+def _undone(undo: Undo, left: int) -> str:
+    """The message after an undo."""
+    if left:
+        return f"{count(left, 'sample')} could not be removed."
+    return f"Undone, except {count(undo.forgone, 'synthesized sample')}." if undo.forgone else "Undone."

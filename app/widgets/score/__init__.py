@@ -1,0 +1,1 @@
+"""Parts of the Score page: texts, cards, explanations, feedback and the rehearsal."""

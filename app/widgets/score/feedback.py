@@ -1,0 +1,167 @@
+"""Feedback on a score: what a trait's score should have been, sent with the text for the next retraining.
+
+Feedback cannot be withdrawn, because samples of a trained model cannot be removed. So the user first chooses values,
+then confirms them in a dialog, and only then they are sent. The values belong to the text: a new text starts with none.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import streamlit as st
+
+from traitbench.app.access.permission import why_read_only
+from traitbench.app.shell import session
+from traitbench.app.shell.service import client
+from traitbench.app.shell.text import count, plain, shortened
+from traitbench.app.shell.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
+from traitbench.app.widgets.common.confirm import ask, asked, confirm
+from traitbench.contract.models import Model
+from traitbench.contract.names import pin
+from traitbench.contract.samples import LONGEST_TEXT
+from traitbench.contract.scores import Card
+from traitbench.contract.traits import Trait
+
+_FORM, _QUESTION, _SENT = "score.feedback", "score.send", "score.sent"
+_LABEL, _QUOTE = 28, 240
+
+Place = Literal["negative", "between", "positive", "exact"]
+_QUALITY: Mapping[str, float] = {"negative": 0.0, "between": 0.5, "positive": 1.0}
+_PLACES: tuple[Place, ...] = ("negative", "between", "positive", "exact")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Feedback that was sent: the value of each trait in words, and the request that carried it."""
+
+    summary: str
+    request_id: str
+    samples: int
+
+
+def why_none(model: Model, text: str) -> str:
+    """Why no feedback is possible on this text, in markdown; empty if it is possible."""
+    if model.zero_data_retention:
+        return "Zero data retention is on for this model, so texts cannot be stored as feedback."
+    if len(text) > LONGEST_TEXT:
+        return f"The text has {len(text):,} characters. A sample can have at most {LONGEST_TEXT:,} characters."
+    return why_read_only(model)
+
+
+def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: Sequence[Trait]) -> None:
+    """Draw a row for each trait of the card and the button to send the values, or the reason why there is none."""
+    if reason := why_none(model, text):
+        st.caption(f":material/lock: **No feedback possible.** {reason}")
+        return
+    this = _digest(model.handle, text)
+    form = f"{session.round_key(_FORM)}:{this}"
+    known = [trait for trait in traits if trait.key in card.scores]
+    with st.container(border=True, key=_FORM):
+        st.markdown(
+            "**Is a score wrong? Say what it should have been.**",
+            help="The text becomes a sample of each trait that you choose a value for, and the next retraining uses "
+            "it. When you compare two texts, feedback is about the first.",
+        )
+        chosen = {trait.key: quality for trait in known if (quality := _pick_quality(form, trait, card)) is not None}
+        _draw_sending(this, len(chosen))
+    _draw_sent(this)
+    if asked(_QUESTION) == this and chosen:
+        _confirm(model, version_no, text, card, [(trait, chosen[trait.key]) for trait in known if trait.key in chosen])
+    else:
+        session.store(_QUESTION, None)
+
+
+def _pick_quality(form: str, trait: Trait, card: Card) -> float | None:
+    """Draw the row of a trait and return the chosen quality, or None while there is none."""
+    score = card.scores[trait.key]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{_FORM}.{trait.key}"):
+        place = st.segmented_control(
+            f"{plain(shortened(trait.name, _LABEL))} **{score}**",
+            _PLACES,
+            format_func=_labels(trait).__getitem__,
+            key=f"{form}:{trait.key}",
+            wrap=True,
+            persist_state="session",
+        )
+        if place != "exact":
+            return _QUALITY.get(place or "")
+        points: int = st.slider(
+            f"{plain(trait.name)}, 0 to 100",
+            0,
+            100,
+            score,
+            key=f"{form}:{trait.key}:points",
+            label_visibility="collapsed",
+            width=220,
+            persist_state="session",
+        )
+    return points / 100
+
+
+def _labels(trait: Trait) -> Mapping[Place, str]:
+    return {
+        "negative": f"{NEGATIVE_SIGN} {plain(shortened(trait.negative_label, _LABEL))}",
+        "between": f"{NEUTRAL_SIGN} in between",
+        "positive": f"{plain(shortened(trait.positive_label, _LABEL))} {POSITIVE_SIGN}",
+        "exact": "exactly …",
+    }
+
+
+def _draw_sending(this: str, chosen: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            f"Send feedback on {count(chosen, 'trait')}" if chosen else "Send feedback",
+            icon=":material/school:",
+            disabled=not chosen,
+            key=f"{_FORM}.send",
+            on_click=ask,
+            args=(_QUESTION, this),
+        )
+        st.caption(
+            "You cannot undo feedback. You confirm it first." if chosen else "Choose a value for at least one trait."
+        )
+
+
+def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Sequence[tuple[Trait, float]]) -> None:
+    lines = [f"- {_in_words(trait, quality)} (scored {card.scores[trait.key]})" for trait, quality in chosen]
+
+    def send() -> None:
+        feedback = {trait.key: quality for trait, quality in chosen}
+        answer = client().scores.score(pin(model.handle, version_no), text, feedback=feedback)
+        key = f"{_SENT}:{_digest(model.handle, text)}"
+        words = "; ".join(_in_words(trait, quality) for trait, quality in chosen)
+        sent = Sent(words, answer.metadata.request_id, len(answer.metadata.sample_ids))
+        session.store(key, (*session.get(key, ()), sent))
+        session.next_round(_FORM)
+        session.flash(f"Feedback sent: the next retraining uses {count(sent.samples, 'more sample')}.")
+
+    confirm(
+        _QUESTION,
+        title="Send this feedback?",
+        body=f"> {plain(shortened(text, _QUOTE))}\n\n"
+        + "\n".join(lines)
+        + f"\n\nThe service stores the text as {count(len(chosen), 'sample')} of **{plain(model.handle)}**. "
+        "**You cannot undo this:** samples of a trained model cannot be removed.",
+        yes="Send feedback",
+        no="Not yet",
+        icon=":material/school:",
+        act=send,
+    )
+
+
+def _draw_sent(this: str) -> None:
+    """Draw the feedback that this tab already sent for this text, so that it is not sent twice by mistake."""
+    for sent in session.get(f"{_SENT}:{this}", ()):
+        st.caption(f":material/check: Sent for this text: {sent.summary}. Request `{sent.request_id}`")
+
+
+def _in_words(trait: Trait, quality: float) -> str:
+    """`Warmth **100**, warm`."""
+    poles = {0.0: trait.negative_label, 0.5: "in between", 1.0: trait.positive_label}
+    pole = f", {plain(poles[quality])}" if quality in poles else ""
+    return f"{plain(trait.name)} **{round(quality * 100)}**{pole}"
+
+
+def _digest(handle: str, text: str) -> str:
+    return hashlib.sha256(f"{handle}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]

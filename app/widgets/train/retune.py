@@ -1,0 +1,74 @@
+"""The refit of a trained model: what it does, why it may be unavailable, and its start."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from traitbench.app.access.permission import why_read_only
+from traitbench.app.presentation.figures import label, search_of
+from traitbench.app.samples.waiting import Waiting
+from traitbench.app.shell.service import attempt, client, version
+from traitbench.app.shell.text import count, plain
+from traitbench.app.widgets.train.training import SearchChoice, pick_search
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.scoring.search import EFFORTS
+
+
+def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: Waiting) -> None:
+    """Draw the refit box for a ready model; `versions` newest first."""
+    newest = versions[0]
+    with st.container(border=True, key="train.retune"):
+        st.subheader("Refit the model", icon=":material/manage_search:", anchor=False)
+        if reason := why_no_search(model):
+            st.markdown(f":material/lock: {reason}")
+            return
+        plan, choice = st.columns([3, 2], gap="large")
+        with choice:
+            asked = pick_search(traits, to_read=waits.samples)
+            if st.button("Refit", icon=":material/manage_search:", key="train.retune.start"):
+                with attempt() as starting:
+                    client().models.train(
+                        model.handle, effort=asked.effort, use_labels=asked.use_labels, reoptimize_params=True
+                    )
+                if starting.done:
+                    st.rerun()
+        with plan:
+            st.markdown(_plan(model, traits, newest, waits))
+            if gains_nothing(model, newest, asked, waits):
+                st.info(
+                    f"A refit would change nothing now: {label(newest)} was fitted to the same samples with the same "
+                    "settings.",
+                    icon=":material/info:",
+                )
+
+
+def why_no_search(model: Model) -> str:
+    """Why the model cannot be refitted, in markdown; empty if it can."""
+    if model.zero_data_retention:
+        return (
+            "Zero data retention is on: the samples were removed after training, so the model cannot be refitted. "
+            f"v{model.version_no} keeps scoring. (The API returns `samples_purged`.)"
+        )
+    return why_read_only(model)
+
+
+def gains_nothing(model: Model, newest: Version, asked: SearchChoice, waits: Waiting) -> bool:
+    """Whether the newest version was fitted with these settings to these samples."""
+    depth = (version(model.handle, newest).snapshot or {}).get("max_depth")
+    wanted = (EFFORTS[asked.effort].says, asked.use_labels, model.scoring_method, model.max_depth)
+    had = (search_of(newest), newest.metrics.use_labels, newest.metrics.scoring_method, depth)
+    return not waits.samples and wanted == had
+
+
+def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting) -> str:
+    held = sum(trait.sample_count for trait in traits)
+    feedback = f", {waits.samples:,} of them pending feedback" if waits.samples else ""
+    return (
+        f"Each trait is fitted again from scratch ({count(held, 'sample')}{feedback}). The result becomes "
+        f"**v{newest.version_no + 1}**, which is active at once. Until then, or if the refit fails, "
+        f"v{model.version_no} keeps scoring.\n\n"
+        f"The refit uses the current scoring method (*{plain(model.scoring_method)}*) and depth ({model.max_depth}) of "
+        "the model."
+    )

@@ -1,0 +1,147 @@
+"""Discovered traits: the dialog that starts a discovery, its outcome, and the figures of each trait.
+
+Each figure is explained in words and says what it was measured on, because a discovered trait is only a suggestion.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import get_args
+
+import streamlit as st
+
+from traitbench.app.samples.sample_list import all_samples
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import page_link
+from traitbench.app.shell.service import client
+from traitbench.app.shell.text import ago, count, plain, shortened
+from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN
+from traitbench.app.widgets.common.derive import begin, draw_failure, notes, pick_effort
+from traitbench.contract.models import Effort, Model
+from traitbench.contract.samples import Sample
+from traitbench.contract.traits import Trait
+from traitbench.scoring.discover import EFFORTS, FEWEST_TEXTS, MOST_TEXTS
+from traitbench.scoring.discover import Effort as Search
+
+_OPEN = "traits.discover"
+_TOLD_APART = ((0.9, "very well"), (0.75, "well"), (0.6, "fairly"), (0.0, "hardly"))
+_LONGEST = 240
+
+
+def start() -> None:
+    """Open the dialog. A button callback."""
+    session.store(_OPEN, True)
+
+
+def discovery(model: Model, traits: Sequence[Trait]) -> None:
+    """Draw the dialog while it is open."""
+    if session.get(_OPEN):
+        st.dialog("Discover traits", icon=":material/explore:", width="medium", on_dismiss=_close)(_ask)(model, traits)
+
+
+def _close() -> None:
+    session.store(_OPEN, None)
+
+
+def _ask(model: Model, traits: Sequence[Trait]) -> None:
+    st.markdown(
+        "Discovery looks for differences between your texts that no trait covers yet, and suggests them as traits. "
+        "Review each suggestion: rename it or delete it."
+    )
+    different = len({sample.content_sha256 for sample in all_samples(model.handle, traits)}) if traits else 0
+    if different < FEWEST_TEXTS:
+        st.warning(
+            f"Discovery needs **{FEWEST_TEXTS} different texts**; this model has {different}. Labels do not matter: "
+            "add unlabelled texts as *in between*.",
+            icon=":material/info:",
+        )
+        page_link("samples", "Add samples")
+        _close()  # the link leaves the page, and the dialog must not reopen on return
+        return
+    if any(trait.kind == "intrinsic" for trait in traits):
+        st.caption("New suggestions replace earlier ones that have not been renamed, edited or given samples.")
+    effort = pick_effort({name: _in_words(EFFORTS[name]) for name in get_args(Effort)}, key="discover.effort")
+    looked_at = f"{MOST_TEXTS:,} of the {different:,}" if different > MOST_TEXTS else f"all {different:,}"
+    st.caption(f"Reads {looked_at} different texts, and ignores differences that existing traits cover.")
+    refusal = st.container()
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        sent = st.button("Discover", type="primary", icon=":material/explore:", key="traits.discover_send")
+    if sent:
+        with refusal:
+            started = begin(
+                lambda: client().traits.discover(model.handle, effort=effort),
+                already="Discovery already ran on these samples with this effort, and its traits are in the list. "
+                "Choose another effort, or add samples first.",
+            )
+        if started:
+            _close()
+            st.rerun()
+
+
+def _in_words(effort: Search) -> str:
+    splits = f" in {effort.splits} different splits" if effort.splits > 1 else ""
+    return (
+        f"Tries {effort.candidates} candidates and suggests at most {effort.shown}. Each must appear in both halves of "
+        f"the texts{splits}."
+    )
+
+
+# ---- the outcome -----------------------------------------------------------------------------------------------------
+
+
+def draw_outcome(model: Model, traits: Sequence[Trait]) -> None:
+    """Draw the outcome of the last discovery, as long as no later operation replaced it."""
+    last = model.last_operation
+    if last is None or last.kind != "discover" or draw_failure(model, what="The discovery"):
+        return
+    if last.status == "succeeded":
+        discovered = sum(trait.kind == "intrinsic" for trait in traits)
+        summary = f"**Discovery ran {ago(last.started_at)}.** "
+        summary += (
+            f"The model has {count(discovered, 'discovered trait')}. Read the typical texts, then rename the traits. "
+            if discovered
+            else "The model has no discovered traits. "
+        )
+        st.info(summary + notes(model), icon=":material/explore:")
+
+
+# ---- one discovered trait --------------------------------------------------------------------------------------------
+
+
+def draw_figures(trait: Trait) -> None:
+    """Draw the figures of a discovered trait, explained in words."""
+    lines = []
+    if trait.discrimination is not None:
+        how = next(words for least, words in _TOLD_APART if trait.discrimination >= least)
+        lines.append(
+            f"**Discrimination {trait.discrimination:.2f}:** words alone separate its two poles {how} on held-out "
+            "texts (0.5 is chance, 1 is perfect)."
+        )
+    if trait.explained_variance is not None:
+        lines.append(
+            f"**Explained variance {_percent(trait.explained_variance)}:** its share of the differences between texts, "
+            "measured on held-out halves."
+        )
+    st.markdown("\n".join(f"- :small[{line}]" for line in lines))
+
+
+def draw_anchors(trait: Trait, texts: Mapping[int, Sample]) -> None:
+    """Draw the typical texts of both poles."""
+    ids = trait.anchor_sample_ids
+    if ids is None:
+        return
+    ends = (
+        (f"{NEGATIVE_SIGN} {plain(trait.negative_label)}", ids.negative),
+        (f"{POSITIVE_SIGN} {plain(trait.positive_label)}", ids.positive),
+    )
+    shown = [(title, [texts[each].text for each in own if each in texts]) for title, own in ends]
+    if not any(own for _, own in shown):
+        st.caption("Its typical texts are no longer stored.")
+        return
+    with st.expander("Typical texts", icon=":material/format_quote:", key=f"traits.anchors.{trait.key}"):
+        for column, (title, own) in zip(st.columns(2, gap="medium"), shown, strict=True):
+            with column:
+                st.markdown(f"**{title}**")
+                st.markdown("\n".join(f"- {plain(shortened(text, _LONGEST))}" for text in own) or "*None left.*")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"

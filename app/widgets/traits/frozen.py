@@ -1,0 +1,46 @@
+"""Why a model's traits and samples cannot be edited now, and what to do instead."""
+
+import streamlit as st
+
+from traitbench.app.access.permission import why_read_only
+from traitbench.app.shell.navigation import page_link
+from traitbench.app.widgets.catalog.new_model import new_model, start
+from traitbench.app.widgets.train.watch import watch
+from traitbench.contract.models import Model
+
+
+def editable(model: Model, what: str) -> bool:
+    """Whether `what` ("traits" or "samples") can be edited; if not, draw the reason and what to do instead."""
+    forbidden = why_read_only(model)
+    if not forbidden and model.state in ("draft", "failed"):
+        return True
+    new_model()
+    if model.state == "busy":
+        watch(model)
+    with st.container(border=True, key=f"{what}.frozen"):
+        st.markdown(f":material/lock: {f'**Read only.** {forbidden}' if forbidden else _reason(model, what)}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if forbidden:
+                page_link("catalog", "Create your own model")
+            elif model.state in ("ready", "archived"):
+                st.button(
+                    "Copy to a new draft",
+                    icon=":material/file_copy:",
+                    key=f"{what}.copy",
+                    on_click=start,
+                    args=(model.handle,),
+                    help="Create a new model with these traits and samples, which you can edit and train.",
+                )
+    return False
+
+
+def _reason(model: Model, what: str) -> str:
+    if model.state == "busy":
+        derived = model.last_operation is not None and model.last_operation.kind in ("discover", "synthesize")
+        then = "can be edited again when the run is done" if derived else "are frozen once the model is trained"
+        return f"**Read only for now.** The {what} {then}."
+    if model.state == "archived":
+        return "**Read only.** This model was archived."
+    return (
+        f"**Read only.** The {what} are frozen in v{model.version_no}. To change them, copy the model to a new draft."
+    )

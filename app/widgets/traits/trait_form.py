@@ -1,0 +1,154 @@
+"""The dialog that adds or edits a trait; each error from the service is shown below its field."""
+
+from typing import get_args
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from traitbench.app.shell import session
+from traitbench.app.shell.service import attempt, client, field_error
+from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN
+from traitbench.contract.names import trait_key
+from traitbench.contract.traits import Aggregation, Trait, TraitInput
+from traitbench.errors import ValidationFailed
+
+_OPEN, _NEW = "traits.form", "\n"
+_AGGREGATIONS: dict[Aggregation, str] = {
+    "mean": "Mean of the parts",
+    "max": "Highest part",
+    "min": "Lowest part",
+    "none": "Never split",
+}
+
+
+def describe(key: str | None = None) -> None:
+    """Open the dialog for a trait, or for a new one. A button callback."""
+    session.store(_OPEN, key or _NEW)
+
+
+def trait_form(handle: str, traits: list[Trait]) -> None:
+    """Draw the dialog while it is open."""
+    key = session.get(_OPEN)
+    trait = next((each for each in traits if each.key == key), None)
+    if key == _NEW:
+        st.dialog("New trait", icon=":material/add_circle:", width="medium", on_dismiss=_close)(_ask)(
+            handle, traits, None
+        )
+    elif trait:
+        st.dialog("Edit trait", icon=":material/edit:", width="medium", on_dismiss=_close)(_ask)(handle, traits, trait)
+
+
+def _close() -> None:
+    session.store(_OPEN, None)
+
+
+def _ask(handle: str, traits: list[Trait], trait: Trait | None) -> None:
+    form = session.round_key(f"traits.form.{handle}.{trait.key if trait else ''}")
+    with st.form(form, border=False):
+        fields, slots = _fields(form, trait)
+        refusal = st.container()
+        with st.container(horizontal=True, horizontal_alignment="right"):
+            label, icon = ("Save", ":material/check:") if trait else ("Add trait", ":material/add:")
+            sent = st.form_submit_button(label, icon=icon, type="primary", key="traits.save")
+    if not sent:
+        return
+    if not trait and any(each.name == fields.name for each in traits):
+        field_error(slots["name"], "This model already has a trait with this name.")
+        return
+    with refusal, attempt(slots) as saving:
+        _save(handle, traits, trait, fields)
+    if saving.done:
+        _close()
+        session.next_round(f"traits.form.{handle}.{trait.key if trait else ''}")
+        session.flash("Trait saved." if trait else "Trait added. Next, add samples at both poles.")
+        st.rerun()
+
+
+def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, DeltaGenerator]]:
+    """Draw the fields with an empty slot below each; return the unvalidated input and the slots.
+
+    The service validates the input and reports its errors by field.
+    """
+    slots: dict[str, DeltaGenerator] = {}
+    name = st.text_input(
+        "Name", trait.name if trait else "", key=f"{form}.name", placeholder="Warmth", persist_state="session"
+    )
+    slots["name"] = st.empty()
+    left, right = st.columns(2)
+    with left:
+        negative = st.text_input(
+            f"{NEGATIVE_SIGN} Negative pole",
+            trait.negative_label if trait else "",
+            key=f"{form}.negative",
+            placeholder="cold",
+            help='One word for the low end (quality 0). "Negative" is not a judgement, only one of two ends.',
+            persist_state="session",
+        )
+        slots["negative_label"] = st.empty()
+    with right:
+        positive = st.text_input(
+            f"{POSITIVE_SIGN} Positive pole",
+            trait.positive_label if trait else "",
+            key=f"{form}.positive",
+            placeholder="warm",
+            help="One word for the high end (quality 1).",
+            persist_state="session",
+        )
+        slots["positive_label"] = st.empty()
+    description = st.text_area(
+        "Description",
+        trait.description if trait else "",
+        key=f"{form}.description",
+        height=88,
+        placeholder="What to look for, and what to ignore.",
+        persist_state="session",
+    )
+    slots["description"] = st.empty()
+    aggregation: Aggregation = st.selectbox(
+        "Score of long texts",
+        get_args(Aggregation),
+        index=get_args(Aggregation).index(trait.aggregation if trait else "mean"),
+        format_func=lambda each: _AGGREGATIONS[each],
+        key=f"{form}.aggregation",
+        help="How the scores of the parts become one score, if the model splits texts (depth 2 or 3).",
+        persist_state="session",
+    )
+    slots["aggregation"] = st.empty()
+    fields = TraitInput.model_construct(
+        name=name.strip(),
+        description=description.strip(),
+        positive_label=positive.strip() or "positive",
+        negative_label=negative.strip() or "negative",
+        aggregation=aggregation,
+    )
+    return fields, slots
+
+
+def _save(handle: str, traits: list[Trait], trait: Trait | None, fields: TraitInput) -> None:
+    if trait:
+        client().traits.update(
+            handle,
+            trait.key,
+            name=fields.name,
+            description=fields.description,
+            positive_label=fields.positive_label,
+            negative_label=fields.negative_label,
+            aggregation=fields.aggregation,
+        )
+    else:
+        key = _free_key(fields.name, {each.key for each in traits})
+        client().traits.add(handle, [fields.model_copy(update={"key": key}) if key else fields])
+
+
+def _free_key(name: str, taken: set[str]) -> str | None:
+    """A numbered key, if a renamed trait still has the key of this name, else None.
+
+    Without it, the API would change the renamed trait instead of adding a new one.
+    """
+    try:
+        key = trait_key(name)
+    except ValidationFailed:
+        return None
+    if key not in taken:
+        return None
+    return next(numbered for number in range(2, 1_000) if (numbered := f"{key[:60]}_{number}") not in taken)

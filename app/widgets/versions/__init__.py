@@ -1,0 +1,1 @@
+"""Parts of the Versions page: figures of a trait, tags, retention, and versions side by side."""

@@ -1,0 +1,165 @@
+"""The figures of one trait in one version or two: how reliable its scores are, and what would improve them."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from traitbench.app.charts.intervals import Measured
+from traitbench.app.shell.text import plain, shortened
+from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.common.learning_curve import curve_of, draw_curves, draw_outlook
+from traitbench.app.widgets.common.search_report import draw_trait_search
+from traitbench.app.widgets.versions.confusion import draw_confusion
+from traitbench.contract.metrics import TraitMetrics
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+
+_Labelled = tuple[str, TraitMetrics]
+"""A version's label, and its figures of the trait."""
+
+_HELP = {
+    "AUROC": "How often a positive sample scores above a negative one. 0.5 is chance, 1 is perfect.",
+    "Brier": "Mean squared difference between score and quality. 0 is perfect; a constant score of 50 gets 0.25.",
+    "Calibration error": "How far scores are from actual frequencies: of samples that score 80, 80 in 100 should be "
+    "positive. Both poles count the same. 0 is perfect.",
+    "Cross-entropy": "Penalty for scores that are confident and wrong, in nats. 0 is perfect; a constant score of 50 "
+    "gets 0.69.",
+}
+_NAME = 40
+
+
+def pick_trait(names: Mapping[str, str]) -> str:
+    """The trait to show, which is part of the link; draws no choice if there is only one."""
+    if len(names) == 1:
+        return next(iter(names))
+    return str(
+        st.selectbox(
+            "Trait",
+            list(names),
+            format_func=lambda key: names.get(key, key),
+            key="trait",
+            bind="query-params",
+            width=320,
+        )
+    )
+
+
+def draw_trait(model: Model, trait: Trait | None, versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
+    """Draw the figures of a trait in one version, or compare them in two versions, the newest last."""
+    newest = versions[-1][1]
+    for label, each in versions:
+        if each.why_not:
+            st.markdown(f"**Not measured in {label}:** {plain(each.why_not)}.")
+    if any(not each.why_not for _, each in versions):
+        if len(versions) == 1:
+            _draw_numbers(newest)
+        else:
+            _draw_differences(versions, key=f"{key}.differences", file_name=f"{file_name}-differences")
+        left, right = st.columns(2, gap="large")
+        with left:
+            _draw_curve(model, trait, versions, key=f"{key}.curve", file_name=f"{file_name}-curve")
+        with right:
+            _draw_tiers(trait, versions, key=f"{key}.tiers", file_name=f"{file_name}-tiers")
+    if len(versions) == 1 and (newest.search or newest.labels):
+        st.markdown("**Search results**")
+        draw_trait_search(newest)
+
+
+def _draw_numbers(figures: TraitMetrics) -> None:
+    interval = Measured("", figures.auroc, figures.auroc_interval, "").text.partition(" ")[2].strip("()")
+    with st.grid(4, min_column_width=150):
+        for name, value, note in (
+            ("AUROC", figures.auroc, interval),
+            ("Brier", figures.brier, ""),
+            ("Calibration error", figures.calibration_error, ""),
+            ("Cross-entropy", figures.cross_entropy, ""),
+        ):
+            shown = "–" if value is None else f"{value:.2f}" if name == "AUROC" else f"{value:.3f}"
+            st.metric(
+                name,
+                shown,
+                delta=note or None,
+                delta_color="off",
+                delta_arrow="off",
+                help=_HELP[name],
+                border=True,
+                height="stretch",
+            )
+    st.caption(f"Measured on: {plain(figures.measured_on or 'not said')}.")
+
+
+def _draw_differences(versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
+    table = differences(versions)
+    only_our_csv(f"{key}.table")
+    number = st.column_config.NumberColumn(format="%.3f")
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        key=f"{key}.table",
+        placeholder="–",
+        column_config={
+            **{label: number for label, _ in versions},
+            "Change": st.column_config.NumberColumn(format="%+.3f"),
+        },
+    )
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.caption("Higher is better for AUROC. Lower is better for all other figures.", width="stretch")
+        download_table(table, key=key, file_name=file_name)
+
+
+def differences(versions: Sequence[_Labelled]) -> pd.DataFrame:
+    """One row per figure, one column per version, and the change in the last column."""
+    rows = (
+        ("AUROC", [each.auroc for _, each in versions]),
+        ("AUROC, 95 % from", [each.auroc_interval[0] if each.auroc_interval else None for _, each in versions]),
+        ("AUROC, 95 % to", [each.auroc_interval[1] if each.auroc_interval else None for _, each in versions]),
+        ("Brier", [each.brier for _, each in versions]),
+        ("Calibration error", [each.calibration_error for _, each in versions]),
+        ("Cross-entropy", [each.cross_entropy for _, each in versions]),
+        ("Forecast AUROC", [each.forecast.auroc if each.forecast else None for _, each in versions]),
+        ("Label weight", [each.labels.share if each.labels else None for _, each in versions]),
+    )
+    labels = [label for label, _ in versions]
+    return pd.DataFrame(
+        [
+            {"Figure": name, **dict(zip(labels, values, strict=True)), "Change": _change(values)}
+            for name, values in rows
+            if any(value is not None for value in values)
+        ],
+        columns=["Figure", *labels, "Change"],
+    )
+
+
+def _change(values: Sequence[float | None]) -> float | None:
+    first, last = values[0], values[-1]
+    return None if first is None or last is None else last - first
+
+
+def _draw_curve(model: Model, trait: Trait | None, versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
+    st.markdown("**Gain from more samples**")
+    newest = versions[-1][1]
+    if any(each.curve for _, each in versions):
+        draw_curves([curve_of(label, each) for label, each in versions], key=key, file_name=file_name)
+    elif not newest.why_not:
+        st.caption(_why_no_curve(newest))
+    if trait:
+        draw_outlook(model, trait, newest)
+
+
+def _why_no_curve(figures: TraitMetrics) -> str:
+    if figures.curve is None:
+        return "No learning curve: this version was trained by an older release. Refit the model to get one."
+    return "No learning curve: there are too few samples."
+
+
+def _draw_tiers(trait: Trait | None, versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
+    st.markdown("**Held-out samples by tier**")
+    known = [(label, each.confusion) for label, each in versions if each.confusion]
+    poles = (trait.positive_label, trait.negative_label) if trait else ("positive", "negative")
+    if known:
+        named = (shortened(poles[0], _NAME), shortened(poles[1], _NAME))
+        draw_confusion(known, named, key=key, file_name=file_name)
+    elif not versions[-1][1].why_not:
+        st.caption("No table: this version was trained by an older release.")
