@@ -3,7 +3,9 @@
 from functools import cache
 from itertools import islice
 
+from traitbench.app.shell import session
 from traitbench.app.shell.service import client
+from traitbench.errors import TraitbenchError
 from traitbench.sample_data import demo_models
 
 _LOOKED_AT = 200
@@ -18,6 +20,18 @@ def sample_texts(handle: str) -> list[str]:
     """Return the texts of the model's first samples, without duplicates; raise the service's errors."""
     samples = islice(client().samples.list(handle, limit=_LOOKED_AT), _LOOKED_AT)
     return list(dict.fromkeys(sample.text for sample in samples))
+
+
+def texts_to_try(handle: str) -> list[str]:
+    """Return examples or else samples of the model; if there are none, show why after the rerun and return no text."""
+    try:
+        texts = examples(handle) or sample_texts(handle)
+    except TraitbenchError:
+        session.flash("This workbench's API key cannot read the samples of this model.", "problem")
+        return []
+    if not texts:
+        session.flash("This model has no samples yet.", "note")
+    return texts
 
 
 @cache

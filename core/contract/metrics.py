@@ -64,7 +64,7 @@ class _Measured(Wire):
 
 
 class CurvePoint(_Measured):
-    """How well the poles were told apart with this many samples."""
+    """The AUROC that was reached with this many samples."""
 
     samples: Count
     auroc: Share

@@ -107,7 +107,7 @@ class Finding:
 
 
 def examine(traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors) -> tuple[Finding, ...]:
-    """All findings on samples with vectors (n, d); samples of no trait here are looked at by nobody.
+    """All findings on samples with vectors (n, d). Samples of a trait that is not in `traits` are ignored.
 
     Equal samples give equal findings, in whatever order they come.
     """

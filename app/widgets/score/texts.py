@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from traitbench.app.samples.examples import examples, sample_texts
+from traitbench.app.samples.examples import examples, texts_to_try
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client
-from traitbench.errors import TraitbenchError
 
 TEXT, AGAINST, COMPARE = "score.text", "score.against", "score.compare"
 TEXTS_IN_LINK = 1_000
@@ -69,14 +68,8 @@ def offer_reading(key: str, address: str) -> None:
 
 
 def _take(handle: str) -> None:
-    turn = session.get(_TURN, 0)
-    try:
-        texts = examples(handle) or sample_texts(handle)
-    except TraitbenchError:
-        session.flash("This workbench's API key cannot read the samples of this model.", "problem")
-        return
+    turn, texts = session.get(_TURN, 0), texts_to_try(handle)
     if not texts:
-        session.flash("This model has no samples yet.", "note")
         return
     session.store(TEXT, texts[(turn * _STRIDE) % len(texts) if len(texts) % _STRIDE else turn % len(texts)])
     session.store(_TURN, turn + 1)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from traitbench.app.charts.dumbbell import Pair, signed
 from traitbench.app.local import preview
-from traitbench.app.samples.examples import examples, sample_texts
+from traitbench.app.samples.examples import examples, texts_to_try
 from traitbench.app.shell import session
 from traitbench.app.shell.service import client, version
 from traitbench.app.shell.text import count, plain, shortened
@@ -17,7 +17,6 @@ from traitbench.app.widgets.score.card import draw_pairs, pairs
 from traitbench.contract.names import pin
 from traitbench.contract.scores import Card
 from traitbench.contract.versions import Version
-from traitbench.errors import TraitbenchError
 
 _MOST_TEXTS = 200
 _OFFERED = 8
@@ -157,13 +156,8 @@ def _pair(row: Both, key: str) -> Pair:
 
 
 def _take(handle: str, key: str) -> None:
-    try:
-        texts = examples(handle) or sample_texts(handle)
-    except TraitbenchError:
-        session.flash("This workbench's API key cannot read the samples of this model.", "problem")
-        return
+    texts = texts_to_try(handle)
     if not texts:
-        session.flash("This model has no samples.", "note")
         return
     spread = texts[:: max(len(texts) // _OFFERED, 1)][:_OFFERED]
     session.store(key, "\n".join(_lines(spread)))

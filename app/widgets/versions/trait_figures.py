@@ -86,7 +86,7 @@ def _draw_numbers(figures: TraitMetrics) -> None:
                 border=True,
                 height="stretch",
             )
-    st.caption(f"Measured on: {plain(figures.measured_on or 'not said')}.")
+    st.caption(f"Measured on: {plain(figures.measured_on or 'unknown')}.")
 
 
 def _draw_differences(versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
