@@ -18,6 +18,7 @@ import pytest
 import uvicorn
 
 from tests import postgres
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -26,8 +27,6 @@ from traitbench.lifecycle import keys
 from traitbench.lifecycle.context import Context, open_context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
-
-PATIENCE_SECONDS = 60
 
 WARM = (
     "Thank you so much, you have been a wonderful help to all of us today.",
@@ -182,7 +181,7 @@ def free_port() -> int:
 
 
 def _await_health(settings: Settings) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE_S
     with Traitbench(settings.base_url) as client:
         while True:
             try:

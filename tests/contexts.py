@@ -16,6 +16,7 @@ import pytest
 from ulid import ULID
 
 from tests import postgres
+from tests.patience import PATIENCE_S
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
@@ -132,7 +133,7 @@ def trained_here(context: Context, *, warm: int = 2, cold: int = 2) -> str:
     return handle
 
 
-def settled(context: Context, handle: str, *, seconds: float = 60) -> Model:
+def settled(context: Context, handle: str, *, seconds: float = PATIENCE_S) -> Model:
     """The model, when it is busy no more."""
     return until(
         lambda: (model := models.get(context, AUTHOR, handle)).state != "busy" and model,
@@ -141,7 +142,7 @@ def settled(context: Context, handle: str, *, seconds: float = 60) -> Model:
     )
 
 
-def until(question: Callable[[], Value | Literal[False] | None], *, what: str, seconds: float = 30) -> Value:
+def until(question: Callable[[], Value | Literal[False] | None], *, what: str, seconds: float = PATIENCE_S) -> Value:
     """The first answer that says something."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.app.processes import Started, eventually, run, starting
-from tests.conftest import PATIENCE_SECONDS, free_port
+from tests.conftest import free_port
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.errors import Unavailable
 from traitbench.settings import Settings
@@ -107,7 +108,7 @@ def _listens(port: int) -> bool:
 
 
 def _await(base_url: str) -> None:
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + PATIENCE_S
     with Traitbench(base_url) as client:
         while True:
             try:

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import ProxyHandler, build_opener
 
-from tests.conftest import PATIENCE_SECONDS, free_port
+from tests.conftest import free_port
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 
 COMMAND = Path(sys.executable).with_name("traitbench")
@@ -39,7 +40,7 @@ class Started:
 
     def get(self, path: str) -> tuple[int, str, str]:
         """Status, content type and body."""
-        with _OPENER.open(f"{self.base_url}{path}", timeout=PATIENCE_SECONDS) as response:
+        with _OPENER.open(f"{self.base_url}{path}", timeout=PATIENCE_S) as response:
             return response.status, response.headers["Content-Type"], response.read().decode()
 
     def children(self) -> list[int]:
@@ -56,7 +57,7 @@ class Started:
     def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str, str]:
         """Exit code, and what stdout and stderr had left."""
         self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
+        out, err = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, out, err
 
 
@@ -84,7 +85,7 @@ def run(
         env=_environment(home, environment),
         input=stdin,
         capture_output=True,
-        timeout=PATIENCE_SECONDS,
+        timeout=PATIENCE_S,
     )
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
@@ -119,7 +120,7 @@ def gone(pid: int) -> bool:
 
 def eventually(true: Callable[[], bool]) -> bool:
     """Whether a call comes to answer yes."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE_S
     while not true():
         if time.monotonic() > deadline:
             return False

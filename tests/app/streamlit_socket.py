@@ -6,7 +6,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
-from tests.conftest import PATIENCE_SECONDS
+from tests.patience import PATIENCE_S
 
 
 def render(port: int, page: str, query: str = "") -> list[ForwardMsg]:
@@ -20,7 +20,7 @@ def render(port: int, page: str, query: str = "") -> list[ForwardMsg]:
         socket.send(ask.SerializeToString())
         messages: list[ForwardMsg] = []
         while not (messages and messages[-1].WhichOneof("type") == "script_finished"):
-            received = socket.recv(timeout=PATIENCE_SECONDS, decode=False)
+            received = socket.recv(timeout=PATIENCE_S, decode=False)
             messages.append(ForwardMsg.FromString(received))
         return messages
 

@@ -20,6 +20,7 @@ from tests.app.openid_provider import providing
 from tests.app.processes import Started, running
 from tests.conftest import free_port, make_draft
 from tests.contexts import fresh_settings, on
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 
@@ -59,7 +60,7 @@ def test_versions_count_up_whichever_process_answers(behind: Cluster) -> None:
 def test_a_batch_streams_through(behind: Cluster) -> None:
     texts = [f"Thank you, dear friend, for letter number {number}." for number in range(800)]
     headers = {"Authorization": f"Bearer {behind.secret}"}
-    with httpx.Client(base_url=behind.base_url, headers=headers, timeout=60, trust_env=False) as http:
+    with httpx.Client(base_url=behind.base_url, headers=headers, timeout=PATIENCE_S, trust_env=False) as http:
         begun = time.monotonic()
         with http.stream("POST", "/v1/models/local.counted/score/batch", json={"contents": texts}) as answer:
             assert answer.status_code == 200
@@ -71,7 +72,7 @@ def test_a_batch_streams_through(behind: Cluster) -> None:
 
 def test_a_large_body_is_the_services_to_judge_and_is_written_nowhere(behind: Cluster) -> None:
     headers = {"Authorization": f"Bearer {behind.secret}", "Content-Type": "application/json"}
-    with httpx.Client(base_url=behind.base_url, headers=headers, timeout=60, trust_env=False) as http:
+    with httpx.Client(base_url=behind.base_url, headers=headers, timeout=PATIENCE_S, trust_env=False) as http:
         answer = http.post("/v1/models/local.counted/score", content=b'{"content":"' + b"a " * 6_000_000 + b'"}')
         assert (answer.status_code, answer.json()["error"]["code"]) == (413, "body_too_large")
         answer = http.post("/v1/models/import", content=json.dumps({"readme": "a " * 12_000_000}).encode())
@@ -87,7 +88,7 @@ def test_the_workbench_is_live_through_it(behind: Cluster) -> None:
         asked.rerun_script.query_string = ""
         page.send(asked.SerializeToString())
         shown = ForwardMsg()
-        shown.ParseFromString(page.recv(timeout=30))
+        shown.ParseFromString(page.recv(timeout=PATIENCE_S))
         assert shown.WhichOneof("type") is not None
 
 
@@ -125,7 +126,7 @@ def _visit(port: int, address: str, secret: str) -> int:
         asked = BackMsg()
         asked.rerun_script.query_string = ""
         page.send(asked.SerializeToString())
-        assert page.recv(timeout=30)
+        assert page.recv(timeout=PATIENCE_S)
     return int(name.rpartition("_")[2])
 
 
@@ -178,10 +179,10 @@ def test_a_worker_and_an_api_process_may_end_in_the_middle(behind: Cluster) -> N
         behind.workers[0].terminate()
         behind.services[0].stop()
         for handle in handles:
-            model = client.models.wait(handle, timeout=120)
+            model = client.models.wait(handle, timeout=PATIENCE_S)
             assert (model.state, model.version_no) == ("ready", 1)
             [version] = client.versions.list(handle).items
             assert model.last_operation is not None
             assert version.run_id == model.last_operation.run_id
         assert all(client.scores.score(handle, "Thank you.").scores for handle in handles)
-    assert behind.workers[0].communicate(timeout=30) == ("", "")
+    assert behind.workers[0].communicate(timeout=PATIENCE_S) == ("", "")

@@ -23,6 +23,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from tests.app.processes import Started, eventually, running
 from tests.conftest import COLD, WARM
+from tests.patience import PATIENCE_S
 from traitbench.app.serving.connections import (
     LARGEST_HEAD,
     LONGEST_URL,
@@ -50,7 +51,7 @@ class Place:
     seen: list[str]
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S)
 
     def ask(self, *sent: bytes) -> bytes:
         """All that comes back until the other side hangs up."""
@@ -314,12 +315,12 @@ def peak_of(started: Started) -> float:
 def test_eleven_hundred_half_open_connections_and_a_long_address_change_nothing(started: Started) -> None:
     with ExitStack() as held:
         for _ in range(1_100):
-            connection = held.enter_context(socket.create_connection(("127.0.0.1", started.port), timeout=20))
+            connection = held.enter_context(socket.create_connection(("127.0.0.1", started.port), timeout=PATIENCE_S))
             connection.sendall(b"POST /v1/models HTTP/1.1\r\n")
         assert started.get("/v1/health")[0] == 200
         with started.client() as client:
             assert client.models.list(namespace="local").items == []
-        with socket.create_connection(("127.0.0.1", started.port), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", started.port), timeout=PATIENCE_S) as connection:
             with suppress(OSError):  # it need not read all of it
                 connection.sendall(b"GET /v1/" + b"a" * 16 * MEBIBYTE)
             assert error_of(rest_of(connection)) == (414, "url_too_long")
@@ -354,7 +355,7 @@ def test_memory_is_bounded_and_a_score_is_answered_beside_too_much_of_everything
 
     def flood(path: str) -> None:
         while not enough.is_set():
-            connection = http.client.HTTPConnection("127.0.0.1", started.port, timeout=60)
+            connection = http.client.HTTPConnection("127.0.0.1", started.port, timeout=PATIENCE_S)
             asking.add(connection)
             headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
             try:

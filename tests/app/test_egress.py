@@ -23,7 +23,8 @@ from tests.app import tracing
 from tests.app.processes import Started, run, running
 from tests.app.streamlit_socket import refusal, render
 from tests.app.tracing import Call, Tracer, made, reached
-from tests.conftest import PATIENCE_SECONDS, make_draft
+from tests.conftest import make_draft
+from tests.patience import PATIENCE_S
 from traitbench.app.shell.navigation import PAGES
 
 ROOT = Path(__file__).parent.parent.parent
@@ -101,7 +102,7 @@ def session(surroundings: Path) -> Session:
             }
             foreign = [refusal(started.port, origin=origin) for origin in FOREIGN]
             time.sleep(max(0.0, ready + LONGER_THAN_TELEMETRY_WAITS - time.monotonic()))
-            out, err = cells.communicate(b"end\n", timeout=PATIENCE_SECONDS)
+            out, err = cells.communicate(b"end\n", timeout=PATIENCE_S)
             printed["notebook"] = (cells.returncode, out.decode(), err.decode())
         assert started.stop()[0] == 0
     return Session(home, tracer.calls(), pages, foreign, answers, printed)
@@ -207,7 +208,7 @@ def test_the_tracer_sees_the_files_of_telemetry_that_is_on(surroundings: Path, t
 
 
 def test_a_command_that_left_no_record_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(tracing, "PATIENCE_S", 0)
     tracer = Tracer(tmp_path)
     tracer.under()
     with pytest.raises(AssertionError, match=r"no whole record of \['command 2'"):
@@ -243,7 +244,7 @@ def answered(started: Started) -> dict[str, tuple[int, str]]:
         "feedback": (f"{path}/score", {"content": ADDRESS, "feedback": {"warmth": 1.0}}),
     }
     key = {"Authorization": f"Bearer {(started.home / 'first.key').read_text('utf-8').strip()}"}
-    with httpx.Client(base_url=started.base_url, headers=key, timeout=PATIENCE_SECONDS, trust_env=False) as http:
+    with httpx.Client(base_url=started.base_url, headers=key, timeout=PATIENCE_S, trust_env=False) as http:
         responses = {name: http.post(path, json=body) for name, (path, body) in asked.items()}
     return {name: (response.status_code, response.text) for name, response in responses.items()}
 
@@ -284,7 +285,7 @@ def traced(folder: Path, program: str, **environment: str) -> list[Call]:
         env={**os.environ, **environment},
         cwd=ROOT,
         check=True,
-        timeout=PATIENCE_SECONDS,
+        timeout=PATIENCE_S,
     )
     return tracer.calls()
 

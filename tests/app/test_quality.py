@@ -4,6 +4,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from tests.patience import PATIENCE_S
+
 
 def draw_only_synthesized() -> None:
     from traitbench.app.charts.intervals import Measured, Series
@@ -48,6 +50,6 @@ def test_a_trait_that_discovery_found_bears_its_sign_and_what_discovery_measured
 
 
 def drawn(page: Any) -> AppTest:
-    at = AppTest.from_function(page, default_timeout=30).run()
+    at = AppTest.from_function(page, default_timeout=PATIENCE_S).run()
     assert not at.exception
     return at

@@ -11,6 +11,7 @@ import pytest
 
 from tests.app.processes import Started, eventually, gone, run, running, starting
 from tests.conftest import make_draft
+from tests.patience import PATIENCE_S
 from traitbench.contract.models import Model
 
 DEMO_MODELS = ["demo.headlines", "demo.product-reviews", "demo.support-tone"]
@@ -147,7 +148,7 @@ def test_a_killed_process_takes_its_worker_along_and_leaves_no_model_busy(starte
 
     with running(started.home) as again:
         with again.client() as client:
-            model = client.models.wait("local.cut-off", timeout=60)
+            model = client.models.wait("local.cut-off", timeout=PATIENCE_S)
         assert model.state in ("ready", "failed")
         [worker] = again.children()
         assert again.stop(signal.SIGTERM) == (0, "", "")

@@ -11,6 +11,7 @@ import pytest
 from tests.app.asking import Ask
 from tests.app.processes import run
 from tests.conftest import Service, Trained
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.store.engine import sqlite_file
 
@@ -20,7 +21,7 @@ WAY_OUT = "Restore it from a backup, or ask the operator to remove it."
 def _in_file(service: Service, statement: str, *values: Any) -> None:
     file = sqlite_file(service.settings.database_url)
     assert file is not None
-    with closing(sqlite3.connect(file, timeout=30)) as connection, connection:
+    with closing(sqlite3.connect(file, timeout=PATIENCE_S)) as connection, connection:
         connection.execute(statement, values)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
-PATIENCE_SECONDS = 30
+from tests.patience import PATIENCE_S
 
 _NETWORK = ("connect", "sendto", "sendmsg", "sendmmsg", "bind")
 _MAKING = ("open", "openat", "openat2", "creat", "mkdir", "mkdirat", "mknod", "mknodat")
@@ -66,7 +66,7 @@ class Tracer:
 
     def calls(self) -> list[Call]:
         """Every call of every command, once all have ended; fail when a command left no whole record."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + PATIENCE_S
         while unfinished := self._unfinished():
             assert time.monotonic() < deadline, (
                 f"strace left no whole record of {unfinished}, so nothing is proved. {_WAY_OUT}"

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from tests.app.processes import Started, running
+from tests.patience import PATIENCE_MS
 
 # Without these Chromium, run as root and offline, refuses to start or looks for its maker's hosts.
 _FLAGS = (
@@ -19,7 +20,6 @@ _FLAGS = (
     "--disable-sync",
 )
 # A busy machine is no fault of the page.
-PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
 
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"

@@ -13,7 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.app.processes import Started
-from tests.browser.conftest import PATIENCE_MS, SETTLED, chromium
+from tests.browser.conftest import SETTLED, chromium
+from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 

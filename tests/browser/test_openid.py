@@ -12,7 +12,8 @@ from sqlalchemy import Engine
 
 from tests.app.openid_provider import CLIENT, SECRET, OpenIdProvider, providing
 from tests.app.processes import Started, eventually, running
-from tests.browser.conftest import PATIENCE_MS, SETTLED
+from tests.browser.conftest import SETTLED
+from tests.patience import PATIENCE_MS, PATIENCE_S
 from traitbench.lifecycle import keys
 from traitbench.settings import sqlite_url
 from traitbench.store.engine import open_engine
@@ -53,7 +54,7 @@ def engine(started: Started) -> Iterator[Engine]:
 @pytest.fixture
 def visitor(started: Started) -> Iterator[httpx.Client]:
     """A browser's cookies and requests, without following redirects."""
-    with httpx.Client(base_url=started.base_url, trust_env=False, timeout=30) as client:
+    with httpx.Client(base_url=started.base_url, trust_env=False, timeout=PATIENCE_S) as client:
         yield client
 
 

@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.app.processes import Started, run, running
-from tests.browser.conftest import PATIENCE_MS, SETTLED
+from tests.browser.conftest import SETTLED
+from tests.patience import PATIENCE_MS, PATIENCE_S
 
 pytestmark = pytest.mark.browser
 
@@ -63,7 +64,7 @@ def paste(window: BrowserContext, guarded: Started, secret: str, path: str = "/"
 
 
 def answer(guarded: Started, method: str, path: str, **headers: str) -> tuple[int, str]:
-    with closing(HTTPConnection("127.0.0.1", guarded.port, timeout=30)) as connection:
+    with closing(HTTPConnection("127.0.0.1", guarded.port, timeout=PATIENCE_S)) as connection:
         connection.request(method, path, headers={"Connection": "close", **headers})
         response = connection.getresponse()
         response.read()
@@ -142,7 +143,7 @@ def test_a_batch_is_seen_by_its_owner_only(
     guarded: Started, link: str, window: BrowserContext, another_window: BrowserContext
 ) -> None:
     with guarded.client() as client:
-        client.models.wait("demo.headlines", timeout=120)
+        client.models.wait("demo.headlines", timeout=PATIENCE_S)
     page = paste(window, guarded, key(guarded, "authoring", "Bea"), "/batch?model=demo.headlines")
     page.wait_for_selector(SETTLED)
     page.get_by_text("Pasted lines").click()

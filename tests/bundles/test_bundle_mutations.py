@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.bundles import material
 from tests.bundles.material import Json
 from tests.conftest import Service, Trained
+from tests.patience import PATIENCE_S
 from traitbench.contract.bundles import Bundle
 from traitbench.scoring.snapshot import Snapshot, param_hash
 
@@ -54,7 +55,7 @@ class Door:
 def door(service: Service, trained: Trained) -> Iterator[Door]:
     base = material.rich(json.loads(trained.client.models.export(trained.handle).model_dump_json()))
     headers = {"Authorization": f"Bearer {service.issue(namespaces=('mutations',))}"}
-    with httpx.Client(base_url=service.base_url, headers=headers, timeout=60) as http:
+    with httpx.Client(base_url=service.base_url, headers=headers, timeout=PATIENCE_S) as http:
         yield Door(http, base)
 
 

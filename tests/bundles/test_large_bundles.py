@@ -11,6 +11,7 @@ import pytest
 from tests.bundles import material
 from tests.bundles.material import Json
 from tests.conftest import Service, Trained
+from tests.patience import PATIENCE_S
 from traitbench.contract.bundles import FORMAT
 from traitbench.service.import_process import MIN_BYTES
 
@@ -32,7 +33,7 @@ def large(trained: Trained) -> Json:
 @pytest.fixture(scope="module")
 def http(service: Service) -> Iterator[httpx.Client]:
     headers = {"Authorization": f"Bearer {service.issue(namespaces=('large',))}", "Content-Type": "application/json"}
-    with httpx.Client(base_url=service.base_url, headers=headers, timeout=120) as http:
+    with httpx.Client(base_url=service.base_url, headers=headers, timeout=PATIENCE_S) as http:
         yield http
 
 

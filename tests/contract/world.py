@@ -19,6 +19,7 @@ import uvicorn
 from jsonschema import Draft202012Validator
 from starlette.types import ASGIApp
 
+from tests.patience import PATIENCE_S
 from traitbench.contract.bundles import Bundle, digest
 from traitbench.lifecycle import keys
 from traitbench.lifecycle.context import Context
@@ -76,7 +77,7 @@ class World:
     bundles: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        self.http = httpx.Client(base_url=self.base_url, timeout=60)
+        self.http = httpx.Client(base_url=self.base_url, timeout=PATIENCE_S)
         self.described: dict[str, Any] = self.http.get("/v1/openapi.json").json()
         self._ids: set[str] = set()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from tests.real_encoder import KEPT
 from traitbench.encoders import EncoderUnavailable, installed, minilm
 from traitbench.encoders.file_cache import cached_bytes
@@ -161,7 +162,7 @@ def test_processes_that_start_at_once_share_sound_files(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", LOAD, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
         for _ in range(3)
     ]
-    answers = {process.communicate(timeout=60)[0] for process in racing}
+    answers = {process.communicate(timeout=PATIENCE_S)[0] for process in racing}
     here = hashlib.sha256(minilm.load(cache=tmp_path).encode(["Good morning!"]).tobytes()).hexdigest()
     assert answers == {here + "\n"}
     assert len(list(tmp_path.iterdir())) == 1

@@ -8,6 +8,7 @@ from threading import Event, Semaphore
 import pytest
 from loopback import ANY_PORT, page, redirect, serve, this_machine
 
+from tests.patience import PATIENCE_S
 from traitbench.errors import Unavailable
 from traitbench.extract import Extracted, extract, is_url
 
@@ -35,13 +36,13 @@ def test_more_than_eight_at_once_are_refused_for_now() -> None:
 
     def wait(request: bytes) -> list[bytes]:
         arrived.release()
-        go.wait(20)
+        go.wait(PATIENCE_S)
         return [page("Reached.", kind="text/plain")]
 
     with serve(wait) as site, ThreadPoolExecutor(8) as threads:
         waiting = [threads.submit(fetched, site.url) for _ in range(8)]
         for _ in waiting:
-            assert arrived.acquire(timeout=20)
+            assert arrived.acquire(timeout=PATIENCE_S)
         try:
             with pytest.raises(Unavailable):
                 fetched(site.url)

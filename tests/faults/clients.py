@@ -18,10 +18,10 @@ from sqlalchemy import Engine
 
 from tests.conftest import COLD, WARM
 from tests.faults.history import Event, How
+from tests.patience import PATIENCE_S
 from traitbench.lifecycle import keys
 
 _PAUSE = 0.05
-_PATIENCE = 180.0
 
 Json = dict[str, Any]
 
@@ -66,7 +66,10 @@ class Client:
         self._number = 0
         self._stop = stop
         self._http = httpx.Client(
-            base_url=f"{base_url}/v1", headers={"Authorization": f"Bearer {secret}"}, timeout=30, trust_env=False
+            base_url=f"{base_url}/v1",
+            headers={"Authorization": f"Bearer {secret}"},
+            timeout=PATIENCE_S,
+            trust_env=False,
         )
 
     # ---- calls -------------------------------------------------------------------------------------------------------
@@ -100,7 +103,7 @@ class Client:
 
     def insist(self, *arguments: Any, **named: Any) -> Event:
         """Make a call that is safe to repeat, until it is answered."""
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + PATIENCE_S
         while (event := self.call(*arguments, **named)).how == "unknown":
             assert time.monotonic() < end, f"no answer to {arguments[:4]}"
             self._pause()
@@ -158,7 +161,7 @@ class Client:
 
     def settle(self, handle: str) -> Event:
         """Wait until the model is no longer busy."""
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + PATIENCE_S
         while (event := self.get(handle)).answer.get("state") == "busy":
             assert time.monotonic() < end, f"{handle} stays busy: {event.answer}"
             self._pause(0.15)
@@ -300,7 +303,7 @@ class Keyring:
 
     def __init__(self, engine: Engine, base_url: str, log: Log) -> None:
         self._engine, self._log = engine, log
-        self._http = httpx.Client(base_url=base_url, timeout=10, trust_env=False)
+        self._http = httpx.Client(base_url=base_url, timeout=PATIENCE_S, trust_env=False)
         self._secrets: dict[str, str] = {}
 
     def turn(self, *, revoke: bool) -> None:
@@ -353,7 +356,7 @@ def at_work(
     finally:
         stop.set()
         for thread in threads:
-            thread.join(_PATIENCE)
+            thread.join(PATIENCE_S)
         for client in clients:
             client.close()
     if failures:

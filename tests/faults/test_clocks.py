@@ -92,7 +92,7 @@ def test_jumps_by_hours_in_the_middle_of_runs_break_nothing(clocked: Clocked, se
         handle = client.teach()
         client.add(handle, [(client.text(), number % 2) for number in range(60)])
         client.call("train", handle, "POST", f"/{handle}/train", {"effort": "low"})
-        until(lambda model=handle: _under_way(clocked, model), what="the run to begin", seconds=120)  # type: ignore[misc]
+        until(lambda model=handle: _under_way(clocked, model), what="the run to begin")  # type: ignore[misc]
         clocked.jump(hours)
         assert client.settle(handle).answer["state"] == "ready"
         for _ in range(2):
@@ -112,7 +112,7 @@ def test_jumps_by_hours_in_the_middle_of_runs_break_nothing(clocked: Clocked, se
     clocked.jump(HOURS)
     client.feedback(handle)
     clocked.jump(0)
-    until(lambda: clocked.state(handle)["version_no"] == 2, what="the feedback to be learnt", seconds=60)
+    until(lambda: clocked.state(handle)["version_no"] == 2, what="the feedback to be learnt")
     engine = open_engine(settings.database_url)
     until(lambda: len(operating.overview(engine).alive) == 1, what="the worker to be seen by the right clock")
     assert all(each.seconds >= 0 for each in operating.overview(engine).tally)

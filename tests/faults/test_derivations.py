@@ -58,7 +58,7 @@ def test_what_is_killed_in_the_middle_is_done_once(settings: Settings) -> None:
             assert grown != before
             for handle in killed:
                 begin(context, handle)
-            until(lambda: context.runs.healthy() and _runs(context, "running"), what="a run under way", seconds=60)
+            until(lambda: context.runs.healthy() and _runs(context, "running"), what="a run under way")
             time.sleep(0.1)
             worker = context.runs.worker.pid
             assert worker is not None

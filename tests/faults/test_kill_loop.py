@@ -51,7 +51,7 @@ def killed_at_work(settings: Settings, kills: int, *, clients: int = CLIENTS, se
                 if fourth and killed:
                     keyring.turn(revoke=done % 2 == 1)
                 done += killed
-            until(lambda: all(map(log.count, NEEDED)), what="the clients to have done everything once", seconds=120)
+            until(lambda: all(map(log.count, NEEDED)), what="the clients to have done everything once")
         for handle in sorted({event.handle for event in log.events if event.op == "create"}):
             last.look_at_all(handle)
         keyring.use()

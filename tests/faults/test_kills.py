@@ -31,7 +31,7 @@ def _running(context: Context) -> int:
 
 def _assert_trained_exactly_once(context: Context, handles: list[str]) -> None:
     for handle in handles:
-        model = settled(context, handle, seconds=120)
+        model = settled(context, handle)
         assert model.state == "ready"
         assert model.last_operation is not None
         assert model.last_operation.status == "succeeded"

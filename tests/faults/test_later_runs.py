@@ -78,7 +78,7 @@ def test_killed_in_the_middle_it_makes_its_version_once(
             cut_off += _count(context, _RUNNING) > 0
         assert cut_off
         for handle in handles:
-            model = settled(context, handle, seconds=120)
+            model = settled(context, handle)
             assert (model.state, model.version_no) == ("ready", 2)
             second, first = versions.list_versions(context, AUTHOR, handle).items
             assert (first.version_no, second.version_no, second.triggered_by) == (1, 2, triggered_by)

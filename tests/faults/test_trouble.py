@@ -14,6 +14,7 @@ import pytest
 from tests.app.processes import Started, eventually, running
 from tests.conftest import make_draft
 from tests.contexts import ON_SQLITE
+from tests.patience import PATIENCE_S
 
 pytestmark = ON_SQLITE  # this is about the file, the disk and the worker
 
@@ -55,7 +56,12 @@ def _ask(started: Started, method: str, path: str, **body: object) -> httpx.Resp
     key = (started.home / "first.key").read_text().strip() if started.home.exists() else "gone"
     headers = {"Authorization": f"Bearer {key}"}
     return httpx.request(
-        method, f"{started.base_url}/v1{path}", headers=headers, json=body or None, timeout=60, trust_env=False
+        method,
+        f"{started.base_url}/v1{path}",
+        headers=headers,
+        json=body or None,
+        timeout=PATIENCE_S,
+        trust_env=False,
     )
 
 
@@ -90,7 +96,7 @@ def test_on_a_full_disk_nothing_is_acknowledged_that_is_not_stored_and_runs_wait
         assert len(client.samples.list("local.purged", limit=250).items) == len(before)
         if trained.status_code == 503:
             client.models.train("local.full", effort="low")
-        assert client.models.wait("local.full", timeout=60).state == "ready"
+        assert client.models.wait("local.full", timeout=PATIENCE_S).state == "ready"
         assert eventually(lambda: _health(started) == (200, []))
         assert _ask(started, "PATCH", "/models/local.purged", zero_data_retention=True).status_code == 200
 

@@ -12,10 +12,11 @@ import httpx
 
 from tests.app.processes import gone
 from tests.conftest import free_port
+from tests.patience import PATIENCE_S
 from traitbench.settings import Settings
 
 COMMAND = Path(sys.executable).with_name("traitbench")
-START_SECONDS = 90.0
+START_SECONDS = PATIENCE_S
 
 
 class Victim:

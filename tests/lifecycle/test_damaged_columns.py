@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import Column, Float
 
 from tests.contexts import AUTHOR, ON_SQLITE, SCORER, draft, export_of, fresh_settings, new_handle, opened, trained_here
+from tests.patience import PATIENCE_S
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
@@ -90,7 +91,7 @@ def _made(context: Context, exported: Bundle) -> str:
 def _in_file(context: Context, statement: str, **values: Any) -> tuple[list[Any], int]:
     file = sqlite_file(context.settings.database_url)
     assert file is not None
-    with closing(sqlite3.connect(file, timeout=30)) as connection, connection:
+    with closing(sqlite3.connect(file, timeout=PATIENCE_S)) as connection, connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
         answer = connection.execute(statement, values)
         return answer.fetchall(), answer.rowcount

@@ -7,6 +7,7 @@ from threading import enumerate as threads
 import pytest
 
 from tests.contexts import ON_SQLITE, until
+from tests.patience import PATIENCE_S
 from traitbench.errors import Unavailable
 from traitbench.lifecycle.pipeline import AHEAD, Pipeline, Pipelines
 
@@ -137,5 +138,5 @@ def test_whoever_waits_when_all_is_closed_waits_no_more(live: Pipelines) -> None
     woken = Event()
     waiting.start(woken.set)
     waiting.close()
-    assert woken.wait(60)
+    assert woken.wait(PATIENCE_S)
     made.gate.set()

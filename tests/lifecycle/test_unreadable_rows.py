@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.contexts import AUTHOR, ON_SQLITE, SCORER, draft, export_of, fresh_settings, new_handle, opened, trained_here
+from tests.patience import PATIENCE_S
 from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
 from traitbench.contract.scores import ScoreRequest
@@ -88,7 +89,7 @@ def spoil(own: Context) -> Iterator[Spoil]:
 def _in_file(context: Context, statement: str, *values: Any) -> list[Any]:
     file = sqlite_file(context.settings.database_url)
     assert file is not None
-    with closing(sqlite3.connect(file, timeout=30)) as connection, connection:
+    with closing(sqlite3.connect(file, timeout=PATIENCE_S)) as connection, connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
         return connection.execute(statement, values).fetchall()
 

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from ulid import ULID
 
 from tests.conftest import Service
+from tests.patience import PATIENCE_S
 from traitbench import app
 from traitbench.app.local import preview
 from traitbench.client import Traitbench
@@ -38,7 +39,7 @@ class Workbench:
 
     def open(self, page: str, **query: str) -> AppTest:
         """A page of a fresh session, reached by its link."""
-        at = AppTest.from_file(str(_MAIN), default_timeout=30)
+        at = AppTest.from_file(str(_MAIN), default_timeout=PATIENCE_S)
         for name, value in query.items():
             at.query_params[name] = value
         at.run()

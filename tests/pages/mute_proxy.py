@@ -8,6 +8,8 @@ from typing import Any
 
 import httpx
 
+from tests.patience import PATIENCE_S
+
 Mute = Callable[[str, str], bool]
 """Whether the response to a request with this method and path is withheld."""
 
@@ -22,7 +24,7 @@ def muted(target: str, mute: Mute) -> Iterator[str]:
         def handle_any(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             headers = {name: value for name, value in self.headers.items() if name != "Host"}
-            answer = httpx.request(self.command, target + self.path, content=body, headers=headers, timeout=30)
+            answer = httpx.request(self.command, target + self.path, content=body, headers=headers, timeout=PATIENCE_S)
             if mute(self.command, self.path):
                 self.close_connection = True
                 return

@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from tests.bundles import material
 from tests.conftest import Service, Trained
 from tests.pages.drive import Workbench, words
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import Bundle
 from traitbench.store import tables
@@ -150,7 +151,7 @@ def _markdown_in(proto: Message, names: set[str]) -> Iterator[str]:
 def _in_file(service: Service, statement: str, *values: Any) -> None:
     file = sqlite_file(service.settings.database_url)
     assert file is not None
-    with closing(sqlite3.connect(file, timeout=30)) as connection, connection:
+    with closing(sqlite3.connect(file, timeout=PATIENCE_S)) as connection, connection:
         connection.execute(statement, values)
 
 

@@ -28,6 +28,7 @@ from tests.app.processes import Started, running
 from tests.contexts import ON_SQLITE, fresh_settings, opened, until
 from tests.contract.world import served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
+from tests.patience import PATIENCE_S
 from tests.retention.marks import files, found, mark, rows
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
@@ -315,7 +316,7 @@ def _serving(home: Path, temporary: Path, printed: dict[str, bytes], name: str) 
 def _http(process: Started) -> httpx.Client:
     key = (process.home / "first.key").read_text("utf-8").strip()
     headers = {"Authorization": f"Bearer {key}"}
-    return httpx.Client(base_url=f"{process.base_url}/v1", headers=headers, timeout=60, trust_env=False)
+    return httpx.Client(base_url=f"{process.base_url}/v1", headers=headers, timeout=PATIENCE_S, trust_env=False)
 
 
 def _make(client: Traitbench, handle: str, word: str, *, times: int = 1) -> None:
@@ -356,7 +357,7 @@ def _is_running(client: Traitbench, handle: str) -> bool:
 
 def _derived(home: Path) -> list[bytes]:
     """What was made of the texts: hashes and vectors. The log is also written back to the file."""
-    with closing(sqlite3.connect(home / "traitbench.db", timeout=60)) as connection:
+    with closing(sqlite3.connect(home / "traitbench.db", timeout=PATIENCE_S)) as connection:
         connection.execute("PRAGMA wal_checkpoint(FULL)").close()
         query = "SELECT content_sha256, vector FROM tb_samples JOIN tb_vectors ON sample_id = id WHERE text LIKE ?"
         made = connection.execute(f"{query} LIMIT 20", [f"%{SAMPLE}%"]).fetchall()

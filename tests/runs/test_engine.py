@@ -13,6 +13,7 @@ from dbos import DBOSClient
 from sqlalchemy import text
 
 from tests.contexts import until
+from tests.patience import PATIENCE_S
 from tests.runs.conftest import StartWorker, Yard
 from traitbench.runs.names import APPLICATION_VERSION, SERIALIZER, engine_url
 from traitbench.store import runs, workers
@@ -112,7 +113,7 @@ def test_a_worker_that_was_taken_for_dead_can_write_no_more(yard: Yard, start_wo
     until(lambda: yard.said("living", "begins", run_id), what="the takeover")
     paused.send_signal(signal.SIGCONT)
     yard.wait(run_id)
-    assert paused.wait(timeout=20) == 1
+    assert paused.wait(timeout=PATIENCE_S) == 1
     assert yard.said("paused", "buried")
     assert [line.split()[0] for line in yard.said("ends", run_id)] == ["living"]
 

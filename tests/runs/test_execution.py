@@ -6,6 +6,7 @@ from time import sleep
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from tests.patience import PATIENCE_S
 from tests.runs.conftest import Yard
 from traitbench.errors import InsufficientSamples
 from traitbench.lifecycle import outcomes, rules
@@ -98,19 +99,19 @@ def test_a_suspected_run_is_executed_alone(yard: Yard) -> None:
         if execution.run.id == suspected:
             assert execution.suspected
             began.set()
-            assert leave.wait(20)
+            assert leave.wait(PATIENCE_S)
 
     worker = _worker(yard, body)
     threads = [Thread(target=execute, args=(worker, run_id)) for run_id in (suspected, other)]
     threads[0].start()
-    assert began.wait(20)
+    assert began.wait(PATIENCE_S)
     threads[1].start()
     sleep(0.3)
     assert beside == [suspected]
     assert yard.run(other).status == "queued", "it has not begun, and says so"
     leave.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE_S)
     assert beside == [suspected, other]
 
 

@@ -7,6 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from tests.contexts import until
+from tests.patience import PATIENCE_S
 from traitbench.runs.heartbeat import Heartbeat, Listener, WorkItem
 from traitbench.runs.isolation import RunIsolation
 
@@ -64,7 +65,7 @@ def test_who_is_alone_has_no_other_beside_and_is_let_in_before_later_ones() -> N
     def stay(name: str, alone: bool, until_told: Event) -> None:
         with isolation.entered(alone=alone):
             order.append(name)
-            until_told.wait(20)
+            until_told.wait(PATIENCE_S)
 
     threads = []
     for name, alone, told in (("first", False, leave), ("alone", True, leave_alone), ("later", False, leave)):
@@ -78,5 +79,5 @@ def test_who_is_alone_has_no_other_beside_and_is_let_in_before_later_ones() -> N
     assert order == ["first", "alone"]
     leave_alone.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE_S)
     assert order == ["first", "alone", "later"]

@@ -4,6 +4,7 @@ from threading import Event
 import pytest
 
 from tests.contexts import ON_SQLITE
+from tests.patience import PATIENCE_S
 from traitbench.runs.schedules import Schedule, start_all, turn
 
 pytestmark = ON_SQLITE
@@ -20,7 +21,7 @@ def test_a_task_has_its_turn_again_and_again_even_if_one_fails() -> None:
         raise RuntimeError
 
     start_all([Schedule("tests", 0.01, task)])
-    assert enough.wait(10)
+    assert enough.wait(PATIENCE_S)
 
 
 def test_what_went_wrong_is_said_without_what_the_error_says(caplog: pytest.LogCaptureFixture) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.contexts import ON_SQLITE, until
+from tests.patience import PATIENCE_S
 from traitbench.runs.heartbeat import WorkItem
 from traitbench.runs.supervisor import Supervisor
 
@@ -127,7 +128,7 @@ def test_a_child_that_cannot_start_is_tried_again_with_growing_patience(tmp_path
 
 
 def test_a_process_without_free_descriptors_starts_its_worker_when_it_has_some() -> None:
-    done = subprocess.run([sys.executable, "-c", PRESSED, LIVES], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", PRESSED, LIVES], capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.stdout == "recovered\n", done.stderr
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from tests.contexts import fresh_settings, opened, trained_here, until
 from tests.contract.world import served
+from tests.patience import PATIENCE_S
 from traitbench.extract import Extracted
 from traitbench.lifecycle import keys
 from traitbench.lifecycle.context import Context
@@ -49,7 +50,7 @@ class Place:
     @contextmanager
     def asked(self, contents: list[str]) -> Iterator[http.client.HTTPResponse]:
         """The answer, of which nothing was read."""
-        connection = http.client.HTTPConnection(self.base_url.removeprefix("http://"), timeout=60)
+        connection = http.client.HTTPConnection(self.base_url.removeprefix("http://"), timeout=PATIENCE_S)
         try:
             headers = {"Authorization": f"Bearer {self.secret}", "Content-Type": "application/json"}
             path = f"/v1/models/{self.handle}/score/batch"

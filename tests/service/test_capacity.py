@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from tests.contexts import fresh_settings, opened, trained_here, until
 from tests.contract.world import served
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.extract import Extracted
 from traitbench.lifecycle import keys
@@ -107,7 +108,7 @@ class Gate:
         self.open = Event()
 
     def __call__(self, url: str) -> Extracted:
-        self.open.wait(60)
+        self.open.wait(PATIENCE_S)
         return Extracted(url, "how kind of you", "0" * 64, datetime.now(UTC))
 
 
@@ -132,14 +133,14 @@ class Place:
 
     def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.secret}", **headers}
-        return httpx.post(f"{self.base_url}/v1/models{path}", json=body, headers=headers, timeout=60)
+        return httpx.post(f"{self.base_url}/v1/models{path}", json=body, headers=headers, timeout=PATIENCE_S)
 
     def score(self, content: str = "how kind", **fields: Any) -> httpx.Response:
         return self.post(f"/{self.handle}/score", {"content": content, **fields})
 
     def begin(self, path: str, head: str, body: bytes = b"") -> socket.socket:
         """A request of which only this much is sent."""
-        connection = socket.create_connection(("127.0.0.1", int(self.base_url.rpartition(":")[2])), timeout=60)
+        connection = socket.create_connection(("127.0.0.1", int(self.base_url.rpartition(":")[2])), timeout=PATIENCE_S)
         lines = (f"POST /v1/models{path} HTTP/1.1", "Host: x", f"Authorization: Bearer {self.secret}", head)
         connection.sendall("\r\n".join([*lines, "Content-Type: application/json", "", ""]).encode() + body)
         return connection
@@ -260,7 +261,7 @@ def test_a_body_of_unknown_length_takes_more_as_it_comes(trained: tuple[Context,
 
 def test_whoever_leaves_a_batch_in_mid_stream_gives_everything_back(trained: tuple[Context, str, str]) -> None:
     with small(trained, batch=ONE) as place:
-        connection = http.client.HTTPConnection(place.base_url.removeprefix("http://"), timeout=60)
+        connection = http.client.HTTPConnection(place.base_url.removeprefix("http://"), timeout=PATIENCE_S)
         headers = {"Authorization": f"Bearer {place.secret}", "Content-Type": "application/json"}
         body = json.dumps({"contents": ["first", *(f"{ADDRESS}{number}" for number in range(50))]}).encode()
         connection.request("POST", f"/v1/models/{place.handle}/score/batch", body, headers)

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from tests.contexts import fresh_settings, opened, trained_here
 from tests.contract.world import served
+from tests.patience import PATIENCE_S
 from traitbench.extract import Extracted
 from traitbench.lifecycle import keys
 from traitbench.lifecycle.context import Context
@@ -128,12 +129,14 @@ def test_others_are_answered_while_one_waits(quiet: Context, operation: str, hel
 
     def asked(operation: str, body: dict[str, Any]) -> int:
         path = f"{base_url}/v1/models/{handle}/{operation}"
-        return httpx.post(path, json=body, headers={"Authorization": f"Bearer {secret}"}, timeout=60).status_code
+        return httpx.post(
+            path, json=body, headers={"Authorization": f"Bearer {secret}"}, timeout=PATIENCE_S
+        ).status_code
 
     with served(create_app(replace(quiet, extract=gate))) as base_url, ThreadPoolExecutor() as callers:
         try:
             waiting = callers.submit(asked, operation, held)
-            assert gate.asked.wait(60)
+            assert gate.asked.wait(PATIENCE_S)
             assert asked("score", {"content": "how kind"}) == 200
             assert asked("compare", {"a": "how kind", "b": "how cold"}) == 200
             assert not waiting.done()

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.nasty import FAMILIES
+from tests.patience import PATIENCE_S
 
 MEGABYTES_10 = 10 * 2**20 - 4_096
 MOST_PROCESSOR_SECONDS = 15
@@ -32,7 +33,7 @@ def ask():
     global worst, begun
     while True:
         begun = time.monotonic()
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=180)
         connection.request("GET", "/v1/health")
         connection.getresponse().read()
         connection.close()
@@ -73,7 +74,7 @@ class Running:
         """Status and body of the answer; text is sent as it is, all else as JSON."""
         kind = "text/plain" if isinstance(body, str) else "application/json"
         raw = (body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)).encode()
-        connection = HTTPConnection("127.0.0.1", self._port, timeout=120)
+        connection = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_S)
         headers = {"Content-Type": kind, "Authorization": f"Bearer {self._secret}"}
         connection.request("POST", f"/v1/models/{path}", body=raw, headers=headers)
         answer = connection.getresponse()
@@ -103,7 +104,7 @@ def running() -> Iterator[Running]:
             yield found
         finally:
             found.close()
-            service.communicate(timeout=60)
+            service.communicate(timeout=PATIENCE_S)
 
 
 def score(content: str) -> tuple[str, Any]:

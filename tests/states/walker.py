@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from tests.conftest import PATIENCE_SECONDS
+from tests.patience import PATIENCE_S
 from tests.states.conftest import Ground
 from tests.states.reference_model import GOES, ReferenceModel, Run, Sample, Start, Trait
 from traitbench.client import Traitbench
@@ -223,7 +223,7 @@ class Walker(RuleBasedStateMachine):
         return operation and operation.run_id
 
     def _awaited(self, true: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + PATIENCE_S
         while not true():
             assert time.monotonic() < deadline, "it takes too long"
             time.sleep(0.02)
