@@ -1,17 +1,40 @@
-"""Start a discovery. It needs a draft with enough different texts, whichever trait they label."""
+"""Discovery: `start` queues a run, `run` finds axes among a draft's texts and attaches them as intrinsic traits.
 
-from sqlalchemy import Connection
+It needs enough different texts, whichever trait they label. Existing traits stay, including those of an earlier
+discovery, and count as known: new axes differ from them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Engine
 
 from traitbench.contract.models import RunStarted
 from traitbench.contract.traits import DiscoverRequest
+from traitbench.encoders import Encoder
 from traitbench.errors import InsufficientSamples
-from traitbench.lifecycle import access, derivations
+from traitbench.lifecycle import access, derivations, rules
 from traitbench.lifecycle.callers import Caller
 from traitbench.lifecycle.context import Context
-from traitbench.scoring.discover import FEWEST_TEXTS
+from traitbench.lifecycle.encoding import encoded
+from traitbench.runs.execution import Execution, Fenced
+from traitbench.scoring.discover import FEWEST_TEXTS, MOST_TEXTS, DiscoveredTrait, InsufficientTexts, pole_difference
+from traitbench.scoring.discover import discover as find_axes
 from traitbench.store import models, samples, traits
-from traitbench.store.engine import writing
+from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
+from traitbench.store.traits import Axis, TraitRow
+from traitbench.store.vectors import Vector
+
+_ENCODING = 0.7
+# In a script without spaces a "word" is as long as a sentence, so each field is cut to its maximum length.
+_MAX_LENGTHS = {"name": 180, "positive_label": 200, "negative_label": 200, "description": 2_000}
+
+Directions = NDArray[np.float64]
 
 
 def start(context: Context, caller: Caller, handle: str, body: DiscoverRequest) -> RunStarted:
@@ -31,6 +54,17 @@ def start(context: Context, caller: Caller, handle: str, body: DiscoverRequest) 
         )
 
 
+def run(engine: Engine, encoder: Encoder, execution: Execution) -> None:
+    """Find axes among the model's texts and attach them, in the worker."""
+    with reading(engine) as connection:
+        pool = _pool(connection, execution.run.model_id)
+    known = encoded(engine, encoder, execution, pool.labels, share=lambda texts: _ENCODING if texts else 0.0)
+    execution.report("discovering", 0, 1, fraction=_ENCODING)
+    discovered = _find(engine, encoder, execution.run.effort, pool, known)
+    with writing(engine) as connection:
+        _finish(connection, encoder, execution, pool, discovered)
+
+
 def _check_samples(connection: Connection, model: ModelRow) -> None:
     labels = samples.labels(connection, model.id)
     distinct = len({label.content_sha256 for label in labels})
@@ -40,3 +74,125 @@ def _check_samples(connection: Connection, model: ModelRow) -> None:
             f"Discovery needs {FEWEST_TEXTS} different texts; {model.handle} has {distinct}. Add samples.",
             details={"distinct": distinct, "needed": FEWEST_TEXTS, "samples": len(labels), "traits": counts},
         )
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """The draft when the run started. It cannot change meanwhile, because a busy model cannot be edited."""
+
+    model: ModelRow
+    labels: Sequence[samples.Label]
+    traits: Sequence[TraitRow]
+    axes: Mapping[int, Axis]
+
+
+def _pool(connection: Connection, model_id: int) -> _Pool:
+    model = models.find_by_id(connection, model_id)
+    if model is None:
+        raise Fenced(model_id)
+    labels, rows = samples.labels(connection, model_id), traits.rows(connection, model_id)
+    return _Pool(model, labels, rows, traits.axes(connection, model_id))
+
+
+def _find(
+    engine: Engine, encoder: Encoder, effort: str, pool: _Pool, known: Mapping[str, Vector]
+) -> tuple[DiscoveredTrait, ...]:
+    chosen = _chosen(pool.labels)
+    with reading(engine) as connection:
+        texts = samples.texts(connection, [label.id for label in chosen])
+    if len(texts) < len(chosen):
+        raise Fenced(pool.model.id)
+    try:
+        return find_axes(
+            np.array([known[label.content_sha256] for label in chosen], np.float32),
+            [texts[label.id] for label in chosen],
+            ids=[label.id for label in chosen],
+            quality=np.array([label.quality for label in chosen], np.float64),
+            known=_known(encoder, pool, known),
+            effort=effort,
+            taken=[trait.name for trait in pool.traits],
+            words=not pool.model.zero_data_retention,
+        )
+    except InsufficientTexts as error:
+        raise InsufficientSamples(str(error), details={"distinct": error.distinct, "needed": error.needed}) from None
+
+
+def _chosen(labels: Sequence[samples.Label]) -> list[samples.Label]:
+    """The samples to analyse.
+
+    Synthesized samples are left out if there are enough others. If there are too many texts, those with the lowest
+    hashes are taken, so that the choice depends only on the texts.
+    """
+    written = [label for label in labels if label.provenance != "synthesized"]
+    pooled = written if len({label.content_sha256 for label in written}) >= FEWEST_TEXTS else labels
+    lowest = set(sorted({label.content_sha256 for label in pooled})[:MOST_TEXTS])
+    return [label for label in pooled if label.content_sha256 in lowest]
+
+
+def _known(encoder: Encoder, pool: _Pool, vectors: Mapping[str, Vector]) -> Directions:
+    """(m, d): the directions of the existing traits."""
+    directions = [_direction(encoder, pool, trait, vectors) for trait in pool.traits]
+    return np.array([direction for direction in directions if direction is not None]).reshape(-1, encoder.dimension)
+
+
+def _direction(encoder: Encoder, pool: _Pool, trait: TraitRow, vectors: Mapping[str, Vector]) -> Directions | None:
+    """A trait's axis, or the difference of its poles; None for another encoder's axis or a trait without samples."""
+    if (axis := pool.axes.get(trait.id)) is not None:
+        return axis.vector.astype(np.float64) if axis.encoder_digest == encoder.digest else None
+    own = [label for label in pool.labels if label.trait_id == trait.id]
+    if not own:
+        return None
+    X = np.array([vectors[label.content_sha256] for label in own], np.float32)
+    return pole_difference(X, np.array([label.quality for label in own], np.float64))
+
+
+def _finish(
+    connection: Connection, encoder: Encoder, execution: Execution, pool: _Pool, discovered: Sequence[DiscoveredTrait]
+) -> None:
+    # Lock the model first, then the run: a deletion locks them in the same order.
+    model = models.hold_by_id(connection, pool.model.id)
+    attached = discovered[: max(0, execution.run.options["max_traits"] - len(pool.traits))]
+    execution.succeed(connection, phase="discovering", total=1, notes=_notes(discovered, attached))
+    if model is None or model.state != "busy":
+        raise Fenced(execution.run.id)
+    traits.add(connection, model.id, list(_rows(pool, attached, encoder, execution)))
+    models.move(connection, model, "draft", now=rules.now())
+
+
+def _notes(discovered: Sequence[DiscoveredTrait], attached: Sequence[DiscoveredTrait]) -> list[str]:
+    """Notes on the outcome for a person."""
+    if not discovered:
+        return ["No axis was found that repeats in both halves of the texts and that words can describe."]
+    left = len(discovered) - len(attached)
+    return [f"Left out {left} of {len(discovered)} axes: the model has reached its limit of traits."] if left else []
+
+
+def _rows(
+    pool: _Pool, attached: Sequence[DiscoveredTrait], encoder: Encoder, execution: Execution
+) -> Iterator[dict[str, Any]]:
+    keys, names = _free_keys({trait.key for trait in pool.traits}), {trait.name for trait in pool.traits}
+    for trait in attached:
+        key, words = next(keys), {name: getattr(trait, name)[:most] for name, most in _MAX_LENGTHS.items()}
+        if words["name"] in names:
+            words["name"] += f" ({key})"
+        names.add(words["name"])
+        yield {"key": key, **words, **_fields(trait, words, encoder, execution)}
+
+
+def _free_keys(taken: set[str]) -> Iterator[str]:
+    """Unused keys without any word of the texts: a key is permanent, but the texts may have to be purged."""
+    return (key for number in count(1) if (key := f"axis_{number}") not in taken)
+
+
+def _fields(trait: DiscoveredTrait, words: Mapping[str, str], encoder: Encoder, execution: Execution) -> dict[str, Any]:
+    return {
+        "kind": "intrinsic",
+        "aggregation": "mean",
+        "discrimination": trait.discrimination,
+        "explained_variance": trait.explained_variance,
+        "anchor_sample_ids": {"positive": list(trait.anchor_positive), "negative": list(trait.anchor_negative)},
+        # A copy of the generated words: a purge resets them in the trait unless a person has changed them.
+        "discovery": {**words, "stability": trait.stability, "offset": trait.offset, "effort": execution.run.effort},
+        "origin_run_id": execution.run.id,
+        **traits.axis_fields(Axis(encoder.digest, trait.axis)),
+    }

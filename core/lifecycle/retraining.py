@@ -20,7 +20,7 @@ from typing import get_args
 from sqlalchemy import Connection, Engine
 
 from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
-from traitbench.lifecycle import rules, sweeps, training
+from traitbench.lifecycle import rules, sweeps
 from traitbench.lifecycle.launch import launch
 from traitbench.lifecycle.run_keys import run_key
 from traitbench.runs import Queue
@@ -98,9 +98,7 @@ def _has_enough_samples(connection: Connection, model: ModelRow) -> bool:
     if model.active_version_id is None:
         return False
     trained_with = versions.read(connection, model.active_version_id).sample_count
-    return samples.count(connection, model.id) >= trained_with and not training.traits_missing_poles(
-        connection, model.id
-    )
+    return samples.count(connection, model.id) >= trained_with and not rules.traits_missing_poles(connection, model.id)
 
 
 def _effort(connection: Connection, model: ModelRow) -> str:

@@ -1,4 +1,4 @@
-"""Rules that several operations share: what a state allows, how large a page may be, how errors are worded."""
+"""Rules that several operations share: what a state allows, what a training needs, and how errors are worded."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from traitbench.errors import (
     ValidationFailed,
 )
 from traitbench.states import Operation, Outcome, outcome
-from traitbench.store import models
+from traitbench.store import models, traits
 from traitbench.store.models import ModelRow
 
 _MESSAGES: Mapping[type[TraitbenchError], str] = {
@@ -59,6 +59,20 @@ def edited(connection: Connection, model: ModelRow) -> None:
     See core/docs/contract.md, section 5.
     """
     models.move(connection, model, "draft", now=now())
+
+
+def samples_by_pole(connection: Connection, model_id: int) -> dict[str, dict[str, int]]:
+    """How many samples each extrinsic trait has at each pole, by trait key."""
+    return {
+        trait.key: {"positive": trait.positive_samples, "negative": trait.negative_samples}
+        for trait in traits.read(connection, model_id)
+        if trait.kind == "extrinsic"
+    }
+
+
+def traits_missing_poles(connection: Connection, model_id: int) -> dict[str, dict[str, int]]:
+    """As `samples_by_pole`, for the traits without a sample at one of their poles; they cannot be trained."""
+    return {key: counts for key, counts in samples_by_pole(connection, model_id).items() if not all(counts.values())}
 
 
 def check_limit(limit: int, *, most: int) -> None:

@@ -1,19 +1,39 @@
-"""Start a synthesis. It needs a draft with an extrinsic trait and, to make variations, samples."""
+"""Synthesis: `start` queues a run, `run` generates texts and adds them as samples, all of them or none.
+
+It needs a draft with an extrinsic trait and, to make variations, samples.
+"""
 
 from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 
 from traitbench.contract.models import RunStarted
-from traitbench.contract.samples import SynthesizeRequest
-from traitbench.errors import InsufficientSamples, UnsupportedSynthType
-from traitbench.generators import SYNTH_TYPES
+from traitbench.contract.samples import LONGEST_TEXT, SynthesizeRequest, text_hash
+from traitbench.encoders import Encoder
+from traitbench.errors import InsufficientSamples, TraitbenchError, UnsupportedSynthType, ValidationFailed
+from traitbench.generators import SYNTH_TYPES, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
+from traitbench.generators.offline import synthesize as generate
 from traitbench.lifecycle import access, derivations, rules
 from traitbench.lifecycle.callers import Caller
 from traitbench.lifecycle.context import Context
+from traitbench.runs.execution import Execution, Fenced
+from traitbench.scoring.inputs import Vocabulary
 from traitbench.store import models, samples, traits
-from traitbench.store.engine import writing
+from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
+
+GENERATOR = "offline"
+
+_SEEDS_PER_POLE = 1_000
+
+
+class NothingSynthesized(TraitbenchError):
+    """No new text could be made."""
+
+    code = "nothing_synthesized"
 
 
 def start(context: Context, caller: Caller, handle: str, body: SynthesizeRequest) -> RunStarted:
@@ -35,6 +55,16 @@ def start(context: Context, caller: Caller, handle: str, body: SynthesizeRequest
         )
 
 
+def run(engine: Engine, encoder: Encoder, vocabulary: Callable[[], Vocabulary], execution: Execution) -> None:
+    """Generate texts for the model's traits and add them as samples, in the worker."""
+    with reading(engine) as connection:
+        task = _task(connection, execution)
+    execution.report("preparing", 0, 1, fraction=0.0)
+    made = _generate(encoder, vocabulary(), execution, task)
+    with writing(engine) as connection:
+        _finish(connection, execution, task, made)
+
+
 def _check_type(synth_type: str) -> None:
     if synth_type not in SYNTH_TYPES:
         raise UnsupportedSynthType(
@@ -49,7 +79,7 @@ def _check_samples(connection: Connection, model: ModelRow, synth_type: str, mos
         message = f"the model has {len(labels)} samples already; at most {most} are allowed"
         raise rules.invalid([rules.problem(["samples"], "too_many", message)], thing="The samples")
     keys = {row.id: row.key for row in traits.rows(connection, model.id) if row.kind == "extrinsic"}
-    seeds = Counter(keys.get(label.trait_id) for label in labels if is_seed(label))
+    seeds = Counter(keys.get(label.trait_id) for label in labels if _is_seed(label))
     counts = {key: seeds[key] for key in keys.values()}
     if not counts or (synth_type == "diversify" and not any(counts.values())):
         raise InsufficientSamples(
@@ -60,6 +90,125 @@ def _check_samples(connection: Connection, model: ModelRow, synth_type: str, mos
         )
 
 
-def is_seed(label: samples.Label) -> bool:
+def _is_seed(label: samples.Label) -> bool:
     """Whether a sample may be varied: it was not synthesized, and its quality is not 0.5."""
     return label.provenance != "synthesized" and label.quality != 0.5
+
+
+@dataclass(frozen=True)
+class _Task:
+    """The input of a synthesis. It cannot change meanwhile, because a busy model cannot be edited."""
+
+    model_id: int
+    traits: Sequence[traits.TraitRow]
+    descriptions: dict[str, str]
+    seed_ids: Sequence[int]
+    seeds: Sequence[Seed]
+    existing: frozenset[tuple[int, str]]
+
+    @property
+    def trait_ids(self) -> dict[str, int]:
+        """Ids by trait key."""
+        return {trait.key: trait.id for trait in self.traits}
+
+
+def _task(connection: Connection, execution: Execution) -> _Task:
+    model = models.find_by_id(connection, execution.run.model_id)
+    if model is None:
+        raise Fenced(execution.run.id)
+    defined = {row.id: row for row in traits.rows(connection, model.id) if row.kind == "extrinsic"}
+    labels = [label for label in samples.labels(connection, model.id) if label.trait_id in defined]
+    chosen = _chosen(labels, execution.run.options["synth_type"])
+    texts = samples.texts(connection, [label.id for label in chosen])
+    return _Task(
+        model_id=model.id,
+        traits=list(defined.values()),
+        descriptions={trait.key: trait.description for trait in traits.read(connection, model.id)},
+        seed_ids=[label.id for label in chosen],
+        seeds=[Seed(defined[label.trait_id].key, texts[label.id], label.quality) for label in chosen],
+        existing=frozenset((label.trait_id, label.content_sha256) for label in labels),
+    )
+
+
+def _chosen(labels: Sequence[samples.Label], synth_type: str) -> list[samples.Label]:
+    """The seeds to vary or, for other types, the synthesized samples that must not be generated again.
+
+    Of too many seeds at one pole, those with the lowest hashes are taken.
+    """
+    if synth_type != "diversify":
+        return [label for label in labels if label.provenance == "synthesized"]
+    poles: dict[tuple[int, bool], list[samples.Label]] = {}
+    for label in sorted(filter(_is_seed, labels), key=lambda label: label.content_sha256):
+        poles.setdefault((label.trait_id, label.quality > 0.5), []).append(label)
+    return sorted((label for own in poles.values() for label in own[:_SEEDS_PER_POLE]), key=lambda label: label.id)
+
+
+def _generate(encoder: Encoder, vocabulary: Vocabulary, execution: Execution, task: _Task) -> Synthesis:
+    def report(done: int, total: int) -> None:
+        execution.report("writing", done, total, fraction=0.99 * done / max(1, total))
+
+    try:
+        return generate(
+            [_poles(trait, task.descriptions[trait.key]) for trait in task.traits],
+            synth_type=execution.run.options["synth_type"],
+            effort=execution.run.effort,
+            encode=encoder.encode,
+            words=vocabulary.words,
+            word_vectors=vocabulary.vectors,
+            seeds=task.seeds,
+            on_progress=report,
+        )
+    except CannotSynthesize as error:
+        raise NothingSynthesized(str(error)) from None
+
+
+def _poles(trait: traits.TraitRow, description: str) -> TraitPoles:
+    return TraitPoles(trait.key, trait.name, trait.positive_label, trait.negative_label, description)
+
+
+def _finish(connection: Connection, execution: Execution, task: _Task, made: Synthesis) -> None:
+    # Lock the model first, then the run: a deletion locks them in the same order.
+    model = models.hold_by_id(connection, task.model_id)
+    fields = _fields(execution, task, made.exemplars)
+    _check_count(samples.count(connection, task.model_id), len(fields), execution.run.options["max_samples"])
+    execution.succeed(connection, phase="writing", total=len(task.traits), notes=made.notes)
+    if model is None or model.state != "busy":
+        raise Fenced(execution.run.id)
+    samples.add(connection, model.id, fields)
+    models.move(connection, model, "draft", now=rules.now())
+
+
+def _fields(execution: Execution, task: _Task, exemplars: Sequence[Exemplar]) -> list[dict[str, Any]]:
+    """The new samples; a text that its trait already has is not added again."""
+    now, trait_ids = rules.now(), task.trait_ids
+    varied = execution.run.options["synth_type"] == "diversify"
+    generated = [
+        {
+            "trait_id": trait_ids[each.trait_key],
+            "text": each.text,
+            "quality": each.quality,
+            "provenance": "synthesized",
+            "content_sha256": text_hash(each.text),
+            "created_at": now,
+            "seed_sample_id": task.seed_ids[each.seed_index] if varied and each.seed_index is not None else None,
+            "generator": GENERATOR,
+            "origin_run_id": execution.run.id,
+        }
+        for each in exemplars
+        if len(each.text) <= LONGEST_TEXT
+    ]
+    new = [each for each in generated if (each["trait_id"], each["content_sha256"]) not in task.existing]
+    if not new:
+        raise NothingSynthesized(
+            "Every text that was generated is in the model already. Choose a higher effort to generate more."
+        )
+    return new
+
+
+def _check_count(existing: int, made: int, most: int) -> None:
+    if existing + made > most:
+        raise ValidationFailed(
+            f"{made} texts were generated, but the model has {existing} samples and at most {most} are allowed. Nothing"
+            " was added. Choose a lower effort to generate fewer.",
+            details={"samples": existing, "made": made, "most": most},
+        )

@@ -1,24 +1,52 @@
-"""Start a training: check its preconditions, match a run in flight, or queue a new run.
+"""Training: `start` checks the preconditions and queues a run, `run` is its body in the worker.
 
-A draft is trained for the first time. On a ready model only `reoptimize_params` leaves anything to do.
+A draft is trained for the first time. On a ready model only `reoptimize_params` leaves anything to do. A retrain from
+feedback has the same body.
+
+A run may be executed more than once and be killed at any moment. Vectors are stored as they are made. All the rest is
+written in one transaction that only the run's current owner can commit: the version, the active version, the state, the
+end of the run, and the deletion of old versions and, under zero retention, of samples.
 """
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 
 from traitbench.contract.models import DEFAULT_EFFORT, OperationKind, RunStarted, TrainRequest
-from traitbench.errors import InsufficientSamples, ModelBusy, SamplesPurged
-from traitbench.lifecycle import access, rules
+from traitbench.contract.versions import TriggeredBy
+from traitbench.encoders import Encoder
+from traitbench.errors import FeatureUnavailable, InsufficientSamples, ModelBusy, SamplesPurged
+from traitbench.generators.label_axes import LabelAxes
+from traitbench.lifecycle import access, retention, rules, zero_retention
 from traitbench.lifecycle.callers import Caller
 from traitbench.lifecycle.context import Context
+from traitbench.lifecycle.encoding import encoded
 from traitbench.lifecycle.launch import launch
 from traitbench.lifecycle.run_keys import run_key
 from traitbench.runs import Queue
+from traitbench.runs.execution import Execution, Fenced
+from traitbench.scoring.collect import collect
+from traitbench.scoring.fit import EncoderIdentity, Trained, fit
+from traitbench.scoring.snapshot import param_hash
 from traitbench.states import Outcome
-from traitbench.store import models, runs, samples, traits
-from traitbench.store.engine import writing
+from traitbench.store import models, runs, samples, traits, versions
+from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
+from traitbench.store.runs import RunRow
+from traitbench.store.traits import Axis, TraitRow
+from traitbench.store.vectors import Vector
+
+# Fitting one trait takes as long as encoding this many texts. Only the progress bar depends on it.
+_TEXTS_PER_TRAIT = 50
+
+_TRIGGERS: Mapping[OperationKind, TriggeredBy] = {
+    "train": "train",
+    "retune": "retune",
+    "retrain": "retrain_buffered",
+}
 
 
 def start(context: Context, caller: Caller, handle: str, body: TrainRequest) -> tuple[RunStarted, bool]:
@@ -46,14 +74,21 @@ def start_in(connection: Connection, queue: Queue, model: ModelRow, body: TrainR
     return launch(connection, queue, model, kind, effort=effort, run_key=key, options=options), True
 
 
+def run(engine: Engine, encoder: Encoder, execution: Execution, *, labels: LabelAxes | None = None) -> None:
+    """Train a version from the model's samples and, with `labels`, from the words of its traits."""
+    with reading(engine) as connection:
+        inputs = _read_inputs(connection, encoder, execution.run)
+    known = encoded(engine, encoder, execution, inputs.labels, share=inputs.share)
+    trained = _fit(encoder, execution, inputs, known, labels if inputs.use_labels else None)
+    with writing(engine) as connection:
+        model = _finish(connection, execution, inputs, trained)
+    if model.zero_data_retention:
+        zero_retention.settle(engine, model.id)
+
+
 def _options(body: TrainRequest) -> dict[str, Any]:
     """Options of a training besides its effort; defaults are left out."""
     return {"reoptimize": body.reoptimize_params} | ({} if body.use_labels else {"use_labels": False})
-
-
-def traits_missing_poles(connection: Connection, model_id: int) -> dict[str, dict[str, int]]:
-    """Sample counts by pole, for the extrinsic traits that have no sample at one of their poles."""
-    return {key: count for key, count in _poles(connection, model_id).items() if not all(count.values())}
 
 
 def _matching_run(connection: Connection, model: ModelRow, key: str) -> str:
@@ -70,18 +105,119 @@ def _check_samples(connection: Connection, model: ModelRow) -> None:
             f"The samples of {model.handle} were purged, so there is nothing to search with. Its versions still score.",
             details={"handle": model.handle},
         )
-    missing = traits_missing_poles(connection, model.id)
+    missing = rules.traits_missing_poles(connection, model.id)
     if missing or not count:
         raise InsufficientSamples(
             f"Every trait of {model.handle} needs a sample above 0.5 and one below. "
             + (f"Add samples to: {', '.join(missing)}." if missing else "The model has no samples. Add some."),
-            details={"traits": _poles(connection, model.id), "lacking": list(missing)},
+            details={"traits": rules.samples_by_pole(connection, model.id), "lacking": list(missing)},
         )
 
 
-def _poles(connection: Connection, model_id: int) -> dict[str, dict[str, int]]:
-    return {
-        trait.key: {"positive": trait.positive_samples, "negative": trait.negative_samples}
-        for trait in traits.read(connection, model_id)
-        if trait.kind == "extrinsic"
-    }
+@dataclass(frozen=True)
+class _TrainingInputs:
+    """What a training uses, except texts.
+
+    Feedback that arrives later has higher ids than all labels here, and stays pending.
+    """
+
+    model: ModelRow
+    traits: Sequence[TraitRow]
+    axes: Mapping[int, Axis]
+    labels: Sequence[samples.Label]
+    fixed: Mapping[str, Any] | None
+    use_labels: bool
+
+    def share(self, texts: int) -> float:
+        """The fraction of the run that encoding this many texts takes."""
+        return texts / (texts + _TEXTS_PER_TRAIT * len(self.traits))
+
+
+def _read_inputs(connection: Connection, encoder: Encoder, run: RunRow) -> _TrainingInputs:
+    model = models.find_by_id(connection, run.model_id)
+    if model is None:
+        raise Fenced(run.id)
+    rows, axes = traits.rows(connection, model.id), traits.axes(connection, model.id)
+    _check_axes(encoder, rows, axes)
+    fixed, use_labels = None, run.options.get("use_labels", True)
+    if run.kind == "retrain" and model.active_version_id is not None:
+        before = versions.read(connection, model.active_version_id).metrics
+        fixed = {key: trait.model_dump(include={"shares", "parameters"}) for key, trait in before.traits.items()}
+        use_labels = before.use_labels
+    return _TrainingInputs(model, rows, axes, samples.labels(connection, model.id), fixed, use_labels is not False)
+
+
+def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, Axis]) -> None:
+    lost = [row.key for row in rows if row.id in axes and axes[row.id].encoder_digest != encoder.digest]
+    if lost:
+        raise FeatureUnavailable(
+            f"The axes of {', '.join(lost)} were discovered with another encoder than {encoder.id}. Choose that encoder"
+            " with TRAITBENCH_ENCODER, or delete these traits and discover again.",
+            details={"traits": lost, "encoder": encoder.id},
+        )
+
+
+def _fit(
+    encoder: Encoder,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    known: Mapping[str, Vector],
+    labels: LabelAxes | None,
+) -> Trained:
+    encoded = execution.fraction
+
+    def report(done: int, total: int) -> None:
+        execution.report("learning", done, total, fraction=encoded + (0.99 - encoded) * done / total)
+
+    # Label axes may take a while; the samples that were encoded last are not to blame for it.
+    execution.announce("learning")
+    axes = {trait.key: inputs.axes[trait.id].vector for trait in inputs.traits if trait.id in inputs.axes}
+    label_axis: Callable[[TraitRow], Vector | None] = _no_axis if labels is None else labels.of
+    return fit(
+        collect(inputs.traits, inputs.labels, known, axes=axes, label_axis=label_axis),
+        encoder=EncoderIdentity.of(encoder),
+        scoring_method=inputs.model.scoring_method,
+        max_depth=inputs.model.max_depth,
+        effort=execution.run.effort,
+        fixed=inputs.fixed,
+        modes=encoder.modes,
+        on_progress=report,
+    )
+
+
+def _no_axis(_trait: TraitRow) -> None:
+    """Learn from the samples alone."""
+
+
+def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.Label]) -> datetime:
+    """Now, but never before the newest training sample: a clock may have been set back in between."""
+    newest = samples.newest(connection, model_id, up_to=labels[-1].id) if labels else None
+    return max(rules.now(), newest or rules.now())
+
+
+def _finish(connection: Connection, execution: Execution, inputs: _TrainingInputs, trained: Trained) -> ModelRow:
+    """Write the version and end the run; return the model, with its current retention flag."""
+    # Lock the model first, then the run: a deletion locks them in the same order.
+    model = models.hold_by_id(connection, inputs.model.id)
+    execution.succeed(connection, phase="learning", total=len(inputs.traits))
+    if model is None or model.state != "busy":
+        raise Fenced(execution.run.id)
+    version_id = versions.add(
+        connection,
+        snapshot=trained.snapshot.to_json(),
+        model_id=model.id,
+        version_no=models.next_version_no(connection, model.id),
+        triggered_by=_TRIGGERS[execution.run.kind],
+        param_hash=param_hash(trained.snapshot),
+        sample_count=len(inputs.labels),
+        run_id=execution.run.id,
+        metrics=trained.metrics | {"use_labels": inputs.use_labels, "elapsed_s": round(execution.elapsed_s, 3)},
+        created_at=_not_before(connection, model.id, inputs.labels),
+    )
+    models.move(connection, model, "ready", now=rules.now(), active_version_id=version_id)
+    retention.prune(connection, model, active_version_id=version_id)
+    if model.zero_data_retention:
+        zero_retention.purge(connection, model.id)
+    elif inputs.labels:
+        samples.learnt(connection, model.id, up_to=inputs.labels[-1].id)
+    return model

@@ -93,16 +93,16 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     from traitbench.encoders.vocabulary import load_vocabulary
     from traitbench.generators.label_axes import LabelAxes
     from traitbench.generators.labels import WORDS
-    from traitbench.lifecycle import discovering, learning, synthesizing
+    from traitbench.lifecycle import discovery, synthesis, training
 
     encoder = load_encoder(settings.encoder, cache=settings.cache)
     vocabulary = partial(load_vocabulary, encoder, cache=settings.cache)
     labels = LabelAxes(encoder.digest, encoder.encode, partial(vocabulary, size=WORDS))
-    train = partial(learning.train, engine, encoder, labels=labels)
+    train = partial(training.run, engine, encoder, labels=labels)
     return {
         **dict.fromkeys(("train", "retune", "retrain"), train),
-        "discover": partial(discovering.discover, engine, encoder),
-        "synthesize": partial(synthesizing.synthesize, engine, encoder, vocabulary),
+        "discover": partial(discovery.run, engine, encoder),
+        "synthesize": partial(synthesis.run, engine, encoder, vocabulary),
     }
 
 

@@ -18,7 +18,7 @@ from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.versions import VersionActivate
 from traitbench.encoders import FULL, Encoder
 from traitbench.errors import ModelBusy
-from traitbench.lifecycle import learning, models, outcomes, retraining, rules, scores, training, versions
+from traitbench.lifecycle import models, outcomes, retraining, rules, scores, training, versions
 from traitbench.lifecycle.context import Context
 from traitbench.runs.worker import Worker, execute
 from traitbench.store import models as stored
@@ -127,7 +127,7 @@ def test_feedback_that_comes_during_a_retrain_waits_for_the_next(context: Contex
     _say(context, handle, times=TEN)
     run_id = str(_row(context, handle).run_id)
     encoder = Meanwhile(context.encoder, lambda: _say(context, handle, times=TEN + 1, first=TEN))
-    bodies = {"retrain": partial(learning.train, context.engine, encoder)}
+    bodies = {"retrain": partial(training.run, context.engine, encoder)}
     execute(Worker(context.engine, context.settings.database_url, "here", bodies, outcomes.fail), run_id)
     assert versions.get(context, AUTHOR, handle, "v2").sample_count == 4 + TEN
     assert _waiting(context, handle) == TEN + 1

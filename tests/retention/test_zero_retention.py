@@ -29,7 +29,7 @@ from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
 from traitbench.encoders import FULL, Encoder
 from traitbench.errors import InsufficientSamples, SamplesPurged, Unavailable
-from traitbench.lifecycle import learning, models, outcomes, retraining, samples, scores, training, traits, versions
+from traitbench.lifecycle import models, outcomes, retraining, samples, scores, training, traits, versions
 from traitbench.lifecycle import zero_retention as zero
 from traitbench.lifecycle.context import Context
 from traitbench.runs.worker import Worker, execute
@@ -204,7 +204,7 @@ class Meanwhile:
 
 
 def _done_while(context: Context, run_id: str | None, happens: Callable[[], object]) -> None:
-    train = partial(learning.train, context.engine, Meanwhile(context.encoder, happens))
+    train = partial(training.run, context.engine, Meanwhile(context.encoder, happens))
     bodies = dict.fromkeys(("train", "retune", "retrain"), train)
     execute(Worker(context.engine, context.settings.database_url, "here", bodies, outcomes.fail), str(run_id))
 

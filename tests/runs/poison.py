@@ -15,7 +15,7 @@ from threading import Thread
 from traitbench.encoders import FULL, Encoder, Vectors
 from traitbench.encoders.registry import load_encoder
 from traitbench.generators import TraitPoles
-from traitbench.lifecycle import learning, outcomes
+from traitbench.lifecycle import outcomes, training
 from traitbench.runs.heartbeat import Heartbeat, WorkerExit
 from traitbench.runs.worker import Worker, serve
 from traitbench.store.engine import open_engine
@@ -60,7 +60,7 @@ def main() -> None:
     engine = open_engine(told["url"])
     encoder = Brittle(load_encoder("ngrams", cache=Path(told["cache"])), told["poison"])
     labels = HangingLabels() if told.get("hangs") else None
-    bodies = {"train": partial(learning.train, engine, encoder, labels=labels)}
+    bodies = {"train": partial(training.run, engine, encoder, labels=labels)}
     deaths = [WorkerExit.from_json(each) for each in told.get("deaths", ())]
     worker = Worker(engine, told["url"], told["executor_id"], bodies, outcomes.fail, deaths=deaths, tell=heartbeat.at)
     serve(worker, ready=heartbeat.ready, judged=heartbeat.judged)
