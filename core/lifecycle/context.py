@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 from sqlalchemy import Engine
 
 from traitbench.encoders import Encoder
+from traitbench.lifecycle.batch.pipeline import Pipelines
 from traitbench.lifecycle.health import Health
-from traitbench.lifecycle.pipeline import Pipelines
 from traitbench.lifecycle.snapshots import Snapshots
 from traitbench.lifecycle.vector_cache import MEBIBYTE, VectorCache
 from traitbench.runs import RunEngine

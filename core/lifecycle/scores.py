@@ -7,7 +7,7 @@ from pydantic_core import to_json
 
 from traitbench.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
 from traitbench.encoders.scheduler import SCHEDULER
-from traitbench.lifecycle import access, explaining, extraction, feedback, fitting, lines, rules, serving
+from traitbench.lifecycle import access, explaining, extraction, feedback, rules, serving
 from traitbench.lifecycle.callers import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.scoring import card
@@ -63,12 +63,12 @@ def _values(
     context: Context, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str
 ) -> dict[str, Any]:
     encoding, snapshot = serving.encoding(context, served), served.snapshot
-    text = fitting.fitted(context, encoding, text)
+    text = serving.fitted(context, encoding, text)
     with SCHEDULER.interactive():
         [positions] = card.positions(snapshot, encoding.encode, [text]).tolist()
         tokens = encoding.tokens(text)
     metadata = serving.metadata(served, request_id)
-    return lines.values(snapshot, card.choose(snapshot, traits), positions, tokens, metadata)
+    return serving.card_values(snapshot, card.choose(snapshot, traits), positions, tokens, metadata)
 
 
 def _asked(

@@ -1,5 +1,10 @@
-"""The version that scores, either the active one or the one that a handle is pinned to, and its encoding of texts."""
+"""What one score and a batch share.
 
+That is the version that scores (the active one, or the one that a handle is pinned to), its encoding of texts, and the
+values of a card.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -8,11 +13,13 @@ from sqlalchemy import Connection
 
 from traitbench.contract.names import ACTIVE, parse_pinned_handle
 from traitbench.encoders import FULL, Encoder
-from traitbench.errors import FeatureUnavailable, ModelNotTrained
+from traitbench.errors import BodyTooLarge, FeatureUnavailable, ModelNotTrained
 from traitbench.lifecycle import access, encoders, rules
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.vector_cache import Encoding
 from traitbench.lifecycle.versions import resolve
+from traitbench.scoring import card, size
+from traitbench.scoring.repeats import shorten
 from traitbench.scoring.snapshot import Snapshot
 from traitbench.store import models
 from traitbench.store.engine import reading
@@ -65,9 +72,29 @@ def find(context: Context, connection: Connection, handle: str, traits: list[str
     return Served(model, version.version_no, snapshot, since)
 
 
+def card_values(
+    snapshot: Snapshot, chosen: Sequence[int], positions: Sequence[float], tokens: int, metadata: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The values of a card (`contract.scores.Card`); `positions` in 0..1 are those on all traits of the snapshot."""
+    return {**card.read(snapshot, chosen, positions).to_wire(), "input_tokens": tokens, "metadata": metadata}
+
+
 def metadata(served: Served, request_id: str) -> dict[str, Any]:
     """The metadata of a card."""
     return {"request_id": request_id, "version_id": f"v{served.version_no}", "sample_ids": []}
+
+
+def fitted(context: Context, encoding: Encoding, content: str) -> str:
+    """The text to encode, with long runs of one character shortened.
+
+    Raises `BodyTooLarge` before anything expensive when it is too large.
+    """
+    text = shorten(content).text
+    try:
+        size.check(text, most_words=context.settings.max_text_words, count_tokens=encoding.tokens)
+    except size.TextTooLarge as error:
+        raise BodyTooLarge(str(error), details=error.details) from None
+    return text
 
 
 def encoding(context: Context, served: Served) -> Encoding:

@@ -10,9 +10,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from traitbench.contract.batch import BatchLine, BatchRequest
-from traitbench.lifecycle import batches
-from traitbench.lifecycle.lines import line
-from traitbench.lifecycle.pipeline import Pipeline
+from traitbench.lifecycle.batch.lines import line, open_batch
+from traitbench.lifecycle.batch.pipeline import Pipeline
 from traitbench.service.body import LINES, Body
 from traitbench.service.caller import CalledForLines
 from traitbench.service.direct import DirectRoute
@@ -66,7 +65,7 @@ def score_batch(call: CalledForLines, handle: PinnedHandle, body: Contents) -> R
 
     A line is the card of the text with its `index`, or the `error` that a request with this text alone would get.
     """
-    return LinesResponse(batches.open_batch(call.context, call.caller, handle, body, request_id=call.request_id))
+    return LinesResponse(open_batch(call.context, call.caller, handle, body, request_id=call.request_id))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pytest
 from tests.contexts import ON_SQLITE, until
 from tests.patience import PATIENCE_S
 from traitbench.errors import Unavailable
-from traitbench.lifecycle.pipeline import AHEAD, Pipeline, Pipelines
+from traitbench.lifecycle.batch.pipeline import AHEAD, Pipeline, Pipelines
 
 pytestmark = ON_SQLITE
 

@@ -12,16 +12,18 @@ from threading import BoundedSemaphore
 
 from pydantic_core import to_json
 
-from traitbench.contract.batch import BatchRequest
+from traitbench.contract.batch import BatchRequest, LineError
 from traitbench.encoders.scheduler import SCHEDULER, WIDTH
 from traitbench.errors import InternalError, TraitbenchError, ValidationFailed
 from traitbench.extract import is_url
-from traitbench.lifecycle import access, encoders, extraction, fitting, lines, rules, serving
-from traitbench.lifecycle.batch_encoding import BatchEncoding
+from traitbench.lifecycle import access, encoders, extraction, rules, serving
+from traitbench.lifecycle.batch.encoding import BatchEncoding
+from traitbench.lifecycle.batch.pipeline import Pipeline
 from traitbench.lifecycle.callers import Caller
 from traitbench.lifecycle.context import Context
-from traitbench.lifecycle.pipeline import Pipeline
-from traitbench.scoring import card
+from traitbench.scoring import card, size
+from traitbench.scoring.repeats import shorten
+from traitbench.scoring.segments import count_words
 
 _FETCHERS = 2
 _ALONE = 10**12
@@ -46,22 +48,27 @@ def open_batch(context: Context, caller: Caller, handle: str, body: BatchRequest
     deep = snapshot.max_depth > 1 and any(trait.aggregation != "none" for trait in snapshot.traits)
 
     def score(contents: Sequence[str]) -> list[bytes]:
-        texts = [fitting.fitted(context, encoding, content) for content in contents]
+        texts = [serving.fitted(context, encoding, content) for content in contents]
         if deep:
             rows, tokens = card.positions(snapshot, encoding.encode, texts), [encoding.tokens(text) for text in texts]
         else:
             vectors, tokens = encoding.whole(texts)
             rows = card.of_vectors(snapshot, vectors)
         pairs = zip(rows.tolist(), tokens, strict=True)
-        return [to_json(lines.values(snapshot, chosen, row, count, metadata)) for row, count in pairs]
+        return [to_json(serving.card_values(snapshot, chosen, row, count, metadata)) for row, count in pairs]
 
     return _pipeline(context, body.contents, score, encoding)
+
+
+def line(index: int, result: bytes) -> bytes:
+    """A line of a batch: a result, a JSON object, with its index in front."""
+    return b'{"index":%d,%b\n' % (index, result[1:])
 
 
 def _pipeline(context: Context, contents: Sequence[str], score: Score, encoding: BatchEncoding) -> Pipeline:
     numbers = {content: number for number, content in enumerate(dict.fromkeys(contents))}
     distinct = list(numbers)
-    ahead = [fitting.ahead(context, content) for content in distinct]
+    ahead = [_ahead(context, content) for content in distinct]
 
     def make(several: Sequence[int]) -> list[bytes]:
         texts = [distinct[number] for number in several]
@@ -80,6 +87,12 @@ def _pipeline(context: Context, contents: Sequence[str], score: Score, encoding:
         live=context.batches,
         finish=encoding.finish,
     )
+
+
+def _ahead(context: Context, content: str) -> str:
+    """The text to encode, for looking up its vectors in advance; empty if it has too many words to be scored."""
+    text, most_words = shorten(content).text, context.settings.max_text_words
+    return text if size.is_small(text, most_words=most_words) or count_words(text) <= most_words else ""
 
 
 def _together(score: Score, texts: Sequence[str]) -> list[bytes]:
@@ -101,10 +114,15 @@ def _alone(context: Context, score: Score, content: str) -> bytes:
         [line] = score([_text_of(context, content)])
         return line
     except TraitbenchError as error:
-        return lines.failed(error)
+        return _failed(error)
     except Exception as error:
         _log.error("a text of a batch could not be scored: %s", _place(error))
-        return lines.failed(InternalError("The service failed at this text; its log has the reason."))
+        return _failed(InternalError("The service failed at this text; its log has the reason."))
+
+
+def _failed(error: TraitbenchError) -> bytes:
+    """The result of a text that cannot be scored."""
+    return to_json({"error": LineError(code=error.code, message=error.message, details=error.details)})
 
 
 def _check(content: str) -> None:

@@ -18,9 +18,10 @@ from traitbench.contract.scores import ScoreRequest
 from traitbench.encoders import FULL, Encoder, Vectors, counted_apart
 from traitbench.errors import ModelArchived, TraitbenchError, ValidationFailed
 from traitbench.extract import Extracted
-from traitbench.lifecycle import batch_encoding, batches, models, scores, training, versions
+from traitbench.lifecycle import models, scores, training, versions
+from traitbench.lifecycle.batch import encoding
+from traitbench.lifecycle.batch.lines import line, open_batch
 from traitbench.lifecycle.context import Context
-from traitbench.lifecycle.lines import line
 from traitbench.lifecycle.vector_cache import VectorCache
 from traitbench.scoring import card, segments
 from traitbench.scoring.snapshot import Snapshot
@@ -84,7 +85,7 @@ def counting(quiet: Context) -> tuple[Context, Counting]:
 
 def lines(context: Context, handle: str, texts: Sequence[str], **fields: Any) -> list[bytes]:
     body = BatchRequest(contents=list(texts), **fields)
-    opened = batches.open_batch(context, SCORER, handle, body, request_id="req_1")
+    opened = open_batch(context, SCORER, handle, body, request_id="req_1")
     made = [line(place, result) for place, result in opened]
     opened.join()
     return made
@@ -136,7 +137,7 @@ def test_a_long_text_is_encoded_in_blocks_to_the_same_line(quiet: Context, monke
     handle = trained_here(quiet)
     texts = [TEXTS[0], LONG, LONG + TEXTS[1]]
     alone = cards(quiet, handle, texts)
-    for module in (segments, batch_encoding):
+    for module in (segments, encoding):
         monkeypatch.setattr(module, "AT_ONCE", 2)
     for cache in (VectorCache(0), VectorCache(ROOM)):
         assert lines(replace(quiet, vectors=cache), handle, texts) == alone
@@ -184,7 +185,7 @@ def test_what_was_lost_on_the_way_is_all_that_is_encoded_again(
 ) -> None:
     context, encoder = counting
     handle, texts = trained_here(quiet), [*TEXTS, *(f"{text} again" for text in TEXTS)]
-    broken = batches.open_batch(context, SCORER, handle, BatchRequest(contents=texts), request_id="req_1")
+    broken = open_batch(context, SCORER, handle, BatchRequest(contents=texts), request_id="req_1")
     taking = broken.__iter__()
     for _ in range(10):
         next(taking)
@@ -203,7 +204,7 @@ def begin(context: Context, handle: str, gate: Gate) -> tuple[Iterator[tuple[int
     """A batch whose first line has been taken, while the second one waits for the gate."""
     gated = replace(context, extract=gate)
     body = BatchRequest(contents=["thank you", "https://held.example/", *TEXTS])
-    taking = iter(batches.open_batch(gated, SCORER, handle, body, request_id="req_1"))
+    taking = iter(open_batch(gated, SCORER, handle, body, request_id="req_1"))
     assert b'"v1"' in next(taking)[1]
     return taking, gated
 
@@ -292,7 +293,7 @@ def test_addresses_are_fetched_once_each_and_only_as_far_as_lines_are_taken(quie
 
 def opening(context: Context, handle: str, **fields: Any) -> TraitbenchError:
     with pytest.raises(TraitbenchError) as caught:
-        batches.open_batch(context, SCORER, handle, BatchRequest(contents=["x"], **fields), request_id="req_1")
+        open_batch(context, SCORER, handle, BatchRequest(contents=["x"], **fields), request_id="req_1")
     return caught.value
 
 
