@@ -347,6 +347,8 @@ def error_for(code: str, status: int) -> type[TraitbenchError]:
 
 
 def _tree(root: type[TraitbenchError]) -> Iterator[type[TraitbenchError]]:
+    """The classes of this module: only they are sent, and which others exist depends on what a process has loaded."""
     for cls in root.__subclasses__():
-        yield cls
-        yield from _tree(cls)
+        if cls.__module__ == __name__:
+            yield cls
+            yield from _tree(cls)

@@ -39,7 +39,7 @@ CELLS = {
 
 def codes(root: type[TraitbenchError] = TraitbenchError) -> Iterator[type[TraitbenchError]]:
     for error in root.__subclasses__():
-        if "code" in vars(error):
+        if "code" in vars(error) and error.__module__ == errors.__name__:
             yield error
         yield from codes(error)
 
