@@ -24,7 +24,7 @@ from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.lifecycle import bundles, models, samples, training, traits
 from traitbench.lifecycle.callers import Caller
 from traitbench.lifecycle.context import Context, open_context
-from traitbench.lifecycle.outcomes import fail
+from traitbench.lifecycle.model_runs import fail
 from traitbench.lifecycle.worker import bodies
 from traitbench.runs.worker import Worker, execute
 from traitbench.settings import Settings

@@ -8,8 +8,7 @@ from sqlalchemy import Connection
 from traitbench.contract.models import DEFAULT_EFFORT, RunStarted
 from traitbench.errors import DuplicateRun, ModelBusy
 from traitbench.lifecycle import rules
-from traitbench.lifecycle.launch import launch
-from traitbench.lifecycle.run_keys import run_key
+from traitbench.lifecycle.model_runs import launch, run_key
 from traitbench.runs import Queue
 from traitbench.states import Outcome
 from traitbench.store import runs

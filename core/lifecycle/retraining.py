@@ -21,8 +21,7 @@ from sqlalchemy import Connection, Engine
 
 from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
 from traitbench.lifecycle import rules, sweeps
-from traitbench.lifecycle.launch import launch
-from traitbench.lifecycle.run_keys import run_key
+from traitbench.lifecycle.model_runs import launch, run_key
 from traitbench.runs import Queue
 from traitbench.settings import Settings
 from traitbench.states import Outcome, outcome

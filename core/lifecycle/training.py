@@ -24,8 +24,7 @@ from traitbench.lifecycle import access, retention, rules, zero_retention
 from traitbench.lifecycle.callers import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.encoding import encoded
-from traitbench.lifecycle.launch import launch
-from traitbench.lifecycle.run_keys import run_key
+from traitbench.lifecycle.model_runs import launch, run_key
 from traitbench.runs import Queue
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.scoring.collect import collect

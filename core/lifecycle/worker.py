@@ -23,7 +23,7 @@ from sqlalchemy import Engine
 
 from traitbench import logs
 from traitbench.contract.models import OperationKind
-from traitbench.lifecycle import outcomes, retraining, zero_retention
+from traitbench.lifecycle import model_runs, retraining, zero_retention
 from traitbench.lifecycle.loading import Loading
 from traitbench.runs.engine import LOCAL
 from traitbench.runs.execution import Execution
@@ -76,7 +76,7 @@ def _work(told: Mapping[str, Any], heartbeat: Heartbeat) -> None:
         url=settings.database_url,
         executor_id=executor_id,
         bodies=_bodies_in_time(engine, settings, heartbeat),
-        fail=outcomes.fail,
+        fail=model_runs.fail,
         schedules=_schedules(engine, settings),
         deaths=[WorkerExit.from_json(each) for each in told.get("deaths", ())],
         tell=heartbeat.at,

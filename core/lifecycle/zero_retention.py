@@ -20,7 +20,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 
 from traitbench.errors import Unavailable, UnreadableRow
-from traitbench.lifecycle import outcomes, rules, sweeps
+from traitbench.lifecycle import model_runs, rules, sweeps
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
 from traitbench.store import damage, models, runs, samples, text_vectors, traits, versions
 from traitbench.store.engine import clean, cleanable, reading, writing
@@ -43,7 +43,7 @@ def cancel(connection: Connection, model: ModelRow) -> str | None:
     run = runs.read_to_end(connection, model.run_id) if model.state == "busy" and model.run_id else None
     if run is None:
         return None
-    outcomes.fail(connection, run, code="cancelled", message="Zero data retention was switched on.")
+    model_runs.fail(connection, run, code="cancelled", message="Zero data retention was switched on.")
     return run.id
 
 

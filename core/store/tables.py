@@ -236,7 +236,7 @@ runs = Table(
     _model_id(),
     Column("kind", String, nullable=False),
     Column("effort", String, nullable=False),
-    # Runs with equal keys do the same work (`lifecycle.run_keys`); options are parameters besides the effort.
+    # Runs with equal keys do the same work (`lifecycle.model_runs`); options are parameters besides the effort.
     Column("run_key", String, nullable=False, server_default=""),
     Column("options", _Json, nullable=False, server_default="{}"),
     Column("status", String, nullable=False),

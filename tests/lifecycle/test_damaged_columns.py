@@ -19,7 +19,18 @@ from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.errors import Unauthenticated
-from traitbench.lifecycle import bundles, keys, models, operating, outcomes, samples, scores, training, traits, versions
+from traitbench.lifecycle import (
+    bundles,
+    keys,
+    model_runs,
+    models,
+    operating,
+    samples,
+    scores,
+    training,
+    traits,
+    versions,
+)
 from traitbench.lifecycle.context import Context
 from traitbench.runs import quarantine
 from traitbench.runs.heartbeat import WorkerExit, WorkItem
@@ -186,7 +197,7 @@ def test_a_run_whose_last_strike_cannot_be_read_does_not_hold_up_the_worker(own:
     handle = draft(own, warm=2, cold=2)
     run_id = str(training.start(own, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
     _damage(own, handle, tables.runs.c.struck_at, damage)
-    quarantine.judge(own.engine, [WorkerExit("slow", {run_id: WorkItem("learning", 3)})], outcomes.fail)
+    quarantine.judge(own.engine, [WorkerExit("slow", {run_id: WorkItem("learning", 3)})], model_runs.fail)
     with reading(own.engine) as connection:
         run = run_rows.read(connection, run_id)
     assert run is not None

@@ -11,7 +11,7 @@ from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate, SynthesizeRequest
 from traitbench.contract.traits import DiscoverRequest, Trait, TraitInput, TraitsCreate, TraitUpdate
 from traitbench.errors import DuplicateRun, InsufficientSamples, ModelArchived, ModelBusy, ModelNotDraft
-from traitbench.lifecycle import discovery, models, outcomes, samples, synthesis, training, traits, versions
+from traitbench.lifecycle import discovery, model_runs, models, samples, synthesis, training, traits, versions
 from traitbench.lifecycle.context import Context
 from traitbench.sample_data import demo_models
 from traitbench.scoring.discover import FEWEST_TEXTS
@@ -145,7 +145,7 @@ def test_a_failed_discovery_leaves_a_draft_and_may_be_repeated(context: Context)
     with writing(context.engine) as connection:
         run = runs.read(connection, str(first.run_id))
         assert run is not None
-        assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
+        assert model_runs.fail(connection, run, code="internal_error", message="It failed.")
     model = models.get(context, AUTHOR, handle)
     assert model.last_operation is not None
     assert (model.state, model.last_operation.status) == ("draft", "failed")

@@ -18,7 +18,7 @@ from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.versions import VersionActivate
 from traitbench.encoders import FULL, Encoder
 from traitbench.errors import ModelBusy
-from traitbench.lifecycle import models, outcomes, retraining, rules, scores, training, versions
+from traitbench.lifecycle import model_runs, models, retraining, rules, scores, training, versions
 from traitbench.lifecycle.context import Context
 from traitbench.runs.worker import Worker, execute
 from traitbench.store import models as stored
@@ -60,7 +60,7 @@ def _fail(context: Context, handle: str) -> str:
     with writing(context.engine) as connection:
         run = runs.read(connection, str(_row(context, handle).run_id))
         assert run is not None
-        outcomes.fail(connection, run, code="internal_error", message="It failed.")
+        model_runs.fail(connection, run, code="internal_error", message="It failed.")
     return run.id
 
 
@@ -128,7 +128,7 @@ def test_feedback_that_comes_during_a_retrain_waits_for_the_next(context: Contex
     run_id = str(_row(context, handle).run_id)
     encoder = Meanwhile(context.encoder, lambda: _say(context, handle, times=TEN + 1, first=TEN))
     bodies = {"retrain": partial(training.run, context.engine, encoder)}
-    execute(Worker(context.engine, context.settings.database_url, "here", bodies, outcomes.fail), run_id)
+    execute(Worker(context.engine, context.settings.database_url, "here", bodies, model_runs.fail), run_id)
     assert versions.get(context, AUTHOR, handle, "v2").sample_count == 4 + TEN
     assert _waiting(context, handle) == TEN + 1
     _sweep(context)
@@ -168,7 +168,7 @@ def test_a_busy_model_keeps_feedback_waiting_until_it_is_done(context: Context) 
     with writing(context.engine) as connection:
         run = runs.read(connection, str(searched.run_id))
         assert run is not None
-        outcomes.fail(connection, run, code="internal_error", message="It failed.")
+        model_runs.fail(connection, run, code="internal_error", message="It failed.")
     _sweep(context)
     assert len(_retrains(context, handle)) == 1
 

@@ -6,7 +6,7 @@ from tests.contexts import AUTHOR, draft, settled, trained_here
 from traitbench.contract.models import TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.errors import InsufficientSamples, ModelBusy, SamplesPurged
-from traitbench.lifecycle import models, outcomes, samples, scores, training, versions
+from traitbench.lifecycle import model_runs, models, samples, scores, training, versions
 from traitbench.lifecycle.context import Context
 from traitbench.store import models as stored
 from traitbench.store import runs
@@ -54,7 +54,7 @@ def test_the_old_version_serves_while_a_search_runs_and_after_it_failed(context:
         with writing(context.engine) as connection:
             run = runs.read(connection, str(started.run_id))
             assert run is not None
-            outcomes.fail(connection, run, code="internal_error", message="It failed.")
+            model_runs.fail(connection, run, code="internal_error", message="It failed.")
     assert model.last_operation is not None
     assert (model.last_operation.kind, model.last_operation.status) == ("retune", "failed")
 

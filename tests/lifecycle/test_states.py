@@ -12,7 +12,7 @@ from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
 from traitbench.contract.versions import VersionActivate
 from traitbench.errors import ModelArchived, ModelBusy, ModelNotDraft, ModelNotTrained, TraitbenchError
-from traitbench.lifecycle import models, outcomes, rules, samples, scores, training, traits, versions
+from traitbench.lifecycle import model_runs, models, rules, samples, scores, training, traits, versions
 from traitbench.lifecycle.context import Context
 from traitbench.store import models as stored
 from traitbench.store import runs
@@ -89,7 +89,7 @@ def made(context: Context, working: Context) -> dict[State, Callable[[], tuple[C
             assert model is not None
             run = runs.read(connection, str(model.run_id))
             assert run is not None
-            assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
+            assert model_runs.fail(connection, run, code="internal_error", message="It failed.")
         return context, handle
 
     def archived() -> tuple[Context, str]:
@@ -143,8 +143,8 @@ def test_a_run_that_fails_on_a_trained_model_leaves_it_ready(working: Context) -
         stored.move(connection, model, "busy", now=rules.now(), run_id=f"{model.run_id}x")
         run = runs.read(connection, f"{model.run_id}x")
         assert run is not None
-        assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
-        assert not outcomes.fail(connection, run, code="internal_error", message="It failed.")
+        assert model_runs.fail(connection, run, code="internal_error", message="It failed.")
+        assert not model_runs.fail(connection, run, code="internal_error", message="It failed.")
     after = models.get(working, AUTHOR, handle)
     assert (after.state, after.version_no) == ("ready", 1)
     assert after.last_operation is not None

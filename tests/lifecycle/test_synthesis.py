@@ -18,7 +18,7 @@ from traitbench.errors import (
     UnsupportedSynthType,
     ValidationFailed,
 )
-from traitbench.lifecycle import models, outcomes, samples, synthesis, training, traits, versions
+from traitbench.lifecycle import model_runs, models, samples, synthesis, training, traits, versions
 from traitbench.lifecycle.context import Context
 from traitbench.store import runs, tables
 from traitbench.store.engine import reading, writing
@@ -191,7 +191,7 @@ def test_a_failed_synthesis_leaves_a_draft_and_may_be_repeated(context: Context)
     with writing(context.engine) as connection:
         run = runs.read(connection, str(first.run_id))
         assert run is not None
-        assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
+        assert model_runs.fail(connection, run, code="internal_error", message="It failed.")
     assert models.get(context, AUTHOR, handle).state == "draft"
     assert synthesis.start(context, AUTHOR, handle, LOW).run_id != first.run_id
 

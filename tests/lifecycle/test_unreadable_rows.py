@@ -22,8 +22,8 @@ from traitbench.errors import UnreadableRow
 from traitbench.lifecycle import (
     bundles,
     cards,
+    model_runs,
     models,
-    outcomes,
     retraining,
     samples,
     scores,
@@ -308,5 +308,5 @@ def test_a_run_with_damaged_options_is_settled_with_the_others(own: Context, spo
     with writing(own.engine) as connection:
         alive = {run.id: run for run in run_rows.live(connection)}
         for run_id in started:
-            assert outcomes.fail(connection, alive[str(run_id)], code="interrupted", message="The run was lost.")
+            assert model_runs.fail(connection, alive[str(run_id)], code="interrupted", message="The run was lost.")
     assert [models.get(own, SCORER, handle).state for handle in busy] == ["failed", "failed"]

@@ -15,7 +15,7 @@ from traitbench import app
 from traitbench.app.local import preview
 from traitbench.client import Traitbench
 from traitbench.contract.models import OperationKind, Progress
-from traitbench.lifecycle import outcomes, rules
+from traitbench.lifecycle import model_runs, rules
 from traitbench.lifecycle.context import Context
 from traitbench.runs import queue
 from traitbench.scoring.snapshot import param_hash
@@ -93,7 +93,7 @@ def end_badly(context: Context, run_id: str, message: str) -> None:
     with writing(context.engine) as connection:
         run = runs.read(connection, run_id)
         assert run is not None
-        assert outcomes.fail(connection, run, code="internal_error", message=message)
+        assert model_runs.fail(connection, run, code="internal_error", message=message)
 
 
 def add_version(context: Context, handle: str, client: Traitbench) -> int:

@@ -29,7 +29,7 @@ from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
 from traitbench.encoders import FULL, Encoder
 from traitbench.errors import InsufficientSamples, SamplesPurged, Unavailable
-from traitbench.lifecycle import models, outcomes, retraining, samples, scores, training, traits, versions
+from traitbench.lifecycle import model_runs, models, retraining, samples, scores, training, traits, versions
 from traitbench.lifecycle import zero_retention as zero
 from traitbench.lifecycle.context import Context
 from traitbench.runs.worker import Worker, execute
@@ -141,7 +141,7 @@ def test_a_training_that_fails_leaves_the_samples_for_the_next(context: Context)
         raise RuntimeError(MARK)
 
     execute(
-        Worker(context.engine, context.settings.database_url, "here", {"train": broken}, outcomes.fail),
+        Worker(context.engine, context.settings.database_url, "here", {"train": broken}, model_runs.fail),
         str(started.run_id),
     )
     model = models.get(context, AUTHOR, handle)
@@ -206,7 +206,7 @@ class Meanwhile:
 def _done_while(context: Context, run_id: str | None, happens: Callable[[], object]) -> None:
     train = partial(training.run, context.engine, Meanwhile(context.encoder, happens))
     bodies = dict.fromkeys(("train", "retune", "retrain"), train)
-    execute(Worker(context.engine, context.settings.database_url, "here", bodies, outcomes.fail), str(run_id))
+    execute(Worker(context.engine, context.settings.database_url, "here", bodies, model_runs.fail), str(run_id))
 
 
 def test_a_run_in_flight_is_cancelled_and_stores_nothing(context: Context) -> None:

@@ -15,7 +15,7 @@ from threading import Thread
 from traitbench.encoders import FULL, Encoder, Vectors
 from traitbench.encoders.registry import load_encoder
 from traitbench.generators import TraitPoles
-from traitbench.lifecycle import outcomes, training
+from traitbench.lifecycle import model_runs, training
 from traitbench.runs.heartbeat import Heartbeat, WorkerExit
 from traitbench.runs.worker import Worker, serve
 from traitbench.store.engine import open_engine
@@ -62,7 +62,7 @@ def main() -> None:
     labels = HangingLabels() if told.get("hangs") else None
     bodies = {"train": partial(training.run, engine, encoder, labels=labels)}
     deaths = [WorkerExit.from_json(each) for each in told.get("deaths", ())]
-    worker = Worker(engine, told["url"], told["executor_id"], bodies, outcomes.fail, deaths=deaths, tell=heartbeat.at)
+    worker = Worker(engine, told["url"], told["executor_id"], bodies, model_runs.fail, deaths=deaths, tell=heartbeat.at)
     serve(worker, ready=heartbeat.ready, judged=heartbeat.judged)
     os._exit(1)
 

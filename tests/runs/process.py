@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from threading import Thread
 
-from traitbench.lifecycle import outcomes
+from traitbench.lifecycle import model_runs
 from traitbench.runs.execution import Execution
 from traitbench.runs.watchdog import WatchdogIntervals
 from traitbench.runs.worker import Worker, serve
@@ -41,7 +41,7 @@ def main() -> None:
 
     sys.addaudithook(note)
     Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
-    worker = Worker(engine, told["url"], told["executor_id"], {"train": count}, outcomes.fail)
+    worker = Worker(engine, told["url"], told["executor_id"], {"train": count}, model_runs.fail)
     intervals = WatchdogIntervals(heartbeat_s=0.2, expiry_s=told["expiry_s"], reconcile_every=2, keep_s=told["keep_s"])
     serve(worker, ready=lambda: write("ready"), intervals=intervals)
     write("buried")

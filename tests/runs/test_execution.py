@@ -9,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 from tests.patience import PATIENCE_S
 from tests.runs.conftest import Yard
 from traitbench.errors import InsufficientSamples
-from traitbench.lifecycle import outcomes, rules
+from traitbench.lifecycle import model_runs, rules
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.runs.heartbeat import WorkItem
 from traitbench.runs.worker import Body, Worker, execute, persist
@@ -19,7 +19,7 @@ from traitbench.store.errors import unavailable
 
 
 def _worker(yard: Yard, body: Body) -> Worker:
-    return Worker(yard.engine, yard.settings.database_url, "one", {"train": body}, outcomes.fail)
+    return Worker(yard.engine, yard.settings.database_url, "one", {"train": body}, model_runs.fail)
 
 
 def _raise(error: Exception) -> Body:

@@ -8,7 +8,7 @@ import pytest
 from tests.contexts import ON_SQLITE, until
 from tests.runs.conftest import ROOT, Yard
 from traitbench.contract.models import LastOperation
-from traitbench.lifecycle import outcomes, rules
+from traitbench.lifecycle import model_runs, rules
 from traitbench.runs.engine import Runs
 from traitbench.runs.heartbeat import Cause, WorkerExit, WorkItem
 from traitbench.runs.quarantine import judge
@@ -67,7 +67,7 @@ def _blamed(yard: Yard, model_id: int, run_id: str, cause: Cause, *places: WorkI
     with writing(yard.engine) as connection:
         models.change(connection, model_id, now=rules.now(), run_id=run_id)
     for place in places:
-        judge(yard.engine, [WorkerExit(cause, {run_id: place})], outcomes.fail)
+        judge(yard.engine, [WorkerExit(cause, {run_id: place})], model_runs.fail)
     return yard.run(run_id).status
 
 
@@ -141,6 +141,6 @@ def test_who_has_ended_or_is_unknown_is_not_blamed(yard: Yard) -> None:
     judge(
         yard.engine,
         [WorkerExit("crashed", {run_id: WorkItem("learning"), "run_unknown": WorkItem("learning")})],
-        outcomes.fail,
+        model_runs.fail,
     )
     assert yard.run(run_id).strikes == 0

@@ -29,7 +29,7 @@ from tests.states.walker import NOBODY, Walker, step
 from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.lifecycle import outcomes, retraining
+from traitbench.lifecycle import model_runs, retraining
 from traitbench.store import runs
 from traitbench.store.engine import writing
 
@@ -217,7 +217,7 @@ class Walk(Walker):
         with writing(self.ground.context.engine) as connection:
             run = runs.read(connection, self.reference.run.id)
             assert run is not None
-            assert outcomes.fail(connection, run, code="internal_error", message="It failed.")
+            assert model_runs.fail(connection, run, code="internal_error", message="It failed.")
         self.reference.fail("internal_error")
         self.over.append(self.reference.run.id)
 

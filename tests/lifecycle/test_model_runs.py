@@ -10,7 +10,7 @@ from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitUpdate
 from traitbench.lifecycle import samples, traits
 from traitbench.lifecycle.context import Context
-from traitbench.lifecycle.run_keys import run_key
+from traitbench.lifecycle.model_runs import run_key
 from traitbench.store import models as stored
 from traitbench.store.engine import reading
 
