@@ -86,8 +86,7 @@ def worker() -> None:
             "On SQLite, `traitbench` and `traitbench serve` start a worker themselves."
         )
     from traitbench.app.serving.serve import until_told
-    from traitbench.lifecycle.context import open_store
-    from traitbench.lifecycle.greeting import WORKER, greeting
+    from traitbench.lifecycle.context import WORKER, greeting, open_store
     from traitbench.runs.engine import Runs
 
     logs.configure(level=settings.log_level, form=settings.log_form)

@@ -22,7 +22,7 @@ from traitbench.contract.models import Model, ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.lifecycle import bundles, models, samples, training, traits
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context, open_context
 from traitbench.lifecycle.model_runs import fail
 from traitbench.lifecycle.worker import bodies

@@ -13,7 +13,6 @@ from sqlalchemy import Connection
 
 from traitbench.contract.names import Handle, parse_handle, parse_pinned_handle
 from traitbench.errors import InsufficientScope, ModelNotFound, NamespaceForbidden, TraitNotFound
-from traitbench.lifecycle.callers import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.store import models, traits
 from traitbench.store.engine import reading
@@ -52,6 +51,15 @@ Operation = Literal[
     "metrics",
 ]
 Reach = Literal["read", "owned read", "write"]
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The key behind a request, as far as the access rules need to know it."""
+
+    key_id: str
+    scope: Literal["scoring", "authoring"]
+    namespaces: frozenset[str]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from traitbench.contract.bundles import FORMAT, Bundle, BundledSample, digest, d
 from traitbench.contract.models import Model, ModelCreate
 from traitbench.errors import HandleTaken
 from traitbench.lifecycle import access, rules
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.bundle_checks import check
-from traitbench.lifecycle.callers import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.store import bundles, models
 from traitbench.store.engine import reading, writing

@@ -13,7 +13,7 @@ from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.lifecycle import access
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.store import models, traits, versions
 from traitbench.store.engine import reading

@@ -1,10 +1,10 @@
 """Dependencies shared by all operations: settings, store, runs and encoder. Opened once, closed once."""
 
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from sqlalchemy import Engine
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from traitbench.extract import Extracted
 
 Value = TypeVar("Value")
+
+WORKER = "traitbench.lifecycle.worker"
+"""The module that the worker process runs."""
 
 _CHECK_SECONDS = 2.0
 
@@ -105,7 +108,6 @@ def open_context(settings: Settings, *, runs: bool = True) -> Context:
     """Open everything and start the worker; with `runs=False` runs are only queued."""
     # Imported here so that the key commands do not load the run engine and the encoder.
     from traitbench.encoders.registry import load_encoder
-    from traitbench.lifecycle.greeting import WORKER, greeting
     from traitbench.runs.engine import Runs
 
     engine = open_store(settings, check_s=_CHECK_SECONDS)
@@ -128,6 +130,11 @@ def open_context(settings: Settings, *, runs: bool = True) -> Context:
         read_cache=ReadCache(engine),
         extract=_extract if settings.fetch_urls else _fetch_nothing,
     )
+
+
+def greeting(settings: Settings) -> Mapping[str, Any]:
+    """What a service sends its worker process at the start, as JSON; the worker reads it with `Settings.from_json`."""
+    return {"settings": settings.to_json()}
 
 
 def open_store(settings: Settings, *, check_s: float = 0.0) -> Engine:

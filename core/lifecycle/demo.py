@@ -16,7 +16,7 @@ from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import HandleTaken, TraitbenchError
 from traitbench.lifecycle import access, models, samples, training, traits
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.sample_data import DemoModel, demo_models
 from traitbench.store import models as stored

@@ -18,7 +18,7 @@ from traitbench.contract.traits import DiscoverRequest
 from traitbench.encoders import Encoder
 from traitbench.errors import InsufficientSamples
 from traitbench.lifecycle import access, derivations, rules
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.encoding import encoded
 from traitbench.runs.execution import Execution, Fenced

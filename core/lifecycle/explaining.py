@@ -18,7 +18,7 @@ from traitbench.contract.explanations import Explanation, Nearest, Neighbour
 from traitbench.encoders.scheduler import SCHEDULER
 from traitbench.errors import InsufficientScope, ModelNotFound, NamespaceForbidden
 from traitbench.lifecycle import access, encoders
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.serving import Served, encoding
 from traitbench.scoring.explain import Explained, Reasons, explain

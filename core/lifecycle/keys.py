@@ -26,7 +26,7 @@ from traitbench.contract.names import NAMESPACE
 from traitbench.contract.unreadable import Unreadable
 from traitbench.errors import Unauthenticated, ValidationFailed
 from traitbench.lifecycle import rules
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.store import keys
 from traitbench.store.engine import reading, writing

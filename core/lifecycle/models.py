@@ -13,7 +13,7 @@ from traitbench.errors import (
     UnsupportedScoringMethod,
 )
 from traitbench.lifecycle import access, free_form, retention, rules, zero_retention
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.states import Outcome
 from traitbench.store import models, runs, text_vectors

@@ -10,7 +10,7 @@ from traitbench.contract.page import LARGEST_SAMPLE_PAGE, SamplePage
 from traitbench.contract.samples import SampleIds, SampleInput, SamplesCreate, text_hash
 from traitbench.errors import SampleNotFound
 from traitbench.lifecycle import access, rules
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.store import models, samples, traits
 from traitbench.store.cursors import paged, read_number

@@ -8,7 +8,7 @@ from pydantic_core import to_json
 from traitbench.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
 from traitbench.encoders.scheduler import SCHEDULER
 from traitbench.lifecycle import access, explaining, extraction, feedback, rules, serving
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.scoring import card
 from traitbench.store.engine import reading

@@ -17,7 +17,7 @@ from traitbench.errors import InsufficientSamples, TraitbenchError, UnsupportedS
 from traitbench.generators import SYNTH_TYPES, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
 from traitbench.generators.offline import synthesize as generate
 from traitbench.lifecycle import access, derivations, rules
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.scoring.inputs import Vocabulary

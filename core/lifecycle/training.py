@@ -21,7 +21,7 @@ from traitbench.encoders import Encoder
 from traitbench.errors import FeatureUnavailable, InsufficientSamples, ModelBusy, SamplesPurged
 from traitbench.generators.label_axes import LabelAxes
 from traitbench.lifecycle import access, retention, rules, zero_retention
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.encoding import encoded
 from traitbench.lifecycle.model_runs import launch, run_key

@@ -11,7 +11,7 @@ from traitbench.contract.names import trait_key
 from traitbench.contract.traits import Trait, TraitInput, TraitList, TraitsCreate, TraitUpdate
 from traitbench.errors import DuplicateTrait, ValidationFailed
 from traitbench.lifecycle import access, rules
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.store import models, traits
 from traitbench.store.engine import reading, writing

@@ -7,7 +7,7 @@ from traitbench.contract.page import LARGEST_PAGE, VersionPage
 from traitbench.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
 from traitbench.errors import ModelNotTrained, TagNotFound, VersionNotFound
 from traitbench.lifecycle import access, rules
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.store import models, versions
 from traitbench.store.cursors import paged, read_number

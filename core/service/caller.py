@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from traitbench.lifecycle import access, keys
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import CacheMiss, Context
 from traitbench.service.accept import negotiate
 from traitbench.service.body import JSON, LINES, MARKDOWN, TEXT

@@ -21,7 +21,7 @@ from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model
 from traitbench.errors import BodyTooLarge, InternalError, TraitbenchError, Unavailable, error_for
 from traitbench.lifecycle import bundles
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import open_context
 from traitbench.service.body import parsed_json, validated
 from traitbench.settings import Settings, child_environment

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.service.accept import negotiate
 from traitbench.service.body import TEXT
 from traitbench.service.caller import Admission, Call

@@ -15,7 +15,7 @@ from traitbench.errors import (
     TraitNotFound,
 )
 from traitbench.lifecycle import access
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 
 pytestmark = ON_SQLITE

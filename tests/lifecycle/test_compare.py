@@ -16,7 +16,7 @@ from traitbench.errors import (
     VersionNotFound,
 )
 from traitbench.lifecycle import models, scores
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 
 pytestmark = ON_SQLITE

@@ -9,7 +9,7 @@ from traitbench.contract.models import ModelCreate
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.lifecycle import models, samples, traits
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.demo import ensure_demo_models
 from traitbench.sample_data import demo_models

@@ -18,7 +18,7 @@ from traitbench.contract.scores import Card, ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.extract import extract
 from traitbench.lifecycle import bundles, discovery, models, samples, scores, training, traits
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.store import tables
 from traitbench.store.engine import writing

@@ -21,7 +21,7 @@ from traitbench.errors import (
 )
 from traitbench.extract import extract
 from traitbench.lifecycle import extraction, feedback, models, samples, scores, training, traits, versions
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.store import models as stored
 from traitbench.store.engine import reading

@@ -21,7 +21,7 @@ from traitbench.errors import (
     ValidationFailed,
 )
 from traitbench.lifecycle import models, traits
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 
 

@@ -24,7 +24,7 @@ from traitbench.errors import (
     VersionNotFound,
 )
 from traitbench.lifecycle import models, samples, scores, training, traits, versions
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.scoring import card
 from traitbench.scoring.snapshot import Snapshot

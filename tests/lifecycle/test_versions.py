@@ -13,7 +13,7 @@ from traitbench.errors import (
     VersionNotFound,
 )
 from traitbench.lifecycle import models, rules, versions
-from traitbench.lifecycle.callers import Caller
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.store import models as stored
 from traitbench.store import versions as stored_versions

@@ -17,9 +17,9 @@ from traitbench.encoders.scheduler import SCHEDULER, WIDTH
 from traitbench.errors import InternalError, TraitbenchError, ValidationFailed
 from traitbench.extract import is_url
 from traitbench.lifecycle import access, encoders, extraction, rules, serving
+from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.batch.encoding import BatchEncoding
 from traitbench.lifecycle.batch.pipeline import Pipeline
-from traitbench.lifecycle.callers import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.scoring import card, size
 from traitbench.scoring.repeats import shorten
