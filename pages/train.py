@@ -17,8 +17,7 @@ from traitbench.app.widgets.samples.doctor import draw_doctor_line
 from traitbench.app.widgets.train.gained import draw_gained
 from traitbench.app.widgets.train.learning import draw_learning
 from traitbench.app.widgets.train.retune import draw_retune, why_no_search
-from traitbench.app.widgets.train.training import draw_readiness, in_link, missing, pick_search
-from traitbench.app.widgets.train.watch import watch
+from traitbench.app.widgets.train.training import draw_readiness, in_link, missing, pick_search, watch
 
 model = chosen_model()
 heading("train", model, **in_link(model))

@@ -8,6 +8,7 @@ import streamlit as st
 
 from traitbench.app.presentation.figures import names_of
 from traitbench.app.shell import session
+from traitbench.app.shell.service import client, guarded
 from traitbench.app.shell.text import plain
 from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.app.widgets.train.cost import captions, costs_of, draw_basis
@@ -112,6 +113,20 @@ def draw_progress(model: Model) -> None:
     if model.version_no is not None:
         st.caption(f"v{model.version_no} keeps scoring meanwhile.")
     st.caption("The run continues in the service. You can leave this page or close the browser.")
+
+
+def watch(model: Model) -> None:
+    """Draw the progress and poll it once a second; rerun the whole page when the model is no longer busy."""
+
+    @st.fragment(run_every=1.0)
+    def look() -> None:
+        with guarded():
+            now = client().models.get(model.handle)
+        if now.state != "busy":
+            st.rerun()
+        draw_progress(now)
+
+    look()
 
 
 def draw_run(model: Model) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 from traitbench.app.access.permission import why_read_only
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.widgets.catalog.new_model import new_model, start
-from traitbench.app.widgets.train.watch import watch
+from traitbench.app.widgets.train.training import watch
 from traitbench.contract.models import Model
 
 
