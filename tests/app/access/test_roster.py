@@ -8,7 +8,7 @@ import pytest
 from traitbench.app.access.roster import Entry, Roster, RosterDamaged, parse
 
 ALICE = Entry("authoring", ("local", "team-a"))
-EXAMPLE = (Path(__file__).parents[2] / "core" / "docs" / "people.toml").read_text("utf-8")
+EXAMPLE = (Path(__file__).parents[3] / "core" / "docs" / "people.toml").read_text("utf-8")
 
 
 @pytest.fixture
