@@ -1,9 +1,10 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
-from tests.contexts import AUTHOR, COLD, WARM, fresh_settings, new_handle, opened, settled
+from tests.contexts import AUTHOR, COLD, WARM, export_of, fresh_settings, new_handle, opened, settled, trained_here
 from tests.contexts import database as database
+from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
@@ -29,13 +30,20 @@ def working(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator
 @pytest.fixture(scope="package")
 def toned(working: Context) -> str:
     """A trained model of two traits, `warmth` and `coldness`, that tests only read."""
-    handle = new_handle()
-    models.create(working, AUTHOR, ModelCreate(handle=handle, description="How a message sounds."))
     both = [
         TraitInput(name="Warmth", positive_label="warm", negative_label="cold"),
         TraitInput(name="Cool", key="coldness", description="Little feeling | few words"),
     ]
-    traits.add(working, AUTHOR, handle, TraitsCreate(traits=both))
+    handle = trained_on_both(working, both, description="How a message sounds.")
+    versions.tag(working, AUTHOR, handle, "first")
+    return handle
+
+
+def trained_on_both(working: Context, both: Sequence[TraitInput], *, description: str = "") -> str:
+    """A trained model with these two traits, `warmth` and `coldness`."""
+    handle = new_handle()
+    models.create(working, AUTHOR, ModelCreate(handle=handle, description=description))
+    traits.add(working, AUTHOR, handle, TraitsCreate(traits=list(both)))
     inputs = [
         SampleInput(trait=trait, text=f"{text} {number}", quality=abs(quality - flipped))
         for trait, flipped in (("warmth", 0.0), ("coldness", 1.0))
@@ -46,8 +54,19 @@ def toned(working: Context) -> str:
     samples.add(working, AUTHOR, handle, SamplesCreate(samples=inputs))
     training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
     assert settled(working, handle).state == "ready"
-    versions.tag(working, AUTHOR, handle, "first")
     return handle
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
+    """A context for this module only, whose rows may be damaged."""
+    with fresh_settings(tmp_path_factory.mktemp("damaged")) as settings, opened(settings, runs=False) as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def exported(own: Context) -> Bundle:
+    return export_of(own, AUTHOR, trained_here(own))
 
 
 @pytest.fixture

@@ -5,16 +5,14 @@ bypasses every check of the values.
 """
 
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
 from sqlalchemy import Column, Float
 
-from tests.contexts import AUTHOR, ON_SQLITE, SCORER, draft, export_of, fresh_settings, new_handle, opened, trained_here
-from tests.patience import PATIENCE_S
+from tests.contexts import AUTHOR, ON_SQLITE, SCORER, draft, new_handle
+from tests.lifecycle.damage import in_file
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
@@ -36,7 +34,7 @@ from traitbench.runs import quarantine
 from traitbench.runs.heartbeat import WorkerExit, WorkItem
 from traitbench.store import runs as run_rows
 from traitbench.store import tables
-from traitbench.store.engine import reading, sqlite_file
+from traitbench.store.engine import reading
 
 pytestmark = ON_SQLITE
 
@@ -61,18 +59,6 @@ COLUMNS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
-    """A context for this module only, with a key and a worker that are damaged too."""
-    with fresh_settings(tmp_path_factory.mktemp("damaged")) as settings, opened(settings, runs=False) as context:
-        yield context
-
-
-@pytest.fixture(scope="module")
-def exported(own: Context) -> Bundle:
-    return export_of(own, AUTHOR, trained_here(own))
-
-
 def _made(context: Context, exported: Bundle) -> str:
     """A trained model with a discovered trait, a run that has ended, and a row in every other table."""
     handle = new_handle()
@@ -94,26 +80,17 @@ def _made(context: Context, exported: Bundle) -> str:
             '"name":"{WORD} name"') AS BLOB)
             WHERE version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})""",
     ):
-        _in_file(context, statement, handle=handle, words=json.dumps(words))
+        in_file(context, statement, handle=handle, words=json.dumps(words))
     assert _holding(context, handle) == {"tb_traits", "tb_snapshots"}
     return handle
-
-
-def _in_file(context: Context, statement: str, **values: Any) -> tuple[list[Any], int]:
-    file = sqlite_file(context.settings.database_url)
-    assert file is not None
-    with closing(sqlite3.connect(file, timeout=PATIENCE_S)) as connection, connection:
-        connection.execute("PRAGMA ignore_check_constraints = ON")
-        answer = connection.execute(statement, values)
-        return answer.fetchall(), answer.rowcount
 
 
 def _damage(context: Context, handle: str, column: Column[Any], value: Any) -> None:
     owner = OWNER.get(column.table.name, "model_id")
     where = f"{owner} IN (SELECT id FROM tb_models WHERE handle = :handle)" if owner else ":handle IS NOT NULL"
-    _, changed = _in_file(
+    changed = in_file(
         context, f"UPDATE {column.table.name} SET {column.name} = :value WHERE {where}", value=value, handle=handle
-    )
+    ).changed
     assert changed >= 1
     if context.read_cache is not None:
         context.read_cache.clear()
@@ -147,7 +124,7 @@ def _holding(context: Context, handle: str) -> set[str]:
         "tb_runs": f"model_id = {mine}",
     }
     rows = {
-        table: _in_file(context, f"SELECT * FROM {table} WHERE {where}", handle=handle)[0]
+        table: in_file(context, f"SELECT * FROM {table} WHERE {where}", handle=handle).rows
         for table, where in of.items()
     }
     return {table for table, found in rows.items() if WORD in str(found)}
@@ -158,8 +135,8 @@ def undone(own: Context) -> Iterator[None]:
     """After a test, repair what belongs to no model, and delete runs."""
     yield
     for statement in ("DELETE FROM tb_keys", "DELETE FROM tb_workers", "UPDATE tb_models SET run_id = NULL"):
-        _in_file(own, statement)
-    _in_file(own, "DELETE FROM tb_runs")
+        in_file(own, statement)
+    in_file(own, "DELETE FROM tb_runs")
 
 
 @pytest.mark.parametrize(("column", "value"), COLUMNS, ids=[f"{column}={value}" for column, value in COLUMNS])
@@ -207,9 +184,9 @@ def test_a_run_whose_last_strike_cannot_be_read_does_not_hold_up_the_worker(own:
 def test_a_key_that_cannot_be_read_is_revoked(own: Context, exported: Bundle) -> None:
     issued = keys.create(own.engine, scope="scoring", namespaces=["local"])
     for column, damage in (("namespaces", "[{"), ("created_at", "then"), ("last_used_at", "then")):
-        _in_file(own, f"UPDATE tb_keys SET {column} = :damage", damage=damage)
+        in_file(own, f"UPDATE tb_keys SET {column} = :damage", damage=damage)
     assert [row.item for row in keys.unreadable_keys(own.engine)] == [issued.key.id]
     with pytest.raises(Unauthenticated):
         keys.caller(own.engine, issued.secret)
     keys.revoke(own.engine, issued.key.id)
-    assert _in_file(own, "SELECT revoked_at IS NOT NULL FROM tb_keys")[0] == [(1,)]
+    assert in_file(own, "SELECT revoked_at IS NOT NULL FROM tb_keys").rows == [(1,)]

@@ -1,22 +1,18 @@
 """The automatic retrain: when it starts, what it is trained with, and what prevents it."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sqlalchemy import select, update
 
-from tests.contexts import AUTHOR, done_here, trained_here
+from tests.contexts import AUTHOR, Meanwhile, done_here, trained_here
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.versions import VersionActivate
-from traitbench.encoders import FULL, Encoder
 from traitbench.errors import ModelBusy
 from traitbench.lifecycle import model_runs, models, retraining, rules, scores, training, versions
 from traitbench.lifecycle.context import Context
@@ -106,20 +102,6 @@ def test_a_retrain_searches_nothing_and_keeps_the_parameters(context: Context) -
     assert first.traits["warmth"].shares == second.traits["warmth"].shares
     assert first.effort == second.effort
     assert first.search != second.search
-
-
-class Meanwhile:
-    """The encoder, with a callback that is called before the first text is encoded."""
-
-    def __init__(self, encoder: Encoder, happens: Callable[[], object]) -> None:
-        self.id, self.dimension, self.digest = encoder.id, encoder.dimension, encoder.digest
-        self.modes, self.count_tokens = encoder.modes, encoder.count_tokens
-        self._encoder, self._happens = encoder, [happens]
-
-    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> NDArray[np.float32]:
-        while self._happens:
-            self._happens.pop()()
-        return self._encoder.encode(texts, mode=mode)
 
 
 def test_feedback_that_comes_during_a_retrain_waits_for_the_next(context: Context) -> None:

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.contexts import AUTHOR, COLD, ON_SQLITE, SCORER, STRANGER, WARM, draft, new_handle, settled
-from traitbench.contract.models import ModelCreate, TrainRequest
-from traitbench.contract.samples import SampleInput, SamplesCreate
+from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, draft
+from tests.lifecycle.conftest import trained_on_both
 from traitbench.contract.scores import Card, ScoreRequest
-from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.contract.traits import TraitInput
 from traitbench.encoders import FULL
 from traitbench.errors import (
     FeatureUnavailable,
@@ -23,7 +22,7 @@ from traitbench.errors import (
     ValidationFailed,
     VersionNotFound,
 )
-from traitbench.lifecycle import models, samples, scores, training, traits, versions
+from traitbench.lifecycle import scores, versions
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.scoring import card
@@ -39,21 +38,7 @@ TEXT = "thank you, how kind of you, my friend"
 
 @pytest.fixture(scope="module")
 def handle(working: Context) -> str:
-    handle = new_handle()
-    models.create(working, AUTHOR, ModelCreate(handle=handle))
-    both = [TraitInput(name="Warmth"), TraitInput(name="Cool", key="coldness")]
-    traits.add(working, AUTHOR, handle, TraitsCreate(traits=both))
-    inputs = [
-        SampleInput(trait=trait, text=f"{text} {number}", quality=abs(quality - flipped))
-        for trait, flipped in (("warmth", 0.0), ("coldness", 1.0))
-        for quality, texts in ((1.0, WARM), (0.0, COLD))
-        for text in texts
-        for number in range(3)
-    ]
-    samples.add(working, AUTHOR, handle, SamplesCreate(samples=inputs))
-    training.start(working, AUTHOR, handle, TrainRequest(effort="low"))
-    assert settled(working, handle).state == "ready"
-    return handle
+    return trained_on_both(working, [TraitInput(name="Warmth"), TraitInput(name="Cool", key="coldness")])
 
 
 def _score(context: Context, handle: str, *, caller: Caller = SCORER, **fields: Any) -> Card:

@@ -3,17 +3,15 @@
 Rows are damaged directly in the SQLite file, which bypasses every check of the values.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from tests.contexts import AUTHOR, ON_SQLITE, SCORER, draft, export_of, fresh_settings, new_handle, opened, trained_here
-from tests.patience import PATIENCE_S
+from tests.contexts import AUTHOR, ON_SQLITE, SCORER, draft, new_handle
+from tests.lifecycle.damage import in_file
 from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
 from traitbench.contract.scores import ScoreRequest
@@ -34,23 +32,11 @@ from traitbench.lifecycle import (
 )
 from traitbench.lifecycle.context import Context
 from traitbench.store import runs as run_rows
-from traitbench.store.engine import sqlite_file, writing
+from traitbench.store.engine import writing
 
 pytestmark = ON_SQLITE  # rows are damaged in its file
 
 LATE = 253_402_350_000_000_000 + 10**15
-
-
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
-    """A context for this module only, whose rows are damaged."""
-    with fresh_settings(tmp_path_factory.mktemp("spoilt")) as settings, opened(settings, runs=False) as context:
-        yield context
-
-
-@pytest.fixture(scope="module")
-def exported(own: Context) -> Bundle:
-    return export_of(own, AUTHOR, trained_here(own))
 
 
 @pytest.fixture
@@ -73,25 +59,17 @@ def spoil(own: Context) -> Iterator[Spoil]:
         table, name = column.split(".")
         own_id = "id" if table == "tb_models" else "model_id"
         where = f"{own_id} = (SELECT id FROM tb_models WHERE handle = ?)"
-        [(row, before)] = _in_file(
+        [(row, before)] = in_file(
             own, f"SELECT rowid, {name} FROM {table} WHERE {where} ORDER BY rowid LIMIT 1", handle
-        )
-        _in_file(own, f"UPDATE {table} SET {name} = ? WHERE rowid = ?", value, row)
+        ).rows
+        in_file(own, f"UPDATE {table} SET {name} = ? WHERE rowid = ?", value, row)
         undo.append((f"UPDATE {table} SET {name} = ? WHERE rowid = ?", (before, row)))
         if own.read_cache is not None:
             own.read_cache.clear()
 
     yield write
     for statement, values in reversed(undo):
-        _in_file(own, statement, *values)
-
-
-def _in_file(context: Context, statement: str, *values: Any) -> list[Any]:
-    file = sqlite_file(context.settings.database_url)
-    assert file is not None
-    with closing(sqlite3.connect(file, timeout=PATIENCE_S)) as connection, connection:
-        connection.execute("PRAGMA ignore_check_constraints = ON")
-        return connection.execute(statement, values).fetchall()
+        in_file(own, statement, *values)
 
 
 NOT_UTF_8 = "CAST(X'ff' AS TEXT)"
@@ -185,7 +163,7 @@ def test_a_list_of_versions_goes_on_without_one_that_cannot_be_read(
 
 
 def test_a_snapshot_that_is_damaged_is_said_in_plain_words(own: Context, made: str) -> None:
-    _in_file(own, "UPDATE tb_snapshots SET snapshot = X'7b' WHERE version_id = (SELECT active_version_id FROM tb_models"
+    in_file(own, "UPDATE tb_snapshots SET snapshot = X'7b' WHERE version_id = (SELECT active_version_id FROM tb_models"
              " WHERE handle = ?)", made)  # fmt: skip
     with pytest.raises(UnreadableRow, match="The snapshot of the version cannot be read"):
         scores.score(own, SCORER, made, ScoreRequest(content="thank you"), request_id="r")
@@ -228,7 +206,7 @@ def test_a_list_of_traits_goes_on_without_one_that_cannot_be_read(
 ) -> None:
     columns = "model_id, key, name, description, positive_label, negative_label, aggregation, kind"
     values = "id, 'other', 'Other', '', 'a', 'b', 'mean', 'extrinsic'"
-    _in_file(own, f"INSERT INTO tb_traits ({columns}) SELECT {values} FROM tb_models WHERE handle = ?", made)
+    in_file(own, f"INSERT INTO tb_traits ({columns}) SELECT {values} FROM tb_models WHERE handle = ?", made)
     spoil(made, column, value)
     page = traits.list_traits(own, SCORER, made)
     assert [trait.key for trait in page.traits] == ["other"]
@@ -237,7 +215,7 @@ def test_a_list_of_traits_goes_on_without_one_that_cannot_be_read(
 
 
 def test_text_that_is_not_utf_8_is_named_without_its_content(own: Context, made: str) -> None:
-    _in_file(own, f"UPDATE tb_models SET description = {NOT_UTF_8} WHERE handle = ?", made)
+    in_file(own, f"UPDATE tb_models SET description = {NOT_UTF_8} WHERE handle = ?", made)
     page = models.list_models(own, SCORER, namespace="local", limit=250)
     assert Unreadable(item=made, reason="a text is not UTF-8") in page.unreadable
     models.delete(own, AUTHOR, made)
@@ -271,7 +249,7 @@ def test_feedback_of_other_models_is_learnt_when_one_cannot_be_read(
     retraining.sweep(own.engine, own.runs, eager.settings)
     states = "SELECT state FROM tb_models WHERE handle IN (?, ?, ?) ORDER BY id"
     # A damaged policy keeps every version and does not prevent a training.
-    assert _in_file(own, states, *handles) == [("busy",), ("ready",), ("busy",)]
+    assert in_file(own, states, *handles).rows == [("busy",), ("ready",), ("busy",)]
 
 
 def test_purges_are_settled_when_the_time_of_one_cannot_be_read(own: Context, exported: Bundle) -> None:
@@ -279,9 +257,9 @@ def test_purges_are_settled_when_the_time_of_one_cannot_be_read(own: Context, ex
     for handle in handles:
         bundles.import_(own, AUTHOR, exported, handle)
     for handle, since in zip(handles, ("then", 1), strict=True):
-        _in_file(own, "UPDATE tb_models SET unsettled_purge = ? WHERE handle = ?", since, handle)
+        in_file(own, "UPDATE tb_models SET unsettled_purge = ? WHERE handle = ?", since, handle)
     zero_retention.sweep(own.engine)
-    left = _in_file(own, "SELECT handle FROM tb_models WHERE unsettled_purge IS NOT NULL")
+    left = in_file(own, "SELECT handle FROM tb_models WHERE unsettled_purge IS NOT NULL").rows
     assert not {handle for (handle,) in left} & set(handles)
 
 

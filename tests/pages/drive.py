@@ -15,7 +15,7 @@ from traitbench import app
 from traitbench.app.local import preview
 from traitbench.client import Traitbench
 from traitbench.contract.models import OperationKind, Progress
-from traitbench.lifecycle import model_runs, rules
+from traitbench.lifecycle import keys, model_runs, rules
 from traitbench.lifecycle.context import Context
 from traitbench.runs import queue
 from traitbench.scoring.snapshot import param_hash
@@ -44,6 +44,16 @@ class Workbench:
             at.query_params[name] = value
         at.run()
         return at.switch_page(str(_PAGES / f"{page}.py")).run()
+
+
+def local_workbench(environment: pytest.MonkeyPatch, service: Service) -> Workbench:
+    """The workbench on the service's own machine, which uses the machine's own key."""
+    keys.first_key(service.context)
+    here = Workbench(environment, service, "")
+    environment.delenv("TRAITBENCH_API_URL")
+    environment.delenv("TRAITBENCH_API_KEY")
+    environment.setenv("TRAITBENCH_PORT", str(service.settings.port))
+    return here
 
 
 def words(at: AppTest) -> str:

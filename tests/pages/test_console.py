@@ -5,7 +5,7 @@ from sqlalchemy import delete
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service
-from tests.pages.drive import Workbench, words
+from tests.pages.drive import Workbench, local_workbench, words
 from traitbench.client import Traitbench
 from traitbench.errors import Unauthenticated
 from traitbench.lifecycle import keys
@@ -16,12 +16,7 @@ from traitbench.store.engine import writing
 @pytest.fixture
 def workbench(monkeypatch: pytest.MonkeyPatch, service: Service) -> Workbench:
     """The workbench of the machine that the service runs on, with its own key."""
-    keys.first_key(service.context)
-    here = Workbench(monkeypatch, service, "")
-    monkeypatch.delenv("TRAITBENCH_API_URL")
-    monkeypatch.delenv("TRAITBENCH_API_KEY")
-    monkeypatch.setenv("TRAITBENCH_PORT", str(service.settings.port))
-    return here
+    return local_workbench(monkeypatch, service)
 
 
 def issue(at: AppTest, *, name: str, scope: str = "scoring", namespaces: tuple[str, ...] = ("local",)) -> AppTest:

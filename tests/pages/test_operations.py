@@ -7,12 +7,11 @@ import pytest
 
 from tests.conftest import Service, free_port, make_draft, served
 from tests.contexts import fresh_settings
-from tests.pages.drive import Workbench, end_badly, hold_busy, words
+from tests.pages.drive import Workbench, end_badly, hold_busy, local_workbench, words
 from traitbench.app.administration import operations
 from traitbench.app.administration.console import Listed, Overview
 from traitbench.client import Traitbench
 from traitbench.contract.models import Progress
-from traitbench.lifecycle import keys
 from traitbench.lifecycle.context import open_context
 from traitbench.store.runs import Tally
 from traitbench.store.workers import WorkerHeartbeat
@@ -68,12 +67,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 @pytest.fixture
 def workbench(monkeypatch: pytest.MonkeyPatch, service: Service) -> Workbench:
     """The workbench of the machine that the service runs on, with a key for a namespace of its own."""
-    keys.first_key(service.context)
-    here = Workbench(monkeypatch, service, "")
-    monkeypatch.delenv("TRAITBENCH_API_URL")
-    monkeypatch.delenv("TRAITBENCH_API_KEY")
-    monkeypatch.setenv("TRAITBENCH_PORT", str(service.settings.port))
-    return here
+    return local_workbench(monkeypatch, service)
 
 
 def test_an_idle_service_says_so_with_its_numbers(workbench: Workbench) -> None:

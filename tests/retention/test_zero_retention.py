@@ -1,19 +1,19 @@
 """Zero data retention: what is deleted by the time of the response, what may stay, and what a live run leaves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sqlalchemy import func, select
 
 from tests.contexts import (
     AUTHOR,
     COLD,
     WARM,
+    Meanwhile,
     done_here,
     draft,
     fresh_settings,
@@ -27,7 +27,6 @@ from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
-from traitbench.encoders import FULL, Encoder
 from traitbench.errors import InsufficientSamples, SamplesPurged, Unavailable
 from traitbench.lifecycle import model_runs, models, retraining, samples, scores, training, traits, versions
 from traitbench.lifecycle import zero_retention as zero
@@ -187,20 +186,6 @@ def test_feedback_that_waits_is_purged_and_never_learnt(context: Context) -> Non
 
 
 # ---- what runs meanwhile ---------------------------------------------------------------------------------------------
-
-
-class Meanwhile:
-    """The encoder, with a callback that is called before the first text is encoded."""
-
-    def __init__(self, encoder: Encoder, happens: Callable[[], object]) -> None:
-        self.id, self.dimension, self.digest = encoder.id, encoder.dimension, encoder.digest
-        self.modes, self.count_tokens = encoder.modes, encoder.count_tokens
-        self._encoder, self._happens = encoder, [happens]
-
-    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> NDArray[np.float32]:
-        while self._happens:
-            self._happens.pop()()
-        return self._encoder.encode(texts, mode=mode)
 
 
 def _done_while(context: Context, run_id: str | None, happens: Callable[[], object]) -> None:

@@ -1,13 +1,16 @@
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine
 
 from tests.contexts import database as database
-from tests.contexts import fresh_settings
+from tests.contexts import fresh_settings, new_handle
 from traitbench.lifecycle.context import open_store
 from traitbench.settings import Settings
+from traitbench.store import models
+from traitbench.store.engine import writing
 
 
 @pytest.fixture(scope="package")
@@ -26,3 +29,20 @@ def engine(store_settings: Settings) -> Iterator[Engine]:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
+
+
+def new_model(engine: Engine, *, now: datetime) -> int:
+    """The id of a new model without traits."""
+    with writing(engine) as connection:
+        model_id = models.add(
+            connection,
+            handle=new_handle(),
+            namespace="local",
+            now=now,
+            description="",
+            kind="scoring",
+            scoring_method="balanced_cosine",
+            max_depth=1,
+        )
+    assert model_id is not None
+    return model_id

@@ -8,31 +8,15 @@ import pytest
 from sqlalchemy import Engine, delete, select, text, update
 from sqlalchemy.exc import DBAPIError
 
-from tests.contexts import new_handle
+from tests.store.conftest import new_model
 from traitbench.store import models, tables, workers
 from traitbench.store.engine import database_now, open_engine, reading, sqlite_file, writing
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 
 
-def _model(engine: Engine) -> int:
-    with writing(engine) as connection:
-        model_id = models.add(
-            connection,
-            handle=new_handle(),
-            namespace="local",
-            now=NOW,
-            description="",
-            kind="scoring",
-            scoring_method="balanced_cosine",
-            max_depth=1,
-        )
-    assert model_id is not None
-    return model_id
-
-
 def test_read_then_write_loses_nothing_when_eight_threads_do_it(engine: Engine) -> None:
-    model_id = _model(engine)
+    model_id = new_model(engine, now=NOW)
 
     def deepen(_: int) -> None:
         with writing(engine) as connection:
@@ -49,7 +33,7 @@ def test_read_then_write_loses_nothing_when_eight_threads_do_it(engine: Engine) 
 
 
 def test_version_numbers_are_counted_without_gap_or_repeat(engine: Engine) -> None:
-    model_id = _model(engine)
+    model_id = new_model(engine, now=NOW)
 
     def number(_: int) -> int:
         with writing(engine) as connection:
@@ -60,7 +44,7 @@ def test_version_numbers_are_counted_without_gap_or_repeat(engine: Engine) -> No
 
 
 def test_a_reader_sees_one_moment_while_another_writes(engine: Engine) -> None:
-    model_id = _model(engine)
+    model_id = new_model(engine, now=NOW)
     with reading(engine) as reader:
         before = models.find_by_id(reader, model_id)
         with writing(engine) as writer:
@@ -69,7 +53,7 @@ def test_a_reader_sees_one_moment_while_another_writes(engine: Engine) -> None:
 
 
 def test_what_raises_leaves_nothing_behind(engine: Engine) -> None:
-    model_id = _model(engine)
+    model_id = new_model(engine, now=NOW)
 
     def change_and_fail() -> None:
         with writing(engine) as connection:
@@ -85,7 +69,7 @@ def test_what_raises_leaves_nothing_behind(engine: Engine) -> None:
 
 
 def test_a_model_is_moved_only_from_the_state_it_was_seen_in(engine: Engine) -> None:
-    model_id = _model(engine)
+    model_id = new_model(engine, now=NOW)
     with writing(engine) as connection:
         seen = models.hold_by_id(connection, model_id)
         assert seen is not None
@@ -94,7 +78,7 @@ def test_a_model_is_moved_only_from_the_state_it_was_seen_in(engine: Engine) -> 
 
 
 def test_times_come_back_to_the_microsecond_and_with_their_zone(engine: Engine) -> None:
-    model_id = _model(engine)
+    model_id = new_model(engine, now=NOW)
     with reading(engine) as connection:
         made = connection.execute(select(tables.models.c.created_at).where(tables.models.c.id == model_id)).scalar_one()
     assert made == NOW

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import IntegrityError
 
-from tests.contexts import new_handle
-from traitbench.store import models, runs, samples, tables, traits, vectors, versions
+from tests.store.conftest import new_model
+from traitbench.store import runs, samples, tables, traits, vectors, versions
 from traitbench.store.engine import reading, writing
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -16,18 +16,8 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 @pytest.fixture
 def model_id(engine: Engine) -> int:
+    made = new_model(engine, now=NOW)
     with writing(engine) as connection:
-        made = models.add(
-            connection,
-            handle=new_handle(),
-            namespace="local",
-            now=NOW,
-            description="",
-            kind="scoring",
-            scoring_method="balanced_cosine",
-            max_depth=1,
-        )
-        assert made is not None
         fields = {"description": "", "positive_label": "+", "negative_label": "-", "aggregation": "mean"}
         traits.add(connection, made, [{"key": "a", "name": "A", "kind": "extrinsic", **fields}])
     return made
