@@ -2,22 +2,12 @@
 
 import builtins
 from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from traitbench.client.connection import Connection, segment
 from traitbench.client.pages import Listed
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
-from traitbench.contract.traits import Aggregation, Trait, TraitInput, TraitList
-
-
-class TraitFields(TypedDict, total=False):
-    """The fields that can be changed; None means unchanged."""
-
-    name: str | None
-    description: str | None
-    positive_label: str | None
-    negative_label: str | None
-    aggregation: Aggregation | None
+from traitbench.contract.traits import Trait, TraitFields, TraitInput, TraitList
 
 
 class Traits:

@@ -1,6 +1,6 @@
 """Traits on the wire (core/docs/api.md, "Traits")."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypedDict
 
 from pydantic import AfterValidator, Field
 
@@ -50,6 +50,16 @@ class TraitUpdate(Received):
     positive_label: Label | None = None
     negative_label: Label | None = None
     aggregation: Aggregation | None = None
+
+
+class TraitFields(TypedDict, total=False):
+    """The fields of a `TraitUpdate` as keyword arguments; None means unchanged."""
+
+    name: str | None
+    description: str | None
+    positive_label: str | None
+    negative_label: str | None
+    aggregation: Aggregation | None
 
 
 class AnchorSampleIds(Returned):

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Row, bindparam, select, update
 from traitbench.contract.bundles import Anchors, Bundle, BundledSample, BundledTrait, BundledVersion, Intrinsic
 from traitbench.contract.models import ModelUpdate
 from traitbench.contract.samples import text_hash
+from traitbench.contract.traits import TraitInput
 from traitbench.store import models, samples, tables, traits, versions
 
 _SAMPLES = tables.samples.c
@@ -72,15 +73,8 @@ def write(connection: Connection, model_id: int, bundle: Bundle, *, now: datetim
 
 
 def _trait(row: Row[Any], places: Places) -> BundledTrait:
-    return BundledTrait(
-        name=row.name,
-        key=row.key,
-        description=row.description,
-        positive_label=row.positive_label,
-        negative_label=row.negative_label,
-        aggregation=row.aggregation,
-        intrinsic=None if row.axis is None else _intrinsic(row, places),
-    )
+    defined = {name: getattr(row, name) for name in TraitInput.model_fields}
+    return BundledTrait(**defined, intrinsic=None if row.axis is None else _intrinsic(row, places))
 
 
 def _intrinsic(row: Row[Any], places: Places) -> Intrinsic:

@@ -16,6 +16,7 @@ from traitbench.store.rows import ListingRows, one_of, read_listing, readable
 _TRAITS = tables.traits.c
 _SAMPLES = tables.samples.c
 _STORED = np.dtype("<f4")
+_COUNTS = ("sample_count", "positive_samples", "negative_samples")
 _WORDS = ("name", "positive_label", "negative_label", "description")
 
 
@@ -148,7 +149,7 @@ def _shown(model_id: int) -> Select[Any]:
         .subquery()
     )
     return (
-        select(tables.traits, counts.c.sample_count, counts.c.positive_samples, counts.c.negative_samples)
+        select(tables.traits, *(func.coalesce(counts.c[name], 0).label(name) for name in _COUNTS))
         .outerjoin(counts, counts.c.trait_id == _TRAITS.id)
         .where(_TRAITS.model_id == model_id)
         .order_by(_TRAITS.id)
@@ -156,18 +157,5 @@ def _shown(model_id: int) -> Select[Any]:
 
 
 def _trait(row: Row[Any]) -> Trait:
-    return Trait(
-        key=row.key,
-        name=row.name,
-        positive_label=row.positive_label,
-        negative_label=row.negative_label,
-        sample_count=row.sample_count or 0,
-        positive_samples=row.positive_samples or 0,
-        negative_samples=row.negative_samples or 0,
-        description=row.description,
-        kind=row.kind,
-        aggregation=row.aggregation,
-        discrimination=row.discrimination,
-        explained_variance=row.explained_variance,
-        anchor_sample_ids=row.anchor_sample_ids,
-    )
+    fields: dict[str, Any] = {name: getattr(row, name) for name in Trait.model_fields}
+    return Trait(**fields)

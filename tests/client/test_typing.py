@@ -6,6 +6,7 @@ import sysconfig
 from pathlib import Path
 
 import traitbench
+from traitbench.contract.traits import TraitFields, TraitUpdate
 
 PROGRAM = """\
 from traitbench.client import Traitbench
@@ -54,6 +55,10 @@ def test_a_users_program_is_checked_strictly_against_the_installed_client(tmp_pa
     ).stdout  # fmt: skip
     lines = [line.removeprefix(f"{program.name}:") for line in said.splitlines() if 'note: "' not in line]
     assert [line[: len(start)] for line, start in zip(lines, SAID.splitlines(), strict=True)] == SAID.splitlines()
+
+
+def test_a_trait_is_updated_by_every_field_of_the_body() -> None:
+    assert TraitFields.__annotations__.keys() == TraitUpdate.model_fields.keys()
 
 
 def installed(place: Path) -> Path:

@@ -126,15 +126,7 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
 
 def _save(handle: str, traits: list[Trait], trait: Trait | None, fields: TraitInput) -> None:
     if trait:
-        client().traits.update(
-            handle,
-            trait.key,
-            name=fields.name,
-            description=fields.description,
-            positive_label=fields.positive_label,
-            negative_label=fields.negative_label,
-            aggregation=fields.aggregation,
-        )
+        client().traits.update(handle, trait.key, **fields.model_dump(exclude={"key"}))
     else:
         key = _free_key(fields.name, {each.key for each in traits})
         client().traits.add(handle, [fields.model_copy(update={"key": key}) if key else fields])
