@@ -1,7 +1,6 @@
-"""What one score and a batch share.
+"""What one score and a batch share: the version that scores, its encoding of texts, and the values of a card.
 
-That is the version that scores (the active one, or the one that a handle is pinned to), its encoding of texts, and the
-values of a card.
+The version is the active one, or the one that a handle is pinned to.
 """
 
 from collections.abc import Mapping, Sequence
