@@ -7,14 +7,12 @@ conftest imports `database` runs on both.
 import io
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeVar
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 from ulid import ULID
 
 from tests import postgres
@@ -23,7 +21,6 @@ from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelCreate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
-from traitbench.encoders import FULL, Encoder
 from traitbench.lifecycle import bundles, models, samples, training, traits
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context, open_context
@@ -153,17 +150,3 @@ def until(question: Callable[[], Value | Literal[False] | None], *, what: str, s
             return answer
         time.sleep(0.05)
     raise TimeoutError(f"waited {seconds} s for {what}")
-
-
-class Meanwhile:
-    """The encoder, with a callback that is called before the first text is encoded."""
-
-    def __init__(self, encoder: Encoder, happens: Callable[[], object]) -> None:
-        self.id, self.dimension, self.digest = encoder.id, encoder.dimension, encoder.digest
-        self.modes, self.count_tokens = encoder.modes, encoder.count_tokens
-        self._encoder, self._happens = encoder, [happens]
-
-    def encode(self, texts: Sequence[str], *, mode: str = FULL) -> NDArray[np.float32]:
-        while self._happens:
-            self._happens.pop()()
-        return self._encoder.encode(texts, mode=mode)

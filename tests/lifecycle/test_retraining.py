@@ -9,7 +9,8 @@ from functools import partial
 import pytest
 from sqlalchemy import select, update
 
-from tests.contexts import AUTHOR, Meanwhile, done_here, trained_here
+from tests.contexts import AUTHOR, done_here, trained_here
+from tests.encoders.meanwhile import Meanwhile
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.versions import VersionActivate

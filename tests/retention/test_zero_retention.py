@@ -13,7 +13,6 @@ from tests.contexts import (
     AUTHOR,
     COLD,
     WARM,
-    Meanwhile,
     done_here,
     draft,
     fresh_settings,
@@ -23,6 +22,7 @@ from tests.contexts import (
     trained_here,
     until,
 )
+from tests.encoders.meanwhile import Meanwhile
 from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.scores import ScoreRequest
