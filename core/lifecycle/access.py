@@ -55,7 +55,7 @@ Reach = Literal["read", "owned read", "write"]
 
 @dataclass(frozen=True)
 class Caller:
-    """The key behind a request, as far as the access rules need to know it."""
+    """The key behind a request, with the fields that the access rules need."""
 
     key_id: str
     scope: Literal["scoring", "authoring"]

@@ -1,7 +1,7 @@
 """Discovery: `start` queues a run, `run` finds axes among a draft's texts and attaches them as intrinsic traits.
 
-It needs enough different texts, whichever trait they label. Existing traits stay, including those of an earlier
-discovery, and count as known: new axes differ from them.
+It needs a draft with enough different texts; their labels do not matter. Existing traits stay, including those of an
+earlier discovery, and count as known: new axes differ from them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ Directions = NDArray[np.float64]
 
 
 def start(context: Context, caller: Caller, handle: str, body: DiscoverRequest) -> RunStarted:
-    """Queue a discovery, which searches for traits that nobody defined."""
+    """Queue a discovery, which searches the samples for new traits."""
     name = str(access.permit(context, caller, "traits.discover", handle))
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, name), name)

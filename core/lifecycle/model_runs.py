@@ -47,7 +47,7 @@ def launch(
 ) -> RunStarted:
     """Start a run of a model that the connection has locked and that is not busy.
 
-    In the connection's transaction the model becomes busy, and the run is recorded and queued.
+    The connection's transaction marks the model as busy, and records and queues the run.
     """
     run_id, now = f"run_{ULID()}", rules.now()
     models.move(connection, model, "busy", now=now, run_id=run_id)

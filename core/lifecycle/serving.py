@@ -74,7 +74,7 @@ def find(context: Context, connection: Connection, handle: str, traits: list[str
 def card_values(
     snapshot: Snapshot, chosen: Sequence[int], positions: Sequence[float], tokens: int, metadata: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The values of a card (`contract.scores.Card`); `positions` in 0..1 are those on all traits of the snapshot."""
+    """The values of a card (`contract.scores.Card`). `positions` are scores in 0..1, for all traits of the snapshot."""
     return {**card.read(snapshot, chosen, positions).to_wire(), "input_tokens": tokens, "metadata": metadata}
 
 

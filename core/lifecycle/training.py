@@ -1,7 +1,7 @@
 """Training: `start` checks the preconditions and queues a run, `run` is its body in the worker.
 
-A draft is trained for the first time. On a ready model only `reoptimize_params` leaves anything to do. A retrain from
-feedback has the same body.
+A draft is trained for the first time. On a ready model, there is nothing to do without `reoptimize_params`. A retrain
+from feedback has the same body.
 
 A run may be executed more than once and be killed at any moment. Vectors are stored as they are made. All the rest is
 written in one transaction that only the run's current owner can commit: the version, the active version, the state, the
@@ -60,7 +60,7 @@ def start(context: Context, caller: Caller, handle: str, body: TrainRequest) -> 
 
 
 def start_in(connection: Connection, queue: Queue, model: ModelRow, body: TrainRequest) -> tuple[RunStarted, bool]:
-    """As `start`, for a model that this connection has locked."""
+    """Start a training as `start` does, for a model that this connection has locked."""
     outcome = rules.require("retune" if body.reoptimize_params else "train", model)
     if outcome is Outcome.NOTHING:
         return RunStarted(state=model.state, run_id=None), False
@@ -115,7 +115,7 @@ def _check_samples(connection: Connection, model: ModelRow) -> None:
 
 @dataclass(frozen=True)
 class _TrainingInputs:
-    """What a training uses, except texts.
+    """The input of a training, without the texts.
 
     Feedback that arrives later has higher ids than all labels here, and stays pending.
     """
@@ -185,7 +185,7 @@ def _fit(
 
 
 def _no_axis(_trait: TraitRow) -> None:
-    """Learn from the samples alone."""
+    """Return no label axis, so that only the samples are used."""
 
 
 def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.Label]) -> datetime:

@@ -61,7 +61,7 @@ def open_batch(context: Context, caller: Caller, handle: str, body: BatchRequest
 
 
 def line(index: int, result: bytes) -> bytes:
-    """A line of a batch: a result, a JSON object, with its index in front."""
+    """A line of a batch: a result, which is a JSON object, with its index in front."""
     return b'{"index":%d,%b\n' % (index, result[1:])
 
 
