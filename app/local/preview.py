@@ -31,7 +31,7 @@ from traitbench.generators.label_axes import LabelAxes
 from traitbench.generators.labels import WORDS
 from traitbench.scoring import card as scoring
 from traitbench.scoring import size
-from traitbench.scoring.collect import collect
+from traitbench.scoring.collect import collect, spelled, to_spell
 from traitbench.scoring.explain import explain
 from traitbench.scoring.fit import EncoderIdentity, fit
 from traitbench.scoring.repeats import shorten
@@ -204,8 +204,10 @@ def _fitted(
     encoder = _encoder()
     keys = {trait.key for trait in _traits}
     known = _embedded(encoder, [sample for sample in _samples if sample.trait in keys])
+    texts = {sample.id: sample.text for sample in _samples}
+    spellings = spelled({digest: texts[sample_id] for digest, sample_id in to_spell(_samples).items()})
     trained = fit(
-        collect(_traits, _samples, known, axes={}, label_axis=_label_axes(encoder).of),
+        collect(_traits, _samples, known, spellings=spellings, axes={}, label_axis=_label_axes(encoder).of),
         encoder=EncoderIdentity.of(encoder),
         scoring_method=scoring_method,
         max_depth=max_depth,

@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 
 from traitbench.contract.fields import Integral, Wire
-from traitbench.contract.scores import Tier
+from traitbench.contract.scores import Confidence, Tier
 
 Pole = Literal["positive", "negative"]
 POLES: tuple[Pole, ...] = get_args(Pole)
@@ -129,12 +129,24 @@ class Figures(_Measured):
         return "" if self.auroc is not None else said or "not said"
 
 
+class Sureness(_Measured):
+    """How many held-out samples have this confidence, and how many of these are on their pole's side."""
+
+    samples: Count
+    right: Count
+
+
 class TraitMetrics(Figures):
-    """All that a version says about one of its traits; `curve` is null in a version made before there were curves."""
+    """All that a version says about one of its traits.
+
+    `curve` and `confidence` are null in a version from before they were measured. Without `confidence`, the confidence
+    of its scores follows from quartiles alone and may be too high.
+    """
 
     folds: Count | None = None
     repeats: Count | None = None
     confusion: Confusion | None = None
+    confidence: dict[Confidence, Sureness] | None = None
     curve: list[CurvePoint] | None = None
     forecast: Forecast | None = None
     feed: Feed | None = None

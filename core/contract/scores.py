@@ -9,6 +9,7 @@ from traitbench.contract.explanations import Explanation
 from traitbench.contract.fields import NotBlank, Received, Returned, Text
 
 Confidence = Literal["high", "moderate", "low"]
+ConfidenceReason = Literal["few_samples", "not_separable", "overlap", "unlike_samples"]
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]
 
 FEEDBACK_WORDS: Mapping[str, float] = {
@@ -46,11 +47,15 @@ class Native(Returned):
 
 
 class TraitScore(Returned):
-    """A text on one trait. `label` and `headroom` are null when the confidence is low."""
+    """A text on one trait. `label` and `headroom` are null when the confidence is low.
+
+    `confidence_reason` says why the confidence is not high; it is null when it is, and on cards of older services.
+    """
 
     score: int
     label: Tier | None
     confidence: Confidence
+    confidence_reason: ConfidenceReason | None = None
     band: list[int]
     headroom: int | None
     breaks: Breaks

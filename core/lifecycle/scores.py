@@ -65,10 +65,10 @@ def _values(
     encoding, snapshot = serving.encoding(context, served), served.snapshot
     text = serving.fitted(context, encoding, text)
     with SCHEDULER.interactive():
-        [positions] = card.positions(snapshot, encoding.encode, [text]).tolist()
+        [placed] = card.place(snapshot, encoding.encode, [text])
         tokens = encoding.tokens(text)
     metadata = serving.metadata(served, request_id)
-    return serving.card_values(snapshot, card.choose(snapshot, traits), positions, tokens, metadata)
+    return serving.card_values(snapshot, card.choose(snapshot, traits), placed, tokens, metadata)
 
 
 def _asked(

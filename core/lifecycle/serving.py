@@ -72,10 +72,10 @@ def find(context: Context, connection: Connection, handle: str, traits: list[str
 
 
 def card_values(
-    snapshot: Snapshot, chosen: Sequence[int], positions: Sequence[float], tokens: int, metadata: Mapping[str, Any]
+    snapshot: Snapshot, chosen: Sequence[int], placed: card.Placed, tokens: int, metadata: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The values of a card (`contract.scores.Card`). `positions` are scores in 0..1, for all traits of the snapshot."""
-    return {**card.read(snapshot, chosen, positions).to_wire(), "input_tokens": tokens, "metadata": metadata}
+    """The values of a card (`contract.scores.Card`). `placed` is the text on all traits of the snapshot."""
+    return {**card.read(snapshot, chosen, placed).to_wire(), "input_tokens": tokens, "metadata": metadata}
 
 
 def metadata(served: Served, request_id: str) -> dict[str, Any]:

@@ -27,9 +27,10 @@ from traitbench.lifecycle.encoding import encoded
 from traitbench.lifecycle.model_runs import launch, run_key
 from traitbench.runs import Queue
 from traitbench.runs.execution import Execution, Fenced
-from traitbench.scoring.collect import collect
+from traitbench.scoring.collect import collect, spelled, to_spell
 from traitbench.scoring.fit import EncoderIdentity, Trained, fit
 from traitbench.scoring.snapshot import param_hash
+from traitbench.scoring.spelling import Spelling
 from traitbench.states import Outcome
 from traitbench.store import models, runs, samples, traits, versions
 from traitbench.store.engine import reading, writing
@@ -78,7 +79,8 @@ def run(engine: Engine, encoder: Encoder, execution: Execution, *, labels: Label
     with reading(engine) as connection:
         inputs = _read_inputs(connection, encoder, execution.run)
     known = encoded(engine, encoder, execution, inputs.labels, share=inputs.share)
-    trained = _fit(encoder, execution, inputs, known, labels if inputs.use_labels else None)
+    spellings = _spellings(engine, execution, inputs)
+    trained = _fit(encoder, execution, inputs, known, spellings, labels if inputs.use_labels else None)
     with writing(engine) as connection:
         model = _finish(connection, execution, inputs, trained)
     if model.zero_data_retention:
@@ -161,6 +163,7 @@ def _fit(
     execution: Execution,
     inputs: _TrainingInputs,
     known: Mapping[str, Vector],
+    spellings: Mapping[str, Spelling],
     labels: LabelAxes | None,
 ) -> Trained:
     encoded = execution.fraction
@@ -173,7 +176,7 @@ def _fit(
     axes = {trait.key: inputs.axes[trait.id].vector for trait in inputs.traits if trait.id in inputs.axes}
     label_axis: Callable[[TraitRow], Vector | None] = _no_axis if labels is None else labels.of
     return fit(
-        collect(inputs.traits, inputs.labels, known, axes=axes, label_axis=label_axis),
+        collect(inputs.traits, inputs.labels, known, spellings=spellings, axes=axes, label_axis=label_axis),
         encoder=EncoderIdentity.of(encoder),
         scoring_method=inputs.model.scoring_method,
         max_depth=inputs.model.max_depth,
@@ -182,6 +185,16 @@ def _fit(
         modes=encoder.modes,
         on_progress=report,
     )
+
+
+def _spellings(engine: Engine, execution: Execution, inputs: _TrainingInputs) -> dict[str, Spelling]:
+    chosen = to_spell(inputs.labels)
+    with reading(engine) as connection:
+        texts = samples.texts(connection, list(chosen.values()))
+    if len(texts) < len(chosen):
+        # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
+        raise Fenced(execution.run.id)
+    return spelled({digest: texts[sample_id] for digest, sample_id in chosen.items()})
 
 
 def _no_axis(_trait: TraitRow) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from traitbench.scoring.axis import Floats
 
 _Z = 1.959963984540054
-_EVIDENCE = 0.6
+EVIDENCE = 0.6
 _END = 1e-9
 _HALVINGS = 52
 
@@ -33,7 +33,7 @@ def auroc(values: Floats, y: Floats, votes: Floats | None = None) -> float:
 
 def out_of_fold_interval(area: float, positive: int, negative: int) -> tuple[float, float]:
     """The 95 % interval of an out-of-fold AUROC; counts are of independent samples, that is of groups."""
-    return interval(area, _EVIDENCE * positive, _EVIDENCE * negative)
+    return interval(area, EVIDENCE * positive, EVIDENCE * negative)
 
 
 def interval(area: float, positive: float, negative: float) -> tuple[float, float]:

@@ -15,23 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from traitbench.scoring.certainty import WEAKEST_FIRST, Confidence, Reason
 from traitbench.scoring.repeats import shorten
 from traitbench.scoring.segments import Encode, embed, parts
-from traitbench.scoring.snapshot import FULL, Breaks, EncoderMismatch, Quartiles, Snapshot, TraitAxis
+from traitbench.scoring.snapshot import FULL, Breaks, EncoderMismatch, ModeAxis, Quartiles, Snapshot, TraitAxis
 
-Confidence = Literal["high", "moderate", "low"]
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]
 Floats = NDArray[np.float64]
-_At = tuple[int, Tier | None, Confidence, tuple[int, int], int | None, Breaks]
+_At = tuple[int, Tier | None, Confidence, Reason | None, tuple[int, int], int | None, Breaks]
 
-WEAKEST_FIRST: tuple[Confidence, ...] = ("low", "moderate", "high")
 _PRODUCTS = 2**16  # at once: what fits a processor's cache
 _PARTS = 1_024  # encoded at once, so that a long text never has all its vectors in memory
 # The reciprocals of 1 to 100 as whole numbers over a common one: sums of them are exact.
 _COMMON = math.lcm(*range(1, 101))
 _SHARES = [0, *(_COMMON // points for points in range(1, 101))]
 # By snapshot and trait: what was read at a score once is read.
-_READERS: WeakKeyDictionary[Snapshot, list[Callable[[int], _At]]] = WeakKeyDictionary()
+_READERS: WeakKeyDictionary[Snapshot, list[Callable[[int, bool], _At]]] = WeakKeyDictionary()
 _COMBINE: Mapping[str, Callable[[Floats], Floats]] = {
     "mean": lambda scores: scores.mean(axis=0),
     "max": lambda scores: scores.max(axis=0),
@@ -51,15 +50,26 @@ class UnknownTrait(KeyError):
 
 
 class TraitScore(NamedTuple):
-    """The score of a text on one trait; `polarity` is the score before rounding, on -1..1."""
+    """The score of a text on one trait; `polarity` is the score before rounding, on -1..1.
+
+    `confidence_reason` says why the confidence is not high.
+    """
 
     score: int
     label: Tier | None
     confidence: Confidence
+    confidence_reason: Reason | None
     band: tuple[int, int]
     headroom: int | None
     breaks: Breaks
     polarity: float
+
+
+class Placed(NamedTuple):
+    """A text's positions in 0..1 on all traits of a snapshot, and whether it resembles none of the samples."""
+
+    positions: Sequence[float]
+    unlike: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,26 +119,51 @@ def score_many(
     """The cards of many texts, each the same as it would be alone; in a mode `encode` gives vectors of that mode."""
     snapshot = snapshot.in_mode(mode)
     chosen = choose(snapshot, traits)
-    return [read(snapshot, chosen, row) for row in positions(snapshot, encode, texts).tolist()]
+    return [read(snapshot, chosen, placed) for placed in place(snapshot, encode, texts)]
 
 
-def read(snapshot: Snapshot, chosen: Sequence[int], positions: Sequence[float]) -> ScoreCard:
-    """The card of a text on the chosen traits, by its positions in 0..1 on all traits of the snapshot."""
+def read(snapshot: Snapshot, chosen: Sequence[int], placed: Placed) -> ScoreCard:
+    """The card of a text on the chosen traits."""
     readers = _READERS.get(snapshot)
     if readers is None:
         readers = _READERS[snapshot] = [cache(partial(_at, trait)) for trait in snapshot.traits]
     return ScoreCard(
         {
-            snapshot.traits[i].key: TraitScore(*readers[i](half_up(100 * positions[i])), 2 * positions[i] - 1)
+            snapshot.traits[i].key: TraitScore(
+                *readers[i](half_up(100 * placed.positions[i]), placed.unlike), polarity=2 * placed.positions[i] - 1
+            )
             for i in chosen
         }
     )
 
 
+def place(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> list[Placed]:
+    """Where each text is on the traits, and whether it resembles the samples."""
+    texts = [shorten(text).text for text in texts]
+    vectors = _embed(snapshot, encode, texts)
+    return _placed(snapshot, texts, vectors, _positions(snapshot, encode, texts, vectors))
+
+
+def place_whole(snapshot: Snapshot, texts: Sequence[str], vectors: NDArray[np.float32]) -> list[Placed]:
+    """The same for texts that are shortened already and scored as a whole, by their vectors."""
+    return _placed(snapshot, texts, vectors, of_vectors(snapshot, vectors))
+
+
 def positions(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> Floats:
     """(n_texts, n_traits): scores in 0..1, before rounding; 0.5 for a text without a token."""
     texts = [shorten(text).text for text in texts]
-    whole = of_vectors(snapshot, _embed(snapshot, encode, texts))
+    return _positions(snapshot, encode, texts, _embed(snapshot, encode, texts))
+
+
+def _placed(snapshot: Snapshot, texts: Sequence[str], vectors: NDArray[np.float32], positions: Floats) -> list[Placed]:
+    if snapshot.resemblance is None:
+        return [Placed(row) for row in positions.tolist()]
+    unlike = snapshot.resemblance.unlike(texts, vectors)
+    return [Placed(*each) for each in zip(positions.tolist(), unlike.tolist(), strict=True)]
+
+
+def _positions(snapshot: Snapshot, encode: Encode, texts: Sequence[str], vectors: NDArray[np.float32]) -> Floats:
+    whole = of_vectors(snapshot, vectors)
     deep = [i for i, trait in enumerate(snapshot.traits) if trait.aggregation != "none"]
     if snapshot.max_depth == 1 or not deep:
         return whole
@@ -183,16 +218,16 @@ def choose(snapshot: Snapshot, names: Sequence[str] | None) -> Sequence[int]:
 
 
 def trait_score(trait: TraitAxis, position: float) -> TraitScore:
-    """A position in 0..1 on a trait, read by the trait's breaks and quartiles."""
+    """A position in 0..1 on a trait, read by the trait's breaks, quartiles and certainty."""
     return TraitScore(*_at(trait, half_up(100 * position)), polarity=2 * position - 1)
 
 
-def _at(trait: TraitAxis, points: int) -> _At:
-    """The fields of a trait's score, but for the polarity: they follow from the whole score alone."""
-    sure = confidence(points, trait.breaks, trait.positive, trait.negative)
+def _at(trait: TraitAxis, points: int, unlike: bool = False) -> _At:
+    """The fields of a trait's score, but for the polarity: they follow from the whole score and the resemblance."""
+    sure, reason = ("low", "unlike_samples") if unlike else confidence(trait, points)
     label = None if sure == "low" else tier(points, trait.breaks)
     ahead = None if sure == "low" else headroom(points, trait.breaks)
-    return points, label, sure, band(points, trait.positive, trait.negative), ahead, trait.breaks
+    return points, label, sure, reason, band(points, trait.positive, trait.negative), ahead, trait.breaks
 
 
 def half_up(value: float) -> int:
@@ -225,8 +260,21 @@ def tier(points: int, breaks: Breaks) -> Tier:
     return "Developing" if points >= breaks.developing else "Weak"
 
 
-def confidence(points: int, breaks: Breaks, positive: Quartiles | None, negative: Quartiles | None) -> Confidence:
-    """How sure it is which pole the text is nearer to; low without clusters.
+def confidence(trait: TraitAxis | ModeAxis, points: int) -> tuple[Confidence, Reason | None]:
+    """How sure it is that the score is on the right side, and why it is not high.
+
+    The quartiles set the most that it can be. A version from before certainty was measured has nothing else.
+    """
+    most = ceiling(points, trait.breaks, trait.positive, trait.negative)
+    if trait.certainty is not None:
+        return trait.certainty.at(points, most)
+    if trait.positive is None or trait.negative is None:
+        return most, "few_samples"
+    return most, None if most == "high" else "overlap"
+
+
+def ceiling(points: int, breaks: Breaks, positive: Quartiles | None, negative: Quartiles | None) -> Confidence:
+    """The most confidence that the clusters of held-out scores allow; low without clusters.
 
     With separate clusters it is moderate between them and high elsewhere. With overlapping clusters it is low in the
     overlap and high elsewhere.
@@ -279,6 +327,7 @@ def _detail(trait: TraitScore) -> dict[str, Any]:
         "score": trait.score,
         "label": trait.label,
         "confidence": trait.confidence,
+        "confidence_reason": trait.confidence_reason,
         "band": list(trait.band),
         "headroom": trait.headroom,
         "breaks": vars(trait.breaks),

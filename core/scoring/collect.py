@@ -4,6 +4,7 @@ Training in the worker and the preview on a page both call `collect`: equal samp
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -11,8 +12,13 @@ from numpy.typing import NDArray
 
 from traitbench.scoring.fit import TraitSamples
 from traitbench.scoring.inputs import SampleLike, TraitLike
+from traitbench.scoring.repeats import shorten
+from traitbench.scoring.resemblance import MOST_COMPARED
+from traitbench.scoring.spelling import Spelling, spelling
 
 Vector = NDArray[np.float32]
+
+_UNKNOWN = np.full(2, np.nan)
 
 
 class Sample(SampleLike, Protocol):
@@ -46,23 +52,47 @@ def collect(
     samples: Sequence[Sample],
     vectors: Mapping[str, Vector],
     *,
+    spellings: Mapping[str, Spelling],
     axes: Mapping[str, Vector],
     label_axis: Callable[[AnyTrait], Vector | None],
 ) -> list[TraitSamples]:
     """Return the training samples of each trait.
 
-    `samples` are those of the whole model, by rising id. `vectors` (d,) are keyed by `content_sha256`, and `axes` (d,)
-    of intrinsic traits by trait key. `label_axis` is called for every other trait.
+    `samples` are those of the whole model, by rising id. `vectors` (d,) and `spellings` (2,) are keyed by
+    `content_sha256`, and `axes` (d,) of intrinsic traits by trait key. Spellings are those of `to_spell`.
+    `label_axis` is called for every other trait.
     """
     groups = _groups(samples)
-    return [_of_trait(trait, samples, groups, vectors, axes.get(trait.key), label_axis) for trait in traits]
+    known = _Known(groups, vectors, spellings)
+    return [_of_trait(trait, samples, known, axes.get(trait.key), label_axis) for trait in traits]
+
+
+def to_spell(samples: Sequence[Sample]) -> dict[str, int]:
+    """The texts that new texts are compared with by their spelling: their hashes, each with the id of a sample."""
+    real = [sample for sample in samples if sample.provenance != "synthesized"]
+    ids = {sample.content_sha256: sample.id for sample in real or samples}
+    # Hashes are random, so the first in their order are a sample that is the same every time.
+    return {digest: ids[digest] for digest in sorted(ids)[:MOST_COMPARED]}
+
+
+def spelled(texts: Mapping[str, str]) -> dict[str, Spelling]:
+    """The spelling (2,) of each text, by its hash."""
+    return dict(zip(texts, spelling([shorten(text).text for text in texts.values()]), strict=True))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The groups of samples by id, and the vectors and spellings of texts by hash."""
+
+    groups: Mapping[int, str]
+    vectors: Mapping[str, Vector]
+    spellings: Mapping[str, Spelling]
 
 
 def _of_trait(
     trait: AnyTrait,
     samples: Sequence[Sample],
-    groups: Mapping[int, str],
-    vectors: Mapping[str, Vector],
+    known: _Known,
     axis: Vector | None,
     label_axis: Callable[[AnyTrait], Vector | None],
 ) -> TraitSamples:
@@ -75,12 +105,13 @@ def _of_trait(
         positive_label=trait.positive_label,
         negative_label=trait.negative_label,
         aggregation=trait.aggregation,
-        X=np.array([vectors[sample.content_sha256] for sample in pool], np.float32),
+        X=np.array([known.vectors[sample.content_sha256] for sample in pool], np.float32),
         y=np.array([sample.quality for sample in labelled] + [np.nan] * len(unlabelled), np.float64),
-        groups=[groups[sample.id] for sample in pool],
+        groups=[known.groups[sample.id] for sample in pool],
         synthesized=np.array([sample.provenance == "synthesized" for sample in pool], bool),
         intrinsic_axis=axis,
         label_axis=label_axis(trait) if axis is None else None,
+        spellings=np.array([known.spellings.get(sample.content_sha256, _UNKNOWN) for sample in pool]).reshape(-1, 2),
     )
 
 

@@ -155,6 +155,8 @@ def _why_not(samples: TrainingSamples) -> str:
     if not real.any() and len(real):
         return "only synthesised samples"
     positive, negative = (len(np.unique(samples.groups[real & pole])) for pole in (samples.y > 0.5, samples.y < 0.5))
+    if min(positive, negative) > 1:
+        return "too many texts are nearly the same as one of the other pole"
     side = "positive" if positive <= negative else "negative"
     how_many = "no distinct text" if min(positive, negative) == 0 else "one distinct text"
     excluded = " (synthesised samples do not count)" if samples.synthesized.any() else ""

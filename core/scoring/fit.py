@@ -8,6 +8,7 @@ faster mode of an encoder, every trait is fitted once more on the columns of tha
 full vectors.
 """
 
+import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -19,12 +20,15 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
+from traitbench.scoring.auroc import auroc, out_of_fold_interval
 from traitbench.scoring.candidates import Candidate
-from traitbench.scoring.card import breaks, quartiles
+from traitbench.scoring.card import breaks, confidence, half_up, quartiles
+from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, certainty
 from traitbench.scoring.duplicates import alike, joined
 from traitbench.scoring.evaluate import figures, judged
 from traitbench.scoring.intrinsic import figures_of_labels, place, pool
 from traitbench.scoring.report import labels_told, search_told
+from traitbench.scoring.resemblance import Resemblance, resemblance
 from traitbench.scoring.search import EFFORTS, Effort, SearchResult, TrainingSamples, chosen_before, evidence, search
 from traitbench.scoring.snapshot import EncoderIdentity, ModeAxis, Quartiles, Snapshot, TraitAxis, float32
 from traitbench.scoring.unit import unit
@@ -47,7 +51,8 @@ class TraitSamples:
     A variation of a text is in that text's group. `synthesized` (n,) marks generated samples, none when None: they
     count little in a fit and nothing in an evaluation. With an `intrinsic_axis` (d,) of length one that axis is kept;
     the samples are then all texts of the model, with quality NaN unless they were labelled for this trait. `label_axis`
-    (d,) is made from the trait's labels without any sample; the samples decide how much it counts.
+    (d,) is made from the trait's labels without any sample; the samples decide how much it counts. `spellings` (n, 2)
+    are those of the texts, NaN where unknown; without them, texts are compared with the samples by vector only.
     """
 
     key: str
@@ -61,6 +66,7 @@ class TraitSamples:
     synthesized: NDArray[np.bool_] | None = None
     intrinsic_axis: NDArray[np.float32] | None = None
     label_axis: NDArray[np.float32] | None = None
+    spellings: NDArray[np.float64] | None = None
 
     @property
     def made(self) -> NDArray[np.bool_]:
@@ -108,7 +114,8 @@ def fit(
             shares = chosen_before((fixed or {}).get(trait.key))
             fitted.append(_fit_trait(trait, encoder.dimension, plan, shares))
     on_progress(len(traits), len(traits))
-    snapshot = Snapshot(encoder, scoring_method, max_depth, tuple(axis for axis, _ in fitted))
+    resembled = _resemblance(traits, modes)
+    snapshot = Snapshot(encoder, scoring_method, max_depth, tuple(axis for axis, _ in fitted), resembled)
     measured = {axis.key: figures_of_trait for axis, figures_of_trait in fitted}
     says = EFFORTS[effort].says if fixed is None else _REFITTED
     return Trained(snapshot, _metrics(measured, encoder, scoring_method, effort, says))
@@ -152,6 +159,8 @@ def _fit_trait(
         "search": search_told(result, blocks=list(plan.blocks), fixed=bool(shares)),
         "labels": labels_told(result, asked=trait.label_axis is not None, intrinsic=trait.intrinsic_axis is not None),
     }
+    numbers = _numbers(samples, result, metrics)
+    metrics["confidence"] = _confidences(numbers, samples, result)
     modes = {}
     for name, columns in plan.modes.items():
         trait_in_mode = _in_mode(trait, columns)
@@ -161,7 +170,7 @@ def _fit_trait(
             if trait_in_mode.intrinsic_axis is not None
             else judged(samples_in_mode, result_in_mode)
         )
-        modes[name] = ModeAxis(**_numbers(result_in_mode, *_clusters(samples_in_mode, result_in_mode)))
+        modes[name] = _numbers(samples_in_mode, result_in_mode, mode_figures)
         metrics.setdefault("modes", {})[name] = {figure: mode_figures[figure] for figure in _MODE_FIGURES}
     axis = TraitAxis(
         key=trait.key,
@@ -169,7 +178,7 @@ def _fit_trait(
         positive_label=trait.positive_label,
         negative_label=trait.negative_label,
         aggregation=trait.aggregation,
-        **_numbers(result, *_clusters(samples, result)),
+        **vars(numbers),
         modes=modes,
     )
     return axis, metrics
@@ -225,15 +234,68 @@ def _labelled(trait: TraitSamples, result: SearchResult) -> dict[str, Any]:
     return figures_of_labels(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made, result)
 
 
-def _numbers(result: SearchResult, positive: Quartiles | None, negative: Quartiles | None) -> dict[str, Any]:
+def _numbers(samples: TrainingSamples, result: SearchResult, figures: Mapping[str, Any]) -> ModeAxis:
     """The numeric fields of an axis."""
-    return {
-        "vector": result.vector.astype(np.float32),
-        "offset": float32(result.offset),
-        "positive": positive,
-        "negative": negative,
-        "breaks": breaks(positive, negative),
-    }
+    positive, negative = _clusters(samples, result)
+    return ModeAxis(
+        vector=result.vector.astype(np.float32),
+        offset=float32(result.offset),
+        positive=positive,
+        negative=negative,
+        breaks=breaks(positive, negative),
+        certainty=_certainty(samples, result, figures),
+    )
+
+
+def _certainty(samples: TrainingSamples, result: SearchResult, figures: Mapping[str, Any]) -> Certainty:
+    """Where the scores are sure. Of an axis that nobody labelled, the outer thirds of the texts are the poles."""
+    evaluated = samples.is_evaluated
+    y, groups = samples.y[evaluated], samples.groups[evaluated]
+    if result.held_out is None or samples.synthesized[evaluated].any():
+        return certainty(None, y, groups, None)
+    if figures["auroc"] is not None:
+        lowest, highest = figures["auroc_interval"]
+    else:
+        counts = [len(np.unique(groups[pole])) for pole in (y > 0.5, y < 0.5)]
+        lowest, highest = out_of_fold_interval(auroc(result.held_out, y), counts[0], counts[1])
+    return certainty(result.held_out, y, groups, (lowest, highest))
+
+
+def _confidences(
+    axis: ModeAxis, samples: TrainingSamples, result: SearchResult
+) -> dict[Confidence, dict[str, int]] | None:
+    """By confidence: how many held-out samples of a pole have it, and how many of them are on their pole's side."""
+    if result.held_out is None:
+        return None
+    y = samples.y[samples.is_evaluated]
+    tally: dict[Confidence, dict[str, int]] = {level: {"samples": 0, "right": 0} for level in reversed(WEAKEST_FIRST)}
+    for position, quality in zip(expit(result.held_out).tolist(), y.tolist(), strict=True):
+        if quality != 0.5:
+            points = half_up(100 * position)
+            own = tally[confidence(axis, points)[0]]
+            own["samples"] += 1
+            own["right"] += points > 50 if quality > 0.5 else points < 50
+    return tally
+
+
+def _resemblance(traits: Sequence[TraitSamples], modes: Mapping[str, slice]) -> Resemblance | None:
+    """What the texts of all traits have in common: the real ones, or the synthesized ones if there are no others."""
+    real = any(not trait.made.all() for trait in traits)
+    distinct: dict[bytes, tuple[int, int]] = {}
+    for at, trait in enumerate(traits):
+        eligible = trait.X.any(axis=1) & ~(trait.made & real)
+        if trait.spellings is not None:
+            eligible &= ~np.isnan(trait.spellings[:, 0])
+        for row in np.flatnonzero(eligible).tolist():
+            distinct.setdefault(hashlib.sha256(trait.X[row].astype("<f4").tobytes()).digest(), (at, row))
+    chosen = [distinct[digest] for digest in sorted(distinct)]
+    spellings = [trait.spellings for trait in traits if trait.spellings is not None]
+    return resemblance(
+        np.array([traits[at].X[row] for at, row in chosen], np.float32),
+        [str(traits[at].groups[row]) for at, row in chosen],
+        np.array([spellings[at][row] for at, row in chosen]) if len(spellings) == len(traits) else None,
+        modes,
+    )
 
 
 def _in_mode(trait: TraitSamples, columns: slice) -> TraitSamples:

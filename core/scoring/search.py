@@ -49,6 +49,9 @@ _LABELS_UP_TO = 2_000
 _BLOCKS_UP_TO = 600
 _SYNTHESIZED_WEIGHT = 4.0
 _ROUNDING = 1e-9
+# Of unit vectors at a cosine of 0.9. Nearer poles say little about where other texts lie: a slope that told two nearly
+# equal texts apart would give all others 0 or 100.
+_LEAST_GAP = 0.45
 _UNSEARCHED = {"log10_shrinkage": _WHOLE_PATH[-1], "slope": 1.0, "offset": 0.0}
 
 
@@ -117,11 +120,14 @@ class TrainingSamples:
 
     @cached_property
     def smaller_pole(self) -> int:
-        """The number of evaluated groups at the pole that has fewer."""
-        return min(
-            _group_count(self.groups, self.is_evaluated & (self.y > 0.5)),
-            _group_count(self.groups, self.is_evaluated & (self.y < 0.5)),
-        )
+        """The number of evaluated groups at the pole that has fewer.
+
+        A group with samples of both poles counts for neither: held out, it could leave a fit without a pole.
+        """
+        positive, negative = (np.unique(self.groups[self.is_evaluated & pole]) for pole in (self.y > 0.5, self.y < 0.5))
+        both = len(np.intersect1d(positive, negative, assume_unique=True))
+        one_sided = min(len(positive), len(negative)) - both
+        return one_sided if one_sided > 1 else min(1, len(positive), len(negative))
 
 
 @dataclass(frozen=True, eq=False)
@@ -402,12 +408,13 @@ def _group_count(groups: NDArray[np.int64], among: NDArray[np.bool_]) -> int:
 
 
 def _one_sample(samples: TrainingSamples, axis: Floats | None) -> SearchResult:
-    """A pole with a single text: nothing can be held out, so use the centroid difference with slope one.
+    """A pole with a single text: nothing can be held out, so use the centroid difference with slope one at most.
 
     The label axis has not seen the samples, so even one sample per pole can decide how much the axis counts.
     """
     difference = centroid_difference(samples.X, samples.y, samples.mass)
-    vector, offset = difference.directions[0], float(difference.offsets[0])
+    slope = min(1.0, _gap(samples) / _LEAST_GAP)
+    vector, offset = slope * difference.directions[0], slope * float(difference.offsets[0])
     if axis is None or not samples.is_evaluated.any():
         return SearchResult(vector, offset, None, None, _UNSEARCHED, {})
     evaluated = samples.is_evaluated
@@ -415,6 +422,14 @@ def _one_sample(samples: TrainingSamples, axis: Floats | None) -> SearchResult:
         samples.y[evaluated], pole_weights(samples.y[evaluated], samples.mass[evaluated]), samples.X[evaluated] @ axis
     )
     return SearchResult(vector + gain * axis, offset - gain * middle, None, None, _UNSEARCHED, {})
+
+
+def _gap(samples: TrainingSamples) -> float:
+    """The distance between the mean vectors of the poles."""
+    positive, negative = (
+        samples.X[pole].astype(np.float64).mean(axis=0) for pole in (samples.y > 0.5, samples.y < 0.5)
+    )
+    return float(np.linalg.norm(positive - negative))
 
 
 def _nothing(d: int) -> SearchResult:

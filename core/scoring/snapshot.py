@@ -1,8 +1,10 @@
 """The snapshot of a version: everything that scoring needs as one immutable value, without any sample text.
 
-As JSON a snapshot is self-contained: its format, the identity of its encoder, and the traits in order with poles,
-vector (base64 of little-endian float32), offset, quartiles and breaks. `param_hash` is the SHA-256 of the canonical
-bytes of that JSON: sorted keys, no white space, numbers rounded to float32.
+As JSON a snapshot is self-contained: its format, the identity of its encoder, what the samples have in common
+(`resemblance`), and the traits in order with poles, vector (base64 of little-endian float32), offset, quartiles, breaks
+and certainty. Versions from before resemblance and certainty were measured lack both and keep their hashes.
+`param_hash` is the SHA-256 of the canonical bytes of that JSON: sorted keys, no white space, numbers rounded to
+float32.
 """
 
 import base64
@@ -11,12 +13,15 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
+from traitbench.scoring.certainty import Certainty, Levels, Reason
+from traitbench.scoring.resemblance import Direction, Resemblance
 
 FORMAT = 1
 FULL = "full"
@@ -92,20 +97,21 @@ class Quartiles:
 
 @dataclass(frozen=True, eq=False)
 class ModeAxis:
-    """A trait's axis, quartiles and breaks in one mode of the encoder."""
+    """A trait's axis, quartiles, breaks and certainty in one mode of the encoder."""
 
     vector: NDArray[np.float32]
     offset: float
     positive: Quartiles | None
     negative: Quartiles | None
     breaks: Breaks
+    certainty: Certainty | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class TraitAxis:
     """A trained trait; `positive` and `negative` are None if a pole has fewer than two samples.
 
-    `modes` holds the same trait in the encoder's modes, by name; older snapshots have none.
+    `modes` holds the same trait in the encoder's modes, by name. Older snapshots have none, and no `certainty`.
     """
 
     key: str
@@ -118,6 +124,7 @@ class TraitAxis:
     positive: Quartiles | None
     negative: Quartiles | None
     breaks: Breaks
+    certainty: Certainty | None = None
     modes: Mapping[str, ModeAxis] = field(default_factory=dict)
 
     def in_mode(self, mode: str) -> "TraitAxis":
@@ -129,12 +136,13 @@ class TraitAxis:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The trained parameters of a model."""
+    """The trained parameters of a model; `resemblance` is None if it was not measured."""
 
     encoder: EncoderIdentity
     scoring_method: str
     max_depth: int
     traits: tuple[TraitAxis, ...]
+    resemblance: Resemblance | None = None
 
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
@@ -161,7 +169,9 @@ class Snapshot:
         traits = tuple(trait.in_mode(mode) for trait in self.traits)
         if not traits:
             raise ModeNotLearnt(mode)
-        return replace(self, encoder=replace(self.encoder, dimension=len(traits[0].vector)), traits=traits)
+        resemblance = None if self.resemblance is None else self.resemblance.in_mode(mode)
+        encoder = replace(self.encoder, dimension=len(traits[0].vector))
+        return replace(self, encoder=encoder, traits=traits, resemblance=resemblance)
 
     def require(self, encoder: NamedEncoder) -> None:
         """Raise `EncoderMismatch` unless the snapshot was made with this encoder."""
@@ -175,13 +185,14 @@ class Snapshot:
 
     def to_json(self) -> dict[str, Any]:
         """The snapshot as JSON values."""
-        return {
+        values = {
             "format": FORMAT,
             "scoring_method": self.scoring_method,
             "max_depth": self.max_depth,
             "encoder": vars(self.encoder).copy(),
             "traits": [_trait_to_json(trait) for trait in self.traits],
         }
+        return values if self.resemblance is None else values | {"resemblance": _resemblance_to_json(self.resemblance)}
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> "Snapshot":
@@ -229,12 +240,30 @@ def _trait_to_json(trait: TraitAxis) -> dict[str, Any]:
 
 
 def _axis_to_json(axis: TraitAxis | ModeAxis) -> dict[str, Any]:
-    return {
-        "vector": base64.b64encode(axis.vector.astype("<f4").tobytes()).decode(),
+    values = {
+        "vector": _vector_to_json(axis.vector),
         "offset": float32(axis.offset),
         "quartiles": {side: _quartiles_to_json(getattr(axis, side)) for side in ("positive", "negative")},
         "breaks": vars(axis.breaks).copy(),
     }
+    return values if axis.certainty is None else values | {"certainty": asdict(axis.certainty)}
+
+
+def _resemblance_to_json(resemblance: Resemblance) -> dict[str, Any]:
+    return {
+        **_direction_to_json(resemblance.direction),
+        "surprise": resemblance.surprise,
+        "letters": resemblance.letters,
+        "modes": {name: _direction_to_json(direction) for name, direction in resemblance.modes.items()},
+    }
+
+
+def _direction_to_json(direction: Direction) -> dict[str, Any]:
+    return {"mean": _vector_to_json(direction.mean), "least": direction.least}
+
+
+def _vector_to_json(vector: NDArray[np.float32]) -> str:
+    return base64.b64encode(vector.astype("<f4").tobytes()).decode()
 
 
 def _quartiles_to_json(quartiles: Quartiles | None) -> list[int] | None:
@@ -258,7 +287,13 @@ def _from_json(values: Mapping[str, Any]) -> Snapshot:
     widths = [{name: len(mode.vector) for name, mode in trait.modes.items()} for trait in traits]
     if any(width != widths[0] for width in widths):
         raise SnapshotInvalid("The snapshot is damaged: its traits have different modes.")
-    return Snapshot(encoder, _string(values, "scoring_method"), _integer(values, "max_depth", 1, 3), traits)
+    resemblance = None if "resemblance" not in values else _resemblance(values["resemblance"], encoder.dimension)
+    if resemblance is not None and any(
+        {name: len(direction.mean) for name, direction in resemblance.modes.items()} != width for width in widths
+    ):
+        raise SnapshotInvalid("The snapshot is damaged: its traits and its resemblance have different modes.")
+    method, depth = _string(values, "scoring_method"), _integer(values, "max_depth", 1, 3)
+    return Snapshot(encoder, method, depth, traits, resemblance)
 
 
 def _trait_from_json(values: Mapping[str, Any], dimension: int) -> TraitAxis:
@@ -279,12 +314,50 @@ def _trait_from_json(values: Mapping[str, Any], dimension: int) -> TraitAxis:
 def _axis_from_json(values: Mapping[str, Any], dimension: int | None) -> ModeAxis:
     names = ("developing", "solid", "strong")
     return ModeAxis(
-        vector=_vector(values, dimension),
+        vector=_vector(values, "vector", dimension),
         offset=_number(values, "offset"),
         positive=_quartiles(values["quartiles"]["positive"]),
         negative=_quartiles(values["quartiles"]["negative"]),
         breaks=Breaks(*_ascending([_integer(values["breaks"], name, 0, 100) for name in names], "breaks")),
+        certainty=None if "certainty" not in values else _certainty(values["certainty"]),
     )
+
+
+def _certainty(values: Mapping[str, Any]) -> Certainty:
+    limit = values["limit"]
+    if limit is not None and limit not in get_args(Reason):
+        raise SnapshotInvalid(f"The snapshot is damaged: unknown limit {limit!r}.")
+    return Certainty(_levels(values["proven"]), _levels(values["likely"]), limit)
+
+
+def _levels(values: Mapping[str, Any]) -> Levels:
+    names = ("high", "moderate")
+    high, moderate = ([_integer({name: each}, name, -1, 101) for each in values[name]] for name in names)
+    if len(high) != 2 or len(moderate) != 2:
+        raise SnapshotInvalid("The snapshot is damaged: a level of confidence must have two bounds.")
+    # From one end of the scale to the other: high, moderate, low, moderate, high.
+    _ascending([high[0], moderate[0], 50, moderate[1], high[1]], "levels of confidence")
+    return Levels((high[0], high[1]), (moderate[0], moderate[1]))
+
+
+def _resemblance(values: Mapping[str, Any], dimension: int) -> Resemblance:
+    return Resemblance(
+        _direction(values, dimension),
+        _bounds(values, "surprise"),
+        _bounds(values, "letters"),
+        {str(name): _direction(mode, None) for name, mode in values["modes"].items()},
+    )
+
+
+def _direction(values: Mapping[str, Any], dimension: int | None) -> Direction:
+    return Direction(_vector(values, "mean", dimension), _number(values, "least"))
+
+
+def _bounds(values: Mapping[str, Any], name: str) -> tuple[float, float] | None:
+    if values[name] is None:
+        return None
+    least, most = (_number({name: each}, name) for each in values[name])
+    return least, most
 
 
 def _ascending(numbers: list[int], what: str) -> list[int]:
@@ -293,10 +366,10 @@ def _ascending(numbers: list[int], what: str) -> list[int]:
     return numbers
 
 
-def _vector(values: Mapping[str, Any], dimension: int | None) -> NDArray[np.float32]:
+def _vector(values: Mapping[str, Any], name: str, dimension: int | None) -> NDArray[np.float32]:
     """The vector, checked to have this dimension unless it is None."""
     try:
-        content = base64.b64decode(_string(values, "vector"), validate=True)
+        content = base64.b64decode(_string(values, name), validate=True)
     except binascii.Error:
         raise SnapshotInvalid("The snapshot is damaged: a vector is not base64.") from None
     if dimension is None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench.scoring.certainty import Certainty
 from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
 from traitbench.scoring.snapshot import Breaks, Quartiles, Snapshot, TraitAxis
 
@@ -61,6 +62,7 @@ def axis(
     positive: Quartiles | None = WARM,
     negative: Quartiles | None = COLD,
     breaks: Breaks = TIERS,
+    certainty: Certainty | None = None,
 ) -> TraitAxis:
     return TraitAxis(
         key=key,
@@ -73,6 +75,7 @@ def axis(
         positive=positive,
         negative=negative,
         breaks=breaks,
+        certainty=certainty,
     )
 
 

@@ -50,11 +50,11 @@ def open_batch(context: Context, caller: Caller, handle: str, body: BatchRequest
     def score(contents: Sequence[str]) -> list[bytes]:
         texts = [serving.fitted(context, encoding, content) for content in contents]
         if deep:
-            rows, tokens = card.positions(snapshot, encoding.encode, texts), [encoding.tokens(text) for text in texts]
+            rows, tokens = card.place(snapshot, encoding.encode, texts), [encoding.tokens(text) for text in texts]
         else:
             vectors, tokens = encoding.whole(texts)
-            rows = card.of_vectors(snapshot, vectors)
-        pairs = zip(rows.tolist(), tokens, strict=True)
+            rows = card.place_whole(snapshot, texts, vectors)
+        pairs = zip(rows, tokens, strict=True)
         return [to_json(serving.card_values(snapshot, chosen, row, count, metadata)) for row, count in pairs]
 
     return _pipeline(context, body.contents, score, encoding)

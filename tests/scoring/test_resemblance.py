@@ -1,0 +1,180 @@
+"""A text that has nothing to do with the samples is said to be so, and one of their kind is not."""
+
+import random
+import string
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from tests.scoring.hand import axis, directions, encode, fitted, samples, snapshot
+from traitbench.scoring.card import place, place_whole, score
+from traitbench.scoring.certainty import Certainty, Levels
+from traitbench.scoring.fit import Trained
+from traitbench.scoring.resemblance import Direction, Resemblance, resemblance
+from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, canonical_bytes
+from traitbench.scoring.spelling import spelling
+
+ENGLISH = [
+    "Thank you for the quick reply, everything works again.",
+    "The parcel arrived two days late and the box was open.",
+    "Could you tell me when the shop opens on Sunday?",
+    "I have been waiting for an answer since last week.",
+    "What a lovely surprise, we will come back for sure.",
+    "The manual does not say how to change the battery.",
+    "He asked for a refund, but nobody called him back.",
+    "Please send the invoice to the new address.",
+]
+GERMAN = [
+    "Vielen Dank für die schnelle Antwort, jetzt geht alles wieder.",
+    "Das Paket kam zwei Tage zu spät und der Karton war offen.",
+    "Wann öffnet der Laden am Sonntag?",
+    "Ich warte seit letzter Woche auf eine Antwort.",
+    "Was für eine schöne Überraschung, wir kommen gerne wieder.",
+    "In der Anleitung steht nicht, wie man die Batterie wechselt.",
+]
+SURE = Certainty(Levels((30, 70), (40, 60)), Levels((30, 70), (40, 60)))
+
+
+def trained(texts: list[str], degrees: list[float]) -> Trained:
+    """Samples at these angles, the first half of them warm."""
+    X = directions(*degrees)
+    y = [1.0 if i < len(texts) / 2 else 0.0 for i in range(len(texts))]
+    return fitted(replace(samples(X, y), spellings=spelling(texts)))
+
+
+def judged(texts: list[str], new: list[str]) -> NDArray[np.bool_]:
+    """Whether new texts are unlike these by their spelling alone."""
+    X = np.ones((len(texts), 1), np.float32)
+    found = resemblance(X, range(len(texts)), spelling(texts), {})
+    assert found is not None
+    return found.unlike(new, np.ones((len(new), 1), np.float32))
+
+
+def gibberish(seed: int, alphabet: str, words: int) -> str:
+    lot = random.Random(seed)
+    return " ".join("".join(lot.choices(alphabet, k=lot.randint(3, 9))) for _ in range(words))
+
+
+@pytest.mark.parametrize("texts", [ENGLISH, GERMAN, ENGLISH[:3]], ids=["english", "german", "three"])
+@pytest.mark.parametrize("alphabet", [string.ascii_lowercase, string.digits, "абвгдежз", "的一是不了人", "!?.;#"])
+def test_random_letters_digits_signs_and_foreign_scripts_are_unlike(texts: list[str], alphabet: str) -> None:
+    new = [gibberish(seed, alphabet, words=4 + seed % 5) for seed in range(40)]
+    assert judged(texts, new).mean() > 0.9
+
+
+@pytest.mark.parametrize(("texts", "new"), [(ENGLISH[::2], ENGLISH[1::2]), (GERMAN[::2], GERMAN[1::2])])
+def test_new_texts_of_the_same_kind_are_not_unlike(texts: list[str], new: list[str]) -> None:
+    assert not judged(texts, new).any()
+
+
+def test_a_vector_far_from_all_samples_is_unlike() -> None:
+    texts = [*ENGLISH, *ENGLISH]
+    snapshot = trained(texts, [20, 25, 30, 35, 15, 22, 28, 33, -20, -25, -30, -35, -15, -22, -28, -33]).snapshot
+    placed = place_whole(snapshot, ["Please send the parcel."] * 3, directions(0, 30, 180))
+    assert [each.unlike for each in placed] == [False, False, True]
+
+
+def test_an_unlike_text_has_low_confidence_no_tier_and_says_why() -> None:
+    known = Resemblance(Direction(directions(0)[0], 0.5), None, None)
+    sure = replace(snapshot(axis(certainty=SURE)), resemblance=known)
+    near, far = score(sure, encode, "east").traits["warmth"], score(sure, encode, "west").traits["warmth"]
+    assert (near.confidence, near.confidence_reason, near.label) == ("high", None, "Strong")
+    assert (far.confidence, far.confidence_reason, far.label, far.headroom) == ("low", "unlike_samples", None, None)
+    assert far.score == 12  # the number itself stays
+
+
+def test_a_text_without_a_token_is_unlike() -> None:
+    known = Resemblance(Direction(directions(0)[0], -1.0), None, None)
+    [placed] = place(replace(snapshot(), resemblance=known), encode, ["nothing here"])
+    assert placed.unlike
+
+
+def test_a_version_from_before_resemblance_was_measured_scores_as_it_did() -> None:
+    old = snapshot()
+    assert b"resemblance" not in canonical_bytes(old)
+    assert b"certainty" not in canonical_bytes(old)
+    assert score(old, encode, "east").traits["warmth"].confidence == "high"
+    assert Snapshot.from_json(old.to_json()).resemblance is None
+
+
+def test_a_snapshot_keeps_what_it_needs_and_no_text() -> None:
+    snapshot = trained(ENGLISH, [0, 10, 20, 30, 150, 160, 170, 180]).snapshot
+    again = Snapshot.from_json(snapshot.to_json())
+    assert canonical_bytes(again) == canonical_bytes(snapshot)
+    assert again.resemblance is not None
+    assert not any(
+        word.encode() in canonical_bytes(snapshot) for text in ENGLISH for word in text.split() if len(word) > 7
+    )
+    texts = [*ENGLISH, gibberish(1, string.digits, 5)]
+    vectors = directions(*range(0, 180, 20))
+    assert place_whole(again, texts, vectors) == place_whole(snapshot, texts, vectors)
+
+
+def test_the_order_of_the_samples_does_not_matter() -> None:
+    texts, degrees = ENGLISH, [0, 10, 20, 30, 150, 160, 170, 180]
+    order = [7, 2, 5, 0, 3, 6, 1, 4]
+    one = samples(directions(*degrees), [1, 1, 1, 1, 0, 0, 0, 0], groups=[*"abcdefgh"])
+    one = replace(one, spellings=spelling(texts))
+    other = replace(one, X=one.X[order], y=one.y[order], groups=["abcdefgh"[i] for i in order])
+    other = replace(other, spellings=spelling([texts[i] for i in order]))
+    assert canonical_bytes(fitted(one).snapshot) == canonical_bytes(fitted(other).snapshot)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"least": "0.5"},
+        {"surprise": [1.0]},
+        {"surprise": [1.0, float("nan")]},
+        {"letters": 3},
+        {"mean": "AAAA"},
+        {"modes": None},
+        {"modes": {"static": {}}},
+    ],
+)
+def test_a_damaged_resemblance_is_refused(damage: dict[str, object]) -> None:
+    values = trained(ENGLISH, [0, 10, 20, 30, 150, 160, 170, 180]).snapshot.to_json()
+    with pytest.raises(SnapshotInvalid):
+        Snapshot.from_json(values | {"resemblance": values["resemblance"] | damage})
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"limit": "bored"},
+        {"proven": None},
+        {"proven": {"high": [20, 80]}},
+        {"proven": {"high": [40, 60], "moderate": [30, 70]}},
+        {"likely": {"high": [-2, 80], "moderate": [30, 70]}},
+        {"likely": {"high": [20, 80, 90], "moderate": [30, 70]}},
+    ],
+)
+def test_a_damaged_certainty_is_refused(damage: dict[str, object]) -> None:
+    values = snapshot(axis(certainty=SURE)).to_json()
+    [trait] = values["traits"]
+    with pytest.raises(SnapshotInvalid):
+        Snapshot.from_json(values | {"traits": [trait | {"certainty": trait["certainty"] | damage}]})
+
+
+@given(st.text(max_size=300))
+def test_every_text_has_a_spelling(text: str) -> None:
+    [[surprise, letters]] = spelling([text]).tolist()
+    assert 0 <= surprise < 20
+    assert 0 <= letters <= 1
+    assert ((surprise, letters) == (0, 0)) >= (not text.strip())
+
+
+@given(st.lists(st.text(max_size=60), max_size=8))
+def test_a_spelling_depends_on_its_text_alone(texts: list[str]) -> None:
+    together = spelling(texts)
+    assert together.shape == (len(texts), 2)
+    assert all((spelling([text])[0] == row).all() for text, row in zip(texts, together, strict=True))
+
+
+def test_one_group_of_samples_is_compared_with_nothing() -> None:
+    assert resemblance(directions(0, 1), ["same", "same"], None, {}) is None
+    assert resemblance(directions(), [], None, {}) is None
