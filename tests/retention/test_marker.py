@@ -234,7 +234,7 @@ def _score_and_err(passing: Passing, handle: str) -> None:
     send("POST", f"{model}/score", 400, content=f'{{"content": "{word()}'.encode(), headers=as_json)
     send("POST", f"{model}/score", 400, content=json.dumps({"content": word()}).encode("utf-16"), headers=as_json)
     send("POST", f"{model}/score", 400, content=f'{{"{word()}": 1, "{word()}": {word()}}}'.encode(), headers=as_json)
-    send("POST", f"{model}/score", 415, content=word().encode(), headers={"Content-Type": f"text/{word().encode()}"})
+    send("POST", f"{model}/score", 415, content=word().encode(), headers={"Content-Type": f"text/{word()}".encode()})
     send("POST", f"{model}/score", 413, content=(word() * 2_000_000)[:11_000_000].encode(), headers=text)
 
     sample = {"trait": "warmth", "text": word(), "quality": 1.0}
