@@ -13,6 +13,7 @@ from traitbench.contract.errors import Health
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.extracts import Extracted
 from traitbench.contract.fields import Wire
+from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import LastOperation, Model, RunStarted, VersionRetentionPolicy
 from traitbench.contract.page import ModelPage
 from traitbench.contract.samples import Sample, SampleInput
@@ -142,7 +143,7 @@ def version(metrics: dict[str, Any], tag: str = "best") -> Version:
         sample_count=20,
         created_at=NOW,
         run_id=None,
-        metrics=metrics,
+        metrics=Metrics.model_validate(metrics),
         tags=[tag],
     )
 
@@ -218,9 +219,16 @@ class Page(HTMLParser):
         self.text += f"{data} "
 
 
+def shown(answer: Wire) -> str:
+    """The HTML of an answer in a notebook."""
+    html = answer._repr_html_()
+    assert html is not None
+    return html
+
+
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
 def test_whatever_is_in_an_answer_is_shown_and_does_nothing(answer: Wire) -> None:
-    html = answer._repr_html_()
+    html = shown(answer)
     page = Page(html)
     assert set(page.tags) <= PAIRED
     assert page.attributes <= {"style"}
@@ -230,11 +238,11 @@ def test_whatever_is_in_an_answer_is_shown_and_does_nothing(answer: Wire) -> Non
 
 @pytest.mark.parametrize("name", ["model", "trait", "sample", "extracted", "any other answer"])
 def test_text_is_shown_as_it_is(name: str) -> None:
-    assert EVIL in Page(ANSWERS[name]._repr_html_()).text
+    assert EVIL in Page(shown(ANSWERS[name])).text
 
 
 def test_no_text_has_a_colour_of_its_own() -> None:
-    html = "".join(answer._repr_html_() for answer in ANSWERS.values())
+    html = "".join(shown(answer) for answer in ANSWERS.values())
     assert html.replace("color:inherit", "").count("color:") == 0
 
 
@@ -254,16 +262,16 @@ def test_no_text_has_a_colour_of_its_own() -> None:
     ],
 )
 def test_an_answer_shows_what_matters(answer: str, words: list[str]) -> None:
-    text = Page(ANSWERS[answer]._repr_html_()).text
+    text = Page(shown(ANSWERS[answer])).text
     assert [word for word in words if word not in text] == []
 
 
 def test_a_bar_is_as_long_as_its_score() -> None:
-    assert "width:77%" in card(warmth=77)._repr_html_()
+    assert "width:77%" in shown(card(warmth=77))
 
 
 def test_a_card_of_one_trait_has_no_composite() -> None:
-    assert "Composite" not in card(warmth=77)._repr_html_()
+    assert "Composite" not in shown(card(warmth=77))
 
 
 def test_a_listing_shows_the_page_in_hand_and_says_that_there_is_more() -> None:
@@ -294,4 +302,4 @@ def test_a_listed_answer_is_a_plain_list_otherwise() -> None:
 
 
 def test_a_policy_in_hand_is_shown_too() -> None:
-    assert "keep_unnamed" in Page(VersionRetentionPolicy()._repr_html_()).text
+    assert "keep_unnamed" in Page(shown(VersionRetentionPolicy())).text

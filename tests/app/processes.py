@@ -48,7 +48,7 @@ class Started:
         return [int(pid) for task in tasks for pid in task.read_text().split()]
 
     def run(
-        self, *arguments: str, stdin: bytes = b"", under: Sequence[str] = (), **environment: str
+        self, *arguments: str, stdin: str = "", under: Sequence[str] = (), **environment: str
     ) -> tuple[int, str, str]:
         """A command beside it, on the same home and port."""
         given = {"TRAITBENCH_PORT": str(self.port), **environment}
@@ -77,13 +77,13 @@ def starting(home: Path, *arguments: str, **environment: str) -> Iterator[subpro
 
 
 def run(
-    home: Path, *arguments: str, stdin: bytes = b"", under: Sequence[str] = (), **environment: str
+    home: Path, *arguments: str, stdin: str = "", under: Sequence[str] = (), **environment: str
 ) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a command that ends by itself."""
     done = subprocess.run(
         [*under, COMMAND, *arguments],
         env=_environment(home, environment),
-        input=stdin,
+        input=stdin.encode(),
         capture_output=True,
         timeout=PATIENCE_S,
     )

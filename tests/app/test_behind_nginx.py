@@ -13,6 +13,7 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from tests.app.certificates import certified
 from tests.app.cluster import Cluster, cluster, nginx
@@ -83,7 +84,7 @@ def test_a_large_body_is_the_services_to_judge_and_is_written_nowhere(behind: Cl
 def test_the_workbench_is_live_through_it(behind: Cluster) -> None:
     address = behind.base_url.removeprefix("http://")
     assert httpx.get(behind.base_url, trust_env=False).status_code == 200
-    with connect(f"ws://{address}/_stcore/stream", origin=behind.base_url, proxy=None) as page:  # type: ignore[arg-type]
+    with connect(f"ws://{address}/_stcore/stream", origin=Origin(behind.base_url), proxy=None) as page:
         asked = BackMsg()
         asked.rerun_script.query_string = ""
         page.send(asked.SerializeToString())
@@ -118,7 +119,7 @@ def _visit(port: int, address: str, secret: str) -> int:
         [(name, token)] = [each for each in visitor.cookies.items() if each[0].startswith("traitbench_session_")]
     with connect(
         f"ws://127.0.0.1:{port}/_stcore/stream",
-        origin=base_url,  # type: ignore[arg-type]
+        origin=Origin(base_url),
         additional_headers={"Cookie": f"{name}={token}"},
         proxy=None,
         source_address=(address, 0),

@@ -96,7 +96,7 @@ def session(surroundings: Path) -> Session:
             assert client.models.wait(HANDLE).state == "ready"
         with notebook(started, tracer) as cells:
             answers, printed = answered(started), commanded(started, tracer)
-            pages = {
+            pages: dict[str, list[ForwardMsg]] = {
                 page.name: render(started.port, page.url_path, f"?model={HANDLE}" if page.about_a_model else "")
                 for page in PAGES
             }
@@ -267,8 +267,14 @@ def notebook(started: Started, tracer: Tracer) -> Iterator[subprocess.Popen[byte
     arguments = (started.base_url, (started.home / "first.key").read_text("utf-8").strip(), HANDLE)
     command = [*tracer.under(), sys.executable, "-c", NOTEBOOK, *arguments]
     environment = {**os.environ, "TRAITBENCH_HOME": str(started.home)}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, env=environment, cwd=ROOT, **pipes) as process:
+    with subprocess.Popen(
+        command,
+        env=environment,
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
         try:
             yield process
         finally:

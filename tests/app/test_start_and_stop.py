@@ -72,7 +72,7 @@ def test_the_verbs_of_the_command_line_speak_to_the_running_service(started: Sta
         make_draft(client, "local.verbs")
     code, out, err = started.run("train", "local.verbs", "--effort", "low", "--wait")
     assert (code, out) == (0, "local.verbs is ready: v1\n"), err
-    code, out, _ = started.run("score", "local.verbs", "-", stdin=b"Thank you, dear friend.")
+    code, out, _ = started.run("score", "local.verbs", "-", stdin="Thank you, dear friend.")
     assert code == 0
     assert out.startswith("warmth  ")
     code, out, _ = started.run("score", "local.verbs", "Thank you.", "--json")

@@ -13,7 +13,7 @@ script says so and measures nothing.
 import importlib.util
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from statistics import mean
@@ -56,7 +56,7 @@ def _methods(data: protocol.Data, k: int, seed: int) -> Iterator[tuple[str, Mapp
     chosen = protocol.sample(data, k, seed)
     assert chosen is not None
     train, quality = [data.pool[i] for i in chosen], data.quality[chosen]
-    ways = {
+    ways: dict[str, Callable[[], Sequence[float]]] = {
         _HEAD_ONLY: lambda: logistic_published(train, quality.tolist(), data.test),
         _TUNED: lambda: _head(_tuned(train, quality > 0.5, seed), train, quality, data.test),
         OURS: lambda: METHODS[OURS](train, quality.tolist(), data.test, trait=vars(data.trait)),

@@ -79,7 +79,7 @@ def read(paths: Sequence[Path]) -> Measured:
     """The tables of cells that earlier runs wrote."""
     told = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
     named = ("method", "set", "k", "seed", "seconds")
-    cells = [Cell(*(each.pop(name) for name in named), figures=each) for each in told]
+    cells = [Cell(**{name: each.pop(name) for name in named}, figures=each) for each in told]
     results = Results(cells)
     return Measured(tables(results, len({cell.seed for cell in cells})), _plain(results))
 

@@ -238,7 +238,7 @@ def test_answers_show_themselves_in_a_notebook(trained: Trained) -> None:
         client.scores.score(handle, WARM[0]),
         client.scores.compare(handle, COLD[0], WARM[0]),
     )
-    assert all("<table" in each._repr_html_() for each in shown)
+    assert all("<table" in (each._repr_html_() or "") for each in shown)
 
 
 def test_the_text_behind_an_address_is_extracted_and_scored(service: Service, trained: Trained) -> None:

@@ -5,10 +5,14 @@ cursors it gave out, which traits a model has, which sums are right.
 """
 
 import re
+from typing import TYPE_CHECKING
 
 import schemathesis
-from schemathesis import Case, CheckContext, HookContext, Response
+from schemathesis import CheckContext, HookContext, Response
 from schemathesis.core.failures import Failure
+
+if TYPE_CHECKING:
+    from schemathesis.specs.openapi.schemas import OpenApiCase
 
 # 4xx to what is valid by the schema: the error's code, or of `validation_failed` the kind of each fault.
 KNOWN_TO_THE_SERVICE = {
@@ -26,7 +30,7 @@ KNOWN_TO_THE_SERVICE = {
 
 
 @schemathesis.check
-def one_request_id(ctx: CheckContext, response: Response, case: Case) -> None:
+def one_request_id(ctx: CheckContext, response: Response, case: "OpenApiCase") -> None:
     """The header and, on an error, the envelope name the request, and the same one."""
     (named,) = response.headers["x-request-id"]
     assert re.fullmatch(r"req_[0-9A-HJKMNP-TV-Z]{26}", named)
@@ -35,7 +39,7 @@ def one_request_id(ctx: CheckContext, response: Response, case: Case) -> None:
 
 
 @schemathesis.hook
-def filter_failure(context: HookContext, failure: Failure, case: Case, response: Response) -> bool:
+def filter_failure(context: HookContext, failure: Failure, case: "OpenApiCase", response: Response) -> bool:
     """Whether a failure is one."""
     return not (
         (failure.code == "ST202" and _reasons(response) <= KNOWN_TO_THE_SERVICE)
@@ -56,7 +60,7 @@ def _reason(kind: str, loc: list[str | int]) -> str:
     return f"{kind} of {loc[-1] if loc else 'all'}" if kind == "value_error" else kind
 
 
-def _has_a_neighbour(case: Case) -> bool:
+def _has_a_neighbour(case: "OpenApiCase") -> bool:
     """Whether another path, with a parameter at its end, has methods that answer at this one as well.
 
     `/versions/active` is a version's name too, `/traits/discover` may be a trait's.

@@ -241,11 +241,9 @@ def test_a_refused_batch_changes_nothing(world: World) -> None:
 
 
 def test_an_empty_body_is_an_empty_object_where_none_is_needed(world: World) -> None:
+    bodies: list[dict[str, Any]] = [{}, {"json": {}}, {"raw": b""}, {"json": {"effort": None}}]
     for path in ("traits/discover", "samples/synthesize", "train"):
-        answers = [
-            world.call("POST", f"/v1/models/mine.archived/{path}", **body)
-            for body in ({}, {"json": {}}, {"raw": b""}, {"json": {"effort": None}})
-        ]
+        answers = [world.call("POST", f"/v1/models/mine.archived/{path}", **body) for body in bodies]
         assert {answer.code for answer in answers} == {"model_archived"}
 
 

@@ -46,7 +46,7 @@ DECLARED = {
     "POST /v1/extract",
     "GET /v1/metrics",
 }
-QUERY = {
+QUERY: dict[str, dict[str, tuple[int | None, dict[str, Any]]]] = {
     "GET /v1/models": {
         "limit": (50, {"minimum": 1, "maximum": 250}),
         **dict.fromkeys(("cursor", "namespace", "state", "kind"), (None, {})),
@@ -141,7 +141,7 @@ def test_all_but_the_open_routes_need_the_key(world: World) -> None:
     assert (scheme[1]["type"], scheme[1]["scheme"]) == ("http", "bearer")
     for name, operation in operations(world).items():
         is_open = name.split()[1] in OPEN
-        key = [{scheme[0]: []}]
+        key: list[dict[str, list[str]]] = [{scheme[0]: []}]
         assert operation.get("security") == (None if is_open else [{}, *key] if name.split()[1] in LOCAL else key)
         assert ("401" in operation["responses"]) is not is_open
 
@@ -159,7 +159,7 @@ def test_parameters_stand_with_bounds_and_defaults(world: World, operation: str)
     path = [each["name"] for each in declared if each["in"] == "path"]
     assert path == re.findall(r"\{(\w+)\}", operation)
     query = {each["name"]: each for each in declared if each["in"] == "query"}
-    expected: dict[str, Any] = QUERY.get(operation, {})
+    expected = QUERY.get(operation, {})
     assert set(query) == set(expected)
     for name, (default, bounds) in expected.items():
         assert query[name]["required"] is False

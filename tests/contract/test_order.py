@@ -10,7 +10,7 @@ import pytest
 from tests.contract.stage import StateFixtures
 from tests.contract.world import World
 
-MALFORMED = {"raw": b"{"}
+MALFORMED: dict[str, Any] = {"raw": b"{"}
 WITH_BODY = [
     ("PATCH", "/v1/models/{}"),
     ("POST", "/v1/models/{}/train"),

@@ -43,7 +43,9 @@ def test_the_codes_along_the_life_of_a_model(world: World) -> None:
 
 
 def test_a_train_of_a_ready_model_is_a_no_op(world: World) -> None:
-    for request in ({}, {"json": {}}, {"json": {"effort": None, "reoptimize_params": False}}, {"raw": b""}):
+    full = {"effort": None, "reoptimize_params": False}
+    requests: list[dict[str, Any]] = [{}, {"json": {}}, {"json": full}, {"raw": b""}]
+    for request in requests:
         answer = world.call("POST", "/v1/models/mine.ready/train", **request)
         assert (answer.status, answer.body) == (200, {"state": "ready", "run_id": None})
         assert "x-run-id" not in answer.headers
@@ -159,8 +161,8 @@ def test_what_a_synthesis_wrote_is_there_and_says_so(world: World) -> None:
 
 def test_a_text_is_scored_the_same_however_it_is_sent(world: World) -> None:
     text = 'Ein schöner Tag, "sehr" warm \U0001f600\nund hell'
-    plain = {"content": text.encode(), "headers": {"Content-Type": "text/plain"}}
-    charset = {"content": text.encode(), "headers": {"Content-Type": 'Text/Plain; charset="UTF-8"'}}
+    plain: dict[str, Any] = {"content": text.encode(), "headers": {"Content-Type": "text/plain"}}
+    charset: dict[str, Any] = {"content": text.encode(), "headers": {"Content-Type": 'Text/Plain; charset="UTF-8"'}}
     pinned = "/v1/models/mine.ready@v1/score"
     answers = [
         world.call("POST", "/v1/models/mine.ready/score", json={"content": text}),

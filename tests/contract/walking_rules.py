@@ -7,12 +7,15 @@ import json
 import os
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import schemathesis
-from schemathesis import Case, HookContext
+from schemathesis import HookContext
 
 from tests.contract import fuzzing_rules
+
+if TYPE_CHECKING:
+    from schemathesis.specs.openapi.schemas import OpenApiCase
 
 __all__ = ["fuzzing_rules"]
 
@@ -21,7 +24,7 @@ _numbers = count()
 
 
 @schemathesis.hook
-def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
+def before_call(context: HookContext, case: "OpenApiCase", kwargs: dict[str, Any]) -> None:
     """Put in what a schema cannot make up."""
     name = f"walk.m{next(_numbers)}"
     if case.operation.path == "/v1/models" and isinstance(case.body, dict):

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from tests.docs.markdown import DOCS, ROOT, codes, table
 

@@ -32,7 +32,7 @@ def load(path: Path) -> Encoder:
 
 
 def unit(vector: np.ndarray) -> np.ndarray:
-    return vector / np.linalg.norm(vector)
+    return np.asarray(vector / np.linalg.norm(vector))
 
 
 def own_part(encoder: Encoder, text: str) -> np.ndarray:

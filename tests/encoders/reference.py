@@ -24,7 +24,7 @@ class Reference:
         assert found is not None
         assert found.submodule_search_locations
         folder = Path(found.submodule_search_locations[0]) / "model"
-        self.weights = safetensors.numpy.load_file(folder / "model.safetensors")
+        self.weights: dict[str, Array] = safetensors.numpy.load_file(folder / "model.safetensors")
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(256)
@@ -58,7 +58,8 @@ class Reference:
         affinity = query @ key.transpose(0, 2, 1) / np.float32(np.sqrt(32))
         affinity = np.exp(affinity - affinity.max(axis=-1, keepdims=True))
         affinity /= affinity.sum(axis=-1, keepdims=True)
-        return (affinity @ value).transpose(1, 0, 2).reshape(len(hidden), 384)
+        attended: Array = (affinity @ value).transpose(1, 0, 2).reshape(len(hidden), 384)
+        return attended
 
     def _dense(self, hidden: Array, name: str) -> Array:
         return hidden @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"]
@@ -66,4 +67,5 @@ class Reference:
     def _norm(self, hidden: Array, name: str) -> Array:
         centred = hidden - hidden.mean(axis=-1, keepdims=True)
         deviation = np.sqrt(np.square(centred).mean(axis=-1, keepdims=True) + 1e-12)
-        return centred / deviation * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
+        scaled: Array = centred / deviation * self.weights[f"{name}.weight"]
+        return scaled + self.weights[f"{name}.bias"]

@@ -34,7 +34,7 @@ def test_unknown_tokens_are_ignored(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float64, np.int8])
-def test_numbers_of_other_precision_are_read(tmp_path: Path, kind: type) -> None:
+def test_numbers_of_other_precision_are_read(tmp_path: Path, kind: type[np.generic]) -> None:
     rows = np.rint(50 * table()).astype(kind)
     expected = unit(rows[ids("send", "form")].astype(np.float64).sum(axis=0))
     np.testing.assert_allclose(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.real_encoder import KEPT, best, vocabulary
-from traitbench.encoders import FULL, Vectors
+from traitbench.encoders import FULL, Vectors, counted_apart
 from traitbench.encoders.ngrams import NGrams
 from traitbench.encoders.registry import load_encoder
 from traitbench.encoders.vocabulary import SIZE, load_vocabulary
@@ -28,6 +28,9 @@ class Counting:
 
     def count_tokens(self, text: str) -> int:
         return len(text.split())
+
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
+        return counted_apart(self, texts, mode=mode)
 
     def words(self) -> Sequence[str]:
         return ["the", "and", "wonderful"]

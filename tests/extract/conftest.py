@@ -21,6 +21,7 @@ sys.addaudithook(_hear)
 @pytest.fixture
 def connections() -> Iterator[list[Any]]:
     """(host, port) of every connection that the test's own thread tries to open."""
-    _heard[threading.get_ident()] = heard = []
+    heard: list[Any] = []
+    _heard[threading.get_ident()] = heard
     yield heard
     del _heard[threading.get_ident()]

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from threading import Event, Semaphore
 
 import pytest
-from loopback import ANY_PORT, page, redirect, serve, this_machine
 
+from tests.extract.loopback import ANY_PORT, page, redirect, serve, this_machine
 from tests.patience import PATIENCE_S
 from traitbench.errors import Unavailable
 from traitbench.extract import Extracted, extract, is_url

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from loopback import ANY_PORT, page, redirect, serve, then_silence, this_machine
 
+from tests.extract.loopback import ANY_PORT, page, redirect, serve, then_silence, this_machine
 from traitbench.errors import UrlNotFetchable
 from traitbench.extract import Limits, extract
 

@@ -11,8 +11,8 @@ from threading import Event
 from typing import Any
 
 import pytest
-from loopback import ANY_PORT, page, redirect, serve, then_silence, this_machine
 
+from tests.extract.loopback import ANY_PORT, page, redirect, serve, then_silence, this_machine
 from traitbench.errors import UrlNotFetchable
 from traitbench.extract import extract
 from traitbench.extract.addresses import IPAddress
@@ -119,7 +119,7 @@ def test_a_silent_resolver_is_not_awaited() -> None:
 def test_request_and_handshake_use_the_name_not_the_address() -> None:
     with serve(TEXT) as site:
         plain, secure = f"http://page.test:{site.port}", f"https://page.test:{site.port}"
-        by_name = {"permits": this_machine, "resolve": lambda host: [IPv4Address("127.0.0.1")]}
+        by_name: dict[str, Any] = {"permits": this_machine, "resolve": lambda host: [IPv4Address("127.0.0.1")]}
         extract(plain, limits=ANY_PORT, **by_name)
         assert failure(secure, **by_name).details["reason"] == "unreachable"
     request, handshake = site.requests

@@ -292,7 +292,8 @@ class Client:
 
     def _poles(self, handle: str) -> int:
         event = self.insist("poles", handle, "GET", f"/{handle}/traits", read=lambda answer: answer)
-        return min(min(t["positive_samples"], t["negative_samples"]) for t in event.answer["traits"])
+        poles: list[int] = [min(t["positive_samples"], t["negative_samples"]) for t in event.answer["traits"]]
+        return min(poles)
 
     def _pause(self, seconds: float = _PAUSE) -> None:
         time.sleep(seconds * self.random.uniform(0.5, 1.5))

@@ -192,7 +192,7 @@ def _state(events: Sequence[Event]) -> Findings:
         model = event.answer
         if event.how != "ok" or model.get("missing") or model["state"] == "archived":
             continue
-        run = model.get("last_operation")
+        run: dict[str, Any] = model.get("last_operation") or {}
         under_way = bool(run) and run["status"] in LIVE
         if (model["state"] == "busy") is not under_way:
             yield "state", f"{model['state']} while the last operation is {run['status'] if run else 'none'}"

@@ -3,14 +3,16 @@
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Barrier
 from typing import TypeVar
 
 from tests.contexts import AUTHOR, draft, new_handle, opened, settled
-from traitbench.contract.models import ModelCreate, TrainRequest
+from traitbench.contract.models import ModelCreate, RunStarted, TrainEffort, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.errors import HandleTaken, ModelBusy, TraitbenchError
 from traitbench.lifecycle import models, samples, training, versions
+from traitbench.lifecycle.context import Context
 from traitbench.settings import Settings
 
 THREADS = 20
@@ -31,11 +33,15 @@ def _at_once(call: Callable[[int], Answer]) -> list[Answer | type[TraitbenchErro
         return list(pool.map(one, range(THREADS)))
 
 
+def _begin(context: Context, handle: str, _: int) -> RunStarted:
+    return training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0]
+
+
 def test_twenty_threads_that_train_one_model_start_one_run(settings: Settings) -> None:
     with opened(settings, runs=True) as context:
         handles = [draft(context, warm=2, cold=2) for _ in range(10)]
         for handle in handles:
-            answers = _at_once(lambda _, h=handle: training.start(context, AUTHOR, h, TrainRequest(effort="low"))[0])
+            answers = _at_once(partial(_begin, context, handle))
             met = {answer.run_id for answer in answers if not isinstance(answer, type)}
             # A caller that arrives after the training is told that there is nothing to do.
             assert len(met - {None}) == 1
@@ -47,7 +53,7 @@ def test_twenty_threads_that_train_one_model_start_one_run(settings: Settings) -
 def test_trainings_of_different_effort_race_for_one_place(settings: Settings) -> None:
     with opened(settings, runs=False) as context:
         handle = draft(context, warm=2, cold=2)
-        efforts = ("low", "medium", "high", "max")
+        efforts: tuple[TrainEffort, ...] = ("low", "medium", "high", "max")
         answers = _at_once(
             lambda number: training.start(context, AUTHOR, handle, TrainRequest(effort=efforts[number % 4]))[0].run_id
         )

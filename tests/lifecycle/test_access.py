@@ -29,7 +29,7 @@ WRITES = (
     *("traits.discover", "samples.add", "samples.delete", "samples.synthesize", "versions.tag", "versions.untag"),
     *("versions.activate", "scores.feedback"),
 )
-WITHOUT_A_MODEL = ("models.create", "models.list", "models.import", "extract", "metrics")
+WITHOUT_A_MODEL: tuple[access.Operation, ...] = ("models.create", "models.list", "models.import", "extract", "metrics")
 
 # Columns: an authoring key that owns the namespace, a scoring key that owns it, an authoring key that does not own it;
 # then the last authoring key, and a scoring key, on a public namespace that neither owns.

@@ -285,7 +285,7 @@ def _sample(draw: st.DrawFn, place: int, text: str, keys: list[str]) -> Json:
 
 
 def _trait(draw: st.DrawFn, key: str, intrinsic: bool, count: int, encoder: EncoderIdentity) -> Json:
-    given = {"key": key, "name": f"{key} {draw(_TEXT)}", "description": draw(_TEXT)}
+    given: Json = {"key": key, "name": f"{key} {draw(_TEXT)}", "description": draw(_TEXT)}
     given |= {"positive_label": draw(_TEXT), "negative_label": draw(_TEXT)}
     given |= {"aggregation": draw(st.sampled_from(["mean", "max", "min", "none"])), "intrinsic": None}
     if not intrinsic:

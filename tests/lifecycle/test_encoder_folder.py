@@ -30,7 +30,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @contextmanager
 def _started(settings: Settings, folder: Path | None) -> Iterator[Context]:
-    with opened(replace(settings, encoder=folder and str(folder)), runs=False) as context:
+    with opened(replace(settings, encoder=str(folder) if folder else None), runs=False) as context:
         yield context
 
 

@@ -24,7 +24,8 @@ def _issue(context: Context, **fields: object) -> keys.Issued:
 def test_an_issued_key_opens_what_it_was_issued_for(context: Context) -> None:
     issued = _issue(context, scope="authoring", namespaces=["local", "team-1", "local"], name="for tests")
     caller = keys.caller(context, issued.secret)
-    assert (caller.key_id, caller.scope, caller.namespaces) == (issued.key.id, "authoring", {"local", "team-1"})
+    assert (caller.key_id, caller.scope) == (issued.key.id, "authoring")
+    assert caller.namespaces == {"local", "team-1"}
     assert keys.caller(context.engine, issued.secret) == caller
 
 

@@ -13,7 +13,8 @@ from traitbench.lifecycle.context import Context
 
 
 def _add(context: Context, handle: str, *inputs: dict[str, Any]) -> list[int]:
-    told = [SampleInput(**{"trait": "warmth", "text": "a", "quality": 1.0} | fields) for fields in inputs]
+    defaults: dict[str, Any] = {"trait": "warmth", "text": "a", "quality": 1.0}
+    told = [SampleInput(**defaults | fields) for fields in inputs]
     return samples.add(context, AUTHOR, handle, SamplesCreate(samples=told)).ids
 
 

@@ -11,7 +11,7 @@ from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, draft
 from tests.lifecycle.conftest import trained_on_both
 from traitbench.contract.scores import Card, ScoreRequest
 from traitbench.contract.traits import TraitInput
-from traitbench.encoders import FULL
+from traitbench.encoders import FULL, counted_apart
 from traitbench.errors import (
     FeatureUnavailable,
     InsufficientScope,
@@ -149,6 +149,12 @@ class Newer:
 
     def count_tokens(self, text: str) -> int:
         return len(text.split())
+
+    def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[NDArray[np.float32], list[int]]:
+        return counted_apart(self, texts, mode=mode)
+
+    def words(self) -> Sequence[str]:
+        return ()
 
 
 def test_a_version_is_scored_with_the_encoder_it_was_trained_with(working: Context, handle: str) -> None:

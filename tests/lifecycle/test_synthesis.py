@@ -111,6 +111,7 @@ def test_a_variation_keeps_quality_and_seed(working: Context) -> None:
     assert made
     for sample in made:
         assert sample.seed_sample_id == rows[sample.id].seed_sample_id
+        assert sample.seed_sample_id is not None
         seed = seeds[sample.seed_sample_id]
         assert sample.text != seed.text
         assert (sample.trait, sample.quality, sample.provenance) == (seed.trait, seed.quality, "synthesized")

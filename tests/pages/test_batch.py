@@ -1,7 +1,8 @@
 """The Batch page: nothing there, texts in, a batch that runs, what came of it, and the ways in which it goes wrong."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -43,8 +44,8 @@ def scored(at: AppTest) -> AppTest:
     return at.run()
 
 
-def table(at: AppTest) -> list[dict[str, object]]:
-    return at.dataframe[-1].value.to_dict("records")  # type: ignore[no-any-return]
+def table(at: AppTest) -> list[dict[Hashable, Any]]:
+    return at.dataframe[-1].value.to_dict("records")
 
 
 def test_without_texts_it_says_what_it_takes(workbench: Workbench, trained: Trained) -> None:

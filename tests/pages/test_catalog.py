@@ -55,6 +55,7 @@ def test_a_trained_model_shows_how_good_it_is_and_on_what(workbench: Workbench, 
     assert f"**{auroc:.2f}** AUROC" in words(at)
     figure = next(element for element in at.markdown if "AUROC" in element.value)
     measured = trained.client.versions.get(trained.handle).metrics.traits["warmth"].measured_on
+    assert measured is not None
     assert measured.split(",")[0].replace("-", r"\-") in figure.proto.help
     assert "v1, trained" in words(at)
 
@@ -93,7 +94,7 @@ def test_a_name_that_is_taken_is_said_below_the_field_and_can_be_changed(
 def test_what_the_service_refuses_stands_below_its_field(own_workbench: Workbench) -> None:
     at = create(own_workbench.open("catalog"), "tone", "x" * 2_001)
     assert "At most 2,000 characters; this has 2,001" in words(at).replace("\\", "")
-    assert len(at.text_area(key="catalog.new_model:0.description").value) == 2_001
+    assert len(at.text_area(key="catalog.new_model:0.description").value or "") == 2_001
 
 
 def test_filters_come_from_the_link_and_go_into_the_copied_one(

@@ -11,6 +11,7 @@ from traitbench.errors import Unauthenticated
 from traitbench.lifecycle import keys
 from traitbench.store import tables
 from traitbench.store.engine import writing
+from traitbench.store.keys import ApiKey
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def issue(at: AppTest, *, name: str, scope: str = "scoring", namespaces: tuple[s
     return at.button(key="console.issue").click().run()
 
 
-def key_named(service: Service, name: str) -> keys.ApiKey:
+def key_named(service: Service, name: str) -> ApiKey:
     return next(key for key in keys.list_keys(service.context.engine) if key.name == name)
 
 

@@ -19,6 +19,7 @@ from traitbench.contract.errors import ErrorBody, ErrorEnvelope
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import TraitbenchError
+from traitbench.scoring.doctor import Finding, Fix
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ def test_a_pole_without_samples_is_an_error_that_leads_to_the_form_which_fills_i
     assert "2 errors" in words(at)
     negative = next(button for button in at.button if str(button.label).endswith("cold"))
     at = negative.click().run()
-    assert at.get_by_key("samples.add_pole").value == "negative"
+    assert at.segmented_control(key="samples.add_pole").value == "negative"
 
 
 def test_a_label_that_only_denies_is_to_be_renamed(workbench: Workbench, client: Traitbench, namespace: str) -> None:
@@ -104,7 +105,7 @@ def test_a_label_that_only_denies_is_to_be_renamed(workbench: Workbench, client:
 
 def test_of_a_trained_model_it_is_read_and_not_mended(workbench: Workbench, trained: Trained) -> None:
     at = check(workbench, trained.handle)
-    assert at.get_by_key("task").options == ["Table", "Check"]
+    assert at.segmented_control(key="task").options == ["Table", "Check"]
     assert not keys(at, "doctor.fix.")
 
 
@@ -275,9 +276,7 @@ def test_what_nobody_wrote_is_deleted_rather_than_turned(client: Traitbench, dra
         sample.model_copy(update={"provenance": "synthesized"}) if sample.id == sample_id else sample
         for sample in client.samples.list(draft)
     ]
-    finding = doctor.Finding(
-        "suspect", traits[0].key, (sample_id,), "warning", "", doctor.Fix("", relabel={sample_id: 1.0})
-    )
+    finding = Finding("suspect", traits[0].key, (sample_id,), "warning", "", Fix("", relabel={sample_id: 1.0}))
     changes = doctor.changes_of([finding], {sample.id: sample for sample in samples})
     assert not changes.edits
     assert changes.deletions == {sample_id}

@@ -83,7 +83,7 @@ def test_a_link_to_an_archived_model_opens_it(workbench: Workbench, client: Trai
 
 def test_the_state_of_the_model_stands_in_the_shell(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("versions", model=trained.handle)
-    assert [badge for badge in at.sidebar.get("markdown") if "Ready" in badge.value]
+    assert [badge for badge in at.sidebar.markdown if "Ready" in badge.value]
 
 
 def test_names_with_markup_are_shown_as_they_are(workbench: Workbench, client: Traitbench, namespace: str) -> None:

@@ -1,9 +1,11 @@
 """Feedback on a score: chosen, asked about, sent, waiting and learnt; and where there is none, why."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ButtonGroup
 
 from tests.conftest import Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, end_badly, hold_busy, links, words
@@ -175,8 +177,8 @@ def taught(client: Traitbench, handle: str) -> str:
     return handle
 
 
-def choices(at: AppTest) -> object:
-    (found,) = [group for group in at.get("segmented_control") if group.key.startswith("score.feedback:")]
+def choices(at: AppTest) -> ButtonGroup[Any]:
+    (found,) = [group for group in at.segmented_control if str(group.key).startswith("score.feedback:")]
     return found
 
 

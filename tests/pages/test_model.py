@@ -102,8 +102,8 @@ def test_what_is_refused_stands_below_its_field_and_nothing_typed_is_lost(
 def test_what_is_typed_outlives_a_visit_of_another_part(workbench: Workbench, draft: str) -> None:
     at = type_in(workbench.open("model", model=draft, part="Describe"), "description", "Mine.")
     edit_sources(at, added=[{"name": "Letters"}])
-    at.get_by_key("part").set_value("card").run()
-    at.get_by_key("part").set_value("about").run()
+    at.segmented_control(key="part").set_value("card").run()
+    at.segmented_control(key="part").set_value("about").run()
     assert at.text_area(key=key_of(at.text_area, "description")).value == "Mine."
     assert at.button(key="model.save").label == "Save 2 changes"
 

@@ -59,7 +59,7 @@ def test_without_samples_it_offers_both_ways_to_bring_some(workbench: Workbench,
 
 
 def add(at: AppTest, text: str, pole: str = "positive") -> AppTest:
-    at.get_by_key("samples.add_pole").set_value(pole).run()
+    at.segmented_control(key="samples.add_pole").set_value(pole).run()
     at.text_area[0].set_value(text).run()
     return at.button(key="samples.add_button").click().run()
 
@@ -77,7 +77,7 @@ def test_a_text_of_many_lines_can_be_one_sample_in_between(
 ) -> None:
     at = workbench.open("samples", model=empty, task="Add by hand")
     at.toggle(key="samples.by_line").set_value(False).run()
-    at.get_by_key("samples.add_pole").set_value("between").run()
+    at.segmented_control(key="samples.add_pole").set_value("between").run()
     at.slider(key="samples.add_quality").set_value(0.7).run()
     at.text_area[0].set_value("One.\nTwo.").run()
     at.button(key="samples.add_button").click().run()
@@ -86,10 +86,10 @@ def test_a_text_of_many_lines_can_be_one_sample_in_between(
 
 def test_a_link_opens_the_form_at_a_trait_and_a_pole_once(workbench: Workbench, empty: str) -> None:
     at = workbench.open("samples", model=empty, task="Add by hand", trait="Warmth", pole="negative")
-    assert at.get_by_key("samples.add_pole").value == "negative"
+    assert at.segmented_control(key="samples.add_pole").value == "negative"
     assert copied_link(at) == {"model": empty, "task": "Add by hand", "trait": "Warmth", "pole": "negative"}
-    at.get_by_key("samples.add_pole").set_value("positive").run()
-    assert at.get_by_key("samples.add_pole").value == "positive"
+    at.segmented_control(key="samples.add_pole").set_value("positive").run()
+    assert at.segmented_control(key="samples.add_pole").value == "positive"
 
 
 def test_nothing_typed_is_said_below_the_field(workbench: Workbench, client: Traitbench, empty: str) -> None:

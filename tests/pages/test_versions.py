@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import TextInput
 
 from tests.conftest import Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, add_version, charts, copied_link, links, make_old, words
@@ -94,7 +95,7 @@ def test_details_show_figures_parameters_hash_and_snapshot(workbench: Workbench,
     assert "Measured on:" in words(at)
     assert version.param_hash in [code.value for code in at.code]
     assert any(set(version.metrics.traits["warmth"].parameters) < set(frame.value.columns) for frame in at.dataframe)
-    assert "Download snapshot (JSON)" in [button.label for button in at.get("download_button")]
+    assert "Download snapshot (JSON)" in [button.label for button in at.download_button]
 
 
 def test_a_tag_is_added_and_removed(workbench: Workbench, client: Traitbench, namespace: str) -> None:
@@ -250,7 +251,7 @@ def test_every_figure_of_both_stands_side_by_side_with_its_change(workbench: Wor
     told = [
         twice.client.versions.get(twice.handle, name).metrics.traits["warmth"].model_dump() for name in ("v1", "v2")
     ]
-    assert table.loc["Brier", ["v1", "v2"]].tolist() == pytest.approx([each["brier"] for each in told])
+    assert [table.loc["Brier", name] for name in ("v1", "v2")] == pytest.approx([each["brier"] for each in told])
     assert table.loc["Brier", "Change"] == pytest.approx(told[1]["brier"] - told[0]["brier"])
     assert sum("Held-out scores by tier" in html.proto.body for html in at.get("html")) == 2
 
@@ -267,7 +268,7 @@ def test_the_same_texts_go_through_both_versions(workbench: Workbench, twice: Tr
 
 def test_rows_can_be_the_traits_of_one_text(workbench: Workbench, twice: Trained) -> None:
     at = with_texts(workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2"), twice)
-    at.get_by_key("versions.rows").set_value("traits").run()
+    at.segmented_control(key="versions.rows").set_value("traits").run()
     at.toggle(key="versions.change.as_table").set_value(True).run()
     assert frame(at, "Sure")["Trait"].tolist() == ["Warmth"]
 
@@ -312,7 +313,7 @@ def ready(client: Traitbench, handle: str) -> str:
     return handle
 
 
-def new_tag(at: AppTest) -> object:
+def new_tag(at: AppTest) -> TextInput:
     return next(field for field in at.text_input if field.label == "New tag")
 
 

@@ -14,7 +14,7 @@ from threading import Thread
 
 from traitbench.encoders import FULL, Encoder, Vectors
 from traitbench.encoders.registry import load_encoder
-from traitbench.generators import TraitPoles
+from traitbench.generators.label_axes import Described, LabelAxes
 from traitbench.lifecycle import model_runs, training
 from traitbench.runs.heartbeat import Heartbeat, WorkerExit
 from traitbench.runs.worker import Worker, serve
@@ -44,10 +44,13 @@ class Brittle:
         return self._encoder.words()
 
 
-class HangingLabels:
+class HangingLabels(LabelAxes):
     """Label axes that hang for the trait `hang`, in native code that does not hold the interpreter's lock."""
 
-    def of(self, trait: TraitPoles) -> None:
+    def __init__(self) -> None:
+        """Without a vocabulary: no axis is made."""
+
+    def of(self, trait: Described) -> None:
         if trait.name == "hang":
             ctypes.CDLL(None).pause()
 

@@ -11,7 +11,7 @@ pytestmark = ON_SQLITE
 
 
 def test_a_task_has_its_turn_again_and_again_even_if_one_fails() -> None:
-    turns, enough, never = [], Event(), Event()
+    turns, enough, never = list[int](), Event(), Event()
 
     def task() -> None:
         turns.append(len(turns))

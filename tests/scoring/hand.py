@@ -34,7 +34,11 @@ def directions(*degrees: float) -> NDArray[np.float32]:
 
 
 def samples(
-    X: NDArray[np.float32], y: Sequence[float], *, key: str = "warmth", groups: Sequence[object] | None = None
+    X: NDArray[np.float32],
+    y: Sequence[float] | NDArray[np.float64],
+    *,
+    key: str = "warmth",
+    groups: Sequence[object] | None = None,
 ) -> TraitSamples:
     return TraitSamples(
         key=key,

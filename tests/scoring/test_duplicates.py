@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from traitbench.scoring import duplicates
@@ -12,7 +11,7 @@ from traitbench.scoring.duplicates import MOST_SAMPLES, NEAR, alike, joined, pla
 
 def rows(n: int, d: int = 80, seed: int = 3) -> NDArray[np.float32]:
     X = np.random.default_rng(seed).normal(size=(n, d))
-    return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(X / np.linalg.norm(X, axis=1, keepdims=True), np.float32)
 
 
 def nearby(X: NDArray[np.float32], cosine: float, seed: int = 4) -> NDArray[np.float32]:
@@ -20,13 +19,13 @@ def nearby(X: NDArray[np.float32], cosine: float, seed: int = 4) -> NDArray[np.f
     other = np.random.default_rng(seed).normal(size=X.shape)
     other -= (other * X).sum(axis=1, keepdims=True) * X
     other /= np.linalg.norm(other, axis=1, keepdims=True)
-    return (cosine * X + (1 - cosine**2) ** 0.5 * other).astype(np.float32)
+    return np.asarray(cosine * X + (1 - cosine**2) ** 0.5 * other, np.float32)
 
 
 def by_all_pairs(X: NDArray[np.float32]) -> NDArray[np.int64]:
     """The expected result of `alike`, by plain code."""
     close = X.astype(np.float64) @ X.T.astype(np.float64) >= NEAR
-    return connected_components(csr_array(close))[1].astype(np.int64)
+    return connected_components(close)[1].astype(np.int64)
 
 
 def same_partition(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:

@@ -1,6 +1,7 @@
 """A discovered axis: it does not change, and is calibrated by the texts of the model."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ def pool(n: int = 90, **more: object) -> TraitSamples:
     return replace(samples(X, [np.nan] * n), intrinsic_axis=AXIS, **more)  # type: ignore[arg-type]
 
 
-def learnt(trait: TraitSamples) -> tuple[TraitAxis, dict[str, object]]:
+def learnt(trait: TraitSamples) -> tuple[TraitAxis, dict[str, Any]]:
     trained: Trained = fitted(trait)
     return trained.snapshot.traits[0], trained.metrics["traits"]["warmth"]
 

@@ -82,6 +82,7 @@ def test_another_turn_assigns_other_folds() -> None:
     known = evidence(*noisy(40), range(40))
     first, again, other = (search(known, EFFORTS["medium"], turn=turn) for turn in (0, 0, 1))
     assert first.held_out is not None
+    assert other.held_out is not None
     np.testing.assert_array_equal(first.held_out, again.held_out)
     assert not np.array_equal(first.held_out, other.held_out)
 

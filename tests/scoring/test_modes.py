@@ -22,7 +22,7 @@ FOUR = EncoderIdentity("four-1", 4, "0" * 64)
 
 def both(X: NDArray[np.float32]) -> NDArray[np.float32]:
     """The plane twice: the left and right blocks of a text are equal."""
-    return (np.hstack([X, X]) / np.sqrt(2)).astype(np.float32)
+    return np.asarray(np.hstack([X, X]) / np.sqrt(2), np.float32)
 
 
 def learnt(trait: TraitSamples, **more: Any) -> Trained:

@@ -162,7 +162,7 @@ def test_all_synthesized_samples_of_a_pole_weigh_as_four_real_ones() -> None:
 
 def test_a_pole_of_only_synthesized_texts_is_fitted_and_reported() -> None:
     made = (directions(-5, 5, 15, 175, 185, 195), [1.0, 1, 1, 0, 0, 0])
-    nothing = (np.zeros((0, 2), np.float32), [])
+    nothing: tuple[Any, list[float]] = (np.zeros((0, 2), np.float32), [])
     trained = fitted(with_synthesised(nothing, made))
     result, axis = trained.metrics["traits"]["warmth"], trained.snapshot.traits[0]
     assert axis.vector[0] > 0.5

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -85,7 +86,7 @@ def test_sentences_end_where_a_reader_would_stop(text: str, expected: list[str])
     assert [text[part.start : part.end] for part in parts(text, 3)] == expected
 
 
-def lengths(texts: list[str] | tuple[str, ...]) -> NDArray[np.float32]:
+def lengths(texts: Sequence[str]) -> NDArray[np.float32]:
     return np.array([(1.0, 0.0) if len(text) % 2 else (0.0, 1.0) for text in texts], np.float32)
 
 

@@ -126,7 +126,7 @@ class ReferenceModel:
             self.traits[key] = replace(trait, kind=old.kind, found=old.found) if old else trait
         return self._edited()
 
-    def update_trait(self, key: str, fields: Mapping[str, str]) -> str:
+    def update_trait(self, key: str, fields: Mapping[str, Any]) -> str:
         """Change fields of a trait."""
         if key not in self.traits:
             return "trait_not_found"

@@ -15,6 +15,7 @@ failure, take minutes:
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, settings
@@ -169,7 +170,7 @@ class Walk(Walker):
     @step("21121")
     def delete_all_that_was_synthesized(self) -> None:
         for number in [n for n, each in self.reference.samples.items() if each.provenance == "synthesized"]:
-            answer = self._ask(lambda number=number: self.client.samples.delete(self.reference.handle, number))
+            answer = self._ask(partial(self.client.samples.delete, self.reference.handle, number))
             self._expect(answer, self.reference.delete_sample(number))
 
     def _add(self, samples: list[Sample]) -> None:
@@ -284,9 +285,7 @@ class Walk(Walker):
         known = self.reference.active is None or key in self.reference.traits
         times *= max(1, self.ground.retrain_after // RETRAIN_AFTER)
         for text in (_text(number, quality) for number in range(first, first + times)):
-            answer = self._ask(
-                lambda text=text: self.client.scores.score(self.reference.handle, text, feedback={key: quality})
-            )
+            answer = self._ask(partial(self.client.scores.score, self.reference.handle, text, feedback={key: quality}))
             self._expect(answer, self.reference.refuses_feedback() if known else "validation_failed")
             if not answer.error:
                 [number] = answer.value.metadata.sample_ids
@@ -376,7 +375,7 @@ def _walks(walks: int, steps: int) -> settings:
 
 
 def test_a_model_that_may_be_busy_for_long_is_at_every_step_what_the_contract_says(still: Ground) -> None:
-    run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=14, steps=26))
+    run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=14, steps=26))  # type: ignore[arg-type]
 
 
 @ON_SQLITE  # like the service of the session
@@ -386,4 +385,4 @@ def test_a_model_whose_runs_are_executed_is_at_every_step_what_the_contract_says
         lambda namespace: service.issue(namespaces=(namespace,)),
         service.settings.retrain_after_samples,
     )
-    run_state_machine_as_test(lambda: Walk(ground), settings=_walks(walks=6, steps=12))
+    run_state_machine_as_test(lambda: Walk(ground), settings=_walks(walks=6, steps=12))  # type: ignore[arg-type]

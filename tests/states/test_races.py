@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from threading import Barrier, Event
 from typing import Any, get_args
 
@@ -54,14 +55,14 @@ def standing(still: Ground, namespace: str) -> Iterator[Still]:
         yield Still(client, still.context)
 
 
-def _at_once(*calls: Callable[[int], Any], threads: int = THREADS) -> list[Outcome]:
+def _at_once(*calls: Callable[[], Any], threads: int = THREADS) -> list[Outcome]:
     """The answers to many threads; the calls are distributed among them in turn."""
     barrier = Barrier(threads)
 
     def one(number: int) -> Outcome:
         barrier.wait()
         try:
-            value = calls[number % len(calls)](number)
+            value = calls[number % len(calls)]()
         except TraitbenchError as error:
             return Outcome(error.code, error.headers.get("X-Run-Id"))
         return Outcome("", getattr(value, "run_id", None), value)
@@ -89,23 +90,23 @@ def test_of_twenty_that_discover_one_begins_and_the_others_are_told_its_run_also
     standing: Still, namespace: str
 ) -> None:
     for handle in _drafts(standing.client, namespace):
-        told = _at_once(lambda _, h=handle: standing.client.traits.discover(h, effort="low"))
+        told = _at_once(partial(standing.client.traits.discover, handle, effort="low"))
         assert _codes(told) == {"": 1, "duplicate_run": THREADS - 1}
         [run_id] = {each.run_id for each in told}
         standing.do(run_id)
-        again = _at_once(lambda _, h=handle: standing.client.traits.discover(h, effort="low"))
+        again = _at_once(partial(standing.client.traits.discover, handle, effort="low"))
         assert Counter(again) == {Outcome("duplicate_run", run_id): THREADS}
         assert standing.client.models.get(handle).state == "draft"
 
 
 def test_of_twenty_that_synthesize_one_begins_and_the_others_are_told_its_run(standing: Still, namespace: str) -> None:
     for handle in _drafts(standing.client, namespace):
-        told = _at_once(lambda _, h=handle: standing.client.samples.synthesize(h, effort="low"))
+        told = _at_once(partial(standing.client.samples.synthesize, handle, effort="low"))
         assert _codes(told) == {"": 1, "duplicate_run": THREADS - 1}
         [first] = {each.run_id for each in told}
         standing.do(first)
         # The samples have changed, so this is another run.
-        again = _at_once(lambda _, h=handle: standing.client.samples.synthesize(h, effort="low"))
+        again = _at_once(partial(standing.client.samples.synthesize, handle, effort="low"))
         assert _codes(again) == {"": 1, "duplicate_run": THREADS - 1}
         [second] = {each.run_id for each in again}
         assert second != first
@@ -114,11 +115,11 @@ def test_of_twenty_that_synthesize_one_begins_and_the_others_are_told_its_run(st
 
 def test_of_twenty_that_train_one_begins_and_all_are_told_its_run(standing: Still, namespace: str) -> None:
     for handle in _drafts(standing.client, namespace):
-        told = _at_once(lambda _, h=handle: standing.client.models.train(h, effort="low"))
+        told = _at_once(partial(standing.client.models.train, handle, effort="low"))
         assert _codes(told) == {"": THREADS}
         [run_id] = {each.run_id for each in told}
         standing.do(run_id)
-        told = _at_once(lambda _, h=handle: standing.client.models.train(h, effort="low", reoptimize_params=True))
+        told = _at_once(partial(standing.client.models.train, handle, effort="low", reoptimize_params=True))
         [retune] = {each.run_id for each in told}
         assert retune != run_id
         assert _codes(told) == {"": THREADS}
@@ -131,7 +132,7 @@ def test_of_several_efforts_one_begins_and_the_others_find_the_model_busy(
     efforts = get_args(Effort)
     for handle in _drafts(standing.client, namespace):
         begin = {"discover": standing.client.traits.discover, "synthesize": standing.client.samples.synthesize}[verb]
-        told = _at_once(lambda number, h=handle, begin=begin: begin(h, effort=efforts[number % len(efforts)]))
+        told = _at_once(*(partial(begin, handle, effort=effort) for effort in efforts))
         same = THREADS // len(efforts)
         assert _codes(told) == {"": 1, "duplicate_run": same - 1, "model_busy": THREADS - same}
         assert len({each.run_id for each in told}) == 1
@@ -142,10 +143,10 @@ def test_of_runs_of_every_kind_one_begins_and_everybody_is_told_which(standing: 
     client = standing.client
     for handle in _drafts(client, namespace):
         told = _at_once(
-            lambda _, h=handle: client.models.train(h, effort="low"),
-            lambda _, h=handle: client.traits.discover(h, effort="low"),
-            lambda _, h=handle: client.samples.synthesize(h, effort="low"),
-            lambda _, h=handle: client.samples.synthesize(h, effort="low", synth_type="diversify"),
+            partial(client.models.train, handle, effort="low"),
+            partial(client.traits.discover, handle, effort="low"),
+            partial(client.samples.synthesize, handle, effort="low"),
+            partial(client.samples.synthesize, handle, effort="low", synth_type="diversify"),
         )
         operation = client.models.get(handle).last_operation
         assert operation is not None
@@ -162,7 +163,7 @@ def test_of_runs_of_every_kind_one_begins_and_everybody_is_told_which(standing: 
 
 def test_of_twenty_that_discover_one_has_begun_however_soon_it_is_done(client: Traitbench, namespace: str) -> None:
     for handle in _drafts(client, namespace):
-        told = _at_once(lambda _, h=handle: client.traits.discover(h, effort="low"))
+        told = _at_once(partial(client.traits.discover, handle, effort="low"))
         assert _codes(told) == {"": 1, "duplicate_run": THREADS - 1}
         [run_id] = {each.run_id for each in told}
         operation = client.models.wait(handle).last_operation
@@ -181,10 +182,11 @@ def test_edits_that_race_a_training_are_in_it_whole_or_refused_whole(client: Tra
 
     for handle in _drafts(client, namespace):
         before = len(list(client.samples.list(handle)))
-        told = _at_once(
-            lambda number, h=handle: client.models.train(h, effort="low") if number == THREADS // 2 else add(h, number),
-            lambda number, h=handle: rename(h, number),
-        )
+        calls: list[Callable[[], Any]] = [
+            partial(rename if number % 2 else add, handle, number) for number in range(THREADS)
+        ]
+        calls[THREADS // 2] = partial(client.models.train, handle, effort="low")
+        told = _at_once(*calls)
         assert _codes(told).keys() <= {"", "model_busy", "model_not_draft"}
         assert client.models.wait(handle).state == "ready"
         added = [each.value for each in told if isinstance(each.value, list)]
@@ -214,7 +216,8 @@ def test_feedback_that_races_retraining_and_searching_is_all_kept_and_learnt(
             said += card.metadata.sample_ids
         return said
 
-    told = _at_once(*[say] * (THREADS - 1), lambda _: client.models.train(handle, effort="low", reoptimize_params=True))
+    search = partial(client.models.train, handle, effort="low", reoptimize_params=True)
+    told = _at_once(*(partial(say, number) for number in range(THREADS - 1)), search)
     assert _codes(told[:-1]) == {"": THREADS - 1}
     assert told[-1].code in ("", "model_busy")
     given = [number for each in told[:-1] for number in each.value]
@@ -233,7 +236,7 @@ def test_feedback_that_races_zero_retention_leaves_nothing(client: Traitbench, n
     assert client.models.wait(handle).state == "ready"
     on = Event()
 
-    def switch(_: int) -> Any:
+    def switch() -> Any:
         model = client.models.update(handle, zero_data_retention=True)
         on.set()
         return model
@@ -249,7 +252,7 @@ def test_feedback_that_races_zero_retention_leaves_nothing(client: Traitbench, n
             assert not certain
         return False
 
-    told = _at_once(*[say] * (THREADS - 1), switch)
+    told = _at_once(*(partial(say, number) for number in range(THREADS - 1)), switch)
     assert [each.value for each in told[:-1]] == [True] * (THREADS - 1)
     assert client.models.wait(handle).state == "ready"
     assert client.samples.list(handle).items == []
@@ -266,7 +269,7 @@ def test_a_tag_that_races_pruning_is_of_a_version_that_stays(client: Traitbench,
     client.models.train(handle, effort="low")
     assert client.models.wait(handle).state == "ready"
 
-    def search(_: int) -> Any:
+    def search() -> Any:
         for _ in range(3):
             client.models.train(handle, effort="low", reoptimize_params=True)
             client.models.wait(handle)
@@ -276,7 +279,7 @@ def test_a_tag_that_races_pruning_is_of_a_version_that_stays(client: Traitbench,
             each: client.versions.tag(handle, each).version_no for each in (f"t{number}-{time}" for time in range(5))
         }
 
-    told = _at_once(*[tag] * (THREADS - 1), search)
+    told = _at_once(*(partial(tag, number) for number in range(THREADS - 1)), search)
     assert _codes(told) == {"": THREADS}
     tags = {name: number for each in told[:-1] for name, number in each.value.items()}
     there = list(client.versions.list(handle))

@@ -220,7 +220,7 @@ class Walker(RuleBasedStateMachine):
 
     def _last_run(self) -> str | None:
         operation = self.client.models.get(self.reference.handle).last_operation
-        return operation and operation.run_id
+        return operation.run_id if operation else None
 
     def _awaited(self, true: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE_S

@@ -1,6 +1,7 @@
 """What only the store can promise: ids are never reused, vectors come back unchanged, deletes leave nothing behind."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def test_two_runs_cannot_be_alive_for_one_model(engine: Engine, model_id: int) -
 
 
 def test_a_run_makes_one_version_at_most(engine: Engine, model_id: int) -> None:
-    fields = {
+    fields: dict[str, Any] = {
         "model_id": model_id,
         "triggered_by": "train",
         "param_hash": "sha256:0",

@@ -8,7 +8,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, metadata
+from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata
 from pathlib import Path
 from typing import Any
 
@@ -37,15 +37,19 @@ def licence(package: Locked, rules: Mapping[str, Any]) -> str | None:
     except PackageNotFoundError:
         elsewhere = rules["not_installed"].get(package.name)
         return None if package.here or elsewhere is None else str(elsewhere["licence"])
-    if expression := stated.get("License-Expression"):
-        return str(expression)
-    field = next(iter((stated.get("License") or "").strip().splitlines()), "")  # some put their whole text there
+    if expression := _first(stated, "License-Expression"):
+        return expression
+    field = next(iter(_first(stated, "License").strip().splitlines()), "")  # some put their whole text there
     if named := rules["spellings"].get(field, field if field in rules["accepted"] else None):
         return str(named)
     if " AND " in field:
         return field
     classes = [each.rpartition(" :: ")[2] for each in stated.get_all("Classifier") or () if each.startswith("License")]
     return " AND ".join(rules["spellings"].get(each, each) for each in classes) or None
+
+
+def _first(stated: PackageMetadata, name: str) -> str:
+    return str(next(iter(stated.get_all(name) or ()), ""))
 
 
 def refused(package: Locked, found: str | None, rules: Mapping[str, Any]) -> str | None:

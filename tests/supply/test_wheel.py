@@ -77,7 +77,7 @@ def install(python: Path, *what: str) -> None:
     """With the locked versions: another release of onnxruntime may round otherwise."""
     constraints = python.parent.parent / "constraints.txt"
     constraints.write_text("".join(f"{each.name}=={each.version}\n" for each in locked() if each.here))
-    command = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "-c", constraints, *what]
+    command = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "-c", str(constraints), *what]
     subprocess.run(command, check=True)
 
 
@@ -136,7 +136,7 @@ def test_the_client_and_the_command_work_in_the_base(
     python: Path, hostile: Path, service: Service, trained: Trained
 ) -> None:
     environment = {"TRAITBENCH_API_URL": service.base_url, "TRAITBENCH_API_KEY": service.issue(namespaces=("trained",))}
-    command = [python.with_name("traitbench"), "score", trained.handle, TEXTS[0], "--json"]
+    command = [str(python.with_name("traitbench")), "score", trained.handle, TEXTS[0], "--json"]
     done = subprocess.run(command, cwd=hostile, capture_output=True, text=True, env=environment, check=True)
     assert json.loads(done.stdout)["scores"] == trained.client.scores.score(trained.handle, TEXTS[0]).scores
     done = subprocess.run(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tests.app.openid_provider import OpenIdProvider, providing
 from tests.app.processes import run
 from tests.conftest import Service, free_port
 from traitbench.app.access.oidc import OpenId
-from traitbench.app.access.people import OPERATOR, Sessions
+from traitbench.app.access.people import OPERATOR, Person, Sessions
 from traitbench.app.access.provider import discover
 from traitbench.client import Traitbench
 from traitbench.errors import InsufficientScope, Unauthenticated
@@ -34,8 +35,9 @@ def with_provider(provider: OpenIdProvider, tmp_path: Path) -> Settings:
 
 @pytest.mark.parametrize("name", ["issuer", "client_id", "client_secret"])
 def test_a_setting_that_is_missing_stops_the_start(with_provider: Settings, name: str) -> None:
+    missing: dict[str, Any] = {f"oidc_{name}": None}
     with pytest.raises(SettingInvalid, match=f"TRAITBENCH_OIDC_{name.upper()}, which is not set"):
-        discover(replace(with_provider, **{f"oidc_{name}": None}))
+        discover(replace(with_provider, **missing))
 
 
 def test_another_service_has_no_keys_for_sessions(with_provider: Settings) -> None:
@@ -88,7 +90,8 @@ def test_behind_a_proxy_the_answer_comes_to_the_address_that_is_set(with_provide
 
 
 def test_a_session_ends_once_when_its_person_may_not_come_in_any_more() -> None:
-    allowed, ended, forgotten = [True], [], []
+    allowed, ended = [True], list[int]()
+    forgotten: list[Person] = []
     sessions = Sessions()
     sessions.when_ended(forgotten.append)
     tokens = [sessions.begin(OPERATOR, lasts=lambda: allowed[0], ended=lambda: ended.append(1)) for _ in range(3)]
@@ -111,9 +114,8 @@ def test_a_session_ends_once_when_its_person_may_not_come_in_any_more() -> None:
 def test_the_key_of_a_session_is_enforced_by_the_service_and_ends_with_it(service: Service, namespace: str) -> None:
     engine, day = service.context.engine, timedelta(days=1)
     programs = keys.create(engine, scope="scoring", namespaces=[namespace], name="session_x")
-    asked = {"scope": "scoring", "namespaces": [namespace], "name": "ann@example.org"}
-    first = keys.create_for_session(engine, **asked, longest=day)
-    second = keys.create_for_session(engine, **asked, longest=day)
+    begin = partial(keys.create_for_session, engine, scope="scoring", namespaces=[namespace], name="ann@example.org")
+    first, second = begin(longest=day), begin(longest=day)
     with Traitbench(service.base_url, first.secret) as client:
         assert list(client.models.list(namespace=namespace)) == []
         with pytest.raises(InsufficientScope):
@@ -122,7 +124,7 @@ def test_the_key_of_a_session_is_enforced_by_the_service_and_ends_with_it(servic
         with pytest.raises(Unauthenticated):
             client.models.list(namespace=namespace)
     # What a crash has left is deleted once no session can be so old; keys of programs stay.
-    third = keys.create_for_session(engine, **asked, longest=timedelta(0))
+    third = begin(longest=timedelta(0))
     left = {key.id for key in keys.list_keys(engine)}
     assert {first.key.id, second.key.id, third.key.id, programs.key.id} & left == {third.key.id, programs.key.id}
     keys.remove(engine, third.key.id)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from traitbench.app.presentation.figures import measured_on, names_of, outcome, series
+from traitbench.contract.metrics import Metrics
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 
@@ -87,6 +88,6 @@ def version(
         sample_count=samples,
         created_at=datetime(2026, 11, 21, tzinfo=UTC),
         run_id=None,
-        metrics={"auroc": sum(means) / len(means) if means else None, "traits": figures},
+        metrics=Metrics.model_validate({"auroc": sum(means) / len(means) if means else None, "traits": figures}),
         tags=[],
     )

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from traitbench.app.presentation.retention import fates, goes_next, in_words, names_of_versions
+from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import Model, VersionRetentionPolicy
 from traitbench.contract.versions import Version
 
@@ -70,7 +71,7 @@ def versions(number: int, *, tagged: tuple[int, ...] = ()) -> list[Version]:
             sample_count=20,
             created_at=NOW,
             run_id=None,
-            metrics={},
+            metrics=Metrics(),
             tags=["good"] if each in tagged else [],
         )
         for each in range(number, 0, -1)
