@@ -267,6 +267,7 @@ def test_traits_are_discovered_and_listed(client: Traitbench, namespace: str) ->
     assert started.state == "busy"
     assert client.models.wait(handle).state == "draft"
     found = [trait for trait in client.traits.list(handle) if trait.kind == "intrinsic"]
+    assert found
     assert all(trait.discrimination is not None for trait in found)
     with pytest.raises(DuplicateRun) as caught:
         client.traits.discover(handle, effort="low")

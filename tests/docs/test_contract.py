@@ -62,7 +62,9 @@ def test_the_table_of_access() -> None:
     """It says what `tests/contract/test_access_table.py` walks over a socket."""
     walked = {id(operations): columns for operations, key, columns in test_access_table.TABLE if key == "authoring"}
     groups = {"read": READS, "owned read": OWNED_READS, "write": WRITES}
-    for row in table(PAGE, "3. Access"):
+    rows = table(PAGE, "3. Access")
+    assert {only_code(row["Reach"]) for row in rows} == groups.keys()
+    for row in rows:
         operations = groups[only_code(row["Reach"])]
         assert {RULES[cast(Operation, name)].reach for name, *_ in operations} == {only_code(row["Reach"])}
         owned, public, other = walked[id(operations)][:3]

@@ -72,7 +72,9 @@ def test_what_was_found_is_attached_and_the_model_is_a_draft_again(working: Cont
 
 def test_a_found_trait_says_what_was_found_of_it(working: Context, handle: str) -> None:
     ids = {sample.id for sample in samples.list_samples(working, AUTHOR, handle, limit=500).items}
-    for number, trait in enumerate(_found(working, handle), start=1):
+    found = _found(working, handle)
+    assert found
+    for number, trait in enumerate(found, start=1):
         assert (trait.key, trait.sample_count) == (f"axis_{number}", 0)
         assert trait.discrimination is not None
         assert trait.explained_variance is not None
@@ -95,6 +97,7 @@ def test_a_trait_that_somebody_defined_stays_as_it_is(working: Context, handle: 
 def test_training_keeps_the_axis_and_fits_its_calibration(working: Context) -> None:
     handle = _headlines(working, count=60)
     found = _discover(working, handle)
+    assert found
     with reading(working.engine) as connection:
         model = stored.find(connection, handle)
         assert model is not None
@@ -236,6 +239,8 @@ def test_the_frames_of_synthesized_texts_are_not_looked_at(working: Context) -> 
     told = samples.list_samples(working, AUTHOR, handle, limit=500).items
     made = {sample.id for sample in told if sample.provenance == "synthesized"}
     assert made
-    for trait in _discover(working, handle):
+    found = _discover(working, handle)
+    assert found
+    for trait in found:
         assert trait.anchor_sample_ids is not None
         assert not made & {*trait.anchor_sample_ids.positive, *trait.anchor_sample_ids.negative}

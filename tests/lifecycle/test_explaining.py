@@ -53,7 +53,9 @@ def test_what_nobody_asks_for_is_not_there(working: Context, toned: str) -> None
 def test_the_reasons_add_up_to_the_score_of_the_card(working: Context, toned: str) -> None:
     for text in (TEXT, "no", "Dear friend,\n\nthe deadline has passed. " * 30):
         shown = card(working, toned, text)
-        for key, reasons in (shown.explanation or {}).items():
+        assert shown.explanation is not None
+        assert shown.explanation.keys() == shown.scores.keys()
+        for key, reasons in shown.explanation.items():
             total = math.fsum([reasons.baseline, *(part.contribution for part in reasons.parts)])
             assert total == pytest.approx(reasons.position, abs=1e-9)
             assert 2 * expit(reasons.position) - 1 == pytest.approx(shown.detail[key].native.polarity, abs=1e-12)
@@ -166,6 +168,7 @@ def test_the_samples_of_a_found_trait_lie_on_the_sides_where_it_puts_them(contex
     assert nearest is not None
     assert {each.quality for each in both(nearest)} == {None}
     for side, sign in ((nearest.positive, 1), (nearest.negative, -1)):
+        assert side
         for each in side:
             assert sign * card(context, handle, str(each.text)).detail[found].native.polarity > 0
 

@@ -139,6 +139,7 @@ def test_the_snippets_name_the_model_and_the_version_that_was_picked(workbench: 
     assert len(at.code) == 4
     assert all(trained.handle in code.value and f"{trained.handle}@" not in code.value for code in at.code)
     at.selectbox(key=f"model.call_version.{trained.handle}").set_value("v1").run()
+    assert len(at.code) == 4
     assert all(f"{trained.handle}@v1" in code.value for code in at.code)
 
 

@@ -179,7 +179,9 @@ def test_a_worker_that_is_killed_or_stopped_from_outside_is_replaced_and_no_run_
             assert not _alive(child)
     until(supervisor.ready, what="the last child to be ready")
     supervisor.stop()
-    assert all(told == {"a": 1} for told in _told(tmp_path))
+    greetings = _told(tmp_path)
+    assert len(greetings) > 1
+    assert all(told == {"a": 1} for told in greetings)
 
 
 def test_the_parent_knows_how_long_its_worker_has_said_nothing() -> None:

@@ -25,7 +25,9 @@ def test_auroc_ignores_samples_in_the_middle() -> None:
 @pytest.mark.parametrize("n", [2, 5, 50, 1000])
 def test_the_interval_ends_where_the_score_test_rejects(area: float, n: int) -> None:
     """At either end, the distance to the AUROC is 1.96 standard errors by Hanley and McNeil."""
-    for end in set(interval(area, n, n)) - {0.0, 1.0}:
+    ends = set(interval(area, n, n)) - {0.0, 1.0}
+    assert ends
+    for end in ends:
         one, two = end / (2 - end), 2 * end**2 / (1 + end)
         variance = (end * (1 - end) + (n - 1) * (one - end**2) + (n - 1) * (two - end**2)) / n**2
         assert abs(area - end) == pytest.approx(1.96 * variance**0.5, rel=1e-3)

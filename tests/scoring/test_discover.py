@@ -86,7 +86,9 @@ def test_anchors_are_the_texts_at_the_ends() -> None:
 
 
 def test_the_axis_is_a_unit_vector_and_the_offset_a_number() -> None:
-    for trait in Town().find():
+    found = Town().find()
+    assert found
+    for trait in found:
         assert trait.axis.dtype == np.float32
         assert np.linalg.norm(trait.axis) == pytest.approx(1, abs=1e-6)
         assert isinstance(trait.offset, float)
@@ -140,7 +142,9 @@ def test_noise_has_no_axis() -> None:
 def test_near_duplicates_count_as_one_text() -> None:
     town = Town()
     town.X[: 120 - FEWEST_TEXTS + 1] = town.X[0]
-    assert all(np.isfinite(trait.axis).all() for trait in town.find("max"))
+    found = town.find("max")
+    assert found
+    assert all(np.isfinite(trait.axis).all() for trait in found)
     town.X[: 120 - FEWEST_TEXTS + 2] = town.X[0]
     with pytest.raises(InsufficientTexts, match=f"the model has {FEWEST_TEXTS - 1}"):
         town.find("max")
@@ -176,7 +180,9 @@ def test_near_duplicates_are_never_anchors_together() -> None:
     first = Town().find()[0].anchor_positive[0] - 1_000
     town.X[[4, 8, 12]] = town.X[first]
     twins = {4, 8, 12, first}
-    for trait in town.find():
+    found = town.find()
+    assert found
+    for trait in found:
         assert len(twins & {i - 1_000 for i in (*trait.anchor_positive, *trait.anchor_negative)}) <= 1
 
 

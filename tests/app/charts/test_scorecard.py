@@ -77,6 +77,7 @@ def test_no_text_has_a_colour_of_its_own() -> None:
     figure = drawn(clarity=trait(84))
     figure.update_layout(template="none")
     assert '"font"' not in figure.to_json().partition('"template"')[0]
+    assert figure.layout.annotations
     assert all(annotation.font.color is None for annotation in figure.layout.annotations)
     assert figure.layout.font.color is None
 

@@ -371,8 +371,7 @@ def test_memory_is_bounded_and_a_score_is_answered_beside_too_much_of_everything
                 connection.close()
 
     with ThreadPoolExecutor(32) as threads:
-        for number in range(32):
-            threads.submit(flood, [*floods][number % len(floods)])
+        flooding = [threads.submit(flood, [*floods][number % len(floods)]) for number in range(32)]
         try:
             with started.client() as client:
                 assert eventually(lambda: 503 in answers)
@@ -383,6 +382,8 @@ def test_memory_is_bounded_and_a_score_is_answered_beside_too_much_of_everything
             for connection in list(asking):
                 if connection.sock is not None:
                     connection.sock.shutdown(socket.SHUT_RDWR)
+    for each in flooding:
+        each.result()
     assert set(answers) <= {200, 413, 503}
     assert peak_of(started) < 1_536
     with started.client() as client:
