@@ -25,7 +25,7 @@ def pool(
 ) -> TrainingSamples:
     """The real texts, or the synthesized ones if there are no others; quality 1 or 0 in the outer thirds."""
     among = np.ones(len(X), bool) if synthesized.all() else ~synthesized
-    texts = evidence(X[among], np.full(among.sum(), 0.5), [groups[i] for i in np.flatnonzero(among).tolist()])
+    texts = evidence(X[among], np.full(int(among.sum()), 0.5), [groups[i] for i in np.flatnonzero(among).tolist()])
     places: Floats = texts.X.astype(np.float64) @ axis
     low, high = np.quantile(places, [1 / 3, 2 / 3]) if len(places) else (0.0, 0.0)
     differ = len(places) >= _FEWEST and low < high

@@ -58,8 +58,7 @@ class Reference:
         affinity = query @ key.transpose(0, 2, 1) / np.float32(np.sqrt(32))
         affinity = np.exp(affinity - affinity.max(axis=-1, keepdims=True))
         affinity /= affinity.sum(axis=-1, keepdims=True)
-        attended: Array = (affinity @ value).transpose(1, 0, 2).reshape(len(hidden), 384)
-        return attended
+        return np.asarray((affinity @ value).transpose(1, 0, 2).reshape(len(hidden), 384), np.float32)
 
     def _dense(self, hidden: Array, name: str) -> Array:
         return hidden @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"]
@@ -67,5 +66,5 @@ class Reference:
     def _norm(self, hidden: Array, name: str) -> Array:
         centred = hidden - hidden.mean(axis=-1, keepdims=True)
         deviation = np.sqrt(np.square(centred).mean(axis=-1, keepdims=True) + 1e-12)
-        scaled: Array = centred / deviation * self.weights[f"{name}.weight"]
+        scaled = np.asarray(centred / deviation, np.float32) * self.weights[f"{name}.weight"]
         return scaled + self.weights[f"{name}.bias"]

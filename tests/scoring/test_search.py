@@ -28,8 +28,8 @@ def test_groups_and_equal_vectors_are_joined() -> None:
 def test_a_group_is_never_on_both_sides_of_a_fold() -> None:
     """Noise, and every text has a near copy with the same label: only a fit that saw the copy could know the label."""
     rng = np.random.default_rng(2)
-    X = np.repeat(rng.normal(size=(28, 200)), 2, axis=0) + 0.1 * rng.normal(size=(56, 200))
-    X = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+    noise = np.repeat(rng.normal(size=(28, 200)), 2, axis=0) + 0.1 * rng.normal(size=(56, 200))
+    X = np.asarray(noise / np.linalg.norm(noise, axis=1, keepdims=True), np.float32)
     y = np.repeat(np.tile([1.0, 0.0], 14), 2)
     copies_apart = search(evidence(X, y, range(56)), EFFORTS["high"])
     copies_together = search(evidence(X, y, [number // 2 for number in range(56)]), EFFORTS["high"])
