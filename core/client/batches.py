@@ -1,4 +1,4 @@
-"""`client.scores.batch`: any number of texts, in consecutive requests without a pause.
+"""`client.scores.batch`: any number of texts, in one request after another without a pause.
 
 The next request is sent when half of the current one is answered, so that the service is never idle. Memory holds two
 requests, however many texts there are. A request that breaks off is sent again from the first text without a line, so
@@ -32,7 +32,7 @@ class Asked:
     mode: Mode = "full"
 
     def of_version(self, version: str) -> "Asked":
-        """The same of one version, whatever version the model gets meanwhile."""
+        """Return the same request pinned to a version, so that a new active version does not change it."""
         return replace(self, handle=pin(self.handle, version))
 
 
@@ -80,7 +80,7 @@ class _Chunk:
             self._send(connection, asked, wait=False)
 
     def lines(self, connection: Connection, asked: Asked) -> Iterator[BatchLine]:
-        """Yield the lines; retry a request that breaks off until the pauses or the deadline run out."""
+        """Yield the lines; send a request that breaks off again until no retries or time are left."""
         pauses = iter(_PAUSES if self._first else _PAUSES[:2])
         deadline = time.monotonic() + _PATIENCE
         while self.answered < len(self.texts):

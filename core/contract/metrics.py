@@ -1,4 +1,4 @@
-"""What a version was measured to be: figures per trait, the search and its parameters.
+"""The metrics of a version: figures for each trait, the search, and the parameters that it chose.
 
 Every figure may be absent, because an older release did not measure it. Read leniently, as from a service or a
 database, a value of the wrong type counts as absent, and unknown keys are kept. `Metrics.checked` is strict about
@@ -47,7 +47,7 @@ class _Measured(Wire):
     @model_validator(mode="wrap")
     @classmethod
     def _read(cls, value: Any, handler: ModelWrapValidatorHandler[Any], info: ValidationInfo) -> Any:
-        """Leave out what is wrong: first the wrong items of lists and mappings, then whole fields."""
+        """Leave out invalid values: first the invalid items of lists and mappings, then whole fields."""
         try:
             return handler(value)
         except ValidationError as error:
@@ -64,7 +64,7 @@ class _Measured(Wire):
 
 
 class CurvePoint(_Measured):
-    """The AUROC that was reached with this many samples."""
+    """The AUROC of a fit to this many samples."""
 
     samples: Count
     auroc: Share
@@ -72,7 +72,7 @@ class CurvePoint(_Measured):
 
 
 class Forecast(CurvePoint):
-    """The same, predicted for `more` samples than there were."""
+    """The AUROC predicted for a fit with `more` additional samples; `samples` is their total."""
 
     more: Count
 
@@ -94,7 +94,7 @@ class SearchLevel(_Measured):
 
 
 class Search(_Measured):
-    """What was tried for a trait, what was chosen, and what that gained over the level below."""
+    """What the search tried for a trait, what it chose, and how much that gained over the level below."""
 
     says: str = ""
     tried: Settings | None = None
@@ -104,7 +104,7 @@ class Search(_Measured):
 
 
 class LabelUse(_Measured):
-    """Whether the words for the poles were used too, how much they weigh, and what that gained."""
+    """Whether training used the label axis, its share of the total slope, its gain in cross-entropy, and the reason."""
 
     used: bool
     share: float | None = None
@@ -113,7 +113,7 @@ class LabelUse(_Measured):
 
 
 class Figures(_Measured):
-    """How a trait was measured, in full or in one mode."""
+    """The figures of a trait, for full vectors or for one mode; null if they could not be measured."""
 
     auroc: Share | None = None
     auroc_interval: Interval | None = None
@@ -137,7 +137,7 @@ class Sureness(_Measured):
 
 
 class TraitMetrics(Figures):
-    """All that a version says about one of its traits.
+    """All figures of one trait.
 
     `curve` and `confidence` are null in a version from before they were measured. Without `confidence`, the confidence
     of its scores follows from quartiles alone and may be too high.
@@ -166,7 +166,7 @@ class EncoderName(_Measured):
 
 
 class Metrics(_Measured):
-    """The figures of a version, by trait key."""
+    """The metrics of a version; `traits` has the figures by trait key."""
 
     scoring_method: str | None = None
     effort: str | None = None

@@ -17,7 +17,7 @@ FEEDBACK_WORDS: Mapping[str, float] = {
     **dict.fromkeys(("fair", "moderate", "mixed", "medium"), 0.5),
     **dict.fromkeys(("poor", "no", "low", "weak", "bad", "negative"), 0.0),
 }
-"""What the words of feedback say, besides a trait's own labels."""
+"""The quality that each word of feedback stands for, besides the labels of the trait."""
 
 
 class ScoreRequest(Received):
@@ -47,7 +47,7 @@ class Native(Returned):
 
 
 class TraitScore(Returned):
-    """A text on one trait. `label` and `headroom` are null when the confidence is low.
+    """The score of a text on one trait. `label` and `headroom` are null when the confidence is low.
 
     `confidence_reason` says why the confidence is not high; it is null when it is, and on cards of older services.
     """
@@ -92,7 +92,7 @@ class CompareRequest(Received):
 
 
 class Delta(Returned):
-    """One trait of two texts; `delta` is b - a."""
+    """The scores of two texts on one trait; `delta` is b - a."""
 
     a: int
     b: int
@@ -100,7 +100,7 @@ class Delta(Returned):
 
 
 class Comparison(Returned):
-    """Two full cards and what changes from a to b; `improvement` is the difference of the composites."""
+    """The cards of two texts and the changes from a to b; `improvement` is the difference of the composites."""
 
     a: Card
     b: Card

@@ -38,7 +38,7 @@ class Encoder(Protocol):
 
     @property
     def id(self) -> str:
-        """The name of the recipe, with its number."""
+        """The name of the encoder, which ends in its version number."""
         ...
 
     @property
@@ -74,11 +74,11 @@ class Encoder(Protocol):
 
 
 Part = Callable[[str], Encoder]
-"""Loads one of our own encoders by its name, for an encoder that is made of others."""
+"""Loads a built-in encoder by its name, for an encoder that combines several."""
 
 
 def counted_apart(encoder: Encoder, texts: Sequence[str], *, mode: str) -> tuple[Vectors, list[int]]:
-    """`Encoder.counted` for an encoder that has to tokenize again to count tokens."""
+    """The result of `Encoder.counted`, for encoders that must tokenize a second time to count tokens."""
     return encoder.encode(texts, mode=mode), [encoder.count_tokens(text) for text in texts]
 
 

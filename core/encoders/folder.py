@@ -29,7 +29,7 @@ _NOTES = (
 
 @dataclass(frozen=True, eq=False)
 class Folder:
-    """The files of an encoder: the model, its tokenizer, and the notes beside them that are there."""
+    """The files of an encoder: the model, its tokenizer, and the optional configuration files beside them."""
 
     path: Path
     model: Path
@@ -43,7 +43,7 @@ class Folder:
         return found
 
     def modules(self) -> list[str]:
-        """The kinds of modules that a text goes through, where the folder lists them: Transformer, Pooling, ..."""
+        """The types of the modules in order (Transformer, Pooling, ...); empty if the folder has no modules.json."""
         listed = self._parsed("modules.json", [])
         if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
             raise EncoderUnavailable(f"modules.json in {self.path} is no list of modules. Save the model anew.")
@@ -81,5 +81,5 @@ def read(path: Path, model: Path, *, beside: Sequence[Path] = ()) -> Folder:
 
 
 def _find(path: Path, model: Path, name: str) -> Path | None:
-    """A file of the folder, or one beside the model."""
+    """The path of a file in the folder or, failing that, beside the model; None if there is none."""
     return next((found for found in (path / name, model.parent / name) if found.is_file()), None)

@@ -10,7 +10,7 @@ _WAY_OUT = "TRAITBENCH_ENCODER takes a folder with an ONNX model or a static tab
 
 
 def load(path: Path, part: Part) -> Encoder:
-    """The encoder of a folder; `EncoderUnavailable`, naming cause and way out, where there is none that can be used."""
+    """The encoder of a folder; raise `EncoderUnavailable`, with cause and remedy, if the folder has no usable one."""
     try:
         return _load(path, part)
     except OSError as error:
@@ -32,13 +32,13 @@ def _load(path: Path, part: Part) -> Encoder:
 
 
 def _is_static(path: Path) -> bool:
-    """Whether the folder says that its table is all there is, though a graph made from it may lie beside it."""
+    """Whether the configuration says that the encoder is a static table, even if an ONNX export of it is in the folder."""
     told = {"modules.json": b"StaticEmbedding", "config.json": b'"model2vec"'}
     return any((path / name).is_file() and mark in (path / name).read_bytes() for name, mark in told.items())
 
 
 def _graph(path: Path) -> Path | None:
-    """The one graph of the folder: model.onnx, or the only one that is there."""
+    """The graph of the folder: model.onnx, or else the only one that the folder has."""
     named = [found for name in ("model.onnx", "onnx/model.onnx") if (found := path / name).is_file()]
     graphs = named or sorted([*path.glob("*.onnx"), *path.glob("onnx/*.onnx")])
     if len(graphs) > 1:

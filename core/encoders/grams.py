@@ -1,8 +1,8 @@
 """Words, pairs of words and pieces of words, hashed into cells: the literal text as features.
 
-A piece is three to five characters of a word with a space added at either end. A hash chooses cell and sign, so that
-collisions cancel on average; a cell holds the square root of its count. CRC-32 and a 64-bit mixer give the same on
-every machine.
+A piece is three to five characters of a word with a space added at either end. A hash chooses the cell and its sign (+
+or -), so that collisions cancel on average; a cell holds the square root of its count. CRC-32 and a 64-bit mixer give
+the same hashes on every machine.
 """
 
 import re
@@ -28,7 +28,7 @@ Hashes = NDArray[np.uint64]
 
 
 def rows(texts: Sequence[str]) -> NDArray[np.float64]:
-    """(n_texts, CELLS) unit rows; zeros for a text without a word or sign."""
+    """(n_texts, CELLS) unit rows; zeros for a text without a word or symbol."""
     hashes = [_hashes(_TOKEN.findall(text.lower())) for text in texts]
     mixed = _mixed(np.concatenate([*hashes, np.zeros(0, np.uint64)]))
     signs = 1.0 - 2.0 * (mixed >> np.uint64(63)).astype(np.float64)

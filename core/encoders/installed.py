@@ -12,7 +12,7 @@ _TEMPORARY = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, 
 
 
 def folder(package: str, *, distribution: str) -> Path:
-    """The folder of an installed top-level package, found without running its code."""
+    """The folder of an installed top-level package. The package is not imported."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise EncoderUnavailable(f"The package {distribution} is not installed. Install it without its dependencies.")

@@ -1,4 +1,4 @@
-"""Legacy recipes: no longer used for training, but versions trained with one still score with it."""
+"""Legacy encoders: no longer used for training, but versions that were trained with one still score with it."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

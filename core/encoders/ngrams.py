@@ -45,7 +45,7 @@ class NGrams:
         return in_slices(texts, self._encode, self.dimension)
 
     def count_tokens(self, text: str) -> int:
-        """The number of words and signs."""
+        """The number of words and symbols."""
         return len(_TOKEN.findall(text))
 
     def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
@@ -53,7 +53,7 @@ class NGrams:
         return counted_apart(self, texts, mode=mode)
 
     def words(self) -> Sequence[str]:
-        """Empty: it hashes words without a vocabulary."""
+        """Empty, because words are hashed without a vocabulary."""
         return ()
 
     def _encode(self, texts: Sequence[str]) -> Vectors:

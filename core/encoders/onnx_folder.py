@@ -2,9 +2,9 @@
 
 One text runs at a time, as with MiniLM. Nothing is padded, so a dynamically quantized graph gives a text the same
 vector in any batch. A text longer than the model's window is split into equal windows, averaged by their tokens. If the
-graph has an output for the sentence, that is used. Otherwise the vectors of the tokens are pooled as the folder says,
-by default with the mean. The static mean is added if wordllama is installed, and the digest includes it. Standardising
-the transformer's vector did not help.
+graph has an output for the sentence, that is used. Otherwise the vectors of the tokens are pooled as the configuration
+says, by default with the mean. The static mean is added if wordllama is installed, and the digest includes it.
+Standardising the transformer's vector did not help.
 """
 
 from collections.abc import Mapping, Sequence
@@ -141,7 +141,9 @@ class OnnxFolder:
         return in_slices(texts, self._without_transformer, self.dimension - self._transformer.width)
 
     def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
-        """As `encode`, with the number of tokens of each text. The static mode has to tokenize again to count them."""
+        """The result of `encode`, and the number of tokens of each text. To count them, the static mode must tokenize a
+        second time.
+        """
         check_mode(self, mode)
         if mode == FULL:
             return side_by_side(texts, self._whole, self.dimension)

@@ -1,4 +1,4 @@
-"""Which encoder serves: the one asked for by name or folder, or the best installed. Loaded once in a process."""
+"""Load the encoder with a name or in a folder, or the best one that is installed; once per process."""
 
 import importlib
 import logging
@@ -11,15 +11,15 @@ from traitbench.encoders import Encoder, EncoderUnavailable
 __all__ = ["LEGACY", "NAMES", "EncoderUnavailable", "load_encoder"]
 
 NAMES = ("full", "minilm", "static", "ngrams")
-"""The best first."""
+"""The names of the built-in encoders, the best first."""
 
 LEGACY = ("legacy",)
-"""Recipes that are loaded only for the versions that were trained with them."""
+"""Encoders that are loaded only for versions that were trained with them."""
 
 _MADE_OF_OTHERS = ("full", *LEGACY)
 
 _log = logging.getLogger(__name__)
-_one_at_a_time = RLock()  # an encoder may be made of others
+_one_at_a_time = RLock()  # reentrant, because an encoder may load others
 
 
 def load_encoder(name: str | None, *, cache: Path) -> Encoder:
@@ -47,7 +47,7 @@ def _named(name: str, folder: Path) -> Encoder:
         return _named(other, folder)
 
     if Path(name).is_absolute():
-        # Imported here: what reads such folders is heavy, and few services choose one.
+        # Imported here, because the import is slow and few services use a custom encoder.
         from traitbench.encoders import folder_kinds
 
         return folder_kinds.load(Path(name), part)

@@ -1,9 +1,9 @@
 """Schedule encoding in this process: interactive calls first, then batches.
 
 An interactive call starts at once, always. A batch encodes in slots. There is one slot more than processors. None is
-granted while a call runs or within a moment after it, so that a client that calls in a loop also gets the processors in
-between. Slots are shared evenly among batches, whatever their size. A slot takes a few milliseconds or, when there was
-no recent call, longer, which is more efficient. Endless calls must not starve batches, so one slot is granted whenever
+granted while a call runs or for a moment after it, so that a client that calls in a loop also gets the processors in
+between. Slots are shared evenly among batches, whatever their size. A slot lasts a few milliseconds. Without recent
+calls it lasts longer, which is more efficient. Endless calls must not starve batches, so one slot is granted whenever
 none was granted for `PATIENCE_SECONDS`.
 """
 
@@ -24,7 +24,9 @@ _here = local()
 
 
 class BatchQueue:
-    """The queue of a batch; `slots` counts those it had, starting from the count of the others when it joined."""
+    """The queue of a batch. `slots` is how many it has had; a new batch starts at the count of the others, so that it
+    gets no more than its share.
+    """
 
     def __init__(self) -> None:
         self.slots = 0
@@ -121,7 +123,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# One slot mostly waits for Python's global lock, so its processor can serve another slot.
+# One slot is mostly waiting for the GIL, so its processor can serve another slot.
 WIDTH = processors() + 1
 
 SCHEDULER = EncoderScheduler(WIDTH)

@@ -1,6 +1,6 @@
 """Encode many texts in as many threads as there are processors, and count their tokens.
 
-One text, a few texts, or those of a slot (`scheduler`) run in the calling thread.
+The calling thread encodes alone if the texts are few, or if it holds a slot (`scheduler`).
 """
 
 from collections.abc import Callable, Sequence

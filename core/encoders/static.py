@@ -1,7 +1,8 @@
 """The fallback without a transformer: wordllama's table, the style block, and hashed n-grams.
 
 The mean over the table's tokens weighs a token by the logarithm of its rank, so that "refund" counts more than "the".
-The n-grams represent words that the table lacks; the style block, which is not a unit vector, how the text is written.
+The n-grams represent words that are not in the table. The style block, which is not a unit vector, represents how the
+text is written.
 """
 
 import hashlib
@@ -39,7 +40,7 @@ class Static:
         return in_slices(texts, self._encode, self.dimension)
 
     def blocks(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
-        """The means at length one, and the style block as it is; the default encoder uses both."""
+        """The means at length one, and the unscaled style block; the default encoder uses both."""
         return [unit(self.table.means(texts)), self.style.rows(texts)]
 
     def count_tokens(self, text: str) -> int:
@@ -51,7 +52,9 @@ class Static:
         return counted_apart(self, texts, mode=mode)
 
     def words(self) -> Sequence[str]:
-        """About 9,000 with wordllama's table. Some are the beginning of a longer word; its tokens do not show which."""
+        """About 9,000 tokens of wordllama's table that look like words. Some are only the beginning of a longer word;
+        the tokens do not show which.
+        """
         return self.table.words()
 
     def _encode(self, texts: Sequence[str]) -> Vectors:

@@ -1,8 +1,8 @@
-"""Mean and deviation of each raw feature over generic text, computed once and shipped as numbers.
+"""The mean and standard deviation of each raw feature over generic text, computed once and shipped as files.
 
-Standardising by the texts of a model would delete what they have in common, which is often the trait itself; so the
-figures are fixed and come from `generic.txt`, about two hundred sentences of our own in many registers.
-`python -m traitbench.encoders.write_statistics` computes them again and writes the files beside this one.
+Standardising by the texts of a model would remove what they have in common, which is often the trait itself. So the
+statistics are fixed, and come from about two hundred sentences in many registers (`generic.txt`). `python -m
+traitbench.encoders.write_statistics` computes them again and writes the files beside this one.
 """
 
 import hashlib
@@ -17,13 +17,13 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Mean and deviation (n,) of each feature."""
+    """The mean and standard deviation (n,) of each feature."""
 
     mean: NDArray[np.float32]
     deviation: NDArray[np.float32]
 
     def standardise(self, features: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Features (..., n) in units of their deviation from their mean."""
+        """Features (..., n) minus their mean, in units of their standard deviation."""
         return (features.astype(np.float64) - self.mean) / self.deviation
 
     def first(self, count: int) -> "Statistics":
@@ -48,7 +48,7 @@ def generic_texts() -> list[str]:
 
 
 def measure(features: NDArray[np.floating]) -> Statistics:
-    """Over (n_texts, n) features; a feature that hardly varies keeps its scale."""
+    """The statistics of features (n_texts, n); a feature that hardly varies keeps its scale."""
     exact = features.astype(np.float64)
     deviation = exact.std(axis=0)
     deviation[deviation < 1e-6] = 1.0

@@ -1,7 +1,8 @@
-"""How a text is written, in 67 numbers: length, signs, capitals, shape of words, small words. No table, no model.
+"""How a text is written, in 67 numbers: length, punctuation, capitals, shape of words, function words.
 
-Raw features, each a rate or a logarithm. `StyleBlock` standardises them by figures over `generic.txt`, clips them and
-divides by the root of their number, so that a text of usual style has about length one and a plain one less.
+Each raw feature is a rate or a logarithm. `StyleBlock` standardises them by statistics over `generic.txt`, clips them,
+and divides by the square root of their number. So a text of usual style gets a row of about length one, and a plain
+text a shorter one.
 """
 
 import hashlib
@@ -70,14 +71,14 @@ COUNT = 67
 
 
 class StyleBlock:
-    """Raw features, standardised by fixed figures."""
+    """Computes the features of texts, standardised by fixed statistics."""
 
     def __init__(self) -> None:
         self._statistics = load_statistics("style")
         self.digest = hashlib.sha256(f"style-1 {_CLIP} {self._statistics.digest}".encode()).hexdigest()
 
     def rows(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """(n_texts, 67): clipped, of length about one; zeros for a text without a sign."""
+        """(n_texts, 67): clipped rows of about length one; zeros for a text of only white space."""
         found = np.array([raw(text) for text in texts]).reshape(-1, COUNT)
         standard: NDArray[np.float64] = np.clip(self._statistics.standardise(found), -_CLIP, _CLIP) / math.sqrt(COUNT)
         standard[[not text.strip() for text in texts]] = 0.0
@@ -85,14 +86,14 @@ class StyleBlock:
 
 
 def raw(text: str) -> NDArray[np.float64]:
-    """(67,): the features as they are counted."""
+    """(67,): the raw features of a text."""
     words = _WORD.findall(text)
     lowered = [word.lower() for word in words]
     return np.array([*_sizes(text, lowered), *_signs_and_letters(text), *_shapes(words), *_small_words(lowered)])
 
 
 def _sizes(text: str, lowered: list[str]) -> list[float]:
-    # A sentence counts if it has a word.
+    # Only sentences with a word count.
     sentences = sum(_WORD.search(piece) is not None for piece in _SENTENCE.split(text))
     return [
         math.log1p(len(text)),
@@ -105,7 +106,9 @@ def _sizes(text: str, lowered: list[str]) -> list[float]:
 
 
 def _signs_and_letters(text: str) -> list[float]:
-    """Signs per hundred characters, so that one exclamation mark in a short text stands out; rates of letter kinds."""
+    """Symbols per hundred characters, so that one exclamation mark in a short text stands out; and rates of kinds of
+    letters.
+    """
     counts = [0] * (len(_SIGNS) + len(_CATEGORIES) + 1)
     for sign, times in Counter(text).items():
         for place in _places(sign):
@@ -124,7 +127,9 @@ def _signs_and_letters(text: str) -> list[float]:
 
 @lru_cache(4_096)
 def _places(sign: str) -> tuple[int, ...]:
-    """The features that a character counts for: a group of signs, a category, and non-ASCII characters."""
+    """The indices of the features that a character counts for: a group of symbols, a category, and non-ASCII
+    characters.
+    """
     category, first = unicodedata.category(sign), len(_SIGNS)
     return (
         *(i for i, signs in enumerate(_SIGNS) if sign in signs),
@@ -147,7 +152,7 @@ def _shapes(words: list[str]) -> list[float]:
 
 
 def _deviation(sizes: list[int], mean: float) -> float:
-    """The same as `np.std`, bit for bit, but faster for a short list."""
+    """The standard deviation, bit for bit that of `np.std`, but faster for a short list."""
     away = np.array(sizes, np.float64)
     away -= mean
     away *= away

@@ -1,4 +1,5 @@
-"""A table of token vectors and their mean over a text: no transformer, no word order, twenty times as fast.
+"""A static table of token vectors and their mean over a text: it ignores word order, but is twenty times as fast as a
+transformer.
 
 wordllama's table is read from the files of its package, and only if their hash is that of the published files. The
 package is not imported, because its loader looks for the tokenizer on the network.
@@ -26,7 +27,7 @@ class Table:
     """Vectors for the tokens of a tokenizer, in the precision they came in.
 
     `row_of` maps tokens to rows if tokens share rows. `weights` are weights per token. `without` is the token for
-    unknown words, if it is to be ignored.
+    unknown words if that is ignored, else None.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ def load(folder: Folder) -> Static:
 def _tensors(folder: Folder) -> Tensors:
     try:
         tensors: Tensors = safetensors.numpy.load(folder.contents[MODEL])
-    except Exception as error:  # an unknown type of number is a KeyError, other errors are the package's
+    except Exception as error:  # KeyError: an unknown type of number; all other errors come from safetensors
         raise EncoderUnavailable(f"{folder.model} is not a readable file of tensors: {error!r}.") from None
     return tensors
 

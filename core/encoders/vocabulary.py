@@ -1,4 +1,4 @@
-"""The most common words that an encoder knows, with their vectors.
+"""The most common words of an encoder's vocabulary, with their vectors.
 
 Encoding them takes seconds, so the vectors are cached in a file. They depend only on the encoder.
 """

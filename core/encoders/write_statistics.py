@@ -10,7 +10,7 @@ from traitbench.encoders.statistics import generic_texts, measure
 
 
 def main() -> None:
-    """Measure all blocks that are standardised, and write the figures beside this file."""
+    """Compute the statistics of every block that is standardised, and write them beside this file."""
     with tempfile.TemporaryDirectory() as cache:
         for name, raw in (("style", style.raw), ("minilm", minilm.load(cache=Path(cache)).means)):
             found = measure(np.array([raw(text) for text in generic_texts()]))

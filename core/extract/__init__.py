@@ -1,4 +1,5 @@
-"""Fetch the readable text behind an address, guarded where the socket is opened (core/docs/contract.md, "Addresses").
+"""Fetch the readable text behind an address. The guard is where sockets are opened (core/docs/contract.md,
+"Addresses").
 
 Layers, from the inside out: `addresses` says which addresses are public, `sockets` connects only to those, `fetch`
 makes one bounded GET through them, and `reading` turns the response into text in a separate process. Nothing is stored,
@@ -28,7 +29,7 @@ _slots = BoundedSemaphore(_MOST_AT_ONCE)
 
 @dataclass(frozen=True)
 class Extracted:
-    """The readable text behind an address. The hash is of the content in UTF-8, as it is here."""
+    """The readable text behind an address. The hash is the SHA-256 of `content` in UTF-8."""
 
     url: str
     content: str

@@ -12,7 +12,7 @@ NEAR_DUPLICATE = 0.95
 
 
 def distinct(vectors: Vectors) -> NDArray[np.bool_]:
-    """(n,): whether a row is no near duplicate of a kept row before it; rows have length one."""
+    """(n,): whether to keep a row: it is not a near duplicate of an earlier row that was kept. Rows have length one."""
     alike = vectors @ vectors.T > NEAR_DUPLICATE
     kept = np.zeros(len(vectors), bool)
     for i in range(len(vectors)):
@@ -21,7 +21,9 @@ def distinct(vectors: Vectors) -> NDArray[np.bool_]:
 
 
 def on_side(positive: Vectors, negative: Vectors, axis: NDArray[np.float64]) -> tuple[NDArray[np.bool_], ...]:
-    """For each pole (n,): whether a text is at most one standard deviation of its pole beyond the middle."""
+    """For each pole (n,): whether a text lies on the side of its pole. It may lie up to one standard deviation of its
+    pole beyond the middle.
+    """
     one, other = (vectors.astype(np.float64) @ axis for vectors in (positive, negative))
     middle = (one.mean() + other.mean()) / 2
     return one >= middle - one.std(), other <= middle + other.std()

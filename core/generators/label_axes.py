@@ -1,4 +1,4 @@
-"""The axes that traits' words give, each made once and cached by what the trait says.
+"""Label axes, each made once and cached by the words of the trait.
 
 A trait's words are not samples: their axes may stay in memory under zero retention.
 """
@@ -25,23 +25,23 @@ _one_at_a_time = Lock()
 
 
 class Described(TraitLike, Protocol):
-    """A trait in the words of the person who defined it."""
+    """A trait by the words of the person who defined it."""
 
     @property
     def description(self) -> str:
-        """What it measures."""
+        """What the trait measures, in a sentence; may be empty."""
         ...
 
 
 class LabelAxes:
-    """Axes by trait, among the vectors of the encoder with this digest; `vocabulary` is loaded for the first one."""
+    """Label axes for the encoder with this digest; `vocabulary` is loaded when the first axis is made."""
 
     def __init__(self, digest: str, encode: Encode, vocabulary: Callable[[], Vocabulary]) -> None:
         self._digest, self._encode, self._vocabulary = digest, encode, vocabulary
 
     def of(self, trait: Described) -> Vector | None:
-        """Return the axis (d,) of a trait's words, or None where they do not tell its poles apart."""
-        # Without the key: traits that say the same share an axis.
+        """Return the label axis (d,) of a trait, or None if its words do not distinguish the poles."""
+        # The key is not part of it, so traits with the same words share an axis.
         poles = TraitPoles("", trait.name, trait.positive_label, trait.negative_label, trait.description)
         place = (self._digest, poles)
         with _one_at_a_time:

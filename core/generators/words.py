@@ -1,4 +1,4 @@
-"""Write texts from a trait's own words: short sentences that say nothing but which pole they belong to.
+"""Write texts from a trait's own words: short sentences that say only which pole they belong to.
 
 The words that the encoder places nearest to one pole and farthest from the other go into short frames. Texts come in
 pairs, with the same frame for both poles, so that they differ only in these words.
@@ -134,7 +134,9 @@ def _lexicons(
 
 
 def _pairs(labels: tuple[str, str], lexicons: tuple[list[str], list[str]], count: int) -> Iterator[tuple[str, str]]:
-    """Texts for both poles, with the same frame and the same places of the lexicon; more than are needed."""
+    """Texts for both poles, which share the frame and the ranks of their words in the lexicon; more than are needed,
+    because some are filtered out.
+    """
     for carrier in _CARRIERS[1:]:
         yield _sentence(carrier, [labels[0]]), _sentence(carrier, [labels[1]])
     size = len(lexicons[0])
@@ -154,7 +156,9 @@ def _sentence(frame: str, words: Sequence[str]) -> str:
 
 
 def _filtered(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np.float64], count: int) -> Written:
-    """The pairs in which both texts are new and on their side, complete so that no frame reveals the pole."""
+    """The pairs in which both texts are new and on the side of their pole. A pair is kept or dropped as a whole, so
+    that no frame reveals the pole.
+    """
     pairs = list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
     positive, negative = (encode([pair[side] for pair in pairs]) for side in (0, 1))
     if pairs:

@@ -1,4 +1,4 @@
-"""Load something that takes seconds and may fail for a moment: once, and again after a failure."""
+"""Load once what takes seconds to load, and try again after a failure that may pass."""
 
 import logging
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class Loading(Generic[Made]):
-    """The result of `make`, made once; `said` is called with its state."""
+    """The result of `make`, which is called until it succeeds once; `said` is called with the state."""
 
     def __init__(self, make: Callable[[], Made], *, said: Callable[[EncoderState], None]) -> None:
         self._make = make
@@ -39,7 +39,7 @@ class Loading(Generic[Made]):
             return self._made
 
     def try_once(self) -> None:
-        """Load ahead of the first call. A failure is logged, and left to that call to raise."""
+        """Load before the first call of `get`. A failure is only logged; `get` tries again."""
         try:
             self.get()
         except Exception as error:

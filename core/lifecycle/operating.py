@@ -93,7 +93,7 @@ def rows(engine: Engine) -> dict[str, int]:
 
 
 def seconds_between(begin: datetime, end: datetime) -> float:
-    """Seconds from one time to another; 0 where a clock that was set back would make it less."""
+    """Seconds from one time to another; never negative, even if a clock was set back."""
     return max(0.0, (end - begin).total_seconds())
 
 

@@ -34,7 +34,7 @@ def now() -> datetime:
 
 
 def require(operation: Operation, model: ModelRow) -> Outcome:
-    """The outcome of an operation in the model's state; raise the error that the table of states gives."""
+    """The outcome of an operation in the model's state; raise the error that the table of states has for it."""
     cell = outcome(operation, model.state)
     if cell is Outcome.IF_VERSION:
         cell = Outcome.PROCEED if model.active_version_id is not None else ModelNotTrained
@@ -100,7 +100,7 @@ def invalid(errors: Sequence[Mapping[str, Any]], *, thing: str) -> ValidationFai
 
 
 def problem(loc: Sequence[str | int], kind: str, message: str) -> dict[str, Any]:
-    """One invalid field, as it stands in `details.errors`."""
+    """An entry of `details.errors`: one invalid field."""
     return {"loc": list(loc), "type": kind, "msg": message}
 
 

@@ -34,7 +34,7 @@ def score(context: Context, caller: Caller, handle: str, body: ScoreRequest, *, 
 
 
 def written(context: Context, caller: Caller, handle: str, body: ScoreRequest, *, request_id: str) -> bytes:
-    """The same card as JSON, built as a `Card` only if an explanation or feedback was requested."""
+    """The card of `score` as JSON bytes. A `Card` is built only if an explanation or feedback was requested."""
     if body.explain or body.feedback is not None:
         return score(context, caller, handle, body, request_id=request_id).model_dump_json().encode()
     access.permit(context, caller, "scores.score", handle)

@@ -33,7 +33,7 @@ _VIEWS: WeakKeyDictionary[Snapshot, dict[str, Snapshot]] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Served:
-    """A version and its model as read; `since` is the vector cache's mark from before the read."""
+    """A version and its model; `since` is the mark of the vector cache from before they were read."""
 
     model: ModelRow
     version_no: int
@@ -42,7 +42,7 @@ class Served:
 
 
 def now(context: Context, handle: str, traits: list[str] | None) -> Served:
-    """As `find`, in a transaction of its own; cached until something is written."""
+    """The result of `find`, read in its own transaction and cached until something is written."""
 
     def read() -> Served:
         with reading(context.engine) as connection:
@@ -97,14 +97,14 @@ def fitted(context: Context, encoding: Encoding, content: str) -> str:
 
 
 def encoding(context: Context, served: Served) -> Encoding:
-    """The encoding of texts for an interactive call."""
+    """The encoder of the version with the vector cache, for an interactive call."""
     encoder = encoders.of_version(context, served.snapshot)
     vector_key = vector_key_of(context, served, encoder, FULL) if context.vectors.limit else None
     return Encoding(encoder, context.vectors, vector_key, mode=FULL, since=served.since)
 
 
 def vector_key_of(context: Context, served: Served, encoder: Encoder, mode: str) -> VectorKey | None:
-    """Where vectors may be cached; None under zero retention."""
+    """The key under which vectors may be cached; None under zero retention."""
     if served.model.zero_data_retention:
         # Another service may have switched it on, and cannot notify this one.
         context.vectors.forget(served.model.id)

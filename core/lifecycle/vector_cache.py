@@ -1,9 +1,10 @@
-"""A cache of the vectors of recently scored texts, in memory, so that no text need be encoded twice.
+"""A cache, in memory, of the vectors of recently scored texts, so that a text is not encoded twice.
 
-A vector is found by the model that scored the text, the hash of the text, the encoder's digest and the mode. The least
-recently used leave first. A cached vector is bit for bit the encoder's, so a card does not reveal whether its text was
-encoded before. Nothing of a model under zero retention is cached, and `forget` drops a model's vectors when retention
-is switched on. A caller that read the model before that has an older `mark`, and what it puts is ignored.
+The key of a vector is the model that scored the text, the hash of the text, the encoder's digest and the mode. The
+least recently used vectors are dropped first. A cached vector is bit for bit the encoder's, so a card does not reveal
+whether its text was encoded before. Nothing of a model under zero retention is cached, and `forget` drops a model's
+vectors when retention is switched on. A caller that read the model before then has an older `mark`, and its vectors are
+ignored.
 """
 
 import hashlib
@@ -57,11 +58,11 @@ class VectorCache:
 
     @property
     def size(self) -> int:
-        """Bytes taken."""
+        """Bytes in use."""
         return int(self._kept.currsize)
 
     def mark(self) -> int:
-        """The current moment; take it before reading whether a model may store anything."""
+        """A mark for `put`; take it before reading whether a model may store anything."""
         return self._moment
 
     def get(self, vector_key: VectorKey, hashes: Sequence[Hash]) -> list[Encoded | None]:
@@ -88,7 +89,7 @@ class VectorCache:
             self._kept[key] = encoded
 
     def forget(self, model_id: int) -> None:
-        """Drop all vectors of a model, and ignore those that were on their way."""
+        """Drop all vectors of a model, and ignore those that callers with an older mark still put."""
         with self._lock:
             self._moment += 1
             self._forgotten[model_id] = self._moment
@@ -107,7 +108,9 @@ class Encoding:
         self._encoder, self._cache, self._mode, self._since = encoder, cache, mode, since
 
     def encode(self, pieces: Sequence[str]) -> Vectors:
-        """As the encoder would: the vector of a piece depends on the piece alone."""
+        """Encode pieces, from the cache if possible. The result is that of the encoder, because a vector depends on its
+        piece alone.
+        """
         if self.vector_key is None:
             return self.fresh(pieces)[0]
         return stacked(self.encoded(pieces))
@@ -123,12 +126,12 @@ class Encoding:
         return [known or made[key] for key, known in zip(keys, found, strict=True)]
 
     def tokens(self, text: str) -> int:
-        """How many tokens the text has."""
+        """The number of tokens of a text."""
         known = None if self.vector_key is None else self.known(self.vector_key, [hash_of(text)])[0]
         return self._encoder.count_tokens(text) if known is None or known.tokens is None else known.tokens
 
     def fresh(self, pieces: Sequence[str]) -> tuple[Vectors, list[int]]:
-        """Encode now, and count the tokens."""
+        """Encode pieces without the cache, and count their tokens."""
         return self._encoder.counted(pieces, mode=self._mode)
 
     def known(self, vector_key: VectorKey, keys: Sequence[Hash]) -> list[Encoded | None]:
@@ -162,7 +165,7 @@ def _size(encoded: Encoded) -> int:
 
 
 def _before(vector_key: VectorKey) -> bytes:
-    """The prefix of a shelf's keys, which starts with the model's id."""
+    """The common prefix of all keys of this model, encoder and mode; it starts with the model's id."""
     return b"%d %s %s " % (vector_key.model_id, vector_key.encoder_digest.encode(), vector_key.mode.encode())
 
 

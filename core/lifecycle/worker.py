@@ -59,7 +59,8 @@ def main() -> None:
         _log.error("the worker cannot go on: %s", error.message)
     except Exception as error:
         _log.error("the worker cannot go on\n%s%s", "".join(traceback.format_tb(error.__traceback__)), _first(error))
-    # Also if it was taken for dead: its parent starts a new one, and the engine's threads must not keep this one alive.
+    # Exit even if this worker was only taken for dead: its parent starts a new one, and the engine's threads must not
+    # keep this process alive.
     os._exit(1)
 
 
@@ -88,7 +89,7 @@ def _work(told: Mapping[str, Any], heartbeat: Heartbeat) -> None:
 
 
 def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
-    """The body of each kind of run. Loads the encoder."""
+    """The body of each kind of run. This loads the encoder."""
     from traitbench.encoders.registry import load_encoder
     from traitbench.encoders.vocabulary import load_vocabulary
     from traitbench.generators.label_axes import LabelAxes
@@ -107,7 +108,7 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
 
 
 def _bodies_in_time(engine: Engine, settings: Settings, heartbeat: Heartbeat) -> Mapping[str, Body]:
-    """As `bodies`, but loaded in the background, so that the worker is ready at once."""
+    """The result of `bodies`, with the encoder loaded in the background, so that the worker is ready at once."""
     loading = Loading(partial(bodies, engine, settings), said=heartbeat.encoder)
     Thread(target=loading.try_once, name="loading", daemon=True).start()
 

@@ -58,7 +58,7 @@ def check(engine: Engine, *, patience_s: float = _PATIENCE_SECONDS) -> None:
 
 
 def purge(connection: Connection, model_id: int) -> None:
-    """Delete the samples of a locked model and everything with words of them; call `settle` after the commit."""
+    """Delete the samples of a locked model and everything that contains their words; call `settle` after the commit."""
     samples.purge(connection, model_id)
     text_vectors.forget(connection, model_id)
     _remove_words(connection, model_id)
@@ -77,7 +77,7 @@ def settle(engine: Engine, model_id: int, *, patience_s: float = _PATIENCE_SECON
     if not clean(engine, patience_s=patience_s):
         return False
     with writing(engine) as connection:
-        # A later purge settles itself.
+        # The request of a later purge settles that one itself.
         models.purge_settled(connection, model_id, since)
     return True
 
@@ -97,7 +97,7 @@ def settle_or_say(engine: Engine, model_id: int, *, patience_s: float = _PATIENC
 
 
 def sweep(engine: Engine) -> None:
-    """Settle the purges that are not settled yet."""
+    """Complete the purges that `settle` could not complete before."""
     with reading(engine) as connection:
         unsettled = list(models.unsettled_purges(connection))
     for _ in sweeps.each("purge sweep", unsettled, partial(_is_blocked, engine)):

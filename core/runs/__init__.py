@@ -2,8 +2,8 @@
 
 Behind it: `queue` (queueing), `supervisor` and `engine` (start the worker process and keep it alive), `worker` (that
 process), `heartbeat` (its messages to the parent), `execution` (one run being executed), `quarantine` (runs that bring
-their worker down), `isolation` (which runs may run side by side), `watchdog` (heartbeat, takeover, reconciliation: what
-the engine lacks), `schedules` (periodic tasks).
+their worker down), `isolation` (which runs may run side by side), `watchdog` (heartbeat, takeover and reconciliation,
+which the engine does not have), `schedules` (periodic tasks).
 """
 
 from typing import Protocol

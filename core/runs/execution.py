@@ -29,7 +29,7 @@ class Fail(Protocol):
     def __call__(
         self, connection: Connection, run: runs.RunRow, *, code: str, message: str, owner: str | None = None
     ) -> bool:
-        """With `owner`, only if that is still the owner of the run."""
+        """If `owner` is given, do so only while it is still the owner of the run."""
         ...
 
 

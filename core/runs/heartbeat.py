@@ -1,8 +1,8 @@
 """Messages from a worker to its parent, one line each over a pipe: that it is alive, is ready, and what it works on.
 
 The heartbeat comes from a thread that needs the interpreter's lock, so it stops if the worker hangs. The parent then
-knows which piece of which run the worker held, because every piece is announced before it starts. Lines are short
-enough for the kernel to write them whole, and a parent that does not read them never blocks the worker.
+knows which piece of which run the worker held, because every piece is announced before it starts. Lines are so short
+that the kernel writes each as a whole. A parent that does not read them never blocks the worker.
 
 Native code that releases the lock may hang while the heartbeat goes on. So every piece has a time limit too: a short
 one while texts are encoded, a long one for any other step.
@@ -27,9 +27,9 @@ EncoderState = Literal["loading", "loaded", "failed"]
 _BEAT_SECONDS = 1.0
 _LONGEST_PIECE_SECONDS = 120.0
 # The slowest real steps: 1 s to fit a trait with 20,000 samples at effort max (3 s with 64,000), 5 s for a discovery,
-# minutes for the vocabulary of a large encoder on a slow machine. A step of half an hour hangs.
+# minutes for the vocabulary of a large encoder on a slow machine. A step that takes half an hour is considered hung.
 _LONGEST_STEP_SECONDS = 1_800.0
-_MAX_LINE = 4_096  # what a pipe takes whole
+_MAX_LINE = 4_096  # a pipe takes a line of this length as a whole
 _STDOUT = 1
 
 
@@ -42,7 +42,7 @@ class WorkItem:
     samples: tuple[int, ...] = ()
 
     def within(self, other: "WorkItem") -> bool:
-        """Whether this is the same place or a part of it, i.e. there was no progress between the two."""
+        """Whether this is the same place as `other` or a part of it, so that there was no progress between the two."""
         if self.phase != other.phase:
             return False
         if self.samples and other.samples:
@@ -50,7 +50,7 @@ class WorkItem:
         return (self.done, bool(self.samples)) == (other.done, bool(other.samples))
 
     def to_json(self) -> dict[str, Any]:
-        """The place as it is sent over the pipe and stored."""
+        """The place in the form that is sent over the pipe and stored."""
         return {"phase": self.phase, "done": self.done, "samples": list(self.samples)}
 
     @classmethod
@@ -61,13 +61,13 @@ class WorkItem:
 
 @dataclass(frozen=True)
 class WorkerExit:
-    """Why a worker came down by its own fault, and where each run was that it held."""
+    """The crash or hang of a worker: its cause, and the place of each run that the worker held."""
 
     cause: Cause
     places: Mapping[str, WorkItem]
 
     def to_json(self) -> dict[str, Any]:
-        """The death as it is sent to the next worker."""
+        """The exit in the form that is sent to the next worker."""
         return {"cause": self.cause, "places": {run: place.to_json() for run, place in self.places.items()}}
 
     @classmethod

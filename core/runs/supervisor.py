@@ -6,8 +6,8 @@ standard output it reports that it is alive and what it works on (`heartbeat`); 
 killed.
 
 The parent distinguishes bad luck from a worker's own fault. A worker that hangs, crashes, exceeds the time limit of a
-piece or is killed by the kernel for its memory was brought down by what it held, and the next worker is told so. A
-worker that was killed or stopped from outside, or ended with its parent, was not.
+piece or is killed by the kernel for its memory was brought down by the runs that it held, and the supervisor tells the
+next worker. A worker that was killed or stopped from outside, or ended with its parent, was not.
 """
 
 import json
@@ -27,7 +27,7 @@ from traitbench.runs.heartbeat import SLOW_EXIT, Cause, EncoderState, Listener, 
 from traitbench.settings import child_environment
 
 SILENCE_SECONDS = 60.0
-"""A worker that is silent for this long hangs; even a slow machine sends a heartbeat in that time."""
+"""A worker that is silent for this long counts as hung; even a slow machine sends a heartbeat in that time."""
 
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 30.0
@@ -117,7 +117,7 @@ class Supervisor:
             self._last_message = None
             if self._stopping.is_set():
                 break
-            # It had worked, so the runs should not wait longer for the next one.
+            # The child had worked, so the runs should not wait longer for the next one.
             pause = _FIRST_PAUSE if worked else pause
             _log.warning("the worker %s; a new one starts in %.1f s", ended, pause)
             self._stopping.wait(pause)
@@ -135,7 +135,7 @@ class Supervisor:
             silent = self._listen(process)
             code = process.wait()
         finally:
-            # Whatever happened here, no child may go on without a parent that listens.
+            # Whatever went wrong, the child must not continue without a parent that listens.
             if process.poll() is None:
                 process.kill()
                 process.wait()

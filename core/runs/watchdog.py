@@ -1,4 +1,4 @@
-"""What the run engine lacks: heartbeat, takeover of a dead worker's runs, reconciliation, cleaning up.
+"""What the run engine does not have: heartbeats, takeover of a dead worker's runs, reconciliation, clean-up.
 
 Every worker sends a heartbeat every few seconds, timed by the database's clock. If a worker has been silent for too
 long, the first other worker to notice removes it and puts its runs back into the queue. A worker that finds itself
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class WatchdogIntervals:
-    """How often the watch does what.
+    """The intervals of the watchdog.
 
     `heartbeat_s` is the time between heartbeats, and `expiry_s` the silence after which a worker is removed. Every
     `reconcile_every` heartbeats the watch reconciles. `keep_s` is how long the engine's rows of ended runs are kept.

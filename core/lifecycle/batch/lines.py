@@ -1,4 +1,4 @@
-"""Score many texts with one version: one line each, in order, made in threads while earlier lines are being sent.
+"""Score many texts with one version: one line per text, in order. Threads score the next texts while lines are sent.
 
 A batch keeps its version, its traits and its mode to the end. Whether vectors may be stored is checked again at every
 write. `open_batch` raises errors of the whole batch; an error of one text is reported on its line and does not affect
@@ -36,7 +36,9 @@ Score = Callable[[Sequence[str]], list[bytes]]
 
 
 def open_batch(context: Context, caller: Caller, handle: str, body: BatchRequest, *, request_id: str) -> Pipeline:
-    """A pipeline, not yet started, of the batch's results in JSON; raise what a score of a valid text would."""
+    """Prepare a batch: return the pipeline of its results in JSON, not yet started. Raise the errors that a score of a
+    valid text would raise.
+    """
     access.permit(context, caller, "scores.batch", handle)
     served = serving.now(context, handle, body.traits)
     rules.require("use", served.model)
@@ -96,7 +98,7 @@ def _ahead(context: Context, content: str) -> str:
 
 
 def _together(score: Score, texts: Sequence[str]) -> list[bytes]:
-    """The lines of several texts; none if one of them is, or may be, invalid."""
+    """The lines of several texts; an empty list if one of them is or may be invalid."""
     try:
         return [] if any(map(_is_odd, texts)) else score(texts)
     except Exception:

@@ -98,7 +98,7 @@ class Pipeline:
             thread.start()
 
     def take(self) -> list[tuple[int, bytes]]:
-        """The next items that are made, with their positions in the order; none if the next one is not made yet."""
+        """The items that are ready and next in the order, with their positions; empty if the next one is not ready."""
         with self._changed:
             ready = []
             while not self.done and self._order[self._taken] in self._made:
@@ -114,11 +114,11 @@ class Pipeline:
 
     @property
     def closed(self) -> bool:
-        """Whether the pipeline was closed, so that no more is made."""
+        """Whether the pipeline was closed, so that no more items are made."""
         return self._stopped
 
     def close(self) -> None:
-        """Make no more: threads end after the items they are making, and the consumer is woken."""
+        """Stop: threads end after their current items, and the consumer is woken."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
