@@ -1,7 +1,8 @@
 """A score card as a bar chart: the score, tier and confidence of each trait.
 
-The track behind a bar has steps at the trait's breaks. The thin line below it is the band: the middle half of the
-samples at the nearer pole. A score of low confidence has no tier: its bar is grey and hatched and labelled uncertain.
+The background of a bar is shaded in steps at the trait's breaks. The thin line below it is the band: the middle half of
+the samples at the nearer pole. A score of low confidence has no tier: its bar is grey and hatched and labelled
+uncertain.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The input of commands: a client, a text, a confirmation, and shared options."""
+"""What commands need as input: a client, a text, a confirmation, and options that they share."""
 
 import sys
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""What a command prints: tables and sentences for people, JSON for programs, progress on stderr.
+"""The output of commands: tables and sentences for people, JSON for programs, progress on stderr.
 
-Text of models and samples is anybody's: on a terminal it is shown without the characters that would steer it.
+The texts of models and samples are not trusted: on a terminal, characters that control it are removed.
 """
 
 import shutil
@@ -26,35 +26,38 @@ _EMBEDDINGS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI",
 
 
 def say(answer: Wire, sentence: str, *, as_json: bool) -> None:
-    """What was done: a sentence, or the answer itself."""
+    """Print what was done, as a sentence or as the JSON of the answer."""
     click.echo(answer.model_dump_json(indent=2) if as_json else _cell(sentence))
 
 
 def say_json(answer: Wire) -> None:
-    """One answer, all of it."""
+    """Print an answer as JSON."""
     click.echo(answer.model_dump_json(indent=2))
 
 
 def say_lines(answers: Iterable[Wire]) -> None:
-    """Answers, one a line."""
+    """Print answers as JSON, one per line."""
     for answer in answers:
         click.echo(answer.model_dump_json())
 
 
 def say_unreadable(rows: Iterable[Unreadable], one: str, *, way_out: str = _RESTORE) -> None:
-    """Rows that a list left out, one a line on stderr; `one` is what a row is: a model, a version."""
+    """Print on stderr the rows that a list left out, one per line; `one` is the noun for a row, such as "model" or
+    "version".
+    """
     for row in rows:
         click.echo(_cell(f"{one} {row.item} cannot be read: {row.reason}. {way_out}"), err=True)
 
 
 def say_text(text: str) -> None:
-    """A text as it is; on a terminal without what would steer it."""
+    """Print a text unchanged; on a terminal, remove the characters that control it."""
     shown = _tame(text, keep="\n\t") if sys.stdout.isatty() else text
-    click.echo(shown, nl=not text.endswith("\n"), color=True)  # or click would cut what looks like a colour
+    # Without `color`, click would remove everything that looks like a colour.
+    click.echo(shown, nl=not text.endswith("\n"), color=True)
 
 
 def say_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Columns under their heads; on a terminal the last one is cut at its edge."""
+    """Print columns with their headings; on a terminal, the last column is cut at the edge of the screen."""
     cells = [[_cell(each) for each in row] for row in (heads, *rows)]
     widths = [max(cell_len(row[column]) for row in cells) for column in range(len(heads))]
     edge = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
@@ -64,7 +67,7 @@ def say_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def say_fields(pairs: Iterable[tuple[str, object]]) -> None:
-    """A name and its value on each line."""
+    """Print one name and its value per line."""
     rows = [(name, _cell(value)) for name, value in pairs]
     width = max(cell_len(name) for name, _ in rows)
     for name, value in rows:
@@ -77,7 +80,7 @@ def version_name(model: Model) -> str:
 
 
 class Meter:
-    """Shows how far a run is while it is entered: a live line on a terminal, a line for each phase elsewhere."""
+    """Shows the progress of a run, as a context manager: one live line on a terminal, or else one line per phase."""
 
     def __init__(self) -> None:
         self._phase = ""
@@ -85,7 +88,7 @@ class Meter:
 
     def __enter__(self) -> "Meter":
         if sys.stderr.isatty():
-            from rich.console import Console  # here, because most commands show no progress
+            from rich.console import Console  # imported here, because most commands show no progress
 
             self._live = Console(stderr=True).status("")
             self._live.start()
@@ -96,7 +99,7 @@ class Meter:
             self._live.stop()
 
     def show(self, model: Model) -> None:
-        """Show the model as it is now."""
+        """Show the progress of this state of the model."""
         line = _progress(model.last_operation) if model.state == "busy" else ""
         phase = line.partition(":")[0]
         if self._live is not None:
@@ -119,7 +122,9 @@ def _cell(value: object) -> str:
 
 
 def _tame(text: str, *, keep: str) -> str:
-    """Control characters steer a terminal, and marks of direction deceive its reader."""
+    """Remove the characters that control a terminal, and those that change the direction of text, which could mislead
+    the reader.
+    """
     return "".join("�" if _steers(each) and each not in keep else each for each in text)
 
 

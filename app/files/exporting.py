@@ -52,5 +52,5 @@ def harmless(cell: object) -> object:
 
 
 def as_written(cell: str) -> str:
-    """Undo `harmless`."""
+    """Return the cell that `harmless` was applied to."""
     return _GUARDED.sub("", cell)

@@ -78,7 +78,8 @@ def table_of(source: Source) -> Table:
 def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str, str | None, str | None]:
     """Guess the columns of text, trait and quality, by their names or their content.
 
-    Only the text column always exists. A column counts as the trait column only if it holds traits of the model.
+    There is always a text column; the others may be None. A column is taken as the trait column only if most of its
+    cells are traits of the model.
     """
     keys = _trait_keys(traits)
     text = _named(table, _TEXT_NAMES) or max(table.columns, key=lambda column: _total_length(table, column))
@@ -113,7 +114,7 @@ def _total_length(table: Table, column: str) -> int:
 
 
 def words(table: Table, column: str) -> dict[str, int]:
-    """Count the words in a label column that are not qualities; empty if all cells are numbers from 0 to 1.
+    """Count the cells of a label column that are not qualities, by word; empty if all cells are numbers from 0 to 1.
 
     Numbers count as qualities only if nearly all are from 0 to 1: on a scale from 1 to 5, a 1 is not the positive pole.
     """

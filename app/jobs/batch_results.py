@@ -1,4 +1,4 @@
-"""The results of a batch as a table: filtered, sorted, on screen and as a file. No input or output."""
+"""The results of a batch as a table: filtered, sorted, on screen and as a file. Pure functions."""
 
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -18,22 +18,22 @@ LINE, TEXT, COMPOSITE, CONFIDENCE, ERROR = "line", "text", "composite", "confide
 
 
 def score_of(key: str) -> str:
-    """Name the column of a trait's scores. Trait keys have no spaces, so this is unambiguous."""
+    """Return the name of the column with a trait's scores. Trait keys have no spaces, so names are unique."""
     return f"score of {key}"
 
 
 def tier_of(key: str) -> str:
-    """Name the column of a trait's tiers."""
+    """Return the name of the column with a trait's tiers."""
     return f"tier of {key}"
 
 
 def sure_of(key: str) -> str:
-    """Name the column of a trait's confidences."""
+    """Return the name of the column with a trait's confidences."""
     return f"confidence of {key}"
 
 
 def other(column: str) -> str:
-    """Name the column for a column of the input."""
+    """Return the name of the result column that holds a column of the input."""
     return f"in {column}"
 
 

@@ -158,7 +158,7 @@ class Job:
         return "done"
 
     def _add(self, outcome: Outcome) -> None:
-        """Add everything of a row, and only then increase `done`, because pages read up to it."""
+        """Store the whole row, and only then increase `done`, because pages read the rows up to it."""
         cells = outcome.row.cells if outcome.row else {}
         self.lines.append(outcome.line)
         self.texts.append(_drawable(cells.get(self.column, "")))
@@ -244,8 +244,8 @@ def pinned(asked: Asked, card: ScoredLine) -> Asked:
 def _make_room() -> None:
     """Make room for a new batch; the caller holds the lock.
 
-    Stop running batches that were not viewed for a while, and discard the finished ones that were seen longest
-    ago. Raise `Full` if too many still run.
+    Stop running batches that were not viewed for a while, and discard the finished ones that were viewed longest ago.
+    Raise `Full` if too many are still running.
     """
     now = time.monotonic()
     for job in list(_JOBS.values()):

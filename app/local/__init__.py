@@ -1,1 +1,1 @@
-"""What the workbench computes itself, without the service: previews of scores and the check of the samples."""
+"""Computations of the workbench itself, without the service: previews of scores, and the sample check."""

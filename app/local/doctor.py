@@ -56,7 +56,7 @@ def considered(traits: Sequence[Trait], samples: Sequence[Sample]) -> list[Sampl
 
 
 def to_read(traits: Sequence[Trait], samples: Sequence[Sample]) -> int:
-    """Return how many texts must be encoded first, or 0 if they are so few that no confirmation is needed."""
+    """Return how many texts must be encoded first; 0 if they are so few that this needs no confirmation."""
     texts = preview.unread(considered(traits, samples))
     few = len(texts) <= _AT_ONCE and sum(map(len, texts.values())) <= _CHARACTERS_AT_ONCE
     return 0 if few else len(texts)

@@ -57,7 +57,8 @@ class PreviewUnavailable(Exception):
 class Rehearsal:
     """The parameters and figures that a training of the draft would give. They are not stored.
 
-    `left_out` names traits without samples at a pole, `found` intrinsic traits, whose axes only the service has.
+    `left_out` names traits without samples at a pole; `discovered` names intrinsic traits, whose axes only the service
+    has.
     """
 
     snapshot: Snapshot

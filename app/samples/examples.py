@@ -23,7 +23,10 @@ def sample_texts(handle: str) -> list[str]:
 
 
 def texts_to_try(handle: str) -> list[str]:
-    """Return examples or else samples of the model; if there are none, show why after the rerun and return no text."""
+    """Return examples or, failing that, samples of the model.
+
+    If there are none, return an empty list and show the reason after the rerun.
+    """
     try:
         texts = examples(handle) or sample_texts(handle)
     except TraitbenchError:

@@ -1,7 +1,7 @@
 """Pending feedback: samples that wait for the automatic retraining.
 
-The API does not count it. A trained model gains samples only by feedback, so the pending ones are those beyond the
-sample count of its newest version.
+The API does not count it. A trained model gains samples only by feedback, so the number of pending samples is the
+number of samples minus the sample count of its newest version.
 """
 
 from collections.abc import Sequence

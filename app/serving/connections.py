@@ -165,7 +165,7 @@ class BoundedProtocol(HttpToolsProtocol):
             if now >= self._due:
                 self.transport.close()
         elif self.flow.read_paused:
-            self._due = now + self.guard.limits.body_seconds  # the delay is ours, not the client's
+            self._due = now + self.guard.limits.body_seconds  # the delay is the server's fault, not the client's
         elif now >= self._due:
             self._count(LATE)
             # If the request is already answered, its late body needs no second response.

@@ -1,1 +1,1 @@
-"""What every page stands on: navigation, links, the session, calls of the service, and formatting."""
+"""What all pages use: navigation, links, the session, calls to the service, and formatting."""

@@ -22,7 +22,7 @@ _FOLDER = Path(__file__).resolve().parents[2] / "pages"
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the table; `help` is the line under the title and the tooltip in the menu."""
+    """One row of the table of pages. `help` is the line below the title of the page, and its tooltip in the menu."""
 
     name: PageName
     title: str
@@ -80,7 +80,10 @@ def page(name: PageName) -> st.Page:
 
 
 def _is_for(row: Entry, person: Person) -> bool:
-    """Whether the menu shows a page to a person. Hidden pages still explain at their address why they are closed."""
+    """Whether the menu shows a page to a person.
+
+    A hidden page can still be opened by its address, and then explains why it is closed.
+    """
     if row.section == "Operate":
         return person.operator
     return row.section != "Teach" or person.scope == "authoring"

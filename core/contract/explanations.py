@@ -54,9 +54,9 @@ class Explanation(Returned):
     """The reasons for a trait's score: `baseline` and the contributions of all `parts` add up to `position`.
 
     In the unit `logit`, the position is ln(p / (1 - p)) of the score p. If the score is the mean over several parts,
-    the unit is `score` and the position is p. The baseline is the position of a text that says nothing: the middle.
-    `refined` is false if the text is so long that some parts have several sentences. `decided_by` is the part that is
-    the maximum or the minimum. `note` says what is left out, and why.
+    the unit is `score` and the position is p. The baseline is the position of a text that points to neither pole: the
+    middle. `refined` is false if the text is so long that some parts have several sentences. `decided_by` is the part
+    that is the maximum or the minimum. `note` says what is left out, and why.
     """
 
     unit: Literal["logit", "score"]

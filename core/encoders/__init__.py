@@ -38,7 +38,7 @@ class Encoder(Protocol):
 
     @property
     def id(self) -> str:
-        """The name of the encoder, which ends in its version number."""
+        """The name of the encoder. It changes whenever the vectors of the encoder change."""
         ...
 
     @property

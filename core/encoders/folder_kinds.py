@@ -32,7 +32,7 @@ def _load(path: Path, part: Part) -> Encoder:
 
 
 def _is_static(path: Path) -> bool:
-    """Whether the configuration says that the encoder is a static table, even if an ONNX export of it is in the folder."""
+    """Whether the configuration calls the encoder a static table, even if the folder has an ONNX export of it."""
     told = {"modules.json": b"StaticEmbedding", "config.json": b'"model2vec"'}
     return any((path / name).is_file() and mark in (path / name).read_bytes() for name, mark in told.items())
 

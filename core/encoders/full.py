@@ -46,8 +46,9 @@ class Full:
         return self.counted(texts, mode=mode)[0]
 
     def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
-        """The result of `encode`, and the number of word pieces of each text. To count them, the static mode must
-        tokenize a second time.
+        """The result of `encode`, and the number of word pieces of each text.
+
+        To count them, the static mode must tokenize a second time.
         """
         check_mode(self, mode)
         if mode == "static":

@@ -141,8 +141,9 @@ class OnnxFolder:
         return in_slices(texts, self._without_transformer, self.dimension - self._transformer.width)
 
     def counted(self, texts: Sequence[str], *, mode: str = FULL) -> tuple[Vectors, list[int]]:
-        """The result of `encode`, and the number of tokens of each text. To count them, the static mode must tokenize a
-        second time.
+        """The result of `encode`, and the number of tokens of each text.
+
+        To count them, the static mode must tokenize a second time.
         """
         check_mode(self, mode)
         if mode == FULL:

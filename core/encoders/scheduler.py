@@ -24,8 +24,10 @@ _here = local()
 
 
 class BatchQueue:
-    """The queue of a batch. `slots` is how many it has had; a new batch starts at the count of the others, so that it
-    gets no more than its share.
+    """The queue of a batch.
+
+    `slots` is how many it has had; a new batch starts at the count of the others, so that it gets no more than its
+    share.
     """
 
     def __init__(self) -> None:

@@ -52,8 +52,9 @@ class Static:
         return counted_apart(self, texts, mode=mode)
 
     def words(self) -> Sequence[str]:
-        """About 9,000 tokens of wordllama's table that look like words. Some are only the beginning of a longer word;
-        the tokens do not show which.
+        """About 9,000 tokens of wordllama's table that look like words.
+
+        Some are only the beginning of a longer word; the tokens do not show which.
         """
         return self.table.words()
 

@@ -1,5 +1,6 @@
-"""Fetch the readable text behind an address. The guard is where sockets are opened (core/docs/contract.md,
-"Addresses").
+"""Fetch the readable text behind an address.
+
+The guard is where sockets are opened (core/docs/contract.md, "Addresses").
 
 Layers, from the inside out: `addresses` says which addresses are public, `sockets` connects only to those, `fetch`
 makes one bounded GET through them, and `reading` turns the response into text in a separate process. Nothing is stored,

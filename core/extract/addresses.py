@@ -1,4 +1,4 @@
-"""Which internet addresses may be connected to: only those of the public internet. Pure.
+"""Which addresses the service may connect to: only those of the public internet. Pure functions.
 
 `ipaddress` alone is not enough. `is_private` is False for shared, translated, tunnelled and multicast addresses, and
 `is_global` changes from one release of Python to the next. So the ranges are listed here, and an address has to pass

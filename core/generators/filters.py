@@ -21,8 +21,9 @@ def distinct(vectors: Vectors) -> NDArray[np.bool_]:
 
 
 def on_side(positive: Vectors, negative: Vectors, axis: NDArray[np.float64]) -> tuple[NDArray[np.bool_], ...]:
-    """For each pole (n,): whether a text lies on the side of its pole. It may lie up to one standard deviation of its
-    pole beyond the middle.
+    """For each pole (n,): whether a text lies on the side of its pole.
+
+    It may lie up to one standard deviation of its pole beyond the middle.
     """
     one, other = (vectors.astype(np.float64) @ axis for vectors in (positive, negative))
     middle = (one.mean() + other.mean()) / 2

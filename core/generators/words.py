@@ -156,8 +156,9 @@ def _sentence(frame: str, words: Sequence[str]) -> str:
 
 
 def _filtered(pairs: Sequence[tuple[str, str]], encode: Encode, axis: NDArray[np.float64], count: int) -> Written:
-    """The pairs in which both texts are new and on the side of their pole. A pair is kept or dropped as a whole, so
-    that no frame reveals the pole.
+    """The pairs in which both texts are new and on the side of their pole.
+
+    A pair is kept or dropped as a whole, so that no frame reveals the pole.
     """
     pairs = list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
     positive, negative = (encode([pair[side] for pair in pairs]) for side in (0, 1))

@@ -20,7 +20,7 @@ def prune(connection: Connection, model: ModelRow, *, active_version_id: int | N
 
 
 def prune_by(connection: Connection, model: ModelRow, policy: Mapping[str, Any] | None) -> None:
-    """As `prune`, by a policy that the model was just given; None means the defaults."""
+    """Prune by a policy that the model was just given; None means the defaults."""
     _prune(connection, model.id, _policy(policy), model.active_version_id)
 
 

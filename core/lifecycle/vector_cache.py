@@ -108,8 +108,9 @@ class Encoding:
         self._encoder, self._cache, self._mode, self._since = encoder, cache, mode, since
 
     def encode(self, pieces: Sequence[str]) -> Vectors:
-        """Encode pieces, from the cache if possible. The result is that of the encoder, because a vector depends on its
-        piece alone.
+        """Encode pieces, from the cache if possible.
+
+        The result is that of the encoder, because a vector depends on its piece alone.
         """
         if self.vector_key is None:
             return self.fresh(pieces)[0]

@@ -1,9 +1,9 @@
 """AUROC and its 95 % interval.
 
-The interval is Newcombe's score interval (Statistics in Medicine 25, 2006) with the variance of Hanley and McNeil
-(Radiology 143, 1982); it stays valid at an AUROC of 1.0. `out_of_fold_interval` adapts it to out-of-fold
-values: those come from fits to fewer samples than the final trait, so it counts six of ten samples. That factor was
-chosen by measured coverage.
+The interval is method 5 of Newcombe (Statistics in Medicine 25, 2006, 559-573): the score interval with the variance of
+Hanley and McNeil (Radiology 143, 1982, 29-36), in which the mean of both sample sizes replaces each of them. It stays
+valid at an AUROC of 1.0. `out_of_fold_interval` adapts it to out-of-fold values. These come from fits to fewer samples
+than the final trait, so it counts only six of ten samples. That factor was chosen by measured coverage.
 """
 
 from collections.abc import Callable
@@ -19,9 +19,7 @@ _HALVINGS = 52
 
 
 def auroc(values: Floats, y: Floats, votes: Floats | None = None) -> float:
-    """The chance that a positive sample has a higher value than a negative one, ties counting half; `votes` are sample
-    weights.
-    """
+    """The chance that a positive sample has a higher value than a negative one, ties counting half."""
     above, below = y > 0.5, y < 0.5
     weights = np.ones(len(y)) if votes is None else votes
     order = np.argsort(values[below], kind="stable")
@@ -37,14 +35,14 @@ def out_of_fold_interval(area: float, positive: int, negative: int) -> tuple[flo
 
 
 def interval(area: float, positive: float, negative: float) -> tuple[float, float]:
-    """The 95 % interval: every true AUROC for which this one is within the 95 % range."""
+    """The 95 % interval: every true AUROC that a 95 % test of `area` does not reject."""
 
     def excess(true: float) -> float:
         mean = (positive + negative) / 2 - 1
         spread = 1 + mean * (1 - true) / (2 - true) + mean * true / (1 + true)
         return float(np.square(area - true) - _Z**2 * true * (1 - true) * spread / (positive * negative))
 
-    # At 0 or 1 the end itself solves the equation without meaning, so search away from it.
+    # At 0 or 1 that end is a root of the equation, but not the one wanted, so search away from it.
     low = 0.0 if area == 0 else _root(excess, 0.0, min(area, 1 - _END))
     high = 1.0 if area == 1 else _root(excess, 1.0, max(area, _END))
     return low, high

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 _ROWS_AT_ONCE = 4_096
-# From this many samples, single precision: a direction moves by less than 0.001 radian, in half the time.
+# From this many samples on, use single precision: it takes half the time and moves a direction by less than 0.001
+# radian.
 _MANY = 4_096
 
 
@@ -41,7 +42,7 @@ class Path:
 def pole_weights(y: Floats, mass: Floats | None = None) -> Floats:
     """(n_samples,): weights that add up to one half on each side of 0.5, in proportion to `mass`.
 
-    A sample at 0.5 belongs half to each side.
+    A sample at 0.5 counts half on each side.
     """
     positive = np.where(y > 0.5, 1.0, np.where(y < 0.5, 0.0, 0.5))
     negative = 1 - positive
@@ -54,7 +55,7 @@ def pole_weights(y: Floats, mass: Floats | None = None) -> Floats:
 def path(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float], mass: Floats | None = None) -> Path:
     """The path for vectors (n_samples, d) and qualities (n_samples,) of both poles.
 
-    `mass` (n_samples,) are the sample weights within a pole, equal when None.
+    `mass` (n_samples,) are the sample weights within a pole, by default equal.
     """
     return _decompose(X, y, shrinkages, pole_weights(y, mass), leave_out=False)[0]
 
@@ -65,8 +66,9 @@ def path_and_left_out(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[f
 
 
 def centroid_difference(X: NDArray[np.floating], y: Floats, mass: Floats | None = None) -> Path:
-    """The path's end at large shrinkage, scaled so that its values have mean square one: all that one sample per pole
-    supports.
+    """The end of the path at large shrinkage, scaled so that its values have mean square one.
+
+    With one sample per pole, nothing else can be fitted.
     """
     weights = pole_weights(y, mass)
     centre, target, middle = _centre(X, y, weights)
@@ -131,7 +133,7 @@ def _by_features(
         return directions, np.empty((0, 0))
 
     if not exact:
-        # Among very many samples the leverages hardly differ, so their mean is enough and costs nothing.
+        # With very many samples the leverages hardly differ, so their mean is close enough and costs nothing.
         return directions, weights[:, None] * (variances / denominators).sum(axis=1)
     shrunk = (1 / denominators).T
 

@@ -1,5 +1,7 @@
 """Calibration: from values u on an axis to scores sigmoid(a u + b), as in Platt scaling.
 
+See Platt, Probabilistic outputs for support vector machines, in Advances in Large Margin Classifiers (1999).
+
 Priors keep a positive and b near zero, so the two parameters cannot degenerate even with four samples per pole: the
 slope never reverses the axis, and the midpoint between the poles stays near 0.5. Many columns of values are calibrated
 at once, by Newton's method.
@@ -41,7 +43,10 @@ class Calibration:
 
 
 def smoothed(y: Floats, n: int) -> Floats:
-    """Qualities as targets: kept a little inside 0..1, less so the more samples there are."""
+    """Qualities as targets: a little inside 0..1, but closer to 0 and 1 the more samples there are.
+
+    With n / 2 samples at each pole, these are the targets of Platt (1999).
+    """
     margin = 1 / (n / 2 + 2)
     return np.clip(y, margin, 1 - margin)
 
@@ -108,7 +113,10 @@ def _penalty(at: Floats) -> Floats:
 
 
 def _newton(task: _Task, point: _Point) -> Floats:
-    """(2, k): the Newton step; where the loss is not clearly convex, without the term that could make it so."""
+    """(2, k): the Newton step.
+
+    Where the loss is not clearly convex, the Hessian is used without the term that may be negative.
+    """
     at, scaled, scores = point.at, point.scaled, point.scores
     residuals = scores - task.targets
     gradients = task.weights @ (residuals * scaled)

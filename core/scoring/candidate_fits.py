@@ -16,7 +16,7 @@ from traitbench.scoring.candidates import Candidate, HeldOut, ModelAverage
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """Distinct vectors (n, d) with quality, sample weight and fold (n,) of each, and whether it is evaluated.
+    """Distinct vectors (n, d). Quality, sample weight, fold and whether the sample is evaluated are (n,).
 
     A fold of -1 is never held out. With `leave_one_out`, leave-one-out in closed form replaces the folds.
     """
@@ -40,7 +40,7 @@ class CandidateFits:
     held_out: HeldOut
 
     def averaged(self, average: ModelAverage) -> tuple[Floats, float]:
-        """The averaged direction (d,) and its offset, calibrated."""
+        """The calibrated average: its direction (d,) and offset."""
         places = {direction: place for place, direction in enumerate(self.directions)}
         gains = np.zeros(len(self.directions))
         np.add.at(gains, [places[each.direction] for each in average.candidates.candidates], average.gains)
@@ -93,6 +93,6 @@ def _fit(training_set: TrainingSet, scales: Floats | None, shrinkages: Sequence[
     for fold in range(int(training_set.folds.max()) + 1):
         out = training_set.folds == fold
         partial = path(X[~out], training_set.y[~out], shrinkages, training_set.mass[~out])
-        # Without a fold the mean quality shifts away from that fold, so use the mean over all samples instead.
+        # A fit without a fold has a mean quality that is shifted away from that fold, so use the mean over all samples.
         values[out] = partial.values(X[out]) - partial.middle + fitted.middle
     return fitted, values

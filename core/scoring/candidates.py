@@ -1,10 +1,11 @@
-"""The candidates of a search, and how they are averaged: by prior odds and held-out likelihood.
+"""The candidates of a search, and how they are averaged: by prior times held-out likelihood (pseudo-BMA, see
+core/docs/scoring.md, section 5).
 
 A candidate is a direction (a shrinkage, and factors for the encoder's blocks) and a slope for the label axis. The label
 axis never saw a sample, so its values are as unbiased as held-out ones. Its slope is not fitted but taken from a short
-list, with prior odds of one half that the labels say nothing. So samples that contradict the labels soon outweigh them,
-and a few samples are enough to confirm them. A freely fitted slope, or a fixed share in a mixture, would only shrink
-the label axis, which would then still outweigh what the samples say.
+list; slope 0, where the labels say nothing, has half of the prior. So a few samples are enough to confirm the labels,
+and a few that contradict them outweigh them. A freely fitted slope, or a fixed share in a mixture, would only shrink
+the label axis, and the labels would still outweigh the samples.
 """
 
 import math
@@ -60,7 +61,7 @@ class Candidate:
 
     @property
     def direction(self) -> "Candidate":
-        """The candidate without the label axis: what decides its direction."""
+        """The candidate without its label slope: the part that decides its direction."""
         return Candidate(self.power, 0.0, self.blocks)
 
     @property
@@ -107,7 +108,7 @@ class CandidateSet:
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Everything known about the evaluated samples before calibration.
+    """The input of calibration: the evaluated samples with their held-out values.
 
     Qualities, weights (equal totals for both poles) and folds (n,), held-out values (n, k) of the directions, and
     values (n,) on the label axis, None without one.
@@ -121,13 +122,13 @@ class HeldOut:
     labels: Floats | None
 
     def for_candidates(self, candidates: CandidateSet) -> "HeldOut":
-        """The same, with one column of values for each candidate: that of its direction."""
+        """Return a copy with one column of values per candidate: that of its direction."""
         places = {direction: place for place, direction in enumerate(self.directions)}
         columns = [places[candidate.direction] for candidate in candidates.candidates]
         return replace(self, directions=candidates.candidates, values=self.values[:, columns])
 
     def subset(self, rows: NDArray[np.bool_]) -> "HeldOut":
-        """The same, for some of the samples."""
+        """Return a copy with only these samples."""
         balance = self.balance[rows]
         return replace(
             self,
@@ -189,7 +190,7 @@ class ModelAverage:
 def average_candidates(
     held_out: HeldOut, candidates: CandidateSet, *, fixed: Floats | None = None, start: Calibration | None = None
 ) -> ModelAverage:
-    """Calibrate each candidate and weigh it: by `fixed`, or by how well it predicts the held-out values.
+    """Calibrate each candidate and weight it: by `fixed` or, by default, by how well it predicts the held-out samples.
 
     The values must have one column for each candidate.
     """
@@ -239,7 +240,7 @@ def cross_entropy(held_out: HeldOut, logits: Floats) -> float:
 
 
 def label_slope(y: Floats, balance: Floats, labels: Floats) -> tuple[float, float]:
-    """The factor of a value on the label axis, chosen by these samples alone, and the mean of the values."""
+    """The factor for values on the label axis, chosen with these samples alone, and the mean of the values."""
     middle = float(balance @ labels)
     spread = float(np.sqrt(balance @ np.square(labels - middle))) or 1.0
     slopes, targets = np.array(LABEL_SLOPES), smoothed(y, len(y))
@@ -251,7 +252,7 @@ def label_slope(y: Floats, balance: Floats, labels: Floats) -> tuple[float, floa
 
 
 def _label_odds(slopes: Sequence[float]) -> list[float]:
-    """Prior odds per slope: even odds that the labels say something, shared by all slopes above 0."""
+    """Prior probability of each slope: one half for 0, the rest shared equally by the slopes above 0."""
     return [_LABEL_PRIOR / max(1, sum(map(bool, slopes))) if slope else 1 - _LABEL_PRIOR for slope in slopes]
 
 
@@ -265,10 +266,10 @@ def _label_scale(held_out: HeldOut) -> tuple[float, float]:
 
 
 def _weights(candidates: CandidateSet, cross_entropies: Floats, mean_square: float) -> Floats:
-    """(k,): weights first over the slopes of the label axis, then over the directions at each slope.
+    """(k,): weights over the slopes of the label axis, divided among the directions at each slope.
 
-    A target of 0 or 1 carries the least information per unit of cross-entropy. Grades and smoothed poles lie nearer to
-    the middle, vary less, and so carry more. `mean_square`, of the targets on -1..1, corrects for that. Without the
+    A unit of cross-entropy is the weakest evidence when targets are 0 or 1. Targets nearer to the middle vary less, so
+    a unit is stronger evidence. `mean_square`, the mean square of the targets on -1..1, corrects for that. Without the
     correction the label axis would outweigh the samples.
     """
     shares, odds = np.empty(len(cross_entropies)), []

@@ -1,4 +1,4 @@
-"""A text and a snapshot to a score card, by the rules of core/docs/contract.md, section 8.
+"""Make the score card of a text from a snapshot, by the rules of core/docs/contract.md, section 8.
 
 Scores and quartiles are rounded half up to integers first; label, confidence, band, headroom and composite follow from
 those integers. A trait's number never depends on which other traits or texts are scored with it.
@@ -26,10 +26,10 @@ _At = tuple[int, Tier | None, Confidence, Reason | None, tuple[int, int], int | 
 
 _PRODUCTS = 2**16  # at once: what fits a processor's cache
 _PARTS = 1_024  # encoded at once, so that a long text never has all its vectors in memory
-# The reciprocals of 1 to 100 as whole numbers over a common one: sums of them are exact.
+# The reciprocals of 1 to 100 as whole numbers over a common denominator, so that sums of them are exact.
 _COMMON = math.lcm(*range(1, 101))
 _SHARES = [0, *(_COMMON // points for points in range(1, 101))]
-# By snapshot and trait: what was read at a score once is read.
+# A cache by snapshot, trait, score and resemblance: equal ones give equal fields.
 _READERS: WeakKeyDictionary[Snapshot, list[Callable[[int, bool], _At]]] = WeakKeyDictionary()
 _COMBINE: Mapping[str, Callable[[Floats], Floats]] = {
     "mean": lambda scores: scores.mean(axis=0),
@@ -74,7 +74,7 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreCard:
-    """A text on all traits asked for."""
+    """The scores of a text on the requested traits."""
 
     traits: Mapping[str, TraitScore]
 
@@ -231,12 +231,12 @@ def _at(trait: TraitAxis, points: int, unlike: bool = False) -> _At:
 
 
 def half_up(value: float) -> int:
-    """The nearest integer, the upper one from the middle."""
+    """The nearest integer; halves are rounded up."""
     return math.floor(value + 0.5)
 
 
 def quartiles(scores: Floats) -> Quartiles | None:
-    """Of calibration scores in 0..1, by linear interpolation; None for fewer than two."""
+    """The quartiles of calibration scores in 0..1, by linear interpolation; None for fewer than two."""
     if len(scores) < 2:
         return None
     return Quartiles(*(half_up(float(value)) for value in np.percentile(100 * scores, [25, 50, 75])))
@@ -297,7 +297,7 @@ def band(points: int, positive: Quartiles | None, negative: Quartiles | None) ->
 
 
 def headroom(points: int, breaks: Breaks) -> int:
-    """Points to the next break; none at Strong."""
+    """Points to the next break; None at Strong."""
     return next((at - points for at in (breaks.developing, breaks.solid, breaks.strong) if at > points), 0)
 
 

@@ -1,4 +1,4 @@
-"""Sort a model's samples into what each trait learns from.
+"""Collect the training samples of each trait.
 
 Training in the worker and the preview on a page both call `collect`: equal samples give an equal `param_hash`.
 """
@@ -22,11 +22,11 @@ _UNKNOWN = np.full(2, np.nan)
 
 
 class Sample(SampleLike, Protocol):
-    """A sample by its text's hash."""
+    """A sample whose text is known by its hash."""
 
     @property
     def content_sha256(self) -> str:
-        """Equal for equal texts."""
+        """The SHA-256 of the text."""
         ...
 
     @property

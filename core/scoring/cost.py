@@ -44,7 +44,7 @@ def _trait(effort: str, samples: int) -> float:
 
 
 def pace(probes: Sequence[float]) -> float:
-    """How much slower this machine is than the reference, from the seconds of several probes.
+    """How many times slower this machine is than the reference, by the seconds of several probes.
 
     The fastest probe counts: the first one loads libraries, and the machine may be busy during any of them.
     """

@@ -1,4 +1,4 @@
-"""Learning curve and forecast: what more samples bring, and at which pole.
+"""Learning curve and forecast: how much more samples would improve a trait, and at which pole.
 
 The curve is measured: the chosen configuration is refitted on halves, quarters and so on of both poles, nested in one
 another, and evaluated on the rest. The forecast assumes what learning curves have in common: with every doubling of the
@@ -35,7 +35,7 @@ _Z = 1.96
 
 @dataclass(frozen=True)
 class Point:
-    """The AUROC of a fit to this many samples, and its interval."""
+    """A point of the curve: the AUROC of a fit to this many samples, and its interval."""
 
     samples: int
     area: float
@@ -57,7 +57,7 @@ def prospects(samples: TrainingSamples, recipe: Recipe, now: Point) -> dict[str,
 
 
 def no_prospects() -> dict[str, Any]:
-    """The same keys when nothing was measured."""
+    """The keys of `prospects` when nothing was measured."""
     return {"curve": [], "forecast": None, "feed": None}
 
 
@@ -100,7 +100,7 @@ def _sizes(counts: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _divided(samples: TrainingSamples, groups: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows to fit to, which are those of these groups and those that are not evaluated, and the evaluated rest."""
+    """The rows to fit to, and the rows to measure on. Samples that are not evaluated are always fitted to."""
     chosen = np.isin(samples.groups, groups)
     rest = samples.is_evaluated & ~chosen
     free = ~samples.is_evaluated & ~np.isin(samples.groups, samples.groups[rest])

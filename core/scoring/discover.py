@@ -5,7 +5,7 @@ evaluated on texts that it was not made from, by three figures. Stability is how
 texts are. Discrimination is how well words alone separate the outer thirds of one fifth of the texts, with the axis
 from the other four fifths. Explained variance is the share of the variance of one half along the axis of the other.
 
-An axis that words do not explain, or that the halves do not agree on, is not shown.
+An axis that words do not explain, or that does not appear in both halves, is dropped.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from traitbench.scoring.terms import distinctive_terms, kernel
 
 FEWEST_TEXTS = 20
 MOST_TEXTS = 2_000
-"""From more texts than this, a subset is chosen by hash."""
+"""The most texts that are analysed; of more, those with the lowest hashes are chosen."""
 
 _SPARE = 4
 _FOLDS = 5
@@ -241,7 +241,7 @@ def _repeatability(pool: _Pool, rest: Floats, axes: Floats, splits: int) -> tupl
 
 
 def _matched(rest: Floats, axes: Floats, part: NDArray[np.bool_], *, among: int) -> tuple[Floats, Floats]:
-    """For each axis the most similar one from a part of the texts, oriented like it, and how similar it is."""
+    """For each axis, the most similar axis of a part of the texts, with the same orientation, and their similarity."""
     refound = _principal(rest[part], among + _SPARE)
     if not len(refound):
         return np.zeros_like(axes), np.zeros(len(axes))
@@ -279,14 +279,15 @@ def _explained_by_words(
 
 
 def _chance(positive: int, negative: int) -> float:
-    """The standard deviation of an AUROC by chance. `_DEVIATIONS` of it are required because many candidates are
-    tested.
+    """The standard deviation of an AUROC if there is no effect (that of the Mann-Whitney U statistic).
+
+    An axis must be `_DEVIATIONS` of them above 0.5, because many candidates are tested.
     """
     return float(np.sqrt((positive + negative + 1) / (12 * max(1, positive * negative))))
 
 
 def _spread(groups: NDArray[np.int64], parts: int, *, seed: int) -> NDArray[np.int64]:
-    """(n,): a random part for each text, one for a whole group, and the same for equal texts."""
+    """(n,): a random part for each text; the texts of a group share a part."""
     order = np.random.default_rng(seed + 1).permutation(int(groups.max()) + 1)
     chosen: NDArray[np.int64] = (order % parts)[groups].astype(np.int64)
     return chosen
@@ -337,7 +338,7 @@ def _orientation(pool: _Pool, each: _Candidate) -> float:
 
 
 def _words_for(pool: _Pool, scores: Floats, number: int, words: bool) -> tuple[str, str, str, str]:
-    """Name, labels and description from the words that distinguish the outer quarters."""
+    """Name, labels and description, from the words that distinguish the texts of the outer quarters."""
     low, high = np.quantile(scores, [0.25, 0.75])
     above, below = distinctive_terms(pool.texts, scores >= high, scores <= low) if words else ([], [])
     origin = f"Found by discovery in {len(pool.texts):,} texts. Read the texts at both ends, then rename the trait."
@@ -349,7 +350,7 @@ def _words_for(pool: _Pool, scores: Floats, number: int, words: bool) -> tuple[s
 
 
 def _apart(ranked: Sequence[str], count: int) -> list[str]:
-    """The first words, skipping those that begin like a chosen one."""
+    """The first words, without those that begin like one that was already chosen."""
     chosen: list[str] = []
     for word in ranked:
         if len(chosen) < count and not any(word.startswith(other) or other.startswith(word) for other in chosen):
@@ -363,7 +364,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _anchors(pool: _Pool, scores: Floats, agrees: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Ids of the most extreme texts at the positive end, those that words also put there first, one per group."""
+    """Ids of the most extreme texts at the positive end, one per group. Texts that words also put there come first."""
     extreme = np.flatnonzero(scores >= np.quantile(scores, 0.9))
     ranked = sorted(extreme, key=lambda i: (not agrees[i], -scores[i], pool.ids[i]))
     id_of_group = {int(pool.groups[i]): int(pool.ids[i]) for i in reversed(ranked)}

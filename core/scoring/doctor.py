@@ -86,7 +86,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Fix:
-    """What to do: a sentence, ids to delete, new qualities by id, and samples that a person would have to write."""
+    """What to do: a sentence, ids to delete, new qualities by id, and samples that a person should write."""
 
     says: str
     delete: tuple[int, ...] = ()
@@ -128,7 +128,7 @@ def examine(traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors) 
 
 @dataclass(frozen=True, eq=False)
 class _TraitCheck:
-    """The samples of a trait, by id; `isolated` (n,) marks texts unlike all others of the model."""
+    """The check of one trait: its samples, by id. `isolated` (n,) marks texts unlike all others of the model."""
 
     trait: TraitLike
     samples: Sequence[Sample]
@@ -264,7 +264,8 @@ def _copies(check: _TraitCheck, judgement: LabelCheck | None, kept: Mapping[int,
 
 
 def _kept(check: _TraitCheck, rows: Sequence[int], judgement: LabelCheck | None) -> int:
-    """The copy to keep: a real one, at the pole of most copies, else where a fit to the other samples puts it.
+    """The copy to keep: a real one, at the pole of most copies or, if there is a tie, at the pole that a fit to the
+    other samples suggests.
 
     Of a text with two labels the newest copy is kept, of any other the oldest.
     """

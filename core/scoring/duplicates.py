@@ -1,8 +1,8 @@
 """Near duplicates: texts whose vectors have a cosine of 0.95 or more, directly or by a chain of such pairs.
 
 All pairs are checked, but most of them in few dimensions: along the directions that separate the texts best, plus the
-length of the remainder. By that product two vectors look at least as similar as they are, so only pairs that look
-similar are compared in full. The choice of directions changes the time, never the result.
+length of the remainder. This product is never smaller than the cosine, so only pairs whose product is large are
+compared in full. The choice of directions affects the time, never the result.
 """
 
 import unicodedata
@@ -69,7 +69,7 @@ def _linked(X: Vectors) -> Labels:
     sketch = _sketch(X) if len(X) > _ROWS else X
     for start in range(0, len(X), _ROWS):
         left, right = _pairs(sketch, start)
-        if len(left) > _MANY * _ROWS:  # The sketch separates too little here.
+        if len(left) > _MANY * _ROWS:  # In this case the sketch would rule out too few pairs.
             left, right = _pairs(X, start, labels)
         while len(left):
             labels = _merged(X, labels, left[:_PAIRS], right[:_PAIRS])
@@ -80,7 +80,7 @@ def _linked(X: Vectors) -> Labels:
 
 
 def _pairs(rows: Vectors, start: int, labels: Labels | None = None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Pairs of rows that look similar: the first from the block at `start`, the second after the first."""
+    """Pairs of rows whose sketches are similar: the first row is in the block at `start`, the second comes after it."""
     block = slice(start, start + _ROWS)
     close = rows[block] @ rows[start:].T >= NEAR - _ROUNDING
     if labels is not None:
@@ -91,7 +91,7 @@ def _pairs(rows: Vectors, start: int, labels: Labels | None = None) -> tuple[NDA
 
 
 def _merged(X: Vectors, labels: Labels, left: NDArray[np.intp], right: NDArray[np.intp]) -> Labels:
-    """The labels after merging those of the pairs that are similar in full."""
+    """The labels, merged for the pairs whose full vectors are similar."""
     same = np.einsum("ij,ij->i", X[left], X[right], dtype=np.float64) >= NEAR
     ends = (labels[left[same]], labels[right[same]])
     links = coo_array((np.ones(same.sum()), ends), shape=(len(X), len(X)))

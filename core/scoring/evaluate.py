@@ -1,10 +1,10 @@
 """Unbiased figures of a trait, measured on held-out values only.
 
 AUROC compares samples above 0.5 with samples below, within one fold and over several divisions into folds, see
-`resampling`. Where both poles have many samples, the values of all folds are compared, which gives the same. Its
-interval is `out_of_fold_interval`. Brier score, calibration error (ten bins) and cross-entropy compare the score with
-the quality. Both poles have equal weight, and so has every group of a pole: near duplicates count once, in the figures
-and in the interval.
+`resampling`. If both poles have many samples, the values of all folds are compared with one another, which gives nearly
+the same. Its interval is `out_of_fold_interval`. Brier score (as scikit-learn's `brier_score_loss`), expected
+calibration error (ten bins) and cross-entropy compare the score with the quality. Both poles have equal weight, and so
+has every group of a pole: near duplicates count once, in the figures and in the interval.
 
 The confusion table assigns held-out scores to tiers. The breaks are quartiles of these same scores, so it shows how the
 poles spread over the tiers and is not a test of them. Synthesized samples are not evaluated.
@@ -46,8 +46,8 @@ def figures(
 ) -> dict[str, Any]:
     """The figures and what they were measured on; all null, with the reason, if nothing could be held out.
 
-    `breaks` are the scores at which the trait's tiers begin. `refit` searches with the folds of another turn: with few
-    samples, figures other than AUROC are means over several turns.
+    `breaks` are the scores at which the trait's tiers begin. `refit` searches with another division into folds: with
+    few samples, figures other than AUROC are means over several divisions.
     """
     metrics = judged(samples, result, refit=refit)
     if result.held_out is None or metrics["auroc"] is None:
@@ -62,7 +62,7 @@ def figures(
 def judged(
     samples: TrainingSamples, result: SearchResult, *, refit: Callable[[int], SearchResult] | None = None
 ) -> dict[str, Any]:
-    """The figures without confusion table and forecast."""
+    """The metrics of `figures`, without the confusion table and the forecast."""
     if result.held_out is None or samples.synthesized[samples.is_evaluated].any():
         return unmeasured(_why_not(samples))
     y, groups = samples.y[samples.is_evaluated], samples.groups[samples.is_evaluated]
@@ -104,7 +104,9 @@ def confusion(logits: Floats, y: Floats, breaks: Breaks) -> dict[str, dict[str, 
 
 
 def _turns(result: SearchResult, n: int, refit: Callable[[int], SearchResult] | None) -> list[Floats]:
-    """Held-out logits of one turn, or of several if samples are few: that is cheap then, and one turn says little."""
+    """Held-out logits of one division into folds or, if there are few samples, of several: one says little then, and
+    more are cheap.
+    """
     more = range(1, _TURNS) if refit is not None and result.folds is not None and n < _FEW else range(0)
     turns = [result, *(refit(turn) for turn in more if refit is not None)]
     return [turn.held_out for turn in turns if turn.held_out is not None]

@@ -1,18 +1,19 @@
 """Explain a score: what each sentence contributes to the position of a text on every axis, exactly.
 
 A trait's reasons add up: baseline + the sum of all contributions = the position of the text. The baseline is the
-position of a text that says nothing: the middle, score 50. A position is a logit (the score is its expit) if one vector
-decides: for whole texts, and for the part with the maximum or minimum. The mean over several parts is a mean of scores,
-so there the position is a score in 0..1.
+position of a text that points to neither pole: the middle, score 50. A position is a logit (the score is its expit) if
+one vector decides: for whole texts, and for the part with the maximum or minimum. The mean over several parts is a mean
+of scores, so there the position is a score in 0..1.
 
 Method: a text's vector is the unit mean of its segments' vectors, so the share of each segment needs no further
 encoding. Within a segment, a sentence counts by its Shapley value: what it adds to the segment's share, averaged over
-the orders in which the sentences could be added. Up to four sentences use every order. More use a few fixed orders,
-each with its reverse, which add up just as exactly. In a text of few segments, words or phrases are explained too.
+the orders in which the sentences could be added. Up to four sentences use every order. More sentences use a few fixed
+orders, each with its reverse: the values are then estimates, but still add up exactly. In a text of few segments, words
+or phrases are explained too.
 
-Encodings do not depend on the trait, so all traits share them, and a trait's reasons never depend on which others are
-requested. The work is limited: in a long text, only the segments that count most are divided. The number of parts is
-limited too: in a very long text, neighbouring passages that were not divided become one part.
+Encodings do not depend on the trait, so all traits share them, and the reasons of a trait never depend on which other
+traits are requested. The work is limited: in a long text, only the segments that count most are divided. The number of
+parts is limited too: in a very long text, neighbouring passages that were not divided become one part.
 """
 
 import math
@@ -100,7 +101,7 @@ class Explained:
 
 
 def explain(snapshot: Snapshot, encode: Encode, text: str, *, look: Encode | None = None) -> Explained:
-    """The reasons of every trait; they add up to the score of the same text and snapshot.
+    """Explain the score of a text on every trait.
 
     `look` encodes the additional texts that only an explanation needs; it must give the same vectors as `encode`, which
     is used when `look` is None.
@@ -121,7 +122,9 @@ def explain(snapshot: Snapshot, encode: Encode, text: str, *, look: Encode | Non
 
 @dataclass(frozen=True)
 class _Verdict:
-    """How the logits of the parts make a trait's position: each is multiplied by its gain and added to the baseline."""
+    """How the position of a trait follows from the logits of the parts: each is multiplied by its gain and added to the
+    baseline.
+    """
 
     unit: Unit
     position: float
@@ -204,7 +207,8 @@ def _verdict(rule: str, logits: Floats) -> _Verdict:
         return _Verdict("logit", _MIDDLE["logit"], logits, None)
     scores = expit(logits)
     if rule == "mean":
-        # This slope is the secant from the middle to the logit, so the logit's parts share the score in proportion.
+        # This is the slope of the secant from the middle to the logit, so the parts of the logit share the score in
+        # proportion.
         slopes = np.divide(scores - _MIDDLE["score"], logits, out=np.full(len(logits), 0.25), where=logits != 0)
         return _Verdict("score", float(scores.mean()), slopes / len(logits), None)
     at = int(_DECIDES[rule](scores))
@@ -322,7 +326,7 @@ def _orders(count: int, most: int) -> Sequence[Sequence[int]]:
 
 
 def _joined(text: str, pieces: Pieces, chosen: frozenset[int]) -> str:
-    """The text of the chosen pieces: neighbours as in the original, a space where something is left out."""
+    """The text of the chosen pieces: the original text between neighbours, a space where a piece is left out."""
     runs: list[tuple[int, int]] = []
     for at in sorted(chosen):
         start = runs.pop()[0] if at - 1 in chosen else pieces[at].start

@@ -2,10 +2,10 @@
 
 Equal inputs give equal bytes, whatever the order of the samples or the number of threads.
 
-A trait is fitted by a search over its samples, beside its label axis if it has one, or with the choice of an earlier
-version's search. An intrinsic trait already has its axis; only its calibration is fitted, see `intrinsic`. For each
-faster mode of an encoder, every trait is fitted once more on the columns of that mode, with the choice made for the
-full vectors.
+A trait is fitted by a search over its samples and, if it has one, its label axis; or with the parameters that an
+earlier version's search chose. An intrinsic trait already has its axis; only its calibration is fitted, see
+`intrinsic`. For each faster mode of an encoder, every trait is fitted again on the columns of that mode, with the
+parameters chosen for the full vectors.
 """
 
 import hashlib
@@ -185,8 +185,9 @@ def _fit_trait(
 
 
 def _with_near_duplicates(trait: TraitSamples) -> TraitSamples:
-    """Put near duplicates into one group. Skipped for very many samples, where one pair on both sides of a fold changes
-    nothing.
+    """Put near duplicates into one group.
+
+    This is skipped for very many samples, where a pair on both sides of a fold changes nothing.
     """
     if len(trait.y) > _NEAR_DUPLICATES_UP_TO:
         return trait
@@ -197,7 +198,7 @@ def _with_near_duplicates(trait: TraitSamples) -> TraitSamples:
 def _search_or_place(
     trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float]
 ) -> tuple[TrainingSamples, SearchResult]:
-    """The samples as they were used, and the fitted trait."""
+    """The samples that were used, merged and weighted, and the fitted trait."""
     groups = list(trait.groups)
     if trait.intrinsic_axis is None:
         samples = evidence(trait.X, trait.y.astype(np.float64), groups, trait.made)
@@ -209,7 +210,9 @@ def _search_or_place(
 def _fit_in_mode(
     trait: TraitSamples, samples: TrainingSamples, columns: slice, effort: Effort, result: SearchResult
 ) -> tuple[TrainingSamples, SearchResult]:
-    """The trait fitted on the columns of a mode: the same samples and, if there was a choice, the same choice."""
+    """Fit the trait on the columns of a mode: to the same samples and, if there was a search, with the parameters that
+    it chose.
+    """
     if trait.intrinsic_axis is not None:
         return _search_or_place(trait, _Plan(effort, {}, {}), {})
     samples_in_mode = replace(samples, X=unit(samples.X[:, columns]).astype(np.float32))
@@ -300,7 +303,7 @@ def _resemblance(traits: Sequence[TraitSamples], modes: Mapping[str, slice]) -> 
 
 def _in_mode(trait: TraitSamples, columns: slice) -> TraitSamples:
     """The trait on the columns of a mode."""
-    # Only an intrinsic trait needs unit vectors here; `_fit_in_mode` makes those of the others.
+    # Only an intrinsic trait needs unit vectors here; `_fit_in_mode` scales the vectors of the others.
     axis = trait.intrinsic_axis
     return replace(
         trait,
@@ -311,7 +314,7 @@ def _in_mode(trait: TraitSamples, columns: slice) -> TraitSamples:
 
 
 def _without_blocks(shares: Mapping[Candidate, float]) -> dict[Candidate, float]:
-    """A choice made for full vectors, without the factors of blocks, which a mode does not have."""
+    """The candidate weights of a search on full vectors, without block factors, because a mode has no blocks."""
     result: dict[Candidate, float] = {}
     for candidate, share in shares.items():
         plain = replace(candidate, blocks=())

@@ -1,4 +1,4 @@
-"""What the scoring code asks of a trait, a sample and a vocabulary, wherever they come from."""
+"""Protocols for traits, samples and vocabularies, so that the scoring code does not depend on their source."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,8 +1,9 @@
 """Calibrate an axis that discovery found, by how the texts of the model spread along it.
 
-Nobody has labelled these texts, so the target of a text is the share of texts below it: a score of 80 means farther
-towards the positive pole than about four in five. The outer third at either end is the cluster of that pole. The scores
-that set the breaks come from calibrations that have not seen the text. The axis has: it was found in these texts.
+These texts have no labels for the trait, so the target of a text is the share of texts below it: a score of 80 means
+farther towards the positive pole than about four in five. The outer third at either end is the cluster of that pole.
+The scores that set the breaks come from calibrations that have not seen the text. The axis itself has seen it, because
+discovery derived the axis from these texts.
 """
 
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ def pool(
 
 
 def place(texts: TrainingSamples, axis: NDArray[np.float32]) -> SearchResult:
-    """The axis with its calibration; every text scores 50 when there are too few or they do not differ on it."""
+    """Calibrate the axis. Every text scores 50 if there are too few texts, or if they do not differ on the axis."""
     if (texts.y == 0.5).all():
         return SearchResult(np.zeros(len(axis)), 0.0, None, None, {"slope": 1.0, "offset": 0.0}, {})
     places: Floats = texts.X.astype(np.float64) @ axis
@@ -53,7 +54,7 @@ def place(texts: TrainingSamples, axis: NDArray[np.float32]) -> SearchResult:
 def figures_of_labels(
     X: NDArray[np.float32], y: Floats, groups: Sequence[object], synthesized: NDArray[np.bool_], result: SearchResult
 ) -> dict[str, Any]:
-    """How well a discovered axis orders the texts that were labelled since; null without such texts."""
+    """The figures of a discovered axis on texts that were labelled after the discovery; null without such texts."""
     with_label = np.flatnonzero(~np.isnan(y) & ~synthesized)
     labelled = evidence(X[with_label], y[with_label], [groups[i] for i in with_label.tolist()])
     if result.held_out is None or labelled.smaller_pole < 2:

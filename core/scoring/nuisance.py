@@ -44,7 +44,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True)
 class Group:
-    """A kind of text that one pole has far more of: its name, its share at each pole, and the AUROC it gives."""
+    """A kind of text that is much more frequent at one pole: its name, its share at each pole, and the AUROC of that
+    kind alone.
+    """
 
     name: str
     positive: float
@@ -59,7 +61,7 @@ def of_length(lengths: Sequence[int], y: Floats) -> float | None:
 
 
 def of_group(groups: Sequence[str | None], y: Floats) -> Group | None:
-    """The group that separates the poles best; None if that is little or may be chance."""
+    """The group that separates the poles best; None if it hardly does, or if that may be chance."""
     positive = Counter(group for group, quality in zip(groups, y, strict=True) if quality > 0.5)
     negative = Counter(group for group, quality in zip(groups, y, strict=True) if quality < 0.5)
     names = sorted({group for group in (*positive, *negative) if group is not None})
@@ -110,7 +112,9 @@ def _script(letter: str) -> str:
 
 
 def _unlikely(values: Sequence[int], y: Floats, area: float) -> bool:
-    """Whether the Mann-Whitney test, with ties, finds the AUROC unlikely by chance."""
+    """Whether the AUROC is unlikely by chance: the Mann-Whitney test with correction for ties, as
+    `scipy.stats.mannwhitneyu` with `method="asymptotic"` and `use_continuity=False`.
+    """
     at_poles = np.asarray(values, np.float64)[y != 0.5]
     n, m = int((y > 0.5).sum()), int((y < 0.5).sum())
     _, counts = np.unique(at_poles, return_counts=True)
@@ -124,7 +128,9 @@ def _unlikely(values: Sequence[int], y: Floats, area: float) -> bool:
 
 
 def _by_chance(one: int, n: int, other: int, m: int) -> float:
-    """The p-value of Fisher's exact test: twice its smaller tail."""
+    """The p-value of Fisher's exact test, as twice its smaller tail (`scipy.stats.fisher_exact` sums the less likely
+    tables instead).
+    """
     total = one + other
 
     def likely(k: int) -> float:

@@ -1,4 +1,4 @@
-"""What a version's metrics say about a search: what was tried, what was chosen, and how much that gained."""
+"""The entries about a search in a version's metrics: what was tried, what was chosen, and how much that gained."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,10 +1,12 @@
 """Resampling: refits the chosen configuration on subsets of the samples, for AUROC and learning curves.
 
 With shrinkage, columns and the share of the label axis fixed, a fit is one linear solve on the products of the samples,
-and leaving out a fold has a closed form. So many divisions into folds cost less than one search.
+and leaving out a fold has a closed form. This makes it possible to use many divisions into folds at less than the cost
+of one search.
 
 Two samples are compared only if both were left out of the same fit. Values of different folds have different scales,
-and the middle shifts away from what is left out; pooled, they would make a small set look worse than it is.
+and the middle of a fit shifts away from the samples that are left out. Comparisons between folds would make a small set
+look worse than it is (Airola et al., Computational Statistics & Data Analysis 55, 2011).
 """
 
 from collections.abc import Sequence
@@ -69,7 +71,7 @@ class Resampler:
         """(n_others,): values of `others` from a fit to `rows`, which must include both poles."""
         system = self._system(rows)
         dual = system.root * scipy.linalg.solve(system.matrix, system.pull, assume_a="pos", check_finite=False)
-        # The direction sums centred rows, so the part of their mean is subtracted from each row's coefficient.
+        # The direction is a sum of centred rows, so the mean's part is subtracted from each coefficient.
         return self._with_labels(self.products[np.ix_(others, rows)] @ (dual - system.weights * dual.sum()), others)
 
     def out_of_fold(self, folds: NDArray[np.int64]) -> Floats:
@@ -87,14 +89,16 @@ class Resampler:
         return values
 
     def tally(self, values: Floats, rows: Rows) -> PairCounts:
-        """Compare the samples at `rows` with one another by their values (n_rows,)."""
+        """Count how often a positive sample scores above a negative one, among the samples at `rows` with these values
+        (n_rows,).
+        """
         y, votes = self.samples.y[rows], self.votes[rows]
         above, below = y > 0.5, y < 0.5
         wins = (np.sign(values[above, None] - values[below]) + 1) / 2
         return PairCounts(float(votes[above] @ wins @ votes[below]), float(votes[above].sum() * votes[below].sum()))
 
     def within_fold_pairs(self, folds: NDArray[np.int64]) -> PairCounts:
-        """Compare every sample with those of its own fold."""
+        """Compare every sample with the others of its fold, by out-of-fold values."""
         values, total = self.out_of_fold(folds), PairCounts()
         for fold in range(int(folds.max()) + 1):
             rows = np.flatnonzero(folds == fold)
@@ -140,7 +144,7 @@ class _System:
 
 
 def folds_of(samples: TrainingSamples, count: int, turn: int) -> NDArray[np.int64]:
-    """(n,): the fold of each sample, another division for every turn.
+    """(n,): the fold of each sample; every `turn` gives another division.
 
     A group shares a fold, and each pole is spread over all. -1 for groups without an evaluated sample.
     """

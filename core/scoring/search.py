@@ -3,8 +3,8 @@
 Every sample gets a value from a fit that has not seen it: by folds, or by leave-one-out in closed form where that is
 fair. Each candidate is calibrated on those values, and the calibrated logits are averaged with weights from their
 likelihood. Every step is linear, so the result is one vector and one offset. Nested cross-validation then repeats the
-calibration without each fold. Figures and tier breaks come from these scores: none was fitted on what it is measured
-on.
+calibration without each fold. Figures and tier breaks come from these scores, so no sample is measured by a fit that
+saw it.
 
 An effort is a list of levels, each wider than the one before. A wider level is used only if its out-of-fold
 cross-entropy is lower, so a higher effort never does worse than a lower one by that measure.
@@ -132,7 +132,7 @@ class TrainingSamples:
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """What a search chose, in few numbers: enough to refit on a subset of the samples.
+    """The means of the parameters that a search chose: enough to refit on a subset of the samples.
 
     The mean shrinkage as a power of ten, the share (0..1) of the label axis in the total slope, the label axis (d,),
     and the mean factors (d,) of the columns. The last two are None if the search did not use them.
@@ -232,7 +232,7 @@ def uses_labels(samples: int) -> bool:
 
 
 def blocks_searched(samples: int) -> bool:
-    """Whether to scale blocks separately; with more samples the fit itself finds which features matter."""
+    """Whether to try scaling the blocks; with more samples the fit itself finds which features matter."""
     return samples <= _BLOCKS_UP_TO
 
 
@@ -259,7 +259,10 @@ def _scaled(block: int, factor: float, blocks: int) -> tuple[float, ...]:
 
 
 def _applicable(shares: Mapping[Candidate, float], *, labels: bool, blocks: int) -> dict[Candidate, float]:
-    """The part of an earlier choice that can be fitted here: without a label axis, the same directions without it."""
+    """The candidates of an earlier search that can be fitted here.
+
+    If there is no label axis now, they are used without it.
+    """
     result: dict[Candidate, float] = {}
     for candidate, share in shares.items():
         if len(candidate.blocks) in (0, blocks):
@@ -408,7 +411,7 @@ def _group_count(groups: NDArray[np.int64], among: NDArray[np.bool_]) -> int:
 
 
 def _one_sample(samples: TrainingSamples, axis: Floats | None) -> SearchResult:
-    """A pole with a single text: nothing can be held out, so use the centroid difference with slope one at most.
+    """The result if a pole has a single text: nothing can be held out, so the centroid difference, slope one at most.
 
     The label axis has not seen the samples, so even one sample per pole can decide how much the axis counts.
     """

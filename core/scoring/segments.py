@@ -74,7 +74,10 @@ def sentences(text: str) -> tuple[Segment, ...]:
 
 
 def phrases(text: str, count: int) -> tuple[Segment, ...]:
-    """About `count` even pieces of at least one word, ending at a comma or before an "and" if one is near."""
+    """About `count` pieces of similar length, each of at least one word.
+
+    A piece ends at a comma or before an "and" if one is near.
+    """
     words = [match.span() for match in _WORD.finditer(text)]
     ends = _word_after(words, [match.end() for match in _PHRASE_END.finditer(text)])
     borders = _borders(words, ends, max(1, min(count, len(words))))

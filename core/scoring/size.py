@@ -9,7 +9,9 @@ from collections.abc import Callable
 from traitbench.scoring.segments import count_words
 
 TOKENS_PER_WORD = 2
-"""More than in most languages. A text above that, such as ten thousand different signs, is limited by its tokens."""
+"""How many tokens are allowed per word: more than a word has in most languages. So the limit in tokens only affects
+unusual texts, such as ten thousand different symbols.
+"""
 
 _FEWEST_CHARACTERS = 1 / 4  # per token: a tokenizer that falls back to bytes makes four tokens of one character
 

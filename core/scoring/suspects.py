@@ -75,7 +75,7 @@ _NO_ROWS = np.zeros(0, np.intp)
 
 
 def _evidence(X: Vectors, y: Floats, groups: NDArray[np.int64], made: NDArray[np.bool_]) -> TrainingSamples:
-    """The samples with the weights of a training, but not merged and in the order given."""
+    """The samples with the weights that a training would give them, but not merged and in the given order."""
     weights = np.ones(len(y))
     for pole in (y > 0.5, y < 0.5, y == 0.5):
         weights[pole & made] = min(1.0, _SYNTHESIZED_WEIGHT / max(1, int((pole & made).sum())))
@@ -83,7 +83,10 @@ def _evidence(X: Vectors, y: Floats, groups: NDArray[np.int64], made: NDArray[np
 
 
 def _parts(samples: TrainingSamples, non_empty: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """The samples in as few parts as can be checked separately; a group stays in one part, both poles are in each."""
+    """The samples in as few parts as possible, small enough to be checked.
+
+    A group stays in one part, and each part has both poles.
+    """
     count = -(-len(non_empty) // _AT_ONCE)
     if count == 1:
         return [non_empty]

@@ -1,4 +1,4 @@
-"""Texts as sets of words: a view that is independent of any encoder, and the distinctive terms of two ends.
+"""Texts as sets of words: their similarity, independent of any encoder, and the distinctive terms of two groups.
 
 `kernel` compares texts by the words and word pairs they share. `distinctive_terms` ranks words by how much more often
 one group of texts uses them than another. Only words that occur in several texts are named, so no rare name and no
@@ -60,8 +60,9 @@ def distinctive_terms(
 ) -> tuple[list[str], list[str]]:
     """The distinctive words of the texts `high` (n,) against those of `low`, and the reverse, most distinctive first.
 
-    The measure is the z-score of the log-odds that a text has the word, with a prior from all texts (Monroe, Colaresi
-    and Quinn, Political Analysis 16, 2008). Function words come last.
+    The measure is the z-score of the log-odds ratio with an informative prior from all texts (Monroe, Colaresi and
+    Quinn, Political Analysis 16, 2008, 372-403). Unlike there, it counts texts that have the word, not occurrences.
+    Function words come last.
     """
     names, present = _incidence([set(words(text)) for text in texts])
     everywhere = present.sum(axis=0)

@@ -30,7 +30,10 @@ SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "a
 
 
 def create_app(context_of: Callable[[], Context | None] | Context) -> ASGIApp:
-    """Build the service over a context, or over a function that returns one, or None until it is open."""
+    """Build the service.
+
+    `context_of` is an open context, or a function that returns it, or None while it is not open yet.
+    """
     api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=SILENT)
     api.state.context_of = (lambda: context_of) if isinstance(context_of, Context) else context_of
     api.state.capacity = None  # created on first use, from the settings of the context, which may not be open yet

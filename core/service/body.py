@@ -1,8 +1,8 @@
 """Dependencies that read, parse and validate the body of a request (core/docs/contract.md, "Bodies").
 
-Each step raises an error of its own. Endpoints declare these dependencies after the caller: no body is read before its
-sender and the resource are checked, and before there is memory for it (`capacity`). The operation starts when it gets a
-slot.
+Each step raises an error of its own. Endpoints declare these dependencies after the caller. So a body is read only
+after the sender and the resource were checked, and once there is memory for it (`capacity`). The operation starts when
+it gets a slot.
 """
 
 import json
@@ -119,9 +119,9 @@ class Upload:
 
 
 class BodyOrUpload(Body[Value]):
-    """As `Body`; one of more than `whole` bytes is an `Upload`, for another process to parse and check.
+    """Like `Body`, but a body of more than `whole` bytes becomes an `Upload`, which another process parses and checks.
 
-    To parse 240 MB takes this process seconds, in which nothing else would be answered, and several times the memory.
+    In this process, parsing 240 MB would block all other requests for seconds, and take several times as much memory.
     """
 
     def __init__(self, kind: type[Value], *, limit: Callable[[Settings], int], work: Kind, whole: int) -> None:
@@ -192,7 +192,7 @@ class _Room:
         """Make sure that at least `size` bytes are reserved."""
         if size > self._bytes:
             if self.work == "score" and size > LONG:
-                # What it reserved as a short text stays reserved until the request ends.
+                # The bytes reserved for it as a short text stay reserved until the request ends.
                 self.work = "long"
             self._claim.more_room(self._capacity, self.work, _STEP)
             self._bytes += _STEP
@@ -228,7 +228,7 @@ def parsed_json(raw: bytearray) -> Any:
 
 
 def _escaped(match: "re.Match[bytes]") -> bytes:
-    """Escape a character beyond the basic plane as JSON does. Bytes that are no character stay, for `decode` to reject.
+    """Escape a character beyond the basic plane as JSON does. Invalid bytes stay, so that `decode` rejects them.
 
     A single such character would make Python store the whole text with four bytes per character (PEP 393).
     """

@@ -69,7 +69,7 @@ def bounds_for(settings: Settings, *, cores: int | None = None) -> Mapping[Kind,
 
 
 class Share:
-    """A limited amount of one resource, with a queue of those who wait for it."""
+    """A limited amount of one resource, and the queue of requests that wait for it."""
 
     def __init__(self, most: int, waiting: int) -> None:
         self.most, self.most_waiting = most, waiting
@@ -89,7 +89,7 @@ class Share:
         return True
 
     async def take(self, amount: int, seconds: float) -> bool:
-        """Take the amount now or within `seconds`; return False if the queue is full or the time is over."""
+        """Take the amount now or within `seconds`; return False if the queue is full or the time is up."""
         if self.take_now(amount):
             return True
         if not seconds or len(self._line) >= self.most_waiting or amount > self.most:
@@ -111,7 +111,7 @@ class Share:
                 self._serve()
 
     def give(self, amount: int) -> None:
-        """Return the amount, and serve the first in the queue."""
+        """Give the amount back, and serve the first request in the queue."""
         self.taken -= amount
         self._serve()
 

@@ -110,7 +110,7 @@ class Guard:
         return RouteNotFound("There is no such path.") if self._closed(scope["path"]) else None
 
     def _learn(self, host: bytes) -> bool:
-        """Whether this process answers to a `Host`; remember it if so."""
+        """Whether a `Host` is a name of this process; remember it if so."""
         name = _name(host.lower())
         if name is None or not (name in self._named or _is_loopback(name)):
             return False

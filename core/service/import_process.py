@@ -1,8 +1,8 @@
 """Imports a large bundle in a child process.
 
-To parse and check 240 MB holds the GIL for seconds and takes several times as much memory. The child process keeps both
-away from the service. `python -m traitbench.service.import_process` reads its task from standard input and the bundle
-from an open file, and writes one line of JSON: the model or the error.
+Parsing and checking 240 MB holds the GIL for seconds and takes several times as much memory. The child process spares
+the service both. `python -m traitbench.service.import_process` reads its task from standard input and the bundle from
+an open file, and writes one line of JSON: the model or the error.
 """
 
 import json

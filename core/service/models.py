@@ -28,7 +28,7 @@ _PIECE = 256 * 1024  # bytes
 
 
 class DocumentResponse(StreamingResponse):
-    """Sends a JSON file in pieces, and closes it afterwards."""
+    """Sends a JSON file in pieces, then closes it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         length = {"Content-Length": str(file.seek(0, SEEK_END))}

@@ -45,13 +45,13 @@ def page(title: str) -> HTMLResponse:
 
 
 def asset(name: str, media_type: str) -> FileResponse:
-    """A file of the page."""
+    """The response with a file of the page."""
     return FileResponse(_folder() / name, media_type=media_type, headers={"Cache-Control": "max-age=86400"})
 
 
 @cache
 def _folder() -> Path:
-    # Not imported: only its files are wanted.
+    # The package is not imported, because only its files are needed.
     found = find_spec("fastapi_offline")
     assert found is not None, "fastapi-offline is one of our dependencies"
     assert found.submodule_search_locations is not None

@@ -2,7 +2,7 @@
 
 The file is a zip of `manifest.json` and one `<table>.jsonl` per table: a row is a JSON array, bytes are base64. The
 manifest holds the format, the schema revision, and for each table its columns, the number of rows, a SHA-256 and the
-last id that was given out. It carries a SHA-256 of itself.
+last id that was assigned. It carries a SHA-256 of itself.
 
 The run engine's tables are not in it: `lifecycle.backups` queues unfinished runs again. Neither are the workers' own
 rows and the vectors of scored texts, which are a cache.
@@ -72,7 +72,10 @@ class BackupRefused(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """A table in a backup: its columns as (name, kind), and the last id it gave out if it counts ids."""
+    """A table in a backup.
+
+    `columns` are pairs of name and kind; `last_id` is the last id that the table assigned, None if it assigns none.
+    """
 
     name: str
     columns: tuple[tuple[str, str], ...]
@@ -134,7 +137,9 @@ class Backup:
 
 
 def write(connection: Connection, file: IO[bytes], *, program: str, now: datetime) -> Manifest:
-    """Write what a read transaction sees; raise `BackupRefused` if there is no schema or it is unknown."""
+    """Write everything that a read transaction sees; raise `BackupRefused` if the database has no schema or an unknown
+    one.
+    """
     schema = migrate.installed(connection)
     if schema is None:
         raise BackupRefused("There is nothing to back up: the database has no Traitbench tables.")
@@ -296,7 +301,7 @@ def _drop(connection: Connection) -> None:
 
 
 def _last_id(connection: Connection, name: str) -> int:
-    """The last id that a table gave out, even if that row was deleted: ids are never reused."""
+    """The last id that a table assigned, even if that row was deleted: ids are never reused."""
     if connection.dialect.name == "sqlite":
         row = connection.execute(text("SELECT seq FROM sqlite_sequence WHERE name = :name"), {"name": name})
         return int(row.scalar_one_or_none() or 0)

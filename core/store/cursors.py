@@ -25,7 +25,10 @@ def write_cursor(listing: str, position: Position) -> str:
 
 
 def paged(rows: ListingRows[Any], listing: str, limit: int) -> dict[str, Any]:
-    """The fields of a page: the first `limit` rows. One row more than that means that there is a next page."""
+    """The fields of a page with the first `limit` rows.
+
+    Pass one row more if there is one: then the page has a next cursor.
+    """
     more = rows.next_after(limit)
     return {
         "items": rows.items(limit),

@@ -1,4 +1,4 @@
-"""Damaged JSON of a model: nobody can know what it contained, so zero retention clears it."""
+"""Damaged JSON of a model: what it contained is unknown, so zero retention clears it."""
 
 from typing import Any
 

@@ -27,7 +27,7 @@ _LAST_RUN = (
     _RUNS.error_code.label("run_error_code"),
     _RUNS.error_message.label("run_error_message"),
 )
-# A response reads nothing else: damage elsewhere in the row must not hide the model.
+# A response reads only these columns: damage elsewhere in the row must not hide the model.
 _SHOWN = (
     *("id", "handle", "scoring_method", "description", "state", "kind", "active_version_id", "zero_data_retention"),
     *("max_depth", "additional_terms", "upstream_sources", "readme_markdown", "version_retention_policy"),
@@ -76,7 +76,7 @@ def hold(connection: Connection, handle: str) -> ModelRow | None:
 
 
 def hold_by_id(connection: Connection, model_id: int) -> ModelRow | None:
-    """As `hold`, by id."""
+    """Lock a model as `hold` does, by its id."""
     return _row(connection, _HELD_BY_ID, id=model_id)
 
 

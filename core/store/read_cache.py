@@ -1,6 +1,6 @@
 """A cache of results that is valid until anything is written: every score reads the same rows again.
 
-SQLite tells with one cheap check whether any connection has committed since (`data_version`), in this process or
+One cheap check (`data_version`) tells whether any connection to the SQLite file has committed since, in this process or
 another. The check costs a hundredth of the queries that it saves, and a result is never older than the check.
 PostgreSQL has no such check, so nothing is cached there.
 """
@@ -21,7 +21,7 @@ _MOST = 1_000
 
 
 class ReadCache:
-    """Results by what was asked. Do not cache what depends on a clock or on any other state."""
+    """Results by key. Do not cache anything that depends on a clock or on state outside the database."""
 
     def __init__(self, engine: Engine) -> None:
         self._file = sqlite_file(engine.url)

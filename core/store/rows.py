@@ -33,9 +33,9 @@ _MAX_REASONS = 3
 
 @dataclass(frozen=True)
 class ListingRows(Generic[Item]):
-    """The rows of a listing, in order: the position of each, and its value or the reason why it has none.
+    """The rows of a listing, in order: the position of each, and its value or the reason why it is unreadable.
 
-    The position is None if that is unreadable too.
+    The position is None if it is unreadable too.
     """
 
     rows: Sequence[tuple[Position | None, Item | Unreadable]]
@@ -74,7 +74,7 @@ def read_listing(
     try:
         return ListingRows([(place(item), item) for item in all_at_once()])
     except _ROW_ERRORS as error:
-        reason_of(error)  # raises errors that are not a row's
+        reason_of(error)  # raises errors that have another cause than a row
     ids = connection.execute(chosen.with_only_columns(key, maintain_column_froms=True)).scalars().all()
     return ListingRows([_read_one(connection, row_id, key, position, one, called) for row_id in ids])
 
@@ -97,7 +97,7 @@ def readable(read: Callable[[], Item]) -> Item | None:
 
 
 def reason_of(error: Exception) -> str:
-    """Why a row is unreadable, without any of its content; raise the error again if it is the database's."""
+    """Why a row is unreadable, without any of its content; raise the error again if its cause is the database."""
     if isinstance(error, UnreadableRow):
         return error.reason
     if isinstance(error, ValidationError):
@@ -106,7 +106,7 @@ def reason_of(error: Exception) -> str:
     if isinstance(error, UnicodeError):
         return "a text is not UTF-8"
     if isinstance(error, DBAPIError):
-        # The text of SQLite's error; the statement may have failed for any other reason.
+        # SQLite has no error code for this; any other text means another cause.
         if "Could not decode to UTF-8" in str(error.orig):
             return "a text is not UTF-8"
         raise error

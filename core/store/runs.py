@@ -145,7 +145,7 @@ _TALLY = select(_RUNS.kind, _OUTCOME, func.count(), func.sum(_TOOK)).group_by(_R
 
 
 def tally(connection: Connection) -> list[Tally]:
-    """All runs, by kind and outcome."""
+    """The number and the total time of all runs, by kind and outcome."""
     return [Tally(row[0], row[1], row[2], float(row[3] or 0) / 1_000_000) for row in connection.execute(_TALLY)]
 
 
@@ -207,7 +207,7 @@ def begin_again(connection: Connection, run_id: str) -> None:
 
 def oldest_queued(connection: Connection) -> datetime | None:
     """When the run that has waited longest was queued; None if no run is queued, or that time is damaged."""
-    # In the words of the index on live runs, so that runs that have ended are not read.
+    # This condition must have the same text as that of the index on live runs, so that SQLite uses the index.
     live = text("status IN ('queued', 'running')")
     statement = select(func.min(_RUNS.created_at)).where(live, _RUNS.status == "queued")
     return readable(lambda: connection.execute(statement).scalar_one())

@@ -58,7 +58,7 @@ def add(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any
 
 
 def learnt(connection: Connection, model_id: int, *, up_to: int) -> None:
-    """Mark feedback up to this id as no longer pending: a version was trained with it."""
+    """Mark feedback up to this id as no longer pending, because a version was trained with it."""
     waiting = (_SAMPLES.model_id == model_id, _SAMPLES.pending, _SAMPLES.id <= up_to)
     connection.execute(update(tables.samples).where(*waiting).values(pending=False))
 

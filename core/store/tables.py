@@ -176,9 +176,9 @@ vectors = Table(
     Column("vector", LargeBinary, nullable=False),
 )
 
-# Vectors of texts that batches have scored; the texts are not stored. The size is limited; the least recently used
-# leave first. A place is a hash of everything that a vector is found by: an index on such small numbers is fast to
-# write, an index on the text hash is not.
+# Vectors of texts that batches have scored; the texts are not stored. The size is limited; the least recently used are
+# deleted first. A place is a hash of the whole key of a vector: an index on such small numbers is fast to write, an
+# index on the text hash is not.
 kept_vectors = Table(
     "tb_kept_vectors",
     metadata,

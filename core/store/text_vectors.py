@@ -1,8 +1,8 @@
 """Stored vectors of texts that batches have scored and that are not samples: they make the next batch faster.
 
-A vector is stored as the encoder made it and found by the hash of its text. The hash does not reveal the text, but
-anyone who has the text could tell that it was scored here. So vectors are deleted with their model, and when zero
-retention is switched on. Their total size is limited; the least recently used are deleted first.
+A vector is stored as the encoder made it, under the hash of its text. The hash does not reveal the text, but anyone who
+has the text could tell that it was scored here. So vectors are deleted with their model, and when zero retention is
+switched on. Their total size is limited; the least recently used are deleted first.
 """
 
 import hashlib

@@ -123,7 +123,7 @@ def of_id(connection: Connection, model_id: int, trait_id: int) -> Trait:
 
 
 def every(connection: Connection, model_id: int) -> ListingRows[Trait]:
-    """As `read`, but traits that cannot be read are listed separately."""
+    """The traits that `read` returns; those that cannot be read are listed separately."""
     statement = _shown(model_id)
     return read_listing(
         connection,

@@ -99,7 +99,7 @@ def read(connection: Connection, version_id: int) -> Version:
 
 
 def read_if_readable(connection: Connection, version_id: int) -> Version | None:
-    """As `read`; None when it cannot be read."""
+    """The version that `read` returns, or None if it cannot be read."""
     return readable(lambda: read(connection, version_id))
 
 

@@ -10,7 +10,7 @@ from traitbench.contract.models import Model, State
 
 
 def heading(name: PageName, model: Model | None = None, **query: str | int | None) -> None:
-    """Draw it; `query` holds the query parameters of the page besides the model."""
+    """Draw the heading; `query` holds the query parameters of the page besides the model."""
     row = entry(name)
     with st.container(gap=None, key="heading"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):

@@ -166,7 +166,10 @@ def _depth(form: str, initial: Mapping[str, Any], model: Model) -> int:
 
 
 def _sources(form: str, initial: Mapping[str, Any], model: Model) -> list[Cells]:
-    """A table that keeps its edits while the user visits other pages: it starts with the rows it returned last."""
+    """The table of sources.
+
+    It keeps its edits while the user visits other pages, because it starts with the rows that it returned last.
+    """
     key, held = f"{form}.upstream_sources", f"{_ROWS}.{form}"
     if key not in st.session_state:
         session.store(f"{held}.first", session.get(held, initial["upstream_sources"]))

@@ -1,4 +1,4 @@
-"""A filter of the samples table for a few rows by their ids; it is shown only while it is in use."""
+"""A filter that limits the samples table to a few ids; it is shown only while it is in use."""
 
 import re
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The samples of a model as a table, read-only or editable.
 
 Edits wait in the session, keyed by sample, until they are saved; they survive filters, new samples and other pages. The
-editor identifies rows by position, so its key changes with the rows that it shows. Its input then includes the waiting
+editor identifies rows by position, so its key changes with the rows that it shows. Its input then includes the unsaved
 edits, but its output is never fed back into the same editor.
 """
 

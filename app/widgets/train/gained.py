@@ -18,7 +18,7 @@ _MOST = 8
 
 
 def draw_gained(model: Model, traits: Sequence[Trait], version: Version) -> None:
-    """Draw it for the active version; nothing for a version that has no such figures."""
+    """Draw the result of the active version; nothing if the version has no such figures."""
     by_trait, names = version.metrics.traits, names_of(traits)
     if any(each.search for each in by_trait.values()):
         st.markdown("**Search results**")

@@ -22,7 +22,7 @@ _EFFORTS: Mapping[TrainEffort, str] = {
     "high": "Thorough: tries up to {} settings. The usual choice.",
     "max": "Exhaustive: tries up to {} settings.",
 }
-_BLOCKS = 3  # the blocks of features that the search weighs: layer 4, static vectors and the rest
+_BLOCKS = 3  # the blocks of features that the search scales: layer 4, static vectors and the rest
 
 _KINDS = {
     "train": "Training",

@@ -105,7 +105,7 @@ class BatchEncoding(Encoding):
         with self._lock:
             while self._loaded_to is not None and self._loaded_to <= index:
                 if len(self._stored) > _MAX_STORED:
-                    self._stored = {}  # what a thread still needs is in the cache, or is encoded again
+                    self._stored = {}  # vectors that a thread still needs are in the cache, or are encoded again
                 block = _block(texts, self._loaded_to)
                 self._loaded_to = self._loaded_to + len(block) if block and self._load(self.vector_key, block) else None
 
@@ -115,7 +115,10 @@ class BatchEncoding(Encoding):
             self._store(self.vector_key)
 
     def _embedded(self, texts: Mapping[Hash, str]) -> dict[Hash, Encoded]:
-        """As `embed`. A text of a single segment is marked, so that its vector is found as that of a whole text."""
+        """The vectors of texts, as `embed` returns them.
+
+        A text of a single segment is marked, so that its vector is found as that of a whole text.
+        """
         segments_of = {key: segments(text) for key, text in texts.items()}
         if longer := {key: own for key, own in segments_of.items() if len(own) > AT_ONCE}:
             shorter = {key: text for key, text in texts.items() if key not in longer}
@@ -189,7 +192,7 @@ class BatchEncoding(Encoding):
                 some = slice(first, first + _AT_ONCE)
                 self._write(vector_key, dict(new[some]), used[some])
         except (StoreUnavailable, SQLAlchemyError) as error:
-            # A vector that is not stored is encoded again; that is not worth losing a line.
+            # If a vector cannot be stored, it is encoded again later; no line should fail because of that.
             _log.warning("the vectors of a batch could not be stored: %s", type(error).__qualname__)
 
     def _write(self, vector_key: VectorKey, new: Mapping[Hash, Encoded], used: Sequence[Hash]) -> None:

@@ -36,8 +36,9 @@ Score = Callable[[Sequence[str]], list[bytes]]
 
 
 def open_batch(context: Context, caller: Caller, handle: str, body: BatchRequest, *, request_id: str) -> Pipeline:
-    """Prepare a batch: return the pipeline of its results in JSON, not yet started. Raise the errors that a score of a
-    valid text would raise.
+    """Prepare a batch: return the pipeline of its results in JSON, not yet started.
+
+    Raise the errors that a score of a valid text would raise.
     """
     access.permit(context, caller, "scores.batch", handle)
     served = serving.now(context, handle, body.traits)

@@ -1,4 +1,4 @@
-"""The vectors of texts that batches have scored, found by a small number; existing vectors are deleted.
+"""The vectors of texts that batches have scored get a small number as their key; existing vectors are deleted.
 
 They can be computed again. The table is always replaced: for a while, 0003 created it in the form of this revision.
 """
