@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from traitbench.app.charts.rows import as_is, lay_out, segments
 from traitbench.app.shell.theme import Palette
+from traitbench.contract.metrics import NotMeasured
 
 CHANCE = 0.5
 
@@ -24,6 +25,7 @@ class Measured:
     value: float | None
     interval: tuple[float, float] | None
     measured_on: str
+    missing: NotMeasured | None = None
 
     @property
     def text(self) -> str:

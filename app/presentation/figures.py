@@ -149,4 +149,4 @@ def made_of(version: Version) -> str:
 
 
 def _measured(name: str, figures: TraitMetrics) -> Measured:
-    return Measured(name, figures.auroc, figures.auroc_interval, figures.measured_on or "unknown")
+    return Measured(name, figures.auroc, figures.auroc_interval, figures.measured_on or "unknown", figures.missing)

@@ -38,6 +38,14 @@ _ByTier = Annotated[dict[Tier, Count], Field(min_length=4)]
 Confusion = Annotated[dict[Pole, _ByTier], Field(min_length=2)]
 """By pole of the samples: how many of their held-out scores lie in each tier."""
 
+NotMeasured = Literal["too_few", "only_synthesized", "unlabelled"]
+# Older versions have only the sentence.
+_OLD_SENTENCES: Mapping[str, NotMeasured] = {
+    "distinct text at the": "too_few",
+    "only synthesised samples": "only_synthesized",
+    "nobody labelled these texts": "unlabelled",
+}
+
 _STRICT = {"strict": True}
 
 
@@ -87,7 +95,7 @@ class Feed(_Measured):
 class SearchLevel(_Measured):
     """One effort of the search: how many settings it tried, and their cross-entropy on held-out samples."""
 
-    level: str = "not said"
+    level: str = "unknown"
     tried: Settings | None = None
     cross_entropy: float | None = None
     chosen: bool = False
@@ -121,12 +129,20 @@ class Figures(_Measured):
     calibration_error: Share | None = None
     cross_entropy: Annotated[float, Field(ge=0)] | None = None
     measured_on: str | None = None
+    not_measured: NotMeasured | None = None
 
     @property
     def why_not(self) -> str:
-        """Why there is no figure; empty when there is one."""
-        said = (self.measured_on or "").removeprefix("not measured: ")
-        return "" if self.auroc is not None else said or "not said"
+        """Why there is no figure, as a sentence; empty if there is one."""
+        reason = (self.measured_on or "").removeprefix("not measured: ")
+        return "" if self.auroc is not None else reason or "the reason is unknown"
+
+    @property
+    def missing(self) -> NotMeasured | None:
+        """Why there is no figure, as a value; None if there is one, or if the reason is unknown."""
+        if self.auroc is not None or self.not_measured is not None:
+            return self.not_measured
+        return next((value for sentence, value in _OLD_SENTENCES.items() if sentence in self.why_not), None)
 
 
 class Sureness(_Measured):

@@ -39,14 +39,14 @@ class Folder:
         """The content of a configuration file; empty if there is none."""
         found = self._parsed(name, {})
         if not isinstance(found, dict):
-            raise EncoderUnavailable(f"{name} in {self.path} is no JSON object. Save the model anew.")
+            raise EncoderUnavailable(f"{name} in {self.path} is not a JSON object. Save the model again.")
         return found
 
     def modules(self) -> list[str]:
         """The types of the modules in order (Transformer, Pooling, ...); empty if the folder has no modules.json."""
         listed = self._parsed("modules.json", [])
         if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-            raise EncoderUnavailable(f"modules.json in {self.path} is no list of modules. Save the model anew.")
+            raise EncoderUnavailable(f"modules.json in {self.path} is not a list of modules. Save the model again.")
         return [str(each.get("type", "")).rpartition(".")[2] for each in listed]
 
     def digest(self, *recipe: str) -> str:
@@ -58,7 +58,7 @@ class Folder:
         try:
             return json.loads(self.contents[name]) if name in self.contents else otherwise
         except ValueError:
-            raise EncoderUnavailable(f"{name} in {self.path} is no JSON. Save the model anew.") from None
+            raise EncoderUnavailable(f"{name} in {self.path} is not valid JSON. Save the model again.") from None
 
 
 def read(path: Path, model: Path, *, beside: Sequence[Path] = ()) -> Folder:

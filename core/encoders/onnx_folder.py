@@ -105,7 +105,7 @@ class Transformer:
             vector = self._vector([*self.tokens("a good day"), last])
         except Exception as error:  # a graph can fail in any way
             raise EncoderUnavailable(
-                f"The graph in {self._path} fails on a first text: {_first_line(error)} Export it with its own"
+                f"The graph in {self._path} fails on a test text: {_first_line(error)} Export it with its own"
                 " tokenizer, and with a free batch size and length."
             ) from None
         if vector.ndim != 1 or not 1 <= len(vector) <= WIDEST:

@@ -54,7 +54,7 @@ def _named(name: str, folder: Path) -> Encoder:
     if name not in (*NAMES, *LEGACY):
         raise EncoderUnavailable(
             f"There is no encoder {name!r}; TRAITBENCH_ENCODER takes one of {', '.join(NAMES)}, or the path of a folder"
-            " (./name for one that lies here)."
+            " (./name for one in the current folder)."
         )
     try:
         module = importlib.import_module(f"traitbench.encoders.{name}")

@@ -60,9 +60,7 @@ def _from_words(
 ) -> tuple[list[Exemplar], list[str]]:
     notes, pairs = doubts(trait), write(trait, count, encode=encode, vocabulary=vocabulary, known=known).pairs
     if len(pairs) < count:
-        notes.append(
-            f"{trait.name}: {len(pairs)} texts per pole, not {count}. Its words do not give more different ones."
-        )
+        notes.append(f"{trait.name}: {len(pairs)} texts per pole, not {count}. Its words yield no more distinct texts.")
     poles = ((1.0, [pair[0] for pair in pairs]), (0.0, [pair[1] for pair in pairs]))
     return [Exemplar(trait.key, text, quality, None) for quality, texts in poles for text in texts], notes
 

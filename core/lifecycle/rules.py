@@ -94,7 +94,7 @@ def invalid(errors: Sequence[Mapping[str, Any]], *, thing: str) -> ValidationFai
     """The error that names every bad field by its path."""
     count = len(errors)
     return ValidationFailed(
-        f"{thing}: {count} field{'' if count == 1 else 's'} not valid; nothing was changed.",
+        f"{thing}: {count} {'field is' if count == 1 else 'fields are'} not valid; nothing was changed.",
         details={"errors": [dict(error) for error in errors]},
     )
 

@@ -317,7 +317,8 @@ def _embed(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> NDArray[
     if vectors.shape[1] != snapshot.encoder.dimension:
         raise EncoderMismatch(
             f"The version was trained with the encoder {snapshot.encoder.id} of dimension {snapshot.encoder.dimension},"
-            f" here vectors have {vectors.shape[1]}. Choose that encoder with TRAITBENCH_ENCODER, or train again."
+            f" but vectors here have {vectors.shape[1]} numbers. Choose that encoder with TRAITBENCH_ENCODER, or"
+            " train again."
         )
     return vectors
 

@@ -11,7 +11,7 @@ poles spread over the tiers and is not a test of them. Synthesized samples are n
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ _FEW = 64
 _MANY = MOST_PER_POLE
 _TURNS = 3
 _COMPARED, _FEWEST_REPEATS, _MOST_REPEATS = 1_000, 3, 20
+NotMeasured = Literal["too_few", "only_synthesized", "unlabelled"]
+
 _NAMES = ("auroc", "auroc_interval", "brier", "calibration_error", "cross_entropy")
 _TIERS = ("Weak", "Developing", "Solid", "Strong")
 
@@ -64,7 +66,7 @@ def judged(
 ) -> dict[str, Any]:
     """The metrics of `figures`, without the confusion table and the forecast."""
     if result.held_out is None or samples.synthesized[samples.is_evaluated].any():
-        return unmeasured(_why_not(samples))
+        return unmeasured(*_why_not(samples))
     y, groups = samples.y[samples.is_evaluated], samples.groups[samples.is_evaluated]
     metrics, repeats = _mean([measured(logits, y, groups) for logits in _turns(result, len(y), refit)]), 0
     if result.recipe is not None and samples.smaller_pole < _MANY:
@@ -87,10 +89,10 @@ def measured(logits: Floats, y: Floats, groups: NDArray[np.int64] | None = None)
     }
 
 
-def unmeasured(reason: str) -> dict[str, Any]:
-    """Null for every figure, with the reason."""
-    reasons = {"measured_on": f"not measured: {reason}", "folds": None, "repeats": None, "confusion": None}
-    return {**dict.fromkeys(_NAMES), **reasons, **no_prospects()}
+def unmeasured(reason: NotMeasured, sentence: str) -> dict[str, Any]:
+    """Null for every figure, with the reason as a value for programs and as a sentence for people."""
+    reasons = {"not_measured": reason, "measured_on": f"not measured: {sentence}"}
+    return {**dict.fromkeys((*_NAMES, "folds", "repeats", "confusion")), **reasons, **no_prospects()}
 
 
 def confusion(logits: Floats, y: Floats, breaks: Breaks) -> dict[str, dict[str, int]]:
@@ -152,14 +154,14 @@ def _measured_on(samples: TrainingSamples, result: SearchResult, repeats: int) -
     return f"{how}, {n} distinct samples{near_duplicates}{repeated}"
 
 
-def _why_not(samples: TrainingSamples) -> str:
+def _why_not(samples: TrainingSamples) -> tuple[NotMeasured, str]:
     real = ~samples.synthesized
     if not real.any() and len(real):
-        return "only synthesised samples"
+        return "only_synthesized", "only synthesized samples"
     positive, negative = (len(np.unique(samples.groups[real & pole])) for pole in (samples.y > 0.5, samples.y < 0.5))
     if min(positive, negative) > 1:
         return "too many texts are nearly the same as one of the other pole"
     side = "positive" if positive <= negative else "negative"
     how_many = "no distinct text" if min(positive, negative) == 0 else "one distinct text"
-    excluded = " (synthesised samples do not count)" if samples.synthesized.any() else ""
-    return f"{how_many} at the {side} pole{excluded}, but holding one out needs two"
+    excluded = " (synthesized samples do not count)" if samples.synthesized.any() else ""
+    return "too_few", f"{how_many} at the {side} pole{excluded}, but holding one out needs two"

@@ -41,7 +41,15 @@ NO_MODES: Mapping[str, slice] = MappingProxyType({})
 
 _NEAR_DUPLICATES_UP_TO = 8_192
 _REFITTED = "no search: refitted with the settings of the previous version"
-_MODE_FIGURES = ("auroc", "auroc_interval", "brier", "calibration_error", "cross_entropy", "measured_on")
+_MODE_FIGURES = (
+    "auroc",
+    "auroc_interval",
+    "brier",
+    "calibration_error",
+    "cross_entropy",
+    "measured_on",
+    "not_measured",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +179,9 @@ def _fit_trait(
             else judged(samples_in_mode, result_in_mode)
         )
         modes[name] = _numbers(samples_in_mode, result_in_mode, mode_figures)
-        metrics.setdefault("modes", {})[name] = {figure: mode_figures[figure] for figure in _MODE_FIGURES}
+        metrics.setdefault("modes", {})[name] = {
+            figure: mode_figures[figure] for figure in _MODE_FIGURES if figure in mode_figures
+        }
     axis = TraitAxis(
         key=trait.key,
         name=trait.name,

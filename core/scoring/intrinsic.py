@@ -58,7 +58,9 @@ def figures_of_labels(
     with_label = np.flatnonzero(~np.isnan(y) & ~synthesized)
     labelled = evidence(X[with_label], y[with_label], [groups[i] for i in with_label.tolist()])
     if result.held_out is None or labelled.smaller_pole < 2:
-        return unmeasured("nobody labelled these texts; the trait shows what discovery measured")
+        return unmeasured(
+            "unlabelled", "no text has a label for this trait; the trait has the figures of its discovery"
+        )
     logits: Floats = labelled.X.astype(np.float64) @ result.vector + result.offset
     on = f"{len(labelled.y)} distinct labelled samples, for an axis found without labels"
     return {**measured(logits, labelled.y), "measured_on": on, "folds": None}

@@ -94,7 +94,7 @@ def language(text: str) -> str | None:
 def source(provenance: str, address: str | None) -> str:
     """The source of a sample in a word or two."""
     if provenance == "synthesized":
-        return "synthesised"
+        return "synthesized"
     try:
         host = urlsplit(address or "").hostname
     except ValueError:

@@ -29,9 +29,12 @@ def _huge(path: Path) -> None:
         (lambda path: (path / "model.onnx").write_bytes(b"not a graph"), r"not a graph that onnxruntime can read"),
         (lambda path: (path / "model.onnx").write_bytes(b""), r"not a graph that onnxruntime can read"),
         (lambda path: (path / "model.onnx").write_bytes(b"location"), r"model\.onnx is not an ONNX graph"),
-        (lambda path: (path / "config.json").write_text("{"), r"config\.json in .* is no JSON\. Save the model anew"),
-        (lambda path: note(path, "config.json", ["bert"]), r"config\.json in .* is no JSON object"),
-        (lambda path: note(path, "modules.json", {"0": "Transformer"}), r"modules\.json in .* is no list of modules"),
+        (
+            lambda path: (path / "config.json").write_text("{"),
+            r"config\.json in .* is not valid JSON\. Save the model again",
+        ),
+        (lambda path: note(path, "config.json", ["bert"]), r"config\.json in .* is not a JSON object"),
+        (lambda path: note(path, "modules.json", {"0": "Transformer"}), r"modules\.json in .* is not a list of modules"),
         (_huge, r"has 2\.0 GiB; up to 2 GiB are read\. Take a smaller model, or quantise this one"),
     ],
 )
@@ -66,7 +69,7 @@ def test_a_missing_folder_is_named(name: str) -> None:
 
 
 def test_an_unknown_name_hints_at_folders() -> None:
-    with pytest.raises(EncoderUnavailable, match=r"\./name for one that lies here"):
+    with pytest.raises(EncoderUnavailable, match=r"\./name for one in the current folder"):
         load_encoder("mine", cache=KEPT)
 
 

@@ -198,7 +198,7 @@ def test_synthesized_texts_count_as_a_source() -> None:
     samples, X = many()
     samples = [replace(each, provenance="synthesized" if each.quality else "authored") for each in samples]
     findings = of(samples, X)
-    assert "synthesised" in one(findings, "source").says
+    assert "synthesized" in one(findings, "source").says
     assert "no distinct" not in one(findings, "few").says
     assert "0 distinct texts (synthesized ones do not count)" in one(findings, "few").says
 

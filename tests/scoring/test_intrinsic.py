@@ -59,7 +59,8 @@ def test_the_outer_thirds_are_the_clusters() -> None:
 def test_without_labels_there_is_no_figure_but_a_reason() -> None:
     _, figures = learnt(pool())
     assert figures["auroc"] is None
-    assert str(figures["measured_on"]).startswith("not measured: nobody labelled these texts")
+    assert str(figures["measured_on"]).startswith("not measured: no text has a label")
+    assert figures["not_measured"] == "unlabelled"
     assert figures["counts"] == {"positive": 0, "negative": 0, "neutral": 0, "distinct": 90, "synthesized": 0}
 
 

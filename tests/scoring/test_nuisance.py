@@ -75,7 +75,7 @@ def test_any_text_has_a_language_or_none(text: str) -> None:
         ("authored", "notes of May", "no address"),
         ("authored", "http://[broken", "no address"),
         ("score_feedback", None, "feedback"),
-        ("synthesized", "https://example.org", "synthesised"),
+        ("synthesized", "https://example.org", "synthesized"),
     ],
 )
 def test_a_source_is_a_host_or_a_provenance(provenance: str, address: str | None, name: str) -> None:

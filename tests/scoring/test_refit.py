@@ -124,7 +124,7 @@ def test_a_trait_is_searched_once_it_has_enough_samples() -> None:
     assert param_hash(refit(rich, poor).snapshot) == param_hash(fitted(rich).snapshot)
 
 
-def with_synthesised(
+def with_synthesized(
     real: tuple[Any, Sequence[float]], made: tuple[Any, Sequence[float]], *, groups: Sequence[object] | None = None
 ) -> TraitSamples:
     X, y = np.vstack([real[0], made[0]]), [*real[1], *made[1]]
@@ -140,7 +140,7 @@ def test_synthesized_samples_are_never_evaluated() -> None:
     """Synthesized texts at the wrong poles change no figure."""
     rng = np.random.default_rng(1)
     made = (directions(*rng.uniform(0, 360, 40).tolist()), [1.0, 0.0] * 20)
-    result = fitted(with_synthesised(REAL, made)).metrics["traits"]["warmth"]
+    result = fitted(with_synthesized(REAL, made)).metrics["traits"]["warmth"]
     assert result["measured_on"].startswith("out-of-fold, 4 folds, 8 distinct samples;")
     assert result["auroc"] == 1.0
     assert result["counts"] == {"positive": 24, "negative": 24, "neutral": 0, "distinct": 48, "synthesized": 40}
@@ -152,7 +152,7 @@ def test_all_synthesized_samples_of_a_pole_weigh_as_four_real_ones() -> None:
             directions(*np.linspace(40, 60, made), *np.linspace(220, 240, made)),
             [1.0] * made + [0.0] * made,
         )
-        vector = fitted(with_synthesised(REAL, mild), effort="low").snapshot.traits[0].vector
+        vector = fitted(with_synthesized(REAL, mild), effort="low").snapshot.traits[0].vector
         return float(np.degrees(np.arctan2(vector[1], vector[0])))
 
     alone = fitted(samples(*REAL), effort="low").snapshot.traits[0].vector
@@ -163,21 +163,22 @@ def test_all_synthesized_samples_of_a_pole_weigh_as_four_real_ones() -> None:
 def test_a_pole_of_only_synthesized_texts_is_fitted_and_reported() -> None:
     made = (directions(-5, 5, 15, 175, 185, 195), [1.0, 1, 1, 0, 0, 0])
     nothing: tuple[Any, list[float]] = (np.zeros((0, 2), np.float32), [])
-    trained = fitted(with_synthesised(nothing, made))
+    trained = fitted(with_synthesized(nothing, made))
     result, axis = trained.metrics["traits"]["warmth"], trained.snapshot.traits[0]
     assert axis.vector[0] > 0.5
     assert axis.breaks != Breaks(50, 50, 50)
     assert result["auroc"] is result["brier"] is None
-    assert result["measured_on"] == "not measured: only synthesised samples"
+    assert result["measured_on"] == "not measured: only synthesized samples"
+    assert result["not_measured"] == "only_synthesized"
 
 
 def test_one_real_text_at_a_pole_can_be_fitted_but_not_measured() -> None:
     made = (directions(-5, 5, 15, 175, 185, 195), [1.0, 1, 1, 0, 0, 0])
-    trained = fitted(with_synthesised((directions(0, 10, 20, 180), [1.0, 1, 1, 0]), made))
+    trained = fitted(with_synthesized((directions(0, 10, 20, 180), [1.0, 1, 1, 0]), made))
     result = trained.metrics["traits"]["warmth"]
     assert result["auroc"] is None
     assert result["measured_on"] == (
-        "not measured: one distinct text at the negative pole (synthesised samples do not count),"
+        "not measured: one distinct text at the negative pole (synthesized samples do not count),"
         " but holding one out needs two"
     )
     assert trained.snapshot.traits[0].negative is not None
@@ -194,7 +195,7 @@ def test_a_variation_does_not_leak_its_seed(change: float, *, known: bool) -> No
     both = np.vstack([X, X + change * rng.normal(size=X.shape)])
     both = (both / np.linalg.norm(both, axis=1, keepdims=True)).astype(np.float32)
     y = np.tile([1.0, 0.0], 14)
-    grouped = with_synthesised((both[:28], y.tolist()), (both[28:], y.tolist()), groups=[*range(28), *range(28)])
+    grouped = with_synthesized((both[:28], y.tolist()), (both[28:], y.tolist()), groups=[*range(28), *range(28)])
     apart = replace(grouped, groups=range(56))
     assert fitted(grouped).metrics["auroc"] < 0.75
     assert (fitted(apart).metrics["auroc"] > 0.9) == known
@@ -210,7 +211,7 @@ def test_a_real_text_replaces_an_equal_synthesized_one() -> None:
 
 def test_the_order_of_samples_changes_nothing() -> None:
     made = (directions(*range(-40, 45, 10), *range(140, 225, 10)), [1.0] * 9 + [0.0] * 9)
-    trait = with_synthesised(REAL, made)
+    trait = with_synthesized(REAL, made)
     order = np.random.default_rng(5).permutation(len(trait.y))
     turned = replace(trait, X=trait.X[order], y=trait.y[order], groups=order.tolist(), synthesized=trait.made[order])
     assert param_hash(fitted(trait).snapshot) == param_hash(fitted(turned).snapshot)

@@ -1,6 +1,6 @@
 """AUROC by trait on a page: the figures, what they were measured on, and why one is missing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -11,12 +11,13 @@ from traitbench.app.presentation.figures import measured_on, names_of
 from traitbench.app.shell.text import plain
 from traitbench.app.shell.theme import FOUND_SIGN, PALETTE
 from traitbench.app.widgets.common.chart import chart
+from traitbench.contract.metrics import NotMeasured
 from traitbench.contract.traits import Trait
 
-_WAYS_OUT = {
-    "synthesised": "Synthesized samples are never used for evaluation. Add two other samples at each pole, for example "
-    "by feedback on scores.",
-    "nobody labelled": "Give feedback on scores: two texts at each pole are enough.",
+_WAYS_OUT: Mapping[NotMeasured | None, str] = {
+    "only_synthesized": "Synthesized samples are never used for evaluation. Add two other samples at each pole, for "
+    "example by feedback on scores.",
+    "unlabelled": "Give feedback on scores: two texts at each pole are enough.",
 }
 
 
@@ -51,14 +52,17 @@ def found_note(traits: Sequence[Trait]) -> None:
 
 def _draw_missing(figures: Series, traits: Sequence[Trait]) -> None:
     """Draw the traits of a version that have no figure, and why."""
-    by_reason: dict[str, list[str]] = {}
+    by_reason: dict[tuple[str, NotMeasured | None], list[str]] = {}
     for measured in figures.figures:
         if measured.value is None:
             reason = measured.measured_on.removeprefix("not measured: ").partition(";")[0]
-            by_reason.setdefault(reason, []).append(_name(measured.name, traits))
+            by_reason.setdefault((reason, measured.missing), []).append(_name(measured.name, traits))
     if not by_reason:
         return
-    lines = [f"- {', '.join(names)}: {plain(reason)}. {_way_out(reason)}" for reason, names in by_reason.items()]
+    lines = [
+        f"- {', '.join(names)}: {plain(reason)}. {_WAYS_OUT.get(missing, '')}"
+        for (reason, missing), names in by_reason.items()
+    ]
     st.markdown("\n".join([f"**Not measured in {figures.label}:**", *lines]))
 
 
@@ -68,7 +72,3 @@ def _name(name: str, traits: Sequence[Trait]) -> str:
     trait = next((trait for trait in traits if names[trait.key] == name), None)
     apart = trait.discrimination if trait else None
     return f"**{plain(name)}**" + (f" (discrimination {apart:.2f})" if apart is not None else "")
-
-
-def _way_out(reason: str) -> str:
-    return next((words for sign, words in _WAYS_OUT.items() if sign in reason), "")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
-from traitbench.app.presentation.figures import label, search_of
+from traitbench.app.presentation.figures import label
 from traitbench.app.samples.waiting import Waiting
 from traitbench.app.shell.service import attempt, client, version
 from traitbench.app.shell.text import count, plain
@@ -13,7 +13,6 @@ from traitbench.app.widgets.train.training import SearchChoice, pick_search
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
-from traitbench.scoring.search import EFFORTS
 
 
 def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: Waiting) -> None:
@@ -57,9 +56,18 @@ def why_no_search(model: Model) -> str:
 def gains_nothing(model: Model, newest: Version, asked: SearchChoice, waits: Waiting) -> bool:
     """Whether the newest version was fitted with these settings to these samples."""
     depth = (version(model.handle, newest).snapshot or {}).get("max_depth")
-    wanted = (EFFORTS[asked.effort].says, asked.use_labels, model.scoring_method, model.max_depth)
-    had = (search_of(newest), newest.metrics.use_labels, newest.metrics.scoring_method, depth)
-    return not waits.samples and wanted == had
+    metrics = newest.metrics
+    wanted = (asked.effort, asked.use_labels, model.scoring_method, model.max_depth)
+    had = (metrics.effort, metrics.use_labels, metrics.scoring_method, depth)
+    return not waits.samples and wanted == had and _was_searched(newest)
+
+
+def _was_searched(version: Version) -> bool:
+    """Whether a version comes from a search. A retraining from feedback reuses the settings of an earlier version."""
+    searches = [trait.search for trait in version.metrics.traits.values()]
+    return version.triggered_by in ("train", "retune") or any(
+        search is not None and search.tried for search in searches
+    )
 
 
 def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting) -> str:

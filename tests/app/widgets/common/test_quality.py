@@ -11,7 +11,8 @@ def draw_only_synthesized() -> None:
     from traitbench.app.charts.intervals import Measured, Series
     from traitbench.app.widgets.common.quality import draw_quality
 
-    figures = [Measured(name, None, None, "not measured: only synthesised samples") for name in ("Warmth", "Clarity")]
+    reason = "not measured: only synthesized samples"
+    figures = [Measured(name, None, None, reason, "only_synthesized") for name in ("Warmth", "Clarity")]
     draw_quality([Series("v1", figures)], [], key="quality", file_name="figures")
 
 
@@ -26,10 +27,13 @@ def draw_discovered() -> None:
     words = {"positive_label": "near", "negative_label": "far", "description": "", "aggregation": "mean"}
     found = {"kind": "intrinsic", "discrimination": 0.86, "explained_variance": 0.1, "anchor_sample_ids": None}
     trait = Trait.model_validate({"key": "axis_1", "name": "near vs far", **words, **nothing, **found})
-    reason = "not measured: nobody labelled these texts; what discovery measured of the axis stands at the trait"
+    reason = "not measured: no text has a label for this trait; the trait has the figures of its discovery"
     draw_readiness([trait])
     draw_quality(
-        [Series("v1", [Measured(names_of([trait])["axis_1"], None, None, reason)])], [trait], key="q", file_name="f"
+        [Series("v1", [Measured(names_of([trait])["axis_1"], None, None, reason, "unlabelled")])],
+        [trait],
+        key="q",
+        file_name="f",
     )
 
 
@@ -38,13 +42,13 @@ def test_without_any_figure_there_is_no_chart_but_the_reason_and_the_way_out() -
     assert not at.get("plotly_chart")
     (said,) = [element.value for element in at.markdown]
     assert "**Not measured in v1:**" in said
-    assert "- **Warmth**, **Clarity**: only synthesised samples. Synthesized samples are never used" in said
+    assert "- **Warmth**, **Clarity**: only synthesized samples. Synthesized samples are never used" in said
 
 
 def test_a_trait_that_discovery_found_bears_its_sign_and_what_discovery_measured() -> None:
     at = drawn(draw_discovered)
     (said,) = [element.value for element in at.markdown]
-    assert "- **◇ near vs far** (discrimination 0.86): nobody labelled these texts. Give feedback" in said
+    assert "- **◇ near vs far** (discrimination 0.86): no text has a label for this trait. Give feedback" in said
     assert at.caption[-1].value.startswith("◇ discovered trait: its axis is fixed")
     assert at.dataframe[0].value.iloc[0].to_dict()["Ready"] == "yes, discovered"
 

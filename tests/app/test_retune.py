@@ -1,0 +1,51 @@
+"""When a refit would change nothing: the settings are compared, not the sentences about them."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from traitbench.app.samples.waiting import Waiting
+from traitbench.app.widgets.train import retune
+from traitbench.app.widgets.train.training import SearchChoice
+from traitbench.contract.models import Model
+from traitbench.contract.versions import Version
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+METRICS: Mapping[str, Any] = {
+    "scoring_method": "balanced_cosine",
+    "effort": "high",
+    "search": "a sentence of an older release",
+    "use_labels": True,
+    "traits": {"warmth": {"search": {"tried": 54}}},
+}
+
+
+def version(**changes: Any) -> Version:
+    fields = {"version_id": 1, "version_no": 1, "triggered_by": "train", "param_hash": "sha256:1", "sample_count": 4}
+    more = {"created_at": NOW, "run_id": None, "tags": [], "metrics": METRICS, "snapshot": {"max_depth": 1}}
+    return Version.model_validate(fields | more | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "nothing"),
+    [
+        ({}, True),
+        ({"triggered_by": "retune"}, True),
+        ({"triggered_by": "backfill"}, True),
+        ({"metrics": {**METRICS, "effort": "low"}}, False),
+        ({"metrics": {**METRICS, "use_labels": False}}, False),
+        ({"triggered_by": "retrain_buffered", "metrics": {**METRICS, "traits": {}}}, False),
+        ({"snapshot": {"max_depth": 2}}, False),
+    ],
+)
+def test_a_refit_changes_nothing_only_with_the_settings_and_samples_of_the_version(
+    monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, Any], nothing: bool
+) -> None:
+    newest = version(**changes)
+    monkeypatch.setattr(retune, "version", lambda handle, listed: listed)
+    model = Model.model_construct(handle="local.tone", scoring_method="balanced_cosine", max_depth=1)
+    choice = SearchChoice("high", True)
+    assert retune.gains_nothing(model, newest, choice, Waiting(0, None)) is nothing
+    assert not retune.gains_nothing(model, newest, choice, Waiting(1, None)), "feedback is new to a refit"
