@@ -152,7 +152,7 @@ if view == "Details":
                 st.rerun()
 
     draw_tags(model.handle, shown, active=active, may_change=may_change)
-    st.caption(f"**After the next version** {retention.fates(model, versions)[shown.version_id]}.")
+    st.caption(f"**After the next version:** {retention.fates(model, versions)[shown.version_id]}.")
 
     st.subheader("How well each trait separates its poles", anchor=False)
     figures = series(shown, names)

@@ -36,7 +36,7 @@ class State:
 def state(seen: Overview, *, failed: int, free_bytes: int | None) -> State:
     """Return the most serious state of the service."""
     running, queued, workers = seen.count("running"), seen.count("queued"), len(seen.alive)
-    waiting = f"{count(queued, 'run')} {'waits' if queued == 1 else 'wait'}"
+    waiting = f"{count(queued, 'run')} {'is' if queued == 1 else 'are'} waiting"
     if not workers:
         last = min((each.age_s for each in seen.workers), default=None)
         ago = "" if last is None else f" The last one was seen {span(last)} ago."
@@ -68,7 +68,7 @@ def state(seen: Overview, *, failed: int, free_bytes: int | None) -> State:
     if failed:
         verb = "is" if workers == 1 else "are"
         return State("failed", f"{count(failed, 'operation')} failed. {alive.capitalize()} {verb} running.")
-    return State("good", f"Everything works: {alive}, no run waits.")
+    return State("good", f"Everything works: {alive}, no runs waiting.")
 
 
 def took(run: Listed, now: datetime | None = None) -> str:

@@ -14,9 +14,7 @@ _A_DAY = 24 * 3600.0
 
 @click.command()
 @click.argument("handle")
-@click.option(
-    "--effort", type=click.Choice(get_args(TrainEffort)), help="How many candidates to search. Default: high."
-)
+@click.option("--effort", type=click.Choice(get_args(TrainEffort)), help="How many settings to try. Default: high.")
 @click.option("--reoptimize", is_flag=True, help="Search for new parameters even if the model is ready.")
 @click.option("--no-labels", is_flag=True, help="Do not use the names, labels and descriptions of traits.")
 @waits

@@ -126,7 +126,7 @@ def delete_samples(handle: str, sample_ids: tuple[int, ...]) -> None:
 @samples.command("synthesize")
 @click.argument("handle")
 @click.option("--type", "synth_type", type=click.Choice(get_args(SynthType)), default="from_traits", show_default=True)
-@click.option("--effort", type=click.Choice(get_args(Effort)), help="How many to make.")
+@click.option("--effort", type=click.Choice(get_args(Effort)), help="How many samples to make.")
 @waits
 @as_json
 def synthesize_samples(handle: str, synth_type: SynthType, effort: Effort | None, wait: bool, as_json: bool) -> None:

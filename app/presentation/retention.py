@@ -30,11 +30,11 @@ def fates(model: Model, versions: Sequence[Version], now: datetime | None = None
     reasons = {}
     for each in versions:
         if each.tags:
-            reasons[each.version_id] = "kept: tagged"
+            reasons[each.version_id] = "kept (tagged)"
         elif each.version_id in newest:
-            reasons[each.version_id] = f"kept: among the newest {policy.keep_unnamed:,}"
+            reasons[each.version_id] = f"kept (among the newest {policy.keep_unnamed:,})"
         elif each.version_id in monthly:
-            reasons[each.version_id] = f"kept: first of {each.created_at.astimezone(UTC):%b %Y}"
+            reasons[each.version_id] = f"kept (first of {each.created_at.astimezone(UTC):%b %Y})"
         else:
             reasons[each.version_id] = GOES
     return reasons

@@ -46,4 +46,4 @@ def turn(schedule: Schedule) -> None:
     except Exception as error:
         # Without the error's message, which may hold a text.
         frames = "".join(traceback.format_tb(error.__traceback__))
-        _log.warning("a turn of %s failed with %s\n%s", schedule.name, type(error).__name__, frames)
+        _log.warning("the task %s failed with %s\n%s", schedule.name, type(error).__name__, frames)

@@ -80,13 +80,11 @@ def _why(result: SearchResult, asked: bool, intrinsic: bool, share: float) -> st
     if not asked:
         return "this training did not use labels"
     if result.recipe is None:
-        return "too few samples to measure what labels add, so they are used with the samples"
+        return "there are too few samples to measure what labels add, so the labels are used too"
     if result.recipe.label_axis is None:
         return _MANY_SAMPLES
     if result.label_gain is None:
         return "as in the previous version"
     if result.label_gain > 0:
-        return (
-            f"they improve held-out scores: at a share of {share:.0%}, cross-entropy is {result.label_gain:.3f} lower"
-        )
-    return f"they do not improve held-out scores, so their share is only {share:.0%}"
+        return f"the labels improve held-out scores: at a share of {share:.0%}, cross-entropy is {result.label_gain:.3f} lower"
+    return f"the labels do not improve held-out scores, so their share is only {share:.0%}"

@@ -34,7 +34,10 @@ def _huge(path: Path) -> None:
             r"config\.json in .* is not valid JSON\. Save the model again",
         ),
         (lambda path: note(path, "config.json", ["bert"]), r"config\.json in .* is not a JSON object"),
-        (lambda path: note(path, "modules.json", {"0": "Transformer"}), r"modules\.json in .* is not a list of modules"),
+        (
+            lambda path: note(path, "modules.json", {"0": "Transformer"}),
+            r"modules\.json in .* is not a list of modules",
+        ),
         (_huge, r"has 2\.0 GiB; up to 2 GiB are read\. Take a smaller model, or quantise this one"),
     ],
 )

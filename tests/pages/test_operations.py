@@ -29,19 +29,25 @@ def live(running: int, queued: int, *, wait: float = 0.0, workers: tuple[WorkerH
 @pytest.mark.parametrize(
     ("seen", "failed", "free", "level", "sentence"),
     [
-        (IDLE, 0, 9 * GIB, "good", "Everything works: 1 worker, no run waits."),
-        (replace(IDLE, workers=(WORKER, WORKER)), 0, None, "good", "Everything works: 2 workers, no run waits."),
+        (IDLE, 0, 9 * GIB, "good", "Everything works: 1 worker, no runs waiting."),
+        (replace(IDLE, workers=(WORKER, WORKER)), 0, None, "good", "Everything works: 2 workers, no runs waiting."),
         (IDLE, 2, 9 * GIB, "failed", "2 operations failed. 1 worker is running."),
         (live(1, 0), 0, 9 * GIB, "busy", "1 run in progress; 1 worker."),
-        (live(2, 1, wait=0.2), 0, 9 * GIB, "busy", "2 runs in progress, 1 run waits; 1 worker."),
-        (live(1, 3, wait=40), 0, 9 * GIB, "busy", "1 run in progress, 3 runs wait, the oldest for 40 s; 1 worker."),
-        (live(0, 1), 0, 9 * GIB, "busy", "A run is about to start, 1 run waits; 1 worker."),
-        (live(0, 2, wait=300), 0, 9 * GIB, "bad", "2 runs wait, the oldest for 5 min, but none is running."),
+        (live(2, 1, wait=0.2), 0, 9 * GIB, "busy", "2 runs in progress, 1 run is waiting; 1 worker."),
+        (
+            live(1, 3, wait=40),
+            0,
+            9 * GIB,
+            "busy",
+            "1 run in progress, 3 runs are waiting, the oldest for 40 s; 1 worker.",
+        ),
+        (live(0, 1), 0, 9 * GIB, "busy", "A run is about to start, 1 run is waiting; 1 worker."),
+        (live(0, 2, wait=300), 0, 9 * GIB, "bad", "2 runs are waiting, the oldest for 5 min, but none is running."),
         (live(0, 0, workers=()), 0, 9 * GIB, "bad", "No worker is running."),
         (
             live(0, 3, workers=(WorkerHeartbeat("local", 240.0),)),
             *(1, 9 * GIB, "bad"),
-            "No worker is running. 3 runs wait. The last one was seen 4 min ago.",
+            "No worker is running. 3 runs are waiting. The last one was seen 4 min ago.",
         ),
         (IDLE, 0, 2**20, "bad", "The disk is almost full: 1.0 MB are free."),
     ],
@@ -73,7 +79,7 @@ def workbench(monkeypatch: pytest.MonkeyPatch, service: Service) -> Workbench:
 def test_an_idle_service_says_so_with_its_numbers(workbench: Workbench) -> None:
     at = workbench.open("operations")
     assert not at.exception
-    assert "Everything works: 1 worker, no run waits." in words(at)
+    assert "Everything works: 1 worker, no runs waiting." in words(at)
     assert {each.label for each in at.metric} == {
         "Workers",
         "Queued runs",

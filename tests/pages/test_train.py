@@ -57,7 +57,7 @@ def test_each_effort_says_what_it_tries_and_what_it_costs(
     assert all(f"{name}: {effort.says}" in at.radio(key="effort").help for name, effort in EFFORTS.items())
     assert all(caption.endswith((" s.", "min.", "second.")) for caption in captions)
     assert "to read 20 texts" in words(at)
-    assert "to search 1 trait" in words(at)
+    assert "to fit 1 trait" in words(at)
 
 
 def test_the_labels_can_be_left_out_and_that_stands_in_the_link(

@@ -70,7 +70,7 @@ def test_the_list_says_which_ones_the_next_version_pushes_out_and_that_a_tag_kee
         client.models.train(handle, reoptimize_params=True)
         client.models.wait(handle)
     at = workbench.open("versions", model=handle)
-    assert at.dataframe[0].value["After the next version"].tolist() == ["kept: among the newest 100"] * 3
+    assert at.dataframe[0].value["After the next version"].tolist() == ["kept (among the newest 100)"] * 3
     assert "The next version removes none of these" in words(at)
     assert "View or change this rule" in links(at)
     client.models.update(
@@ -82,7 +82,7 @@ def test_the_list_says_which_ones_the_next_version_pushes_out_and_that_a_tag_kee
         handle, version_retention_policy=VersionRetentionPolicy(keep_unnamed=1, keep_first_of_month=False)
     )
     at.run()
-    assert at.dataframe[0].value["After the next version"].to_list() == ["kept: tagged", "removed unless tagged"]
+    assert at.dataframe[0].value["After the next version"].to_list() == ["kept (tagged)", "removed unless tagged"]
     assert "**The next version removes 1 version: v2.**" in words(at)
 
 

@@ -9,8 +9,9 @@ from traitbench.contract.models import Model
 
 def export_model(model: Model, *, samples: int) -> None:
     """Draw the download button; the file is created on click."""
-    inside = "traits, versions with their figures" + (f" and **{count(samples, 'sample')}**" if samples else "")
-    st.markdown(f"One JSON file with the definition, {inside}. You can import it here or on another service.")
+    held = f", traits, versions with their figures and **{count(samples, 'sample')}**"
+    inside = held if samples else ", traits and versions with their figures"
+    st.markdown(f"One JSON file with the definition{inside}. You can import it here or on another service.")
     st.download_button(
         "Export model",
         lambda: client().models.export(model.handle).model_dump_json(exclude_unset=True),

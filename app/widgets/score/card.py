@@ -89,4 +89,4 @@ def _composite_in_words(card: Card) -> str:
         return f"{weakest} No trait has a tier."
     if card.headroom == 0:
         return f"{weakest} Every trait with a tier is Strong."
-    return f"{weakest} No trait is more than {count(card.headroom, 'point')} below its next tier."
+    return f"{weakest} The largest distance to a next tier is {count(card.headroom, 'point')}."

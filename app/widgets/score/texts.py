@@ -50,7 +50,7 @@ def offer_text(handle: str) -> None:
         icon=":material/shuffle:",
         type="tertiary",
         key="score.take",
-        help=None if examples(handle) else "The model was trained on this text, so its score may be too good.",
+        help=None if examples(handle) else "The model was trained on this text, so a new text may score less clearly.",
         on_click=_take,
         args=(handle,),
     )

@@ -48,7 +48,7 @@ def captions(descriptions: Mapping[TrainEffort, str], costs: Mapping[TrainEffort
 def draw_basis(cost: Cost) -> None:
     """Draw the parts of the estimated time, with its assumptions in the tooltip."""
     reading = f"{duration(cost.reading)} to read {count(cost.texts, 'text')}" if cost.texts else "no texts to read"
-    searching = f"{duration(cost.searching)} to search {count(cost.traits, 'trait')}"
+    searching = f"{duration(cost.searching)} to fit {count(cost.traits, 'trait')}"
     st.caption(
         f":material/timer: {cost.in_short.capitalize()}: {reading}, {searching}.",
         help="An estimate for short texts on a machine with two processors. Long texts and a busy machine take longer. "

@@ -27,10 +27,10 @@ def test_the_next_version_counts_as_one_of_the_newest_and_takes_the_place_of_the
 def test_each_version_is_told_what_keeps_it() -> None:
     policy = VersionRetentionPolicy(keep_unnamed=2, keep_first_of_month=True)
     assert list(fates(model(policy), versions(4, tagged=(3,)), NOW).values()) == [
-        "kept: among the newest 2",
-        "kept: tagged",
+        "kept (among the newest 2)",
+        "kept (tagged)",
         "removed unless tagged",
-        "kept: first of Nov 2026",
+        "kept (first of Nov 2026)",
     ]
 
 
