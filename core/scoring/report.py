@@ -86,5 +86,6 @@ def _why(result: SearchResult, asked: bool, intrinsic: bool, share: float) -> st
     if result.label_gain is None:
         return "as in the previous version"
     if result.label_gain > 0:
-        return f"the labels improve held-out scores: at a share of {share:.0%}, cross-entropy is {result.label_gain:.3f} lower"
+        gain = f"at a share of {share:.0%}, cross-entropy is {result.label_gain:.3f} lower"
+        return f"the labels improve held-out scores: {gain}"
     return f"the labels do not improve held-out scores, so their share is only {share:.0%}"
