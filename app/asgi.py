@@ -51,7 +51,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
 
     from traitbench.app.serving import offline
 
-    offline.ask_nobody()
+    offline.block_lookups()
     settings = settings or read_settings()
     openid = _openid(settings)
     if settings.api_url:

@@ -85,7 +85,7 @@ def worker() -> None:
             "A separate worker needs PostgreSQL: set TRAITBENCH_DATABASE_URL to postgresql://... "
             "On SQLite, `traitbench` and `traitbench serve` start a worker themselves."
         )
-    from traitbench.app.serving.serve import until_told
+    from traitbench.app.serving.serve import until_signal
     from traitbench.lifecycle.context import WORKER, greeting, open_store
     from traitbench.runs.engine import Runs
 
@@ -93,7 +93,7 @@ def worker() -> None:
     open_store(settings).dispose()
     runs = Runs(settings.database_url, module=WORKER, greeting=greeting(settings))
     runs.start()
-    until_told(runs.healthy, "Traitbench executes runs.")
+    until_signal(runs.healthy, "Traitbench executes runs.")
     runs.close()
 
 

@@ -11,7 +11,7 @@ from traitbench.app.shell.service import attempt, client, version
 from traitbench.app.shell.text import count, is_address, plain
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
-from traitbench.app.widgets.common.quality import found_note
+from traitbench.app.widgets.common.quality import discovered_note
 from traitbench.app.widgets.common.unreadable import cannot_be_read
 from traitbench.app.widgets.score.card import draw_card, draw_pairs, draw_words, pairs
 from traitbench.app.widgets.score.explanation import HELP, WHY, draw_reasons, explained, pick_text
@@ -153,7 +153,7 @@ with answer:
     st.badge(source, icon=":material/visibility:", color="gray")
     draw_card(cards[0], names, key="score.card", file_name=f"{model.handle}-scores")
     draw_words(cards[0], names)
-    found_note(traits)
+    discovered_note(traits)
     if st.toggle("Why these scores?", key=WHY, persist_state="session", help=HELP):
         at = pick_text(texts)
         with attempt():

@@ -11,7 +11,7 @@ from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import ago, count, plain
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
-from traitbench.app.widgets.common.quality import draw_quality, found_note
+from traitbench.app.widgets.common.quality import discovered_note, draw_quality
 from traitbench.app.widgets.common.unreadable import cannot_be_read
 from traitbench.app.widgets.samples.doctor import draw_doctor_line
 from traitbench.app.widgets.train.gained import draw_gained
@@ -120,7 +120,7 @@ with plan:
         f"version **v{(model.version_no or 0) + 1}**, which is active at once."
     )
     draw_readiness(traits)
-    found_note(traits)
+    discovered_note(traits)
     findings = st.container()
     if missing_poles:
         st.warning(

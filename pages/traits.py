@@ -10,7 +10,7 @@ from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import client
 from traitbench.app.shell.text import count, plain
-from traitbench.app.shell.theme import FOUND_SIGN
+from traitbench.app.shell.theme import DISCOVERED_SIGN
 from traitbench.app.widgets.common.confirm import ask, asked, confirm
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
@@ -80,7 +80,7 @@ else:
         with st.container(border=True, key=f"traits.card.{trait.key}"):
             about, balance, actions = st.columns([5, 6, 2], vertical_alignment="center", gap="medium")
             with about, st.container(gap="xsmall"):
-                sign = f" {FOUND_SIGN}" if trait.kind == "intrinsic" else ""
+                sign = f" {DISCOVERED_SIGN}" if trait.kind == "intrinsic" else ""
                 st.markdown(f"**{plain(trait.name)}**{sign} :small[:gray[{plain(trait.key)}]]")
                 if trait.kind == "intrinsic":
                     st.badge(

@@ -28,7 +28,7 @@ from traitbench.app.widgets.common.chart import download_table, only_our_csv
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.modes import draw_modes, modes_of, speeds
-from traitbench.app.widgets.common.quality import draw_quality, found_note
+from traitbench.app.widgets.common.quality import discovered_note, draw_quality
 from traitbench.app.widgets.common.search_report import draw_search
 from traitbench.app.widgets.common.unreadable import draw_unreadable
 from traitbench.app.widgets.versions.keeping import draw_keeping
@@ -116,7 +116,7 @@ if view == "All":
         "AUROC: 0.5 is chance, 1 is perfect; the 95 % interval is in brackets. Each sample is scored by a fit that did "
         "not use it."
     )
-    found_note(traits)
+    discovered_note(traits)
     with st.container(horizontal=True, horizontal_alignment="right"):
         download_table(table, key="versions.list", file_name=f"{model.handle}-versions")
     draw_keeping(model, versions)

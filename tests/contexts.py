@@ -100,10 +100,10 @@ def draft(context: Context, *, warm: int = 0, cold: int = 0, words: int = 4) -> 
     handle = new_handle()
     models.create(context, AUTHOR, ModelCreate(handle=handle))
     traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Warmth")]))
-    told = [(WARM[i % 4], 1.0, i) for i in range(warm)] + [(COLD[i % 4], 0.0, i) for i in range(cold)]
+    results = [(WARM[i % 4], 1.0, i) for i in range(warm)] + [(COLD[i % 4], 0.0, i) for i in range(cold)]
     inputs = [
         SampleInput(trait="warmth", text=" ".join([f"{text} {i}"] * (words // 4)), quality=quality)
-        for text, quality, i in told
+        for text, quality, i in results
     ]
     for first in range(0, len(inputs), 500):
         samples.add(context, AUTHOR, handle, SamplesCreate(samples=inputs[first : first + 500]))

@@ -123,10 +123,10 @@ def _run(command: str, *arguments: str) -> None:
 
 def _binary(name: str) -> str:
     versions = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[4]))
-    found = str(versions[-1]) if versions else shutil.which(name)
-    if found is None:
+    result = str(versions[-1]) if versions else shutil.which(name)
+    if result is None:
         raise RuntimeError(_ABSENT)
-    return found
+    return result
 
 
 def _user() -> str | None:

@@ -55,20 +55,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_method_is_judged_on_every_set(folder: Path, tmp_path: Path) -> None:
-    heard: list[quality.Cell] = []
-    found = quality.measure(folder, sets=("clickbait", "emobank_v"), ks=(4,), seeds=1, heard=heard.append)
+    calls: list[quality.Cell] = []
+    result = quality.measure(folder, sets=("clickbait", "emobank_v"), ks=(4,), seeds=1, heard=calls.append)
     note = quality.noting(tmp_path / "cells.jsonl")
-    for cell in heard:
+    for cell in calls:
         note(cell)
-    assert quality.read([tmp_path / "cells.jsonl"]) == found
-    assert [(cell.set, cell.method) for cell in heard] == [
+    assert quality.read([tmp_path / "cells.jsonl"]) == result
+    assert [(cell.set, cell.method) for cell in calls] == [
         (name, method) for name in ("clickbait", "emobank_v") for method in METHODS
     ]
-    areas, ranks = found.figures["over_sets"]["auroc"], found.figures["over_sets"]["spearman"]
+    areas, ranks = result.figures["over_sets"]["auroc"], result.figures["over_sets"]["spearman"]
     assert set(areas) == set(ranks) == set(METHODS)
     assert all(0 <= area["4"] <= 1 and -1 <= ranks[method]["4"] <= 1 for method, area in areas.items())
     assert areas["ours"]["4"] > 0.8
-    titles = [table.title for table in found.tables]
+    titles = [table.title for table in result.tables]
     assert len(titles) == len(set(titles)) == len(quality.FIGURES) + 3
 
 
@@ -93,9 +93,9 @@ def test_graded_samples_spread_over_the_scale(folder: Path) -> None:
 
 
 def test_training_and_encoding_are_timed() -> None:
-    told = training.measure(shapes=((40, 24),), efforts=("low", "high"), tries=1).figures
-    assert min(told["against"][0].values()) > 0
-    assert set(told["efforts"][0]) == {"n", "d", "low", "high"}
+    result = training.measure(shapes=((40, 24),), efforts=("low", "high"), tries=1).figures
+    assert min(result["against"][0].values()) > 0
+    assert set(result["efforts"][0]) == {"n", "d", "low", "high"}
     ways = encoding.measure(calls=2, texts=8, starts=False).figures["ways"]
     assert {"full", "layer4", "static"} <= {way["mode"] for way in ways}
     assert all(way["texts_per_second"] > 0 for way in ways)
@@ -107,9 +107,9 @@ def test_the_page_names_every_script_and_shows_its_tables(tmp_path: Path, capsys
     table = Table("Speed", ["way", "texts/s"], [["on foot", "3"], ["by train", "120"]], "Uphill.")
     publish("speed", lambda: Measured([table], {"fastest": 120}), tmp_path / "speed.json")
     assert "on foot         3\nby train      120\n" in capsys.readouterr().out
-    told = json.loads((tmp_path / "speed.json").read_text(encoding="utf-8"))
-    assert told["figures"] == {"fastest": 120}
-    write(tmp_path / "page.md", [told], ["quality"])
+    document = json.loads((tmp_path / "speed.json").read_text(encoding="utf-8"))
+    assert document["figures"] == {"fastest": 120}
+    write(tmp_path / "page.md", [document], ["quality"])
     assert "| by train | 120 |" in (tmp_path / "page.md").read_text(encoding="utf-8")
-    write(tmp_path / "page.json", [told], ["quality"])
+    write(tmp_path / "page.json", [document], ["quality"])
     assert json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))["missing"] == ["quality"]

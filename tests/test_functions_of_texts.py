@@ -29,8 +29,10 @@ MODEL = snapshot(axis("warmth", vector=(2.0, 0.5), offset=0.1, aggregation="mean
 def _highlighted(text: str) -> str:
     """A text in which every tenth character begins a part."""
     parts = [{"start": at, "end": at + 2, "contribution": 0.5, "pieces": []} for at in range(0, len(text) - 2, 10)]
-    told = {"unit": "logit", "position": 1.0, "baseline": 0.0, "parts": parts, "refined": True, "decided_by": None}
-    return reasons.highlighted(Explanation.model_validate(told | {"nearest": None, "note": None}), text, by_pieces=True)
+    fields = {"unit": "logit", "position": 1.0, "baseline": 0.0, "parts": parts, "refined": True, "decided_by": None}
+    return reasons.highlighted(
+        Explanation.model_validate(fields | {"nearest": None, "note": None}), text, by_pieces=True
+    )
 
 
 FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
@@ -84,24 +86,28 @@ def test_the_time_of_an_explanation_is_bounded(family: str) -> None:
 
 def test_a_very_long_text_has_a_bounded_number_of_parts_that_still_add_up() -> None:
     text = " ".join(f"East {number} it is." for number in range(3_000))
-    found = explain(MODEL, encode, text).traits["warmth"]
-    assert len(found.parts) < 1_300
-    assert not found.refined
-    assert found.baseline + sum(part.contribution for part in found.parts) == pytest.approx(found.position, abs=1e-9)
-    assert "".join(text[part.start : part.end] for part in found.parts).replace(" ", "") == text.replace(" ", "")
+    explanation = explain(MODEL, encode, text).traits["warmth"]
+    assert len(explanation.parts) < 1_300
+    assert not explanation.refined
+    assert explanation.baseline + sum(part.contribution for part in explanation.parts) == pytest.approx(
+        explanation.position, abs=1e-9
+    )
+    assert "".join(text[part.start : part.end] for part in explanation.parts).replace(" ", "") == text.replace(" ", "")
 
 
 def test_the_parts_of_a_shortened_text_are_places_of_the_text_as_it_was_sent() -> None:
     text = (
         "east north. " + "." * 5_000 + " West it is.\n" + " " * 900 + "\nSouth \u201cand" + "!" * 700 + "\u201d east."
     )
-    found = explain(MODEL, encode, text).traits["warmth"]
-    said = [text[part.start : part.end] for part in found.parts]
-    assert said[0] == "east north."
-    assert "West it is." in said
-    assert said[-1].endswith("east.")
-    assert "".join("".join(said).split()) == "".join(text.split())
-    assert found.baseline + sum(part.contribution for part in found.parts) == pytest.approx(found.position, abs=1e-9)
+    explanation = explain(MODEL, encode, text).traits["warmth"]
+    result = [text[part.start : part.end] for part in explanation.parts]
+    assert result[0] == "east north."
+    assert "West it is." in result
+    assert result[-1].endswith("east.")
+    assert "".join("".join(result).split()) == "".join(text.split())
+    assert explanation.baseline + sum(part.contribution for part in explanation.parts) == pytest.approx(
+        explanation.position, abs=1e-9
+    )
 
 
 def test_a_shortened_text_is_scored_as_it_is_explained() -> None:

@@ -249,9 +249,9 @@ def test_a_planted_cycle_is_found_also_inside_a_function(tmp_path: Path) -> None
     plant(tmp_path, "traitbench.a", "from traitbench import b")
     plant(tmp_path, "traitbench.b", "def late():\n    from traitbench.c.d import thing")
     plant(tmp_path, "traitbench.c.d", "import traitbench.a as other")
-    found = cycle(tmp_path)
-    assert found is not None
-    assert set(found) == {"traitbench.a", "traitbench.b", "traitbench.c.d"}
+    result = cycle(tmp_path)
+    assert result is not None
+    assert set(result) == {"traitbench.a", "traitbench.b", "traitbench.c.d"}
 
 
 def test_modules_that_share_what_they_import_make_no_cycle(tmp_path: Path) -> None:
@@ -279,8 +279,8 @@ def cycle(root: Path) -> list[str] | None:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        found: list[str] = error.args[1]
-        return found
+        result: list[str] = error.args[1]
+        return result
     return None
 
 

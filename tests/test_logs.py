@@ -92,8 +92,8 @@ def test_more_of_the_same_is_counted_and_the_count_is_written_later(
     assert len(lines(stream)) == MOST_A_MINUTE
     clock.now += 61
     next_line(logger)
-    told = [line for line in lines(stream) if line["event"] == "key_refused" and "suppressed" in line]
-    assert [line["suppressed"] for line in told] == [500]
+    results = [line for line in lines(stream) if line["event"] == "key_refused" and "suppressed" in line]
+    assert [line["suppressed"] for line in results] == [500]
 
 
 def test_one_event_does_not_silence_another() -> None:
@@ -129,8 +129,8 @@ def test_one_place_configures_the_log_for_other_libraries_too() -> None:
         "noisy.warning('careful'); noisy.info('chat'); logging.getLogger('else').error('down')\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    told = [json.loads(line) for line in done.stderr.splitlines()]
-    assert [(line["logger"], line["level"], line["message"]) for line in told] == [
+    document = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [(line["logger"], line["level"], line["message"]) for line in document] == [
         ("streamlit.somewhere", "warning", "careful"),
         ("else", "error", "down"),
     ]

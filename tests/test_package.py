@@ -113,13 +113,13 @@ def test_a_project_with_packages_of_the_same_names_uses_ours_and_its_own(tmp_pat
 
 def brought(requirements: list[str]) -> set[str]:
     """The distributions that these requirements name, those of our own extras included."""
-    found = set()
+    result = set()
     for requirement in map(Requirement, requirements):
         if requirement.name == "traitbench":
-            found |= {name for extra in requirement.extras for name in brought(EXTRAS[extra])}
+            result |= {name for extra in requirement.extras for name in brought(EXTRAS[extra])}
         else:
-            found.add(canonicalize_name(requirement.name))
-    return found
+            result.add(canonicalize_name(requirement.name))
+    return result
 
 
 @pytest.mark.parametrize("module", EXTRA_OF)
@@ -170,11 +170,11 @@ def test_a_command_that_lacks_a_package_says_what_to_install(
         f"import sys; sys.modules[{missing!r}] = None; sys.argv[1:] = {command!r}\n"
         "from traitbench.app.cli import main; main()"
     )
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True,
         env={"TRAITBENCH_HOME": str(tmp_path / "home"), "TRAITBENCH_PORT": "0", "PATH": ""},
     )  # fmt: skip
-    assert said.returncode == 2
-    assert said.stderr.endswith(
+    assert output.returncode == 2
+    assert output.stderr.endswith(
         f"The package {missing} is not installed. Install it with: pip install 'traitbench[{extra}]'\n"
     )

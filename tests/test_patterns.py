@@ -225,8 +225,8 @@ def test_what_a_description_says_of_its_poles_is_read_as_before(description: str
     before = re.compile(r"(?:^|[.;!]\s+|\n\s*)([^.:;!\n]{1,60}):\s*(.+?)(?=[.;!]\s+[^.:;!\n]{1,60}:|\n|$)")
 
     def said(pattern: Pattern) -> dict[str, str]:
-        found = pattern.findall(description)
-        return {label.strip().casefold(): told.strip(" .;") for label, told in found if told.strip(" .;")}
+        matches = pattern.findall(description)
+        return {label.strip().casefold(): result.strip(" .;") for label, result in matches if result.strip(" .;")}
 
     assert said(words._SECTION) == said(before)
 
@@ -242,6 +242,6 @@ def test_what_a_description_says_of_its_poles_is_read_as_before(description: str
     ],
 )
 def test_a_page_says_its_charset(head: bytes, charset: bytes) -> None:
-    found = reading._DECLARED.search(head)
-    assert found is not None
-    assert found[1] == charset
+    match = reading._DECLARED.search(head)
+    assert match is not None
+    assert match[1] == charset

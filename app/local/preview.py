@@ -65,7 +65,7 @@ class Rehearsal:
     metrics: dict[str, Any]
     samples: int
     left_out: tuple[str, ...]
-    found: tuple[str, ...] = ()
+    discovered: tuple[str, ...] = ()
 
 
 def score(version: Version, texts: Sequence[str], *, traits: Sequence[str] | None = None) -> list[Card]:
@@ -80,9 +80,9 @@ def rehearse(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -
     if not able:
         raise PreviewUnavailable("A preview needs one trait with at least one sample at each pole.")
     left_out = tuple(trait.name for trait in given if trait not in able)
-    found = tuple(trait.name for trait in traits if trait not in given)
+    discovered = tuple(trait.name for trait in traits if trait not in given)
     snapshot, metrics = _fitted(identity(able, samples), model.scoring_method, model.max_depth, able, samples)
-    return Rehearsal(snapshot, metrics, len(samples), left_out, found)
+    return Rehearsal(snapshot, metrics, len(samples), left_out, discovered)
 
 
 def score_rehearsal(rehearsal: Rehearsal, texts: Sequence[str]) -> list[Card]:
@@ -93,9 +93,9 @@ def score_rehearsal(rehearsal: Rehearsal, texts: Sequence[str]) -> list[Card]:
 def explain_rehearsal(rehearsal: Rehearsal, text: str) -> dict[str, Explanation]:
     """Explain a rehearsal's scores by trait. Similar samples are shown only by trained versions."""
     _fitted_text(text)
-    found = explain(rehearsal.snapshot, _encoder().encode, text)
+    explanation = explain(rehearsal.snapshot, _encoder().encode, text)
     left = {"nearest": None, "note": _NOT_COMPARED}
-    return {key: Explanation.model_validate(reasons.to_wire() | left) for key, reasons in found.traits.items()}
+    return {key: Explanation.model_validate(reasons.to_wire() | left) for key, reasons in explanation.traits.items()}
 
 
 def unread(samples: Sequence[Sample]) -> dict[str, str]:
@@ -111,8 +111,8 @@ def read(texts: Mapping[str, str], progress: Callable[[int, int], object]) -> No
         progress(start, len(keys))
         some = keys[start : start + _A_TURN]
         with SCHEDULER.slot(turns):
-            found = embed(encoder.encode, [texts[key] for key in some])
-        _remember(encoder, dict(zip(some, found, strict=True)))
+            encoded = embed(encoder.encode, [texts[key] for key in some])
+        _remember(encoder, dict(zip(some, encoded, strict=True)))
 
 
 def forget() -> None:
@@ -172,7 +172,7 @@ def _encoder() -> Encoder:
 def _cards(snapshot: Snapshot, texts: Sequence[str], version: str, traits: Sequence[str] | None) -> list[Card]:
     encoder = _encoder()
     texts = [_fitted_text(text) for text in texts]
-    found = scoring.score_many(snapshot, encoder.encode, texts, traits=traits)
+    cards = scoring.score_many(snapshot, encoder.encode, texts, traits=traits)
     return [
         Card.model_validate(
             {
@@ -181,7 +181,7 @@ def _cards(snapshot: Snapshot, texts: Sequence[str], version: str, traits: Seque
                 "metadata": {"request_id": _HERE, "version_id": version, "sample_ids": []},
             }
         )
-        for each, text in zip(found, texts, strict=True)
+        for each, text in zip(cards, texts, strict=True)
     ]
 
 
@@ -238,9 +238,9 @@ def _at_hand(encoder: Encoder, samples: Sequence[Sample]) -> dict[str, Vector]:
         return {key: _vectors[encoder.digest, key] for key in _keys(samples) if (encoder.digest, key) in _vectors}
 
 
-def _remember(encoder: Encoder, found: Mapping[str, Vector]) -> None:
+def _remember(encoder: Encoder, encoded: Mapping[str, Vector]) -> None:
     with _vectors_lock:
-        for key, vector in found.items():
+        for key, vector in encoded.items():
             _vectors[encoder.digest, key] = vector
 
 

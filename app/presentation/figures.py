@@ -7,7 +7,7 @@ import pandas as pd
 
 from traitbench.app.charts.intervals import Measured, Series
 from traitbench.app.shell.text import ago, count, plain
-from traitbench.app.shell.theme import FOUND_SIGN
+from traitbench.app.shell.theme import DISCOVERED_SIGN
 from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
@@ -26,7 +26,7 @@ TRIGGERS = {
 
 def names_of(traits: Sequence[Trait]) -> Names:
     """Return the names by key; names of intrinsic traits have the sign of discovery."""
-    return {trait.key: (f"{FOUND_SIGN} " if trait.kind == "intrinsic" else "") + trait.name for trait in traits}
+    return {trait.key: (f"{DISCOVERED_SIGN} " if trait.kind == "intrinsic" else "") + trait.name for trait in traits}
 
 
 def label(version: Version) -> str:

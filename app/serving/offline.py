@@ -8,7 +8,7 @@ functions are replaced by one that returns no address. The origin is still refus
 from streamlit import net_util
 
 
-def ask_nobody() -> None:
+def block_lookups() -> None:
     """Replace Streamlit's two lookups of this machine's addresses; call this once per process."""
     for name in ("get_external_ip", "get_internal_ip"):
         setattr(net_util, name, _unknown)

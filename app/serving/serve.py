@@ -176,7 +176,7 @@ def _leave(_number: int, _frame: object) -> None:
     sys.exit(0)
 
 
-def until_told(ready: Callable[[], bool], line: str) -> None:
+def until_signal(ready: Callable[[], bool], line: str) -> None:
     """Wait for a signal to end, and print the line as soon as `ready` returns True."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -81,7 +81,7 @@ NO_TIER = TierSign("#808080", "○", "gray")
 
 POSITIVE_SIGN, NEGATIVE_SIGN, NEUTRAL_SIGN = "▲", "▼", "■"
 
-FOUND_SIGN = "◇"
+DISCOVERED_SIGN = "◇"
 """Marks the name of an intrinsic trait."""
 
 

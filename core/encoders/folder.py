@@ -37,10 +37,10 @@ class Folder:
 
     def note(self, name: str) -> dict[str, Any]:
         """The content of a configuration file; empty if there is none."""
-        found = self._parsed(name, {})
-        if not isinstance(found, dict):
+        result = self._parsed(name, {})
+        if not isinstance(result, dict):
             raise EncoderUnavailable(f"{name} in {self.path} is not a JSON object. Save the model again.")
-        return found
+        return result
 
     def modules(self) -> list[str]:
         """The types of the modules in order (Transformer, Pooling, ...); empty if the folder has no modules.json."""
@@ -63,7 +63,7 @@ class Folder:
 
 def read(path: Path, model: Path, *, beside: Sequence[Path] = ()) -> Folder:
     """Read all files that decide the vectors; refuse if one is missing or they are too large together."""
-    notes = {name: found for name in _NOTES if (found := _find(path, model, name))}
+    notes = {name: file for name in _NOTES if (file := _find(path, model, name))}
     tokenizer = _find(path, model, "tokenizer.json")
     if tokenizer is None:
         raise EncoderUnavailable(
@@ -82,4 +82,4 @@ def read(path: Path, model: Path, *, beside: Sequence[Path] = ()) -> Folder:
 
 def _find(path: Path, model: Path, name: str) -> Path | None:
     """The path of a file in the folder or, failing that, beside the model; None if there is none."""
-    return next((found for found in (path / name, model.parent / name) if found.is_file()), None)
+    return next((file for file in (path / name, model.parent / name) if file.is_file()), None)

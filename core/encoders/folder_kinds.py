@@ -33,13 +33,13 @@ def _load(path: Path, part: Part) -> Encoder:
 
 def _is_static(path: Path) -> bool:
     """Whether the configuration calls the encoder a static table, even if the folder has an ONNX export of it."""
-    told = {"modules.json": b"StaticEmbedding", "config.json": b'"model2vec"'}
-    return any((path / name).is_file() and mark in (path / name).read_bytes() for name, mark in told.items())
+    markers = {"modules.json": b"StaticEmbedding", "config.json": b'"model2vec"'}
+    return any((path / name).is_file() and mark in (path / name).read_bytes() for name, mark in markers.items())
 
 
 def _graph(path: Path) -> Path | None:
     """The graph of the folder: model.onnx, or else the only one that the folder has."""
-    named = [found for name in ("model.onnx", "onnx/model.onnx") if (found := path / name).is_file()]
+    named = [file for name in ("model.onnx", "onnx/model.onnx") if (file := path / name).is_file()]
     graphs = named or sorted([*path.glob("*.onnx"), *path.glob("onnx/*.onnx")])
     if len(graphs) > 1:
         listed = ", ".join(str(each.relative_to(path)) for each in graphs)

@@ -114,7 +114,7 @@ class MiniLM:
         return self._means(self._ids([text])[0], whole=True)
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
-        return [found.ids for found in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
     def _means(self, ids: Sequence[int], whole: bool) -> NDArray[np.float32]:
         windows = list(tokens.windows(ids, _WINDOW))
@@ -126,8 +126,8 @@ class MiniLM:
 
     def _run(self, window: Sequence[int], whole: bool) -> NDArray[np.float32]:
         session = self._whole if whole else self._lower()
-        found = session.run(None, {"ids": np.array([[_BEGIN, *window, _END]])})
-        means: NDArray[np.float32] = np.concatenate([mean[0] for mean in found])
+        outputs = session.run(None, {"ids": np.array([[_BEGIN, *window, _END]])})
+        means: NDArray[np.float32] = np.concatenate([mean[0] for mean in outputs])
         return means
 
 

@@ -79,8 +79,10 @@ class StyleBlock:
 
     def rows(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(n_texts, 67): clipped rows of about length one; zeros for a text of only white space."""
-        found = np.array([raw(text) for text in texts]).reshape(-1, COUNT)
-        standard: NDArray[np.float64] = np.clip(self._statistics.standardise(found), -_CLIP, _CLIP) / math.sqrt(COUNT)
+        features = np.array([raw(text) for text in texts]).reshape(-1, COUNT)
+        standard: NDArray[np.float64] = np.clip(self._statistics.standardise(features), -_CLIP, _CLIP) / math.sqrt(
+            COUNT
+        )
         standard[[not text.strip() for text in texts]] = 0.0
         return standard
 
@@ -164,4 +166,4 @@ def _small_words(lowered: list[str]) -> list[float]:
     for word in lowered:
         for place in _SMALL_WORD_PLACES.get(word.replace("’", "'"), ()):
             counts[place] += 1
-    return [found / count for found in counts]
+    return [hits / count for hits in counts]

@@ -13,8 +13,8 @@ def main() -> None:
     """Compute the statistics of every block that is standardised, and write them beside this file."""
     with tempfile.TemporaryDirectory() as cache:
         for name, raw in (("style", style.raw), ("minilm", minilm.load(cache=Path(cache)).means)):
-            found = measure(np.array([raw(text) for text in generic_texts()]))
-            np.save(Path(__file__).with_name(f"{name}.npy"), np.stack([found.mean, found.deviation]))
+            statistics = measure(np.array([raw(text) for text in generic_texts()]))
+            np.save(Path(__file__).with_name(f"{name}.npy"), np.stack([statistics.mean, statistics.deviation]))
 
 
 if __name__ == "__main__":

@@ -18,11 +18,11 @@ _log = logging.getLogger(__name__)
 
 
 class Loading(Generic[Made]):
-    """The result of `make`, which is called until it succeeds once; `said` is called with the state."""
+    """The result of `make`, which is called until it succeeds once; `on_state` is called with the state."""
 
-    def __init__(self, make: Callable[[], Made], *, said: Callable[[EncoderState], None]) -> None:
+    def __init__(self, make: Callable[[], Made], *, on_state: Callable[[EncoderState], None]) -> None:
         self._make = make
-        self._said = said
+        self._on_state = on_state
         self._made: Made | None = None
         self._lock = Lock()
 
@@ -33,9 +33,9 @@ class Loading(Generic[Made]):
                 try:
                     self._made = self._make()
                 except Exception:
-                    self._said("failed")
+                    self._on_state("failed")
                     raise
-                self._said("loaded")
+                self._on_state("loaded")
             return self._made
 
     def try_once(self) -> None:

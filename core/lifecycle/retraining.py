@@ -62,7 +62,7 @@ def sweep(engine: Engine, queue: Queue, settings: Settings) -> None:
     enough, since = settings.retrain_after_samples, rules.now() - _patience(settings)
     with reading(engine) as connection:
         ahead = rules.now() + _patience(settings)
-        waiting = samples.ready_to_learn(connection, at_least=enough, since=since, ahead=ahead)
+        waiting = samples.due_for_retrain(connection, at_least=enough, since=since, ahead=ahead)
         due = list(sweeps.each("retrain sweep", waiting, partial(_is_due, connection, settings)))
     list(sweeps.each("retrain sweep", due, partial(_start, engine, queue, settings)))
 

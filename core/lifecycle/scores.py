@@ -25,8 +25,10 @@ def score(context: Context, caller: Caller, handle: str, body: ScoreRequest, *, 
     text = extraction.text_of(context, body.content)
     scored = _card(context, served, text, body.traits, request_id=request_id)
     if body.explain:
-        told = explaining.explained(context, caller, name, served, text, scored.scores, quote=text != body.content)
-        scored = scored.model_copy(update={"explanation": told})
+        explanation = explaining.explained(
+            context, caller, name, served, text, scored.scores, quote=text != body.content
+        )
+        scored = scored.model_copy(update={"explanation": explanation})
     if not verdicts:
         return scored
     ids = feedback.store_feedback(context, name, text, verdicts, source_url=extraction.source_of(body.content))

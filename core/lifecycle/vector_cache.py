@@ -70,13 +70,13 @@ class VectorCache:
         before = _before(vector_key)
         keys = [before + digest for digest in hashes]
         with self._lock:
-            found = [self._kept.get(key) for key in keys]
-            for encoded in found:
+            results = [self._kept.get(key) for key in keys]
+            for encoded in results:
                 if encoded is not None:
                     self.hits += 1
                 else:
                     self.misses += 1
-        return found
+        return results
 
     def put(self, vector_key: VectorKey, digest: Hash, encoded: Encoded, *, since: int) -> None:
         """Cache a vector, unless its model was forgotten since the mark."""
@@ -121,10 +121,10 @@ class Encoding:
         if self.vector_key is None:
             return [Encoded(row, tokens) for row, tokens in zip(*self.fresh(pieces), strict=True)]
         keys = [hash_of(piece) for piece in pieces]
-        found = self.known(self.vector_key, keys)
-        new = {key: piece for key, piece, known in zip(keys, pieces, found, strict=True) if known is None}
+        cached = self.known(self.vector_key, keys)
+        new = {key: piece for key, piece, known in zip(keys, pieces, cached, strict=True) if known is None}
         made = self._made(self.vector_key, new, single_segments) if new else {}
-        return [known or made[key] for key, known in zip(keys, found, strict=True)]
+        return [known or made[key] for key, known in zip(keys, cached, strict=True)]
 
     def tokens(self, text: str) -> int:
         """The number of tokens of a text."""

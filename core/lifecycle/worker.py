@@ -64,11 +64,11 @@ def main() -> None:
     os._exit(1)
 
 
-def _work(told: Mapping[str, Any], heartbeat: Heartbeat) -> None:
-    settings, executor_id = Settings.from_json(told["settings"]), str(told["executor_id"])
+def _work(greeting: Mapping[str, Any], heartbeat: Heartbeat) -> None:
+    settings, executor_id = Settings.from_json(greeting["settings"]), str(greeting["executor_id"])
     logs.configure(level=settings.log_level, form=settings.log_form)
     engine = open_engine(settings.database_url)
-    _end_with_parent(int(told["parent"]), engine, executor_id)
+    _end_with_parent(int(greeting["parent"]), engine, executor_id)
     os.nice(_NICE)
     _let_go_first()
     lock = _lock(settings, heartbeat)
@@ -79,7 +79,7 @@ def _work(told: Mapping[str, Any], heartbeat: Heartbeat) -> None:
         bodies=_bodies_in_time(engine, settings, heartbeat),
         fail=model_runs.fail,
         schedules=_schedules(engine, settings),
-        deaths=[WorkerExit.from_json(each) for each in told.get("deaths", ())],
+        deaths=[WorkerExit.from_json(each) for each in greeting.get("deaths", ())],
         tell=heartbeat.at,
     )
     try:
@@ -109,7 +109,7 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
 
 def _bodies_in_time(engine: Engine, settings: Settings, heartbeat: Heartbeat) -> Mapping[str, Body]:
     """The result of `bodies`, with the encoder loaded in the background, so that the worker is ready at once."""
-    loading = Loading(partial(bodies, engine, settings), said=heartbeat.encoder)
+    loading = Loading(partial(bodies, engine, settings), on_state=heartbeat.encoder)
     Thread(target=loading.try_once, name="loading", daemon=True).start()
 
     def body(kind: str) -> Body:

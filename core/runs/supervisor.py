@@ -78,8 +78,8 @@ class Supervisor:
 
     def silent_s(self) -> float | None:
         """Seconds since the child's last message; None if there is no child."""
-        heard = self._last_message
-        return None if heard is None else monotonic() - heard
+        last = self._last_message
+        return None if last is None else monotonic() - last
 
     def start(self) -> None:
         """Start the child, unless it is started already."""

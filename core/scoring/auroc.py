@@ -18,10 +18,10 @@ _END = 1e-9
 _HALVINGS = 52
 
 
-def auroc(values: Floats, y: Floats, votes: Floats | None = None) -> float:
+def auroc(values: Floats, y: Floats, sample_weight: Floats | None = None) -> float:
     """The chance that a positive sample has a higher value than a negative one, ties counting half."""
     above, below = y > 0.5, y < 0.5
-    weights = np.ones(len(y)) if votes is None else votes
+    weights = np.ones(len(y)) if sample_weight is None else sample_weight
     order = np.argsort(values[below], kind="stable")
     ranked = values[below][order]
     heights = np.concatenate([[0.0], np.cumsum(weights[below][order])])

@@ -39,25 +39,25 @@ class Path:
         return values
 
 
-def pole_weights(y: Floats, mass: Floats | None = None) -> Floats:
-    """(n_samples,): weights that add up to one half on each side of 0.5, in proportion to `mass`.
+def pole_weights(y: Floats, sample_weight: Floats | None = None) -> Floats:
+    """(n_samples,): weights that add up to one half on each side of 0.5, in proportion to `sample_weight`.
 
     A sample at 0.5 counts half on each side.
     """
     positive = np.where(y > 0.5, 1.0, np.where(y < 0.5, 0.0, 0.5))
     negative = 1 - positive
-    if mass is not None:
-        positive, negative = mass * positive, mass * negative
+    if sample_weight is not None:
+        positive, negative = sample_weight * positive, sample_weight * negative
     weights: Floats = 0.5 * positive / positive.sum() + 0.5 * negative / negative.sum()
     return weights
 
 
-def path(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float], mass: Floats | None = None) -> Path:
+def path(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float], sample_weight: Floats | None = None) -> Path:
     """The path for vectors (n_samples, d) and qualities (n_samples,) of both poles.
 
-    `mass` (n_samples,) are the sample weights within a pole, by default equal.
+    `sample_weight` (n_samples,) are the sample weights within a pole, by default equal.
     """
-    return _decompose(X, y, shrinkages, pole_weights(y, mass), leave_out=False)[0]
+    return _decompose(X, y, shrinkages, pole_weights(y, sample_weight), leave_out=False)[0]
 
 
 def path_and_left_out(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[float]) -> tuple[Path, Floats]:
@@ -65,12 +65,12 @@ def path_and_left_out(X: NDArray[np.floating], y: Floats, shrinkages: Sequence[f
     return _decompose(X, y, shrinkages, pole_weights(y), leave_out=True)
 
 
-def centroid_difference(X: NDArray[np.floating], y: Floats, mass: Floats | None = None) -> Path:
+def centroid_difference(X: NDArray[np.floating], y: Floats, sample_weight: Floats | None = None) -> Path:
     """The end of the path at large shrinkage, scaled so that its values have mean square one.
 
     With one sample per pole, nothing else can be fitted.
     """
-    weights = pole_weights(y, mass)
+    weights = pole_weights(y, sample_weight)
     centre, target, middle = _centre(X, y, weights)
     direction = (weights * (target - middle)) @ (X.astype(np.float64) - centre)
     difference = Path(direction[None], np.array([middle - centre @ direction]), middle)

@@ -56,14 +56,14 @@ def calibrate(
     targets: Floats,
     weights: Floats,
     *,
-    said: Floats | None = None,
+    fixed_logits: Floats | None = None,
     start: Calibration | None = None,
 ) -> Calibration:
     """Fit the most probable slope and offset of each column of `values` (n, k); `weights` (n,) sum to the sample count.
 
-    `said` (n, k) are logits that are added to the calibrated values.
+    `fixed_logits` (n, k) are logits that are added to the calibrated values.
     """
-    task = _Task(values, targets[:, None], weights, said)
+    task = _Task(values, targets[:, None], weights, fixed_logits)
     at = np.stack([start.log_slopes, start.offsets]) if start else np.zeros((2, values.shape[1]))
     point = _evaluate(task, at)
     # A converged column is frozen: the other columns must not change its last digits.
@@ -81,7 +81,7 @@ class _Task:
     values: Floats
     targets: Floats
     weights: Floats
-    said: Floats | None
+    fixed_logits: Floats | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +97,8 @@ class _Point:
 def _evaluate(task: _Task, at: Floats) -> _Point:
     scaled = task.values * np.exp(at[0])
     logits = scaled + at[1]
-    if task.said is not None:
-        logits += task.said
+    if task.fixed_logits is not None:
+        logits += task.fixed_logits
     # One exponential e = exp(-|x|) gives the score 1 / (1 + e) or e / (1 + e) and the cross-entropy
     # max(x, 0) + log(1 + e) - t x.
     small = np.exp(-np.abs(logits))

@@ -23,7 +23,7 @@ class TrainingSet:
 
     X: NDArray[np.float32]
     y: Floats
-    mass: Floats
+    sample_weight: Floats
     is_evaluated: NDArray[np.bool_]
     folds: NDArray[np.int64]
     leave_one_out: bool
@@ -65,7 +65,7 @@ def fit_candidates(
         values.append(held_out[evaluated])
     held_out_values = HeldOut(
         y=training_set.y[evaluated],
-        balance=pole_weights(training_set.y[evaluated], training_set.mass[evaluated]),
+        balance=pole_weights(training_set.y[evaluated], training_set.sample_weight[evaluated]),
         folds=training_set.folds[evaluated],
         directions=order,
         values=np.hstack(values),
@@ -88,11 +88,11 @@ def _fit(training_set: TrainingSet, scales: Floats | None, shrinkages: Sequence[
     X = training_set.X if scales is None else (training_set.X * scales).astype(np.float32)
     if training_set.leave_one_out:
         return path_and_left_out(X, training_set.y, shrinkages)
-    fitted = path(X, training_set.y, shrinkages, training_set.mass)
+    fitted = path(X, training_set.y, shrinkages, training_set.sample_weight)
     values = np.empty((len(X), len(shrinkages)))
     for fold in range(int(training_set.folds.max()) + 1):
         out = training_set.folds == fold
-        partial = path(X[~out], training_set.y[~out], shrinkages, training_set.mass[~out])
+        partial = path(X[~out], training_set.y[~out], shrinkages, training_set.sample_weight[~out])
         # A fit without a fold has a mean quality that is shifted away from that fold, so use the mean over all samples.
         values[out] = partial.values(X[out]) - partial.middle + fitted.middle
     return fitted, values

@@ -202,7 +202,9 @@ def average_candidates(
     )
     n = len(held_out.y)
     targets = smoothed(held_out.y, n)
-    calibration = calibrate(held_out.values / scale, targets, held_out.balance * n, said=label_logits, start=start)
+    calibration = calibrate(
+        held_out.values / scale, targets, held_out.balance * n, fixed_logits=label_logits, start=start
+    )
     if fixed is None:
         fixed = _weights(candidates, calibration.cross_entropies, float(held_out.balance @ np.square(2 * targets - 1)))
     return ModelAverage(candidates, scale, middle, spread, calibration, fixed)

@@ -160,7 +160,7 @@ def _why_not(samples: TrainingSamples) -> tuple[NotMeasured, str]:
         return "only_synthesized", "only synthesized samples"
     positive, negative = (len(np.unique(samples.groups[real & pole])) for pole in (samples.y > 0.5, samples.y < 0.5))
     if min(positive, negative) > 1:
-        return "too many texts are nearly the same as one of the other pole"
+        return "too_few", "too many texts are nearly the same as one of the other pole"
     side = "positive" if positive <= negative else "negative"
     how_many = "no distinct text" if min(positive, negative) == 0 else "one distinct text"
     excluded = " (synthesized samples do not count)" if samples.synthesized.any() else ""

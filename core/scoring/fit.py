@@ -27,7 +27,7 @@ from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, c
 from traitbench.scoring.duplicates import alike, joined
 from traitbench.scoring.evaluate import figures, judged
 from traitbench.scoring.intrinsic import figures_of_labels, place, pool
-from traitbench.scoring.report import labels_told, search_told
+from traitbench.scoring.report import labels_entry, search_entry
 from traitbench.scoring.resemblance import Resemblance, resemblance
 from traitbench.scoring.search import EFFORTS, Effort, SearchResult, TrainingSamples, chosen_before, evidence, search
 from traitbench.scoring.snapshot import EncoderIdentity, ModeAxis, Quartiles, Snapshot, TraitAxis, float32
@@ -164,8 +164,8 @@ def _fit_trait(
         "counts": _counts(trait, samples),
         "parameters": dict(result.parameters),
         "shares": {str(candidate): share for candidate, share in result.shares.items()},
-        "search": search_told(result, blocks=list(plan.blocks), fixed=bool(shares)),
-        "labels": labels_told(result, asked=trait.label_axis is not None, intrinsic=trait.intrinsic_axis is not None),
+        "search": search_entry(result, blocks=list(plan.blocks), fixed=bool(shares)),
+        "labels": labels_entry(result, asked=trait.label_axis is not None, intrinsic=trait.intrinsic_axis is not None),
     }
     numbers = _numbers(samples, result, metrics)
     metrics["confidence"] = _confidences(numbers, samples, result)

@@ -31,7 +31,7 @@ def pool(
     low, high = np.quantile(places, [1 / 3, 2 / 3]) if len(places) else (0.0, 0.0)
     differ = len(places) >= _FEWEST and low < high
     thirds = np.where(places >= high, 1.0, np.where(places <= low, 0.0, 0.5)) if differ else texts.y
-    return TrainingSamples(texts.X, thirds, texts.groups, texts.synthesized, texts.mass, texts.is_evaluated)
+    return TrainingSamples(texts.X, thirds, texts.groups, texts.synthesized, texts.sample_weight, texts.is_evaluated)
 
 
 def place(texts: TrainingSamples, axis: NDArray[np.float32]) -> SearchResult:

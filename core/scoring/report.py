@@ -14,7 +14,7 @@ _INTRINSIC = "nothing to search: discovery fixed the axis"
 _MANY_SAMPLES = "there are so many samples that labels would add nothing"
 
 
-def search_told(result: SearchResult, *, blocks: Sequence[str], fixed: bool) -> dict[str, Any]:
+def search_entry(result: SearchResult, *, blocks: Sequence[str], fixed: bool) -> dict[str, Any]:
     """The `search` entry of a trait's metrics: a summary, what was tried, what was chosen, and what it gained."""
     levels = [
         {
@@ -34,7 +34,7 @@ def search_told(result: SearchResult, *, blocks: Sequence[str], fixed: bool) -> 
     }
 
 
-def labels_told(result: SearchResult, *, asked: bool, intrinsic: bool) -> dict[str, Any]:
+def labels_entry(result: SearchResult, *, asked: bool, intrinsic: bool) -> dict[str, Any]:
     """Whether the label axis was used, its share of the total slope, its gain in cross-entropy, and why."""
     share = result.recipe.label_share if result.recipe is not None and result.recipe.label_axis is not None else 0.0
     return {"used": share > 0, "share": share, "gain": result.label_gain, "why": _why(result, asked, intrinsic, share)}

@@ -57,15 +57,15 @@ class Resampler:
         return (X @ X.T).astype(np.float64)
 
     @cached_property
-    def votes(self) -> Floats:
+    def pair_weights(self) -> Floats:
         """(n,): weights in a comparison. Those of a group at a pole add up to one; 0 for a sample that is not
         evaluated.
         """
-        samples, votes = self.samples, np.zeros(len(self.samples.y))
+        samples, weights = self.samples, np.zeros(len(self.samples.y))
         for pole in (samples.is_evaluated & (samples.y > 0.5), samples.is_evaluated & (samples.y < 0.5)):
             _, group_of, counts = np.unique(samples.groups[pole], return_inverse=True, return_counts=True)
-            votes[pole] = 1 / counts[group_of]
-        return votes
+            weights[pole] = 1 / counts[group_of]
+        return weights
 
     def fit_and_score(self, rows: Rows, others: Rows) -> Floats:
         """(n_others,): values of `others` from a fit to `rows`, which must include both poles."""
@@ -92,10 +92,12 @@ class Resampler:
         """Count how often a positive sample scores above a negative one, among the samples at `rows` with these values
         (n_rows,).
         """
-        y, votes = self.samples.y[rows], self.votes[rows]
+        y, weights = self.samples.y[rows], self.pair_weights[rows]
         above, below = y > 0.5, y < 0.5
         wins = (np.sign(values[above, None] - values[below]) + 1) / 2
-        return PairCounts(float(votes[above] @ wins @ votes[below]), float(votes[above].sum() * votes[below].sum()))
+        return PairCounts(
+            float(weights[above] @ wins @ weights[below]), float(weights[above].sum() * weights[below].sum())
+        )
 
     def within_fold_pairs(self, folds: NDArray[np.int64]) -> PairCounts:
         """Compare every sample with the others of its fold, by out-of-fold values."""
@@ -116,7 +118,7 @@ class Resampler:
 
     def _system(self, rows: Rows) -> "_System":
         samples, inner = self.samples, self.products[np.ix_(rows, rows)]
-        weights = pole_weights(samples.y[rows], samples.mass[rows])
+        weights = pole_weights(samples.y[rows], samples.sample_weight[rows])
         root, target, middle = np.sqrt(weights), 2 * samples.y[rows] - 1, inner @ weights
         matrix = root[:, None] * (inner - middle[:, None] - middle + weights @ middle) * root
         variance = float(np.trace(matrix)) / min(max(1, len(rows) - 1), samples.X.shape[1])
@@ -169,7 +171,7 @@ def part(samples: TrainingSamples, most: int = MOST_PER_POLE) -> TrainingSamples
 
 def among(samples: TrainingSamples, rows: Rows | Sequence[int]) -> TrainingSamples:
     """The samples at these rows."""
-    names = ("X", "y", "groups", "synthesized", "mass", "is_evaluated")
+    names = ("X", "y", "groups", "synthesized", "sample_weight", "is_evaluated")
     return TrainingSamples(*(getattr(samples, name)[rows] for name in names))
 
 

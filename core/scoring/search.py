@@ -107,7 +107,7 @@ class TrainingSamples:
     of each.
 
     Samples with the same vector are one sample, with the mean of their qualities. Samples of one group, and samples
-    that share a text, are never on both sides of a fold. `mass` is the sample weight in a fit, 1 for a real sample.
+    that share a text, are never on both sides of a fold. `sample_weight` counts in a fit, 1 for a real sample.
     `is_evaluated` says whether the sample is used for evaluation.
     """
 
@@ -115,7 +115,7 @@ class TrainingSamples:
     y: Floats
     groups: NDArray[np.int64]
     synthesized: NDArray[np.bool_]
-    mass: Floats
+    sample_weight: Floats
     is_evaluated: NDArray[np.bool_]
 
     @cached_property
@@ -217,7 +217,7 @@ def search(
         return _one_sample(samples, axis)
     leave_one_out = _leave_one_out_is_fair(samples)
     folds = _folds(samples, _NESTED_FOLDS if leave_one_out else _FOLDS, turn)
-    training_set = TrainingSet(samples.X, samples.y, samples.mass, samples.is_evaluated, folds, leave_one_out)
+    training_set = TrainingSet(samples.X, samples.y, samples.sample_weight, samples.is_evaluated, folds, leave_one_out)
     if chosen := _applicable(shares or {}, labels=axis is not None, blocks=len(blocks)):
         return _as_chosen(training_set, chosen, blocks, axis)
     count = len(samples.y)
@@ -415,14 +415,16 @@ def _one_sample(samples: TrainingSamples, axis: Floats | None) -> SearchResult:
 
     The label axis has not seen the samples, so even one sample per pole can decide how much the axis counts.
     """
-    difference = centroid_difference(samples.X, samples.y, samples.mass)
+    difference = centroid_difference(samples.X, samples.y, samples.sample_weight)
     slope = min(1.0, _gap(samples) / _LEAST_GAP)
     vector, offset = slope * difference.directions[0], slope * float(difference.offsets[0])
     if axis is None or not samples.is_evaluated.any():
         return SearchResult(vector, offset, None, None, _UNSEARCHED, {})
     evaluated = samples.is_evaluated
     gain, middle = label_slope(
-        samples.y[evaluated], pole_weights(samples.y[evaluated], samples.mass[evaluated]), samples.X[evaluated] @ axis
+        samples.y[evaluated],
+        pole_weights(samples.y[evaluated], samples.sample_weight[evaluated]),
+        samples.X[evaluated] @ axis,
     )
     return SearchResult(vector + gain * axis, offset - gain * middle, None, None, _UNSEARCHED, {})
 

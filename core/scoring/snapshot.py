@@ -36,7 +36,7 @@ class EncoderMismatch(ValueError):
     """The snapshot was made with another encoder, whose vectors cannot be compared with those here."""
 
 
-class ModeNotLearnt(ValueError):
+class ModeNotTrained(ValueError):
     """The snapshot has no axes for this mode of its encoder."""
 
     def __init__(self, mode: str) -> None:
@@ -128,9 +128,9 @@ class TraitAxis:
     modes: Mapping[str, ModeAxis] = field(default_factory=dict)
 
     def in_mode(self, mode: str) -> "TraitAxis":
-        """The trait in a mode; raise `ModeNotLearnt` if it was not trained for that mode."""
+        """The trait in a mode; raise `ModeNotTrained` if it was not trained for that mode."""
         if mode not in self.modes:
-            raise ModeNotLearnt(mode)
+            raise ModeNotTrained(mode)
         return replace(self, **vars(self.modes[mode]), modes={})
 
 
@@ -160,7 +160,7 @@ class Snapshot:
         return tuple(self.traits[0].modes) if self.traits else ()
 
     def in_mode(self, mode: str) -> "Snapshot":
-        """The snapshot in a mode of its encoder; itself for "full". Raise `ModeNotLearnt` if it lacks the mode.
+        """The snapshot in a mode of its encoder; itself for "full". Raise `ModeNotTrained` if it lacks the mode.
 
         The result is for scoring only: call `require` on the full snapshot.
         """
@@ -168,7 +168,7 @@ class Snapshot:
             return self
         traits = tuple(trait.in_mode(mode) for trait in self.traits)
         if not traits:
-            raise ModeNotLearnt(mode)
+            raise ModeNotTrained(mode)
         resemblance = None if self.resemblance is None else self.resemblance.in_mode(mode)
         encoder = replace(self.encoder, dimension=len(traits[0].vector))
         return replace(self, encoder=encoder, traits=traits, resemblance=resemblance)

@@ -52,7 +52,7 @@ def asset(name: str, media_type: str) -> FileResponse:
 @cache
 def _folder() -> Path:
     # The package is not imported, because only its files are needed.
-    found = find_spec("fastapi_offline")
-    assert found is not None, "fastapi-offline is one of our dependencies"
-    assert found.submodule_search_locations is not None
-    return Path(found.submodule_search_locations[0]) / "static"
+    spec = find_spec("fastapi_offline")
+    assert spec is not None, "fastapi-offline is one of our dependencies"
+    assert spec.submodule_search_locations is not None
+    return Path(spec.submodule_search_locations[0]) / "static"

@@ -57,7 +57,7 @@ def add(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any
     return list(connection.execute(statement, [{"model_id": model_id, **each} for each in fields]).scalars())
 
 
-def learnt(connection: Connection, model_id: int, *, up_to: int) -> None:
+def mark_trained(connection: Connection, model_id: int, *, up_to: int) -> None:
     """Mark feedback up to this id as no longer pending, because a version was trained with it."""
     waiting = (_SAMPLES.model_id == model_id, _SAMPLES.pending, _SAMPLES.id <= up_to)
     connection.execute(update(tables.samples).where(*waiting).values(pending=False))
@@ -76,7 +76,7 @@ def newest(connection: Connection, model_id: int, *, up_to: int) -> datetime | N
     return latest
 
 
-def ready_to_learn(
+def due_for_retrain(
     connection: Connection, *, at_least: int, since: datetime, ahead: datetime | None = None
 ) -> list[int]:
     """The ready models that may store texts and have `at_least` pending samples, or one from before `since`.

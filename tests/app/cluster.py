@@ -46,20 +46,20 @@ def cluster(folder: Path, settings: Settings, *, services: int, workers: int, wo
     base_url = f"http://127.0.0.1:{port}"
     with ExitStack() as stack, ThreadPoolExecutor(4) as pool:
         # All of them come up side by side.
-        begun = [stack.enter_context(starting(folder / f"worker-{n}", "worker", **given)) for n in range(workers)]
+        outcome = [stack.enter_context(starting(folder / f"worker-{n}", "worker", **given)) for n in range(workers)]
         # Whoever starts first prints its lines when it is ready; constructors wait for theirs.
         up = [pool.submit(Started, folder / f"api-{n}", "serve", **given) for n in range(services)]
         remote = {"TRAITBENCH_API_URL": base_url, "TRAITBENCH_API_KEY": secret.strip()}
         page = pool.submit(Started, folder / "workbench", **remote) if workbench else None
         started = [stack.enter_context(_ended(each.result())) for each in up]
         shown = stack.enter_context(_ended(page.result())) if page else None
-        for each in begun:
+        for each in outcome:
             assert each.stdout is not None
             assert each.stdout.readline() == "Traitbench executes runs.\n"
         ports = [each.port for each in started] + [started[0].port] * (2 - services)
         prefix = folder / "nginx"
         stack.enter_context(nginx(prefix, port, apis=ports, workbenches=[shown.port if shown else free_port()]))
-        yield Cluster(base_url, secret.strip(), started, begun, shown, prefix)
+        yield Cluster(base_url, secret.strip(), started, outcome, shown, prefix)
 
 
 @contextmanager

@@ -100,8 +100,8 @@ class OpenIdProvider:
             return 400, {"error": "invalid_grant", "error_description": "The code is not valid <b>here</b>."}
         now = int(time.time())
         claims = {"iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": asked["nonce"]}
-        said = {name: value for name, value in (claims | self.person | self.claims).items() if value is not None}
-        return 200, {"access_token": "access", "token_type": "Bearer", "id_token": self._signed(said)}
+        fields = {name: value for name, value in (claims | self.person | self.claims).items() if value is not None}
+        return 200, {"access_token": "access", "token_type": "Bearer", "id_token": self._signed(fields)}
 
     def _signed(self, claims: dict[str, Any]) -> str:
         header = {"alg": self.algorithm, "kid": self.key.kid}

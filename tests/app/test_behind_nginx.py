@@ -62,10 +62,10 @@ def test_a_batch_streams_through(behind: Cluster) -> None:
     texts = [f"Thank you, dear friend, for letter number {number}." for number in range(800)]
     headers = {"Authorization": f"Bearer {behind.secret}"}
     with httpx.Client(base_url=behind.base_url, headers=headers, timeout=PATIENCE_S, trust_env=False) as http:
-        begun = time.monotonic()
+        started = time.monotonic()
         with http.stream("POST", "/v1/models/local.counted/score/batch", json={"contents": texts}) as answer:
             assert answer.status_code == 200
-            arrived = [(json.loads(line)["index"], time.monotonic() - begun) for line in answer.iter_lines() if line]
+            arrived = [(json.loads(line)["index"], time.monotonic() - started) for line in answer.iter_lines() if line]
     assert [index for index, _ in arrived] == list(range(len(texts)))
     # Held back by a buffer, the first would come with the last.
     assert arrived[0][1] < arrived[-1][1] / 2
@@ -155,13 +155,15 @@ def test_a_person_signs_in_through_openid(signing_in: Started, tmp_path: Path, s
     ):
         # As a browser that was given the name, and that comes back from the page of the provider.
         visitor.headers.update({"Host": host, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"})
-        begun = visitor.get("/sign-in/start", headers={"Sec-Fetch-Site": "same-origin"})
-        away = httpx.URL(begun.headers["location"])
+        started = visitor.get("/sign-in/start", headers={"Sec-Fetch-Site": "same-origin"})
+        away = httpx.URL(started.headers["location"])
         assert away.params["redirect_uri"] == f"{scheme}://{host}/sign-in/callback"
         back = httpx.URL(httpx.get(away, trust_env=False).headers["location"])
         ended = visitor.get(back.raw_path.decode(), headers={"Sec-Fetch-Site": "cross-site"})
         assert ended.status_code == 200, ended.text
-        kept = [each for each in (*begun.headers.get_list("set-cookie"), *ended.headers.get_list("set-cookie")) if each]
+        kept = [
+            each for each in (*started.headers.get_list("set-cookie"), *ended.headers.get_list("set-cookie")) if each
+        ]
         assert len(kept) == 3
         assert all("HttpOnly" in each and ("Secure" in each) == (scheme == "https") for each in kept), kept
         assert visitor.get("/_stcore/health").status_code == 200

@@ -45,9 +45,9 @@ class Tracer:
     """strace, writing into a folder."""
 
     def __init__(self, folder: Path) -> None:
-        found = shutil.which("strace")
-        assert found, "strace is missing: run `make test`, which installs it, or `sudo apt-get install strace`."
-        self._strace = found
+        path = shutil.which("strace")
+        assert path, "strace is missing: run `make test`, which installs it, or `sudo apt-get install strace`."
+        self._strace = path
         self._folder = folder
         self._commands = 0
         probe = subprocess.run([*self.under(), sys.executable, "-c", "pass"], capture_output=True, text=True)
@@ -105,8 +105,8 @@ def made(calls: Sequence[Call]) -> set[str]:
 def _stays(family: str, call: Call) -> bool:
     """Whether a call with an address stays on this machine and asks no name service."""
     if family in ("AF_INET", "AF_INET6"):
-        found = _INTERNET.search(call.arguments)
-        return found is not None and ip_address(found[2]).is_loopback and found[1] != "53"
+        match = _INTERNET.search(call.arguments)
+        return match is not None and ip_address(match[2]).is_loopback and match[1] != "53"
     if family == "AF_UNIX":
         # Name services answer on sockets too, and not only on port 53.
         path = _UNIX.search(call.arguments)
@@ -116,8 +116,8 @@ def _stays(family: str, call: Call) -> bool:
 
 def _read(path: Path) -> Iterator[Call]:
     for line in path.read_text("utf-8", "replace").splitlines():
-        if found := _CALL.match(line):
-            yield Call(found[1], found[2], not found[3].startswith("-"))
+        if result := _CALL.match(line):
+            yield Call(result[1], result[2], not result[3].startswith("-"))
 
 
 def _ended(path: Path) -> bool:

@@ -53,24 +53,26 @@ def main() -> None:
     missing = [each.name for each in wanted if each.needs_data and asked.data is None]
     if missing:
         print(f"Not measured: {', '.join(missing)}. Name the folder of the sets: make bench DATA=FOLDER\n")
-    found = {each.name: _run(each, asked.data, whole=asked.whole) for each in wanted if each.name not in missing}
+    result = {each.name: _run(each, asked.data, whole=asked.whole) for each in wanted if each.name not in missing}
     if asked.out is not None:
-        write(asked.out, [told for told in found.values() if told is not None], missing)
-    sys.exit(None in found.values())
+        write(asked.out, [outcome for outcome in result.values() if outcome is not None], missing)
+    sys.exit(None in result.values())
 
 
-def write(path: Path, found: Sequence[Mapping[str, Any]], missing: Sequence[str]) -> None:
+def write(path: Path, results: Sequence[Mapping[str, Any]], missing: Sequence[str]) -> None:
     """The page, in the format that the name asks for."""
     if path.suffix == ".md":
-        told = "\n\n".join(_markdown(each) for each in found)
-        path.write_text("# Benchmarks\n\n" + told + "\n", encoding="utf-8")
+        result = "\n\n".join(_markdown(each) for each in results)
+        path.write_text("# Benchmarks\n\n" + result + "\n", encoding="utf-8")
     else:
-        path.write_text(json.dumps({"benchmarks": found, "missing": list(missing)}, indent=1) + "\n", encoding="utf-8")
+        path.write_text(
+            json.dumps({"benchmarks": results, "missing": list(missing)}, indent=1) + "\n", encoding="utf-8"
+        )
 
 
-def _markdown(told: Mapping[str, Any]) -> str:
-    tables = [Table(**table).markdown() for table in told["tables"]]
-    head = f"## {told['benchmark']}\n\n{told['seconds']:.0f} s on {told['machine']}."
+def _markdown(content: Mapping[str, Any]) -> str:
+    tables = [Table(**table).markdown() for table in content["tables"]]
+    head = f"## {content['benchmark']}\n\n{content['seconds']:.0f} s on {content['machine']}."
     return "\n\n".join([head, *tables])
 
 
@@ -86,8 +88,8 @@ def _run(benchmark: Benchmark, data: Path | None, *, whole: bool) -> Mapping[str
         print(flush=True)
         if done.returncode != 0:
             return None
-        told: Mapping[str, Any] = json.loads(out.read_text(encoding="utf-8"))
-        return told
+        document: Mapping[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+        return document
 
 
 if __name__ == "__main__":

@@ -81,14 +81,14 @@ def measure(*, quick: bool) -> Measured:
         "again by a new version, vectors in memory": remembered,
         "again after a restart, vectors in the store": again,
     }
-    told = [_row(name, spent, count, bare) for name, spent in rows.items()]
-    told += [_row(f"batch, mode {mode}", spent, count // 10, bare, of=count) for mode, spent in modes.items()]
+    results = [_row(name, spent, count, bare) for name, spent in rows.items()]
+    results += [_row(f"batch, mode {mode}", spent, count // 10, bare, of=count) for mode, spent in modes.items()]
     return Measured(
         [
             Table(
                 f"{count:,} texts of 20 words, encoder {encoder}",
                 ("", "texts/s", "seconds", "processor s", "throughput / bare"),
-                told,
+                results,
                 note=f"20 traits take {twenty.wall / one.wall:.3f} times what 1 takes; the second time is"
                 f" {one.wall / remembered.wall:.0f} times as fast from memory,"
                 f" {one.wall / again.wall:.0f} times from the store.",
@@ -196,8 +196,8 @@ def _train(context: Context, handle: str, count: int) -> None:
         SampleInput(trait=name, text=f"{text} {number}", quality=quality)
         for name in names
         for number in range(2)
-        for quality, told in ((1.0, WARM), (0.0, COLD))
-        for text in told
+        for quality, result in ((1.0, WARM), (0.0, COLD))
+        for text in result
     ]
     samples.add(context, AUTHOR, handle, SamplesCreate(samples=sent))
     done_here(context, training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)

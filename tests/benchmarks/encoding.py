@@ -37,8 +37,8 @@ print(time.perf_counter() - began)
 
 def measure(*, calls: int, texts: int, starts: bool = True) -> Measured:
     """Milliseconds of so many single calls, texts a second of so many at once, seconds of a start."""
-    found = [_way(encoder, mode, calls, texts) for encoder, mode in _ways()]
-    whole = found[0]["processor_ms"]
+    results = [_way(encoder, mode, calls, texts) for encoder, mode in _ways()]
+    whole = results[0]["processor_ms"]
     rows = [
         [
             each["encoder"],
@@ -49,16 +49,18 @@ def measure(*, calls: int, texts: int, starts: bool = True) -> Measured:
             f"{each['processor_ms']:.2f}",
             f"{whole / each['processor_ms']:.1f}",
         ]
-        for each in found
+        for each in results
     ]
     columns = ["encoder", "mode", "numbers", "one text p50, ms", "p99, ms", "many: texts/s", "processor ms", "as fast"]
     note = "By the clock, but the last two: milliseconds of the processor a text, and how many times the first way."
     tables = [Table("Texts of 20 words to vectors", columns, rows, note)]
     if not starts:
-        return Measured(tables, {"ways": found})
-    told = _starts()
-    tables.append(Table("Start of the default encoder, s", list(told), [[f"{value:.2f}" for value in told.values()]]))
-    return Measured(tables, {"ways": found, "starts": told})
+        return Measured(tables, {"ways": results})
+    result = _starts()
+    tables.append(
+        Table("Start of the default encoder, s", list(result), [[f"{value:.2f}" for value in result.values()]])
+    )
+    return Measured(tables, {"ways": results, "starts": result})
 
 
 def texts_of(count: int, words: int = 20, seed: int = 0) -> list[str]:
@@ -68,14 +70,14 @@ def texts_of(count: int, words: int = 20, seed: int = 0) -> list[str]:
 
 
 def _ways() -> list[tuple[Encoder, str]]:
-    found = []
+    results = []
     for name in NAMES:
         try:
             encoder = kept.encoder(name)
         except EncoderUnavailable:
             continue
-        found += [(encoder, mode) for mode in (FULL, *encoder.modes)]
-    return found
+        results += [(encoder, mode) for mode in (FULL, *encoder.modes)]
+    return results
 
 
 def _way(encoder: Encoder, mode: str, calls: int, texts: int) -> dict[str, Any]:
@@ -89,8 +91,8 @@ def _way(encoder: Encoder, mode: str, calls: int, texts: int) -> dict[str, Any]:
     vectors = encoder.encode(many, mode=mode)
     taken, work = time.perf_counter() - began, time.process_time() - worked
     p50, p99 = (float(value) for value in np.percentile(times, (50, 99)))
-    told = {"encoder": encoder.id, "mode": mode, "numbers": vectors.shape[1], "p50_ms": p50, "p99_ms": p99}
-    return {**told, "texts_per_second": texts / taken, "processor_ms": 1000 * work / texts}
+    fields = {"encoder": encoder.id, "mode": mode, "numbers": vectors.shape[1], "p50_ms": p50, "p99_ms": p99}
+    return {**fields, "texts_per_second": texts / taken, "processor_ms": 1000 * work / texts}
 
 
 def _starts() -> dict[str, float]:

@@ -42,14 +42,14 @@ def measure(folder: Path, *, sets: Sequence[str], k: int, seeds: int) -> Measure
     if importlib.util.find_spec("jax") is None:
         note = "Not measured: install jax (pip install jax) into a copy of the environment, and run again."
         return Measured([Table("Fine-tuning", ["method"], [], note)], {"measured": False})
-    found: dict[tuple[str, str], list[Mapping[str, float]]] = {}
+    values: dict[tuple[str, str], list[Mapping[str, float]]] = {}
     for name in sets:
         data = protocol.load(name, folder)
         for seed in range(seeds):
             for method, figures in _methods(data, k, seed):
                 print(f"{name}, {method}: {figures}", file=sys.stderr, flush=True)
-                found.setdefault((method, name), []).append(figures)
-    return Measured([_table(found, sets, k, seeds)], {"k": k, "seeds": seeds, "cells": _plain(found)})
+                values.setdefault((method, name), []).append(figures)
+    return Measured([_table(values, sets, k, seeds)], {"k": k, "seeds": seeds, "cells": _plain(values)})
 
 
 def _methods(data: protocol.Data, k: int, seed: int) -> Iterator[tuple[str, Mapping[str, float]]]:
@@ -68,8 +68,8 @@ def _methods(data: protocol.Data, k: int, seed: int) -> Iterator[tuple[str, Mapp
 
 
 def _head(weights: Weights, train: Sequence[str], quality: NDArray[np.float64], test: Sequence[str]) -> list[float]:
-    learnt = LogisticRegression(max_iter=2_000).fit(_encode(weights, train), quality > 0.5)
-    return [float(score) for score in learnt.predict_proba(_encode(weights, test))[:, 1]]
+    trained = LogisticRegression(max_iter=2_000).fit(_encode(weights, train), quality > 0.5)
+    return [float(score) for score in trained.predict_proba(_encode(weights, test))[:, 1]]
 
 
 # ---- tuning --------------------------------------------------------------------------------------------------------
@@ -105,12 +105,12 @@ def _tuned(texts: Sequence[str], positive: NDArray[np.bool_], seed: int) -> Weig
 
 def _pairs(positive: NDArray[np.bool_], lot: np.random.Generator) -> NDArray[np.int64]:
     """(n, 3): two samples, and whether they are of one pole; in any order."""
-    found = []
+    results = []
     for i, pole in enumerate(positive):
         same, other = np.flatnonzero(positive == pole), np.flatnonzero(positive != pole)
-        found += [(i, lot.choice(same[same != i]), 1) for _ in range(_PAIRS)]
-        found += [(i, lot.choice(other), 0) for _ in range(_PAIRS)]
-    return lot.permutation(np.array(found))
+        results += [(i, lot.choice(same[same != i]), 1) for _ in range(_PAIRS)]
+        results += [(i, lot.choice(other), 0) for _ in range(_PAIRS)]
+    return lot.permutation(np.array(results))
 
 
 @cache
@@ -121,8 +121,8 @@ def _learn() -> Any:
 
     def loss(weights: Weights, first: Any, second: Any, same: Any, key: Any) -> Any:
         keys = jax.random.split(key)
-        told = [_vectors(weights, ids, key) for ids, key in zip((first, second), keys, strict=True)]
-        return jnp.square((told[0] * told[1]).sum(axis=1) - same).mean()
+        results = [_vectors(weights, ids, key) for ids, key in zip((first, second), keys, strict=True)]
+        return jnp.square((results[0] * results[1]).sum(axis=1) - same).mean()
 
     def step(
         weights: Weights, mean: Any, square: Any, first: Any, second: Any, same: Any, rate: Any, count: Any, key: Any
@@ -173,8 +173,8 @@ def _encode(weights: Weights, texts: Sequence[str]) -> NDArray[np.float32]:
     vectors = np.empty((len(ids), _WIDTH), np.float32)
     for first in range(0, len(order), size):
         own = order[first : first + size]
-        told = _still()(weights, _padded([ids[i] for i in np.resize(own, size)]))
-        vectors[own] = np.asarray(told)[: len(own)]
+        result = _still()(weights, _padded([ids[i] for i in np.resize(own, size)]))
+        vectors[own] = np.asarray(result)[: len(own)]
     return vectors
 
 
@@ -212,16 +212,16 @@ def _vectors(weights: Weights, ids: Any, key: Any) -> Any:
     def attended(hidden: Any, name: str) -> Any:
         query, key, value = (heads(dense(hidden, f"{name}.{part}")) for part in ("query", "key", "value"))
         affinity = query @ key.transpose(0, 1, 3, 2) / np.sqrt(_WIDTH / _HEADS) + 1e9 * (mask - 1)[:, None, None, :]
-        told = dropped(jax.nn.softmax(affinity)) @ value
-        return told.transpose(0, 2, 1, 3).reshape(hidden.shape)
+        result = dropped(jax.nn.softmax(affinity)) @ value
+        return result.transpose(0, 2, 1, 3).reshape(hidden.shape)
 
     hidden = weights["embeddings.word_embeddings.weight"][ids]
     hidden += weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
     hidden = dropped(norm(hidden + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm"))
     for layer in range(_LAYERS):
         name = f"encoder.layer.{layer}"
-        told = dropped(dense(attended(hidden, f"{name}.attention.self"), f"{name}.attention.output.dense"))
-        hidden = norm(hidden + told, f"{name}.attention.output.LayerNorm")
+        result = dropped(dense(attended(hidden, f"{name}.attention.self"), f"{name}.attention.output.dense"))
+        hidden = norm(hidden + result, f"{name}.attention.output.LayerNorm")
         wide = jax.nn.gelu(dense(hidden, f"{name}.intermediate.dense"), approximate=False)
         hidden = norm(hidden + dropped(dense(wide, f"{name}.output.dense")), f"{name}.output.LayerNorm")
     total = (hidden * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
@@ -232,9 +232,9 @@ def _vectors(weights: Weights, ids: Any, key: Any) -> Any:
 
 
 def _table(
-    found: Mapping[tuple[str, str], Sequence[Mapping[str, float]]], sets: Sequence[str], k: int, seeds: int
+    results: Mapping[tuple[str, str], Sequence[Mapping[str, float]]], sets: Sequence[str], k: int, seeds: int
 ) -> Table:
-    rows = [[method, *(_cell(found[method, name]) for name in sets)] for method in (_HEAD_ONLY, _TUNED, OURS)]
+    rows = [[method, *(_cell(results[method, name]) for name in sets)] for method in (_HEAD_ONLY, _TUNED, OURS)]
     title = f"Fine-tuning as SetFit does it, k={k}, {seeds} draws: AUROC, accuracy, seconds with the scoring of the set"
     return Table(title, ["method", *sets], rows)
 
@@ -244,8 +244,8 @@ def _cell(runs: Sequence[Mapping[str, float]]) -> str:
     return f"{auroc:.3f} {accuracy:.3f} {seconds:.1f} s"
 
 
-def _plain(found: Mapping[tuple[str, str], Sequence[Mapping[str, float]]]) -> list[dict[str, Any]]:
-    return [{"method": method, "set": name, "runs": runs} for (method, name), runs in found.items()]
+def _plain(results: Mapping[tuple[str, str], Sequence[Mapping[str, float]]]) -> list[dict[str, Any]]:
+    return [{"method": method, "set": name, "runs": runs} for (method, name), runs in results.items()]
 
 
 def main() -> None:

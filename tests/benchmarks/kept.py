@@ -58,8 +58,8 @@ def _kept(kind: str, make: Callable[[Sequence[str]], Vectors], texts: Sequence[s
 
 @cache
 def _memory(kind: str) -> dict[str, Vectors]:
-    found = _store().execute("SELECT text, vector FROM vectors WHERE kind = ?", (kind,))
-    return {text: np.frombuffer(vector, np.float32) for text, vector in found}
+    result = _store().execute("SELECT text, vector FROM vectors WHERE kind = ?", (kind,))
+    return {text: np.frombuffer(vector, np.float32) for text, vector in result}
 
 
 @cache

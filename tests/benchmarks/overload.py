@@ -192,8 +192,8 @@ def there_and_back(place: Place) -> Answers:
         base = json.loads(client.models.export(HANDLE).model_dump_json())
         base["samples"] = [_sample(text_of(1_200, 1) + f" {number}") for number in range(many)]
         del base["versions"][:]
-        told = Bundle.model_validate(base)
-        content = told.model_copy(update={"sha256": digest(told)}).model_dump_json().encode()
+        result = Bundle.model_validate(base)
+        content = result.model_copy(update={"sha256": digest(result)}).model_dump_json().encode()
         answers = place.at_once(1, f"/import?handle=local.large{many}", lambda _: content)
 
     def exported(_: int) -> str:
@@ -364,13 +364,13 @@ def _served(home: Path, _names: Sequence[str]) -> Any:
 def _row(
     name: str, times: np.ndarray, failures: Counter[str], answers: Answers, took: float, mib: Sequence[float]
 ) -> tuple[str, ...]:
-    told = " ".join(f"{count}x{kind}" for kind, count in sorted(answers.items())) or "-"
+    result = " ".join(f"{count}x{kind}" for kind, count in sorted(answers.items())) or "-"
     latency = (f"{np.percentile(times, share):.1f}" for share in (50, 99, 100))
     return (
         name,
         *latency,
         f"{sum(failures.values())}/{len(times)}",
-        told,
+        result,
         f"{took:.1f}",
         *(f"{each:.0f}" for each in mib),
     )

@@ -30,14 +30,14 @@ class Table:
         """For a terminal: the first column to the left, the others to the right."""
         lines = [self.columns, *self.rows]
         widths = [max(len(line[i]) for line in lines) for i in range(len(self.columns))]
-        told = [
+        results = [
             "  ".join(
                 cell.ljust(width) if i == 0 else cell.rjust(width)
                 for i, (cell, width) in enumerate(zip(line, widths, strict=True))
             ).rstrip()
             for line in lines
         ]
-        return "\n".join([self.title, "", *told, *(["", self.note] if self.note else [])])
+        return "\n".join([self.title, "", *results, *(["", self.note] if self.note else [])])
 
     def markdown(self) -> str:
         """For a page."""
@@ -65,19 +65,19 @@ def parser(says: str) -> argparse.ArgumentParser:
 def publish(name: str, measure: Callable[[], Measured], out: Path | None) -> None:
     """Measure, print, and write when asked."""
     began = time.perf_counter()
-    found = measure()
+    result = measure()
     seconds = time.perf_counter() - began
-    print("\n\n".join(table.plain() for table in found.tables))
+    print("\n\n".join(table.plain() for table in result.tables))
     print(f"\n{name}: {seconds:.0f} s on {machine()}")
     if out is not None:
-        told = {
+        fields = {
             "benchmark": name,
             "seconds": round(seconds, 1),
             "machine": machine(),
-            "tables": [vars(table) for table in found.tables],
-            "figures": found.figures,
+            "tables": [vars(table) for table in result.tables],
+            "figures": result.figures,
         }
-        out.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        out.write_text(json.dumps(fields, indent=1) + "\n", encoding="utf-8")
 
 
 def machine() -> str:

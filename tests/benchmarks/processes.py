@@ -54,12 +54,12 @@ def _trainings(running: Cluster, models: int) -> float:
         handles = [f"local.model-{number}" for number in range(models)]
         for handle in handles:
             make_draft(client, handle)
-        begun = time.monotonic()
+        started = time.monotonic()
         for handle in handles:
             client.models.train(handle, effort="medium")
         for handle in handles:
             assert client.models.wait(handle, timeout=600).state == "ready"
-        return 60 * models / (time.monotonic() - begun)
+        return 60 * models / (time.monotonic() - started)
 
 
 def _scores(running: Cluster, seconds: float) -> tuple[float, float, float]:
@@ -70,9 +70,9 @@ def _scores(running: Cluster, seconds: float) -> tuple[float, float, float]:
     def ask(client_number: int) -> None:
         with running.client() as client:
             number = 0
-            while (begun := time.monotonic()) < end:
+            while (started := time.monotonic()) < end:
                 client.scores.score("local.model-0", f"{TEXT} {client_number} {number}")
-                took.append(time.monotonic() - begun)
+                took.append(time.monotonic() - started)
                 number += 1
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(CLIENTS)]

@@ -1,4 +1,4 @@
-"""The protocol: real sets of texts, which samples are learnt from, on which texts that is judged, and by what figures.
+"""The protocol: real sets of texts, which samples are fitted from, on which texts that is judged, and by what figures.
 
 A set has a pool to learn from and at most 2000 texts to be judged on, the two poles of them equally often. Binary sets
 give k samples a pole, smaller k within larger ones; graded sets give 2k spread over the whole scale. What is drawn
@@ -21,7 +21,7 @@ from scipy.stats import rankdata, spearmanr
 from sklearn.metrics import roc_auc_score
 
 Floats = NDArray[np.float64]
-Told = list[tuple[str, float]]
+Labelled = list[tuple[str, float]]
 
 KS = (4, 8, 16, 64, 256)
 SEEDS = 5
@@ -45,7 +45,7 @@ class Source:
     """Where a set comes from; `read` gives (what to learn from, what to be judged on), the latter empty if not told."""
 
     trait: Trait
-    read: Callable[[Path], tuple[Told, Told]]
+    read: Callable[[Path], tuple[Labelled, Labelled]]
     file: str
     origin: str
     licence: str
@@ -74,10 +74,10 @@ def load(name: str, folder: Path) -> Data:
     if not source.graded:
         pool = _balanced(pool, _LARGEST_POOL // 2)
     pool, test = pool[:_LARGEST_POOL], test[:_MOST_TESTS]
-    quality = np.array([told for _, told in pool])
+    quality = np.array([result for _, result in pool])
     if source.graded:
         quality = (rankdata(quality) - 0.5) / len(quality)
-    truth = np.array([told for _, told in test])
+    truth = np.array([result for _, result in test])
     return Data(
         name, source.trait, source.graded, [text for text, _ in pool], quality, [text for text, _ in test], truth
     )
@@ -96,18 +96,18 @@ def sample(data: Data, k: int, seed: int) -> NDArray[np.int64] | None:
 
 def judged(data: Data, scores: Sequence[float]) -> dict[str, float]:
     """How good the scores of the set's test texts are."""
-    told = np.asarray(scores, np.float64)
-    if not np.isfinite(told).all():
-        raise ValueError(f"{data.name}: {int((~np.isfinite(told)).sum())} scores are no numbers.")
+    values = np.asarray(scores, np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError(f"{data.name}: {int((~np.isfinite(values)).sum())} scores are no numbers.")
     if data.graded:
-        return {"spearman": float(spearmanr(data.truth, told).statistic) if np.ptp(told) > 0 else 0.0}
+        return {"spearman": float(spearmanr(data.truth, values).statistic) if np.ptp(values) > 0 else 0.0}
     positive = data.truth > 0.5
-    right = np.clip(np.where(positive, told, 1 - told), 1e-4, 1)
+    right = np.clip(np.where(positive, values, 1 - values), 1e-4, 1)
     return {
-        "auroc": float(roc_auc_score(positive, told)),
-        "accuracy": float(((told >= 0.5) == positive).mean()),
-        "brier": float(np.square(told - positive).mean()),
-        "ece": _calibration_error(positive, told),
+        "auroc": float(roc_auc_score(positive, values)),
+        "accuracy": float(((values >= 0.5) == positive).mean()),
+        "brier": float(np.square(values - positive).mean()),
+        "ece": _calibration_error(positive, values),
         "cross_entropy": float(-np.log(right).mean()),
     }
 
@@ -126,36 +126,36 @@ def _calibration_error(positive: NDArray[np.bool_], scores: Floats) -> float:
 # ---- dividing ------------------------------------------------------------------------------------------------------
 
 
-def _by_publisher(learn: Told, judge: Told) -> tuple[Told, Told]:
+def _by_publisher(learn: Labelled, judge: Labelled) -> tuple[Labelled, Labelled]:
     test = _distinct(judge)
     known = {text for text, _ in test}
-    fewer = min(sum(told > 0.5 for _, told in test), sum(told < 0.5 for _, told in test))
+    fewer = min(sum(result > 0.5 for _, result in test), sum(result < 0.5 for _, result in test))
     return [each for each in _distinct(learn) if each[0] not in known], _balanced(test, min(_MOST_TESTS // 2, fewer))
 
 
-def _by_lot(name: str, told: Told, *, graded: bool) -> tuple[Told, Told]:
-    mixed = [told[i] for i in _lot("split", name).permutation(len(told))]
+def _by_lot(name: str, texts: Labelled, *, graded: bool) -> tuple[Labelled, Labelled]:
+    mixed = [texts[i] for i in _lot("split", name).permutation(len(texts))]
     if graded:
         count = min(_MOST_TESTS, len(mixed) // 3)
         return mixed[count:], mixed[:count]
-    fewer = min(sum(told > 0.5 for _, told in mixed), sum(told < 0.5 for _, told in mixed))
+    fewer = min(sum(quality > 0.5 for _, quality in mixed), sum(quality < 0.5 for _, quality in mixed))
     test = _balanced(mixed, int(min(_MOST_TESTS // 2, fewer // 2.5)))
     known = {text for text, _ in test}
     return [each for each in mixed if each[0] not in known], test
 
 
-def _balanced(told: Told, count: int) -> Told:
+def _balanced(texts: Labelled, count: int) -> Labelled:
     """The first so many of either pole, in the order they are in."""
-    y = np.array([quality for _, quality in told])
-    return [told[i] for i in sorted([*np.flatnonzero(y > 0.5)[:count], *np.flatnonzero(y < 0.5)[:count]])]
+    y = np.array([quality for _, quality in texts])
+    return [texts[i] for i in sorted([*np.flatnonzero(y > 0.5)[:count], *np.flatnonzero(y < 0.5)[:count]])]
 
 
-def _distinct(told: Told) -> Told:
-    found: dict[str, float] = {}
-    for text, quality in told:
+def _distinct(texts: Labelled) -> Labelled:
+    values: dict[str, float] = {}
+    for text, quality in texts:
         if stripped := text.strip():
-            found.setdefault(stripped, quality)
-    return list(found.items())
+            values.setdefault(stripped, quality)
+    return list(values.items())
 
 
 def _lot(*parts: object) -> np.random.Generator:
@@ -174,17 +174,17 @@ def _rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _marked(path: Path) -> Told:
+def _marked(path: Path) -> Labelled:
     """Lines that begin with their class."""
     return [(line[2:], float(line[0])) for line in _lines(path) if line[:1] in {"0", "1"} and len(line) > 3]
 
 
-def _cards(folder: Path) -> tuple[Told, Told]:
+def _cards(folder: Path) -> tuple[Labelled, Labelled]:
     rows = _rows(folder / "banking77" / "train.csv")
     return [(row["text"], float("card" in row["category"])) for row in rows], []
 
 
-def _headlines(folder: Path) -> tuple[Told, Told]:
+def _headlines(folder: Path) -> tuple[Labelled, Labelled]:
     def lines(name: str) -> list[str]:
         with gzip.open(folder / "clickbait" / name, "rt", encoding="utf-8", errors="replace") as file:
             return [line.strip() for line in file if line.strip()]
@@ -193,23 +193,23 @@ def _headlines(folder: Path) -> tuple[Told, Told]:
     return [(line, 1.0) for line in baits] + [(line, 0.0) for line in news], []
 
 
-def _messages(folder: Path) -> tuple[Told, Told]:
+def _messages(folder: Path) -> tuple[Labelled, Labelled]:
     lines = _lines(folder / "sms" / "SMSSpamCollection")
-    told = [line.split("\t", 1) for line in lines if line.startswith(("ham\t", "spam\t"))]
-    return [(text, float(kind == "spam")) for kind, text in told], []
+    results = [line.split("\t", 1) for line in lines if line.startswith(("ham\t", "spam\t"))]
+    return [(text, float(kind == "spam")) for kind, text in results], []
 
 
-def _opinions(folder: Path) -> tuple[Told, Told]:
+def _opinions(folder: Path) -> tuple[Labelled, Labelled]:
     return _marked(folder / "sentconv" / "custrev.all"), []
 
 
-def _reviews(folder: Path) -> tuple[Told, Told]:
+def _reviews(folder: Path) -> tuple[Labelled, Labelled]:
     parts = [_marked(folder / "sentconv" / f"stsa.binary.{part}") for part in ("train", "test")]
     return parts[0], parts[1]
 
 
-def _felt(column: str) -> Callable[[Path], tuple[Told, Told]]:
-    def read(folder: Path) -> tuple[Told, Told]:
+def _felt(column: str) -> Callable[[Path], tuple[Labelled, Labelled]]:
+    def read(folder: Path) -> tuple[Labelled, Labelled]:
         rows = _rows(folder / "emobank" / "emobank.csv")
         return [(row["text"], float(row[column])) for row in rows if len(row["text"].split()) >= _FEWEST_WORDS], []
 

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from tests.benchmarks import protocol
 from tests.benchmarks.page import Measured, Table, parser, publish
-from tests.benchmarks.scorers import BASELINES, LEVELS, METHODS, NO_LABELS, OURS, learnt
+from tests.benchmarks.scorers import BASELINES, LEVELS, METHODS, NO_LABELS, OURS, fitted
 
 _Extent = tuple[tuple[str, ...], tuple[int, ...], int]
 _WHOLE: _Extent = (tuple(protocol.SETS), protocol.KS, protocol.SEEDS)
@@ -63,23 +63,23 @@ def measure(
     ks: Sequence[int],
     seeds: int,
     methods: Sequence[str] = tuple(METHODS),
-    heard: Callable[[Cell], None] = lambda cell: None,
+    calls: Callable[[Cell], None] = lambda cell: None,
 ) -> Measured:
     """All cells, and their tables."""
-    found = []
+    result = []
     with threadpool_limits(limits=1):
         for cell in _cells(folder, sets, ks, seeds, methods):
-            heard(cell)
-            found.append(cell)
-    results = Results(found)
+            calls(cell)
+            result.append(cell)
+    results = Results(result)
     return Measured(tables(results, seeds), _plain(results))
 
 
 def read(paths: Sequence[Path]) -> Measured:
     """The tables of cells that earlier runs wrote."""
-    told = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    document = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
     named = ("method", "set", "k", "seed", "seconds")
-    cells = [Cell(**{name: each.pop(name) for name in named}, figures=each) for each in told]
+    cells = [Cell(**{name: each.pop(name) for name in named}, figures=each) for each in document]
     results = Results(cells)
     return Measured(tables(results, len({cell.seed for cell in cells})), _plain(results))
 
@@ -103,9 +103,9 @@ def _cell(method: str, data: protocol.Data, k: int, seed: int, chosen: Sequence[
     seconds = time.perf_counter() - began
     figures = protocol.judged(data, scores)
     if (level := next((level for level, name in LEVELS.items() if name == method), None)) is not None:
-        told = learnt(train, quality, trait=trait, effort=level).metrics["traits"]["trait"]
-        if told["cross_entropy"] is not None:
-            figures["held_out"] = told["cross_entropy"]
+        result = fitted(train, quality, trait=trait, effort=level).metrics["traits"]["trait"]
+        if result["cross_entropy"] is not None:
+            figures["held_out"] = result["cross_entropy"]
     return Cell(method, data.name, k, seed, seconds, figures)
 
 
@@ -126,13 +126,13 @@ class Results:
 
     def on(self, method: str, name: str, k: int, figure: str) -> float | None:
         """The mean over the seeds."""
-        found = self._found.get((method, name, k, figure))
-        return mean(found) if found else None
+        result = self._found.get((method, name, k, figure))
+        return mean(result) if result else None
 
     def over_sets(self, method: str, k: int, figure: str) -> float | None:
         """The mean over the sets of the means over the seeds."""
-        found = [value for name in self.sets if (value := self.on(method, name, k, figure)) is not None]
-        return mean(found) if found else None
+        results = [value for name in self.sets if (value := self.on(method, name, k, figure)) is not None]
+        return mean(results) if results else None
 
     def rank(self, method: str, name: str, k: int) -> float | None:
         """AUROC, or rank correlation where a set is graded."""
@@ -143,41 +143,41 @@ class Results:
         return max((value for method in methods if (value := self.rank(method, name, k)) is not None), default=None)
 
 
-def tables(found: Results, seeds: int) -> list[Table]:
+def tables(results: Results, seeds: int) -> list[Table]:
     """What there is to read."""
-    made = [_over_sets(found, figure, f"{title}, mean of {seeds} draws") for figure, title in FIGURES.items()]
-    made += [_per_set(found, BASELINES, "best baseline"), _per_set(found, [NO_LABELS], "ours without the labels")]
-    return [table for table in [*made, _by_effort(found)] if table.rows]
+    made = [_over_sets(results, figure, f"{title}, mean of {seeds} draws") for figure, title in FIGURES.items()]
+    made += [_per_set(results, BASELINES, "best baseline"), _per_set(results, [NO_LABELS], "ours without the labels")]
+    return [table for table in [*made, _by_effort(results)] if table.rows]
 
 
-def _over_sets(found: Results, figure: str, title: str) -> Table:
+def _over_sets(results: Results, figure: str, title: str) -> Table:
     goals = GOALS.get(figure, {})
-    rows = [[method, *(_three(found.over_sets(method, k, figure)) for k in found.ks)] for method in found.methods]
+    rows = [[method, *(_three(results.over_sets(method, k, figure)) for k in results.ks)] for method in results.methods]
     rows = [row for row in rows if set(row[1:]) != {""}]
     if rows and goals:
-        rows.append(["asked for, on all sets of the protocol", *(_three(goals.get(k)) for k in found.ks)])
-    return Table(title, ["method", *_columns(found.ks)], rows)
+        rows.append(["asked for, on all sets of the protocol", *(_three(goals.get(k)) for k in results.ks)])
+    return Table(title, ["method", *_columns(results.ks)], rows)
 
 
-def _per_set(found: Results, others: Sequence[str], what: str) -> Table:
+def _per_set(results: Results, others: Sequence[str], what: str) -> Table:
     rows = []
-    for name in found.sets:
-        pairs = [(found.rank(OURS, name, k), found.best(others, name, k)) for k in found.ks]
+    for name in results.sets:
+        pairs = [(results.rank(OURS, name, k), results.best(others, name, k)) for k in results.ks]
         if any(None not in pair for pair in pairs):
             rows.append([name, *(_beside(*pair) for pair in pairs)])
     note = "AUROC, or rank correlation for emobank_v and emobank_a, which are graded."
-    return Table(f"Ours by set, and how much more than {what}", ["set", *_columns(found.ks)], rows, note)
+    return Table(f"Ours by set, and how much more than {what}", ["set", *_columns(results.ks)], rows, note)
 
 
-def _by_effort(found: Results) -> Table:
+def _by_effort(results: Results) -> Table:
     rows = [
-        [f"{level}, {said}", *(_three(found.over_sets(name, k, figure), 4) for k in found.ks)]
-        for figure, said in (("held_out", "held out of the samples"), ("cross_entropy", "on the test texts"))
+        [f"{level}, {text}", *(_three(results.over_sets(name, k, figure), 4) for k in results.ks)]
+        for figure, text in (("held_out", "held out of the samples"), ("cross_entropy", "on the test texts"))
         for level, name in LEVELS.items()
-        if name in found.methods
+        if name in results.methods
     ]
     note = "The test texts are those of the binary sets, the samples those of all."
-    return Table("Cross-entropy by effort (less is better)", ["effort", *_columns(found.ks)], rows, note)
+    return Table("Cross-entropy by effort (less is better)", ["effort", *_columns(results.ks)], rows, note)
 
 
 def _columns(ks: Sequence[int]) -> list[str]:
@@ -192,14 +192,16 @@ def _beside(ours: float | None, other: float | None) -> str:
     return "" if ours is None or other is None else f"{ours:.3f} {ours - other:+.3f}"
 
 
-def _plain(found: Results) -> dict[str, Any]:
+def _plain(results: Results) -> dict[str, Any]:
     """By figure, method and k, over the sets; and by method, set and k, the rank."""
     return {
         "over_sets": {
-            figure: {m: {str(k): found.over_sets(m, k, figure) for k in found.ks} for m in found.methods}
+            figure: {m: {str(k): results.over_sets(m, k, figure) for k in results.ks} for m in results.methods}
             for figure in (*FIGURES, "held_out", "cross_entropy")
         },
-        "by_set": {m: {n: {str(k): found.rank(m, n, k) for k in found.ks} for n in found.sets} for m in found.methods},
+        "by_set": {
+            m: {n: {str(k): results.rank(m, n, k) for k in results.ks} for n in results.sets} for m in results.methods
+        },
     }
 
 
@@ -242,8 +244,8 @@ def noting(path: Path | None) -> Callable[[Cell], None]:
             print(f"{cell.set}, k={cell.k}", file=sys.stderr, flush=True)
         if path is not None:
             with path.open("a", encoding="utf-8") as file:
-                told = {"method": cell.method, "set": cell.set, "k": cell.k, "seed": cell.seed}
-                file.write(json.dumps({**told, "seconds": cell.seconds, **cell.figures}) + "\n")
+                fields = {"method": cell.method, "set": cell.set, "k": cell.k, "seed": cell.seed}
+                file.write(json.dumps({**fields, "seconds": cell.seconds, **cell.figures}) + "\n")
 
     return heard
 

@@ -74,20 +74,20 @@ def measure(*, quick: bool) -> Measured:
                 "4 batches": batches(context, base_url, 4),
                 "a training": trainings(context),
             }
-            found = {name: _beside(score, load, calls // ROUNDS) for name, load in loads.items()}
+            values = {name: _beside(score, load, calls // ROUNDS) for name, load in loads.items()}
             score.close()
         encoder = context.encoder.id
-    return _told(encoder, calls, bare, idle, found)
+    return _measured(encoder, calls, bare, idle, values)
 
 
-def _told(encoder: str, calls: int, bare: Times, idle: Times, found: dict[str, tuple[Times, Times]]) -> Measured:
+def _measured(encoder: str, calls: int, bare: Times, idle: Times, results: dict[str, tuple[Times, Times]]) -> Measured:
     rows = [_row("bare encoder call", bare), _row("score over HTTP", idle)]
     figures: dict[str, dict[str, float]] = {"bare": _figures(bare), "idle": _figures(idle)}
-    for name, (quiet, loaded) in found.items():
+    for name, (quiet, loaded) in results.items():
         rows.append(_row(f"score under {name}", loaded))
         figures[name] = {**_figures(loaded), "p99_against_idle": _p(loaded, 99) / _p(quiet, 99)}
     ratio, more = _p(idle, 50) / _p(bare, 50), _p(idle, 50) - _p(bare, 50)
-    under = ", ".join(f"{figures[name]['p99_against_idle']:.1f} under {name}" for name in found)
+    under = ", ".join(f"{figures[name]['p99_against_idle']:.1f} under {name}" for name in results)
     return Measured(
         [
             Table(
@@ -206,10 +206,10 @@ def batches(context: Context, base_url: str, number: int) -> Load:
     @contextmanager
     def running() -> Iterator[None]:
         spawn = multiprocessing.get_context("spawn")
-        enough, begun = spawn.Event(), spawn.Event()
-        child = spawn.Process(target=_endless, args=(base_url, secret, number, begun, enough))
+        enough, started = spawn.Event(), spawn.Event()
+        child = spawn.Process(target=_endless, args=(base_url, secret, number, started, enough))
         child.start()
-        begun.wait()
+        started.wait()
         try:
             yield
         finally:
@@ -219,12 +219,12 @@ def batches(context: Context, base_url: str, number: int) -> Load:
     return running
 
 
-def _endless(base_url: str, secret: str, number: int, begun: Event, enough: Event) -> None:
+def _endless(base_url: str, secret: str, number: int, started: Event, enough: Event) -> None:
     def one(seed: int) -> None:
         with Traitbench(base_url, secret) as client:
             for line in client.scores.batch(HANDLE, _texts(seed)):
                 if line.index == 10:
-                    begun.set()
+                    started.set()
                 if enough.is_set():
                     return
 

@@ -45,13 +45,13 @@ def ours(
     **_: Any,
 ) -> Scores:
     """The product: its encoder, its training, its score before rounding."""
-    trained = learnt(train, quality, trait=trait, effort=effort, labels=labels, encoder=encoder)
+    trained = fitted(train, quality, trait=trait, effort=effort, labels=labels, encoder=encoder)
     snapshot = trained.snapshot if mode == "full" else trained.snapshot.in_mode(mode)
     encode = partial(kept.encoded, name=encoder, mode=mode)
     return [float(score) for score in positions(snapshot, encode, test)[:, 0]]
 
 
-def learnt(
+def fitted(
     train: Sequence[str],
     quality: Sequence[float],
     *,
@@ -61,11 +61,11 @@ def learnt(
     encoder: str | None = None,
 ) -> Trained:
     """What the product's training gives; asked again for the last few, at once."""
-    return _learnt(tuple(train), tuple(map(float, quality)), tuple(trait.items()), effort, labels, encoder)
+    return _fitted(tuple(train), tuple(map(float, quality)), tuple(trait.items()), effort, labels, encoder)
 
 
 @lru_cache(maxsize=16)
-def _learnt(
+def _fitted(
     train: tuple[str, ...],
     quality: tuple[float, ...],
     trait: tuple[tuple[str, str], ...],
@@ -73,17 +73,17 @@ def _learnt(
     labels: bool,
     name: str | None,
 ) -> Trained:
-    told, encoder = dict(trait), kept.encoder(name)
+    result, encoder = dict(trait), kept.encoder(name)
     samples = TraitSamples(
         key="trait",
-        name=told["name"],
-        positive_label=told["positive_label"],
-        negative_label=told["negative_label"],
+        name=result["name"],
+        positive_label=result["positive_label"],
+        negative_label=result["negative_label"],
         aggregation="mean",
         X=kept.vectors(train, name),
         y=np.array(quality, np.float64),
         groups=[hashlib.sha256(text.encode()).hexdigest() for text in train],
-        label_axis=_label_axes(name).of(TraitPoles("", **told)) if labels else None,
+        label_axis=_label_axes(name).of(TraitPoles("", **result)) if labels else None,
     )
     identity = EncoderIdentity(encoder.id, encoder.dimension, encoder.digest)
     return fit(
@@ -141,8 +141,8 @@ def words(train: Sequence[str], quality: Sequence[float], test: Sequence[str], *
 def _by_classes(
     made: Any, seen: Callable[[Sequence[str]], Any], train: Sequence[str], quality: Sequence[float], test: Sequence[str]
 ) -> Scores:
-    learnt = made.fit(seen(train), np.array(quality) > 0.5)
-    return [float(score) for score in learnt.predict_proba(seen(test))[:, 1]]
+    trained = made.fit(seen(train), np.array(quality) > 0.5)
+    return [float(score) for score in trained.predict_proba(seen(test))[:, 1]]
 
 
 # ---- the table -----------------------------------------------------------------------------------------------------

@@ -40,16 +40,16 @@ def measure(
 ) -> Measured:
     """Seconds and ratios."""
     matrices = {shape: matrix(*shape) for shape in shapes}
-    found = {shape: _against_logistic(*matrices[shape], tries) for shape in shapes}
+    values = {shape: _against_logistic(*matrices[shape], tries) for shape in shapes}
     few = [shape for shape in shapes if shape[0] <= _FEW]
     levels = {
         shape: {effort: seconds(partial(ours, *matrices[shape], effort), tries) for effort in efforts} for shape in few
     }
     return Measured(
-        [_ratios(found), _levels(levels, efforts)],
+        [_ratios(values), _levels(levels, efforts)],
         {
-            "against": [{"n": n, "d": d, **told} for (n, d), told in found.items()],
-            "efforts": [{"n": n, "d": d, **told} for (n, d), told in levels.items()],
+            "against": [{"n": n, "d": d, **result} for (n, d), result in values.items()],
+            "efforts": [{"n": n, "d": d, **result} for (n, d), result in levels.items()],
         },
     )
 
@@ -60,8 +60,8 @@ def matrix(n: int, d: int) -> tuple[X, Y]:
     spread = 1 / np.sqrt(1 + np.arange(d))
     y = np.arange(n) % 2
     rows = (lot.standard_normal((n, d)) + 1.5 * np.outer(2 * y - 1, lot.standard_normal(d) / np.sqrt(d))) * spread
-    told = np.where(lot.random(n) < _WRONG, 1 - y, y)
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32), told.astype(np.float64)
+    values = np.where(lot.random(n) < _WRONG, 1 - y, y)
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32), values.astype(np.float64)
 
 
 def ours(rows: X, y: Y, effort: str = DEFAULT_EFFORT) -> object:
@@ -109,23 +109,23 @@ def _against_logistic(rows: X, y: Y, tries: int) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with threadpool_limits(limits=1):
-            told = {name: seconds(work, tries) for name, work in works.items()}
+            fields = {name: seconds(work, tries) for name, work in works.items()}
         by_clock = {f"{name}_by_clock": seconds(work, tries, time.perf_counter) for name, work in works.items()}
-    return told | by_clock
+    return fields | by_clock
 
 
-def _ratios(found: Mapping[tuple[int, int], Mapping[str, float]]) -> Table:
+def _ratios(results: Mapping[tuple[int, int], Mapping[str, float]]) -> Table:
     rows = [
         [
             f"{n} x {d}",
-            *(f"{told[name]:.3f}" for name in ("ours", "chosen", "one")),
+            *(f"{result[name]:.3f}" for name in ("ours", "chosen", "one")),
             *(
-                f"{told['ours' + how] / told[name + how]:.2f}"
+                f"{result['ours' + how] / result[name + how]:.2f}"
                 for how in ("", "_by_clock")
                 for name in ("chosen", "one")
             ),
         ]
-        for (n, d), told in found.items()
+        for (n, d), result in results.items()
     ]
     columns = ["samples", "ours, s", "CV, s", "one, s", "ours/CV", "ours/one", "ours/CV, all", "ours/one, all"]
     note = (
@@ -136,7 +136,7 @@ def _ratios(found: Mapping[tuple[int, int], Mapping[str, float]]) -> Table:
 
 
 def _levels(levels: Mapping[tuple[int, int], Mapping[str, float]], efforts: Sequence[str]) -> Table:
-    rows = [[f"{n} x {d}", *(f"{told[effort]:.3f}" for effort in efforts)] for (n, d), told in levels.items()]
+    rows = [[f"{n} x {d}", *(f"{result[effort]:.3f}" for effort in efforts)] for (n, d), result in levels.items()]
     return Table("Training by effort, s", ["samples", *efforts], rows)
 
 

@@ -162,9 +162,9 @@ def test_a_foreign_pages_simple_post_changes_nothing_even_with_a_key(
 def test_every_page_works_within_the_policy_and_a_link_from_elsewhere_opens_it(
     workbench: Started, page: Page, evil_port: int
 ) -> None:
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(f"violates {error}"))
+    texts: list[str] = []
+    page.on("console", lambda message: texts.append(message.text))
+    page.on("pageerror", lambda error: texts.append(f"violates {error}"))
     page.goto(f"http://{EVIL}:{evil_port}/")
     page.evaluate("url => { document.body.innerHTML = `<a href='${url}'>open</a>` }", workbench.base_url)
     page.get_by_text("open").click()
@@ -178,4 +178,4 @@ def test_every_page_works_within_the_policy_and_a_link_from_elsewhere_opens_it(
     page.wait_for_selector(".opblock")
     assert page.locator(".opblock").count() > 20
     assert page.evaluate("getComputedStyle(document.body).margin") == "0px"
-    assert [text for text in said if "violates" in text or "Refused to" in text] == []
+    assert [text for text in texts if "violates" in text or "Refused to" in text] == []

@@ -34,6 +34,6 @@ def test_no_word_of_a_model_becomes_an_icon_a_link_or_a_colour(workbench: Starte
             page.goto(f"{workbench.base_url}/{place}")
             page.wait_for_selector(SETTLED)
             expect(page.get_by_text("pwned").first).to_be_visible()
-            found = {each: page.locator(each).count() for each in DRAWN}
-            assert {each: count for each, count in found.items() if count} == {}, place
+            values = {each: page.locator(each).count() for each in DRAWN}
+            assert {each: count for each, count in values.items() if count} == {}, place
         client.models.delete(handle)

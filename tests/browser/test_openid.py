@@ -329,12 +329,12 @@ def test_an_operator_of_the_list_and_the_one_of_the_link_come_in(
     assert started.process.stdout is not None
     link, people = (started.process.stdout.readline().rstrip("\n") for _ in range(2))
     assert people == f"People who may sign in: {started.home / 'people.toml'}"
-    found = re.search(r"/sign-in\?token=\S+$", link)
-    assert found
+    match = re.search(r"/sign-in\?token=\S+$", link)
+    assert match
     with httpx.Client(base_url=started.base_url, trust_env=False) as operator:
         wrong = operator.get("/sign-in?token=guess")
         assert (wrong.status_code, "sign-in link is out of date" in wrong.text) == (403, True)
-        assert operator.get(found[0]).status_code == 303
+        assert operator.get(match[0]).status_code == 303
         assert is_in(operator)
 
 

@@ -29,9 +29,9 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
 def link(guarded: Started) -> str:
     """The link that the start has printed."""
     assert guarded.process.stdout is not None
-    said = LINK.match(guarded.process.stdout.readline().rstrip("\n"))
-    assert said
-    return said[1]
+    result = LINK.match(guarded.process.stdout.readline().rstrip("\n"))
+    assert result
+    return result[1]
 
 
 def key(guarded: Started, scope: str, name: str) -> str:

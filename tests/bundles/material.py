@@ -63,62 +63,62 @@ NASTY: tuple[Any, ...] = (*NUMBERS, *TEXTS, *TIMES, *OTHERS, nested(10), nested(
 def rich(exported: Json) -> Json:
     """A trained model's bundle with the rest that a bundle can have: an intrinsic trait with anchors and what discovery
     found, seeds, feedback, sources, a readme, a policy, and a second version that is tagged."""
-    told = copy.deepcopy(exported)
-    told["model"] |= {
+    document = copy.deepcopy(exported)
+    document["model"] |= {
         "description": "How warm a message is.",
         "additional_terms": "For tests.",
         "upstream_sources": [{"name": "A set", "license": "CC0", "url": "https://example.org/a", "parts": [1, 2.5]}],
         "readme_markdown": "# What it is for\n\nTests.",
         "version_retention_policy": {"keep_unnamed": 5, "keep_first_of_month": True},
     }
-    told["samples"] += [
+    document["samples"] += [
         sample("Thank you, and see you soon.", "synthesized") | {"seed": 0, "generator": "offline-1", "pending": False},
         sample("What a kind thing to say!", "score_feedback") | {"pending": True, "source_url": "https://a.example"},
     ]
-    first = told["versions"][0]
+    first = document["versions"][0]
     axis = first["snapshot"]["traits"][0]
-    told["traits"].append(
+    document["traits"].append(
         {"name": "Found", "key": "found", "positive_label": "long", "negative_label": "short", "description": ""}
         | {"aggregation": "mean", "intrinsic": _intrinsic(axis["vector"], first["snapshot"]["encoder"]["digest"])}
     )
     first["snapshot"]["traits"].append(copy.deepcopy(axis) | {"key": "found", "name": "Found"})
     first["metrics"]["traits"]["found"] = copy.deepcopy(first["metrics"]["traits"]["warmth"])
     second = copy.deepcopy(first) | {"version_no": 3, "tags": ["best"], "active": True}
-    told["versions"] = [first | {"active": False, "tags": ["first", "kept"]}, second]
-    return signed(told)
+    document["versions"] = [first | {"active": False, "tags": ["first", "kept"]}, second]
+    return signed(document)
 
 
 def sample(text: str, provenance: str) -> Json:
-    told = {"trait": "warmth", "text": text, "quality": 0.9, "provenance": provenance}
-    told |= {"source_url": None, "seed": None, "generator": None, "pending": False}
-    return told | {"content_sha256": hashlib.sha256(text.encode()).hexdigest()}
+    fields = {"trait": "warmth", "text": text, "quality": 0.9, "provenance": provenance}
+    fields |= {"source_url": None, "seed": None, "generator": None, "pending": False}
+    return fields | {"content_sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def _intrinsic(vector: str, encoder_digest: str) -> Json:
     discovery = {"name": "Found", "positive_label": "long", "clusters": 4, "stability": 0.8}
     anchors = {"positive": [0, 1], "negative": [10]}
-    found = {"discrimination": 0.9, "explained_variance": 0.2, "anchors": anchors, "discovery": discovery}
-    return {"axis": vector, "encoder_digest": encoder_digest, **found}
+    values = {"discrimination": 0.9, "explained_variance": 0.2, "anchors": anchors, "discovery": discovery}
+    return {"axis": vector, "encoder_digest": encoder_digest, **values}
 
 
 # ---- signing ---------------------------------------------------------------------------------------------------------
 
 
-def raw(told: Any) -> bytes:
+def raw(content: Any) -> bytes:
     """JSON as somebody with ill will writes it: NaN, infinity, halves of surrogate pairs."""
-    return json.dumps(told).replace("Infinity", "1e999").encode()
+    return json.dumps(content).replace("Infinity", "1e999").encode()
 
 
-def signed(told: Json) -> Json:
+def signed(content: Json) -> Json:
     """The same, unchanged since it was exported, as far as hashes can tell."""
-    told = copy.deepcopy(told)
-    for version in told["versions"] if isinstance(told.get("versions"), list) else ():
+    content = copy.deepcopy(content)
+    for version in content["versions"] if isinstance(content.get("versions"), list) else ():
         _hash_again(version)
     try:
-        told["sha256"] = digest(Bundle.model_validate_json(raw({**told, "sha256": ""})))
+        content["sha256"] = digest(Bundle.model_validate_json(raw({**content, "sha256": ""})))
     except (ValueError, RecursionError, OverflowError):
-        told["sha256"] = hashlib.sha256(b"").hexdigest()
-    return told
+        content["sha256"] = hashlib.sha256(b"").hexdigest()
+    return content
 
 
 def _hash_again(version: Any) -> None:
@@ -141,45 +141,45 @@ def places(value: Any, path: Path = ()) -> Iterator[Path]:
         yield from places(each, (*path, key))
 
 
-def kinds_of_place(told: Json) -> list[list[Path]]:
+def kinds_of_place(content: Json) -> list[list[Path]]:
     """The places, those that differ only in the place in a list together: no field is drawn more often for being
     repeated."""
-    found: dict[tuple[str, ...], list[Path]] = {}
-    for path in places(told):
+    values: dict[tuple[str, ...], list[Path]] = {}
+    for path in places(content):
         if path != ("sha256",):
-            found.setdefault(tuple("*" if isinstance(part, int) else part for part in path), []).append(path)
-    return [found[name] for name in sorted(found)]
+            values.setdefault(tuple("*" if isinstance(part, int) else part for part in path), []).append(path)
+    return [values[name] for name in sorted(values)]
 
 
 Spoil = Callable[[Json, Path, random.Random], None]
 
 
-def _replace(told: Json, path: Path, chance: random.Random) -> None:
-    own = at(told, path)
+def _replace(content: Json, path: Path, chance: random.Random) -> None:
+    own = at(content, path)
     kind = TIMES if str(path[-1]).endswith("_at") else TEXTS if isinstance(own, str) else NASTY
     kind = NUMBERS if isinstance(own, int | float) else kind
-    _parent(told, path)[path[-1]] = copy.deepcopy(chance.choice(kind if chance.random() < 0.6 else NASTY))
+    _parent(content, path)[path[-1]] = copy.deepcopy(chance.choice(kind if chance.random() < 0.6 else NASTY))
 
 
-def _delete(told: Json, path: Path, chance: random.Random) -> None:
-    del _parent(told, path)[path[-1]]
+def _delete(content: Json, path: Path, chance: random.Random) -> None:
+    del _parent(content, path)[path[-1]]
 
 
-def _duplicate(told: Json, path: Path, chance: random.Random) -> None:
-    own, parent = copy.deepcopy(at(told, path)), _parent(told, path)
+def _duplicate(content: Json, path: Path, chance: random.Random) -> None:
+    own, parent = copy.deepcopy(at(content, path)), _parent(content, path)
     if isinstance(parent, list):
         parent.insert(chance.randint(0, len(parent)), own)
     else:
         parent[f"{path[-1]} again"] = own
 
 
-def _deepen(told: Json, path: Path, chance: random.Random) -> None:
-    own = at(told, path)
-    _parent(told, path)[path[-1]] = chance.choice(([own], {"a": own}, [own, own]))
+def _deepen(content: Json, path: Path, chance: random.Random) -> None:
+    own = at(content, path)
+    _parent(content, path)[path[-1]] = chance.choice(([own], {"a": own}, [own, own]))
 
 
-def _add(told: Json, path: Path, chance: random.Random) -> None:
-    parent = _parent(told, path)
+def _add(content: Json, path: Path, chance: random.Random) -> None:
+    parent = _parent(content, path)
     value = copy.deepcopy(chance.choice(NASTY))
     if isinstance(parent, list):
         parent.append(value)
@@ -187,8 +187,8 @@ def _add(told: Json, path: Path, chance: random.Random) -> None:
         parent[chance.choice(("new", "modes", "curve", "search", "feed", "auroc", "x" * 300))] = value
 
 
-def _shuffle(told: Json, path: Path, chance: random.Random) -> None:
-    for own in (at(told, path), _parent(told, path)):
+def _shuffle(content: Json, path: Path, chance: random.Random) -> None:
+    for own in (at(content, path), _parent(content, path)):
         if isinstance(own, list):
             chance.shuffle(own)
 
@@ -196,22 +196,22 @@ def _shuffle(told: Json, path: Path, chance: random.Random) -> None:
 SPOILS: tuple[Spoil, ...] = (_replace, _replace, _replace, _replace, _delete, _duplicate, _deepen, _add, _shuffle)
 
 
-def spoilt(told: Json, seed: int) -> tuple[Json, str]:
+def spoilt(content: Json, seed: int) -> tuple[Json, str]:
     """A copy that is spoilt in one place, signed; and what was done to it."""
     chance = random.Random(seed)
-    told = copy.deepcopy(told)
-    path = chance.choice(chance.choice(kinds_of_place(told)))
+    content = copy.deepcopy(content)
+    path = chance.choice(chance.choice(kinds_of_place(content)))
     spoil = chance.choice(SPOILS)
-    spoil(told, path, chance)
-    return signed(told), f"seed {seed}: {spoil.__name__} {'.'.join(map(str, path))}"
+    spoil(content, path, chance)
+    return signed(content), f"seed {seed}: {spoil.__name__} {'.'.join(map(str, path))}"
 
 
-def at(told: Any, path: Path) -> Any:
+def at(content: Any, path: Path) -> Any:
     """What stands at a place."""
     for part in path:
-        told = told[part]
-    return told
+        content = content[part]
+    return content
 
 
-def _parent(told: Json, path: Path) -> Any:
-    return at(told, path[:-1])
+def _parent(content: Json, path: Path) -> Any:
+    return at(content, path[:-1])

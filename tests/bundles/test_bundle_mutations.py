@@ -43,12 +43,12 @@ class Door:
     def __init__(self, http: httpx.Client, base: Json) -> None:
         self.http, self.base, self.made = http, base, 0
 
-    def bring_in(self, told: Json) -> tuple[str, httpx.Response]:
+    def bring_in(self, result: Json) -> tuple[str, httpx.Response]:
         self.made += 1
         handle = f"mutations.m{self.made}"
         headers = {"Content-Type": "application/json"}
         path = f"/v1/models/import?handle={handle}"
-        return handle, self.http.post(path, content=material.raw(told), headers=headers)
+        return handle, self.http.post(path, content=material.raw(result), headers=headers)
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +89,8 @@ def test_the_bundle_itself_comes_in_and_goes_out_again(door: Door) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_a_spoilt_bundle_is_refused_or_served(door: Door, seed: int) -> None:
-    told, what = material.spoilt(door.base, seed)
-    handle, answer = door.bring_in(told)
+    result, what = material.spoilt(door.base, seed)
+    handle, answer = door.bring_in(result)
     assert answer.status_code in (201, 400, 409, 422), (what, answer.text[:500])
     if answer.status_code == 201:
         _goes_on(door, handle, what)
@@ -136,10 +136,10 @@ EXTREMES = [
 
 @pytest.mark.parametrize(("place", "value"), EXTREMES, ids=lambda part: part if isinstance(part, str) else "")
 def test_a_value_beyond_its_bounds_is_refused_at_its_place(door: Door, place: str, value: object) -> None:
-    told = json.loads(json.dumps(door.base))
+    document = json.loads(json.dumps(door.base))
     path = tuple(int(part) if part.isdigit() else part for part in place.split("."))
-    material.at(told, path[:-1])[path[-1]] = value
-    _, answer = door.bring_in(material.signed(told))
+    material.at(document, path[:-1])[path[-1]] = value
+    _, answer = door.bring_in(material.signed(document))
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "validation_failed"), answer.text[:300]
     places = [tuple(error["loc"])[: len(path)] for error in answer.json()["error"]["details"]["errors"]]
     assert path in places
@@ -157,8 +157,8 @@ def test_a_value_beyond_its_bounds_is_refused_at_its_place(door: Door, place: st
     ],
 )
 def test_a_snapshot_that_no_training_makes_is_refused(door: Door, field: str, value: object, says: str) -> None:
-    told = json.loads(json.dumps(door.base))
-    snapshot = told["versions"][1]["snapshot"]
+    document = json.loads(json.dumps(door.base))
+    snapshot = document["versions"][1]["snapshot"]
     for trait in snapshot["traits"]:
         if field == "modes" and isinstance(value, dict):
             [(name, vector)] = value.items()
@@ -166,23 +166,23 @@ def test_a_snapshot_that_no_training_makes_is_refused(door: Door, field: str, va
             trait["modes"] = {name: old if vector is None else old | {"vector": vector}}
         else:
             trait[field] = value
-    _, answer = door.bring_in(material.signed(told))
+    _, answer = door.bring_in(material.signed(document))
     assert answer.status_code == 422
     assert says in answer.text
 
 
 def test_a_time_from_the_issue_takes_no_list_down(door: Door) -> None:
-    told = json.loads(json.dumps(door.base))
-    told["versions"][1]["created_at"] = "9999-12-31T23:59:59-14:00"
-    _, answer = door.bring_in(material.signed(told))
+    document = json.loads(json.dumps(door.base))
+    document["versions"][1]["created_at"] = "9999-12-31T23:59:59-14:00"
+    _, answer = door.bring_in(material.signed(document))
     assert "versions[1].created_at" in answer.json()["error"]["message"]
     assert door.http.get("/v1/models", params={"namespace": "mutations"}).status_code == 200
 
 
 def test_a_sample_without_its_hash_gets_it(door: Door) -> None:
-    told = json.loads(json.dumps(door.base))
-    told["samples"][3]["content_sha256"] = None
-    handle, answer = door.bring_in(material.signed(told))
+    document = json.loads(json.dumps(door.base))
+    document["samples"][3]["content_sha256"] = None
+    handle, answer = door.bring_in(material.signed(document))
     assert answer.status_code == 201, answer.text
     assert door.http.get(f"/v1/models/{handle}/export").json()["samples"] == door.base["samples"]
 

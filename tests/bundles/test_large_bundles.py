@@ -22,12 +22,12 @@ PATH = "/v1/models/import"
 @pytest.fixture(scope="module")
 def large(trained: Trained) -> Json:
     """A trained model with more samples than it was trained with."""
-    told = material.rich(json.loads(trained.client.models.export(trained.handle).model_dump_json()))
-    told["samples"] += [
+    document = material.rich(json.loads(trained.client.models.export(trained.handle).model_dump_json()))
+    document["samples"] += [
         material.sample(f"Letter {number}. " + "Thank you for it all. " * 225, "score_feedback") | {"pending": True}
         for number in range(TEXTS)
     ]
-    return material.signed(told)
+    return material.signed(document)
 
 
 @pytest.fixture(scope="module")

@@ -86,9 +86,9 @@ def texts(count: int) -> list[str]:
 
 
 def test_many_texts_are_the_cards_they_would_be_alone(trained: Trained) -> None:
-    told = list(trained.client.scores.batch(trained.handle, (text for text in texts(30)), size=7))
-    assert [line.index for line in told] == [*range(30)]
-    for text, line in zip(texts(3), told, strict=False):
+    results = list(trained.client.scores.batch(trained.handle, (text for text in texts(30)), size=7))
+    assert [line.index for line in results] == [*range(30)]
+    for text, line in zip(texts(3), results, strict=False):
         alone = trained.client.scores.score(trained.handle, text)
         assert isinstance(line, ScoredLine)
         assert line.model_dump(exclude={"index", "metadata"}) == alone.model_dump(exclude={"metadata"})
@@ -97,11 +97,11 @@ def test_many_texts_are_the_cards_they_would_be_alone(trained: Trained) -> None:
 
 def test_a_bad_text_has_an_error_in_its_place(trained: Trained) -> None:
     sent = ["good", "", "half \ud800", "a\x00b", "http://10.0.0.1/x", "good \u2028 again"]
-    told = list(trained.client.scores.batch(trained.handle, sent, traits=["Warmth"], size=4))
-    assert [line.error.code if isinstance(line, FailedLine) else "" for line in told] == [
+    results = list(trained.client.scores.batch(trained.handle, sent, traits=["Warmth"], size=4))
+    assert [line.error.code if isinstance(line, FailedLine) else "" for line in results] == [
         *("", "validation_failed", "validation_failed", "validation_failed", "url_not_fetchable", "")
     ]
-    assert [line.index for line in told] == [*range(6)]
+    assert [line.index for line in results] == [*range(6)]
 
 
 def test_no_texts_are_no_request() -> None:
@@ -124,9 +124,9 @@ def test_what_is_wrong_with_the_whole_is_raised(trained: Trained) -> None:
 
 
 def test_whoever_breaks_off_leaves_nothing_running(service: Service, trained: Trained) -> None:
-    telling = trained.client.scores.batch(trained.handle, texts(2_000), size=100)
-    assert next(telling).index == 0
-    telling.close()  # type: ignore[attr-defined]
+    result = trained.client.scores.batch(trained.handle, texts(2_000), size=100)
+    assert next(result).index == 0
+    result.close()  # type: ignore[attr-defined]
     assert trained.client.models.get(trained.handle).state == "ready"
 
 
@@ -151,8 +151,8 @@ def test_whoever_breaks_off_leaves_nothing_running(service: Service, trained: Tr
 def test_no_line_is_lost_and_none_comes_twice(script: list[Answers]) -> None:
     client, weather = under(*script)
     with client:
-        told = list(client.scores.batch("a.b", texts(12), size=5))
-    assert [line.index for line in told] == [*range(12)]
+        results = list(client.scores.batch("a.b", texts(12), size=5))
+    assert [line.index for line in results] == [*range(12)]
     assert {text for asked in weather.asked for text in asked} == set(texts(12))
 
 
@@ -166,12 +166,12 @@ def test_what_has_a_line_is_not_asked_again() -> None:
 def test_the_next_request_is_sent_while_this_one_is_read() -> None:
     client, weather = under()
     with client:
-        telling = client.scores.batch("a.b", texts(20), size=10)
-        assert [next(telling).index for _ in range(5)] == [0, 1, 2, 3, 4]
+        result = client.scores.batch("a.b", texts(20), size=10)
+        assert [next(result).index for _ in range(5)] == [0, 1, 2, 3, 4]
         assert len(weather.asked) == 1
-        next(telling)
+        next(result)
         assert weather.asked == [texts(20)[:10], texts(20)[10:]]
-        assert len(list(telling)) == 14
+        assert len(list(result)) == 14
 
 
 def test_no_more_texts_are_taken_than_two_requests_hold() -> None:
@@ -184,11 +184,11 @@ def test_no_more_texts_are_taken_than_two_requests_hold() -> None:
 
     client, _ = under()
     with client:
-        telling = client.scores.batch("a.b", endless(), size=10)
+        result = client.scores.batch("a.b", endless(), size=10)
         for number in range(100):
-            next(telling)
+            next(result)
             assert len(taken) <= number + 22
-        telling.close()  # type: ignore[attr-defined]
+        result.close()  # type: ignore[attr-defined]
 
 
 def test_all_are_scored_by_the_version_that_scored_the_first() -> None:
@@ -222,9 +222,9 @@ def test_a_text_that_is_too_large_for_the_service_has_an_error_in_its_place() ->
 
     client, _ = under(*[too_large] * 4)
     with client:
-        told = list(client.scores.batch("a.b", ["a", "x" * 300_000, "b"]))
-    assert [type(line) for line in told] == [ScoredLine, FailedLine, ScoredLine]
-    assert [line.index for line in told] == [0, 1, 2]
+        results = list(client.scores.batch("a.b", ["a", "x" * 300_000, "b"]))
+    assert [type(line) for line in results] == [ScoredLine, FailedLine, ScoredLine]
+    assert [line.index for line in results] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("script", [[unavailable] * 20, [lambda *_: httpx.ConnectError("nobody")] * 20])
@@ -243,8 +243,8 @@ def busy(*_: object) -> httpx.Response:
 def test_a_service_with_too_much_to_do_is_waited_for_however_often_it_says_so() -> None:
     client, weather = under(*[busy] * 30, cut_after(4), *[busy] * 30)
     with client:
-        told = list(client.scores.batch("a.b", texts(25), size=10))
-    assert [line.index for line in told] == [*range(25)]
+        results = list(client.scores.batch("a.b", texts(25), size=10))
+    assert [line.index for line in results] == [*range(25)]
     assert len(weather.asked) > 60
 
 

@@ -266,9 +266,9 @@ def test_traits_are_discovered_and_listed(client: Traitbench, namespace: str) ->
     started = client.traits.discover(handle, effort="low")
     assert started.state == "busy"
     assert client.models.wait(handle).state == "draft"
-    found = [trait for trait in client.traits.list(handle) if trait.kind == "intrinsic"]
-    assert found
-    assert all(trait.discrimination is not None for trait in found)
+    results = [trait for trait in client.traits.list(handle) if trait.kind == "intrinsic"]
+    assert results
+    assert all(trait.discrimination is not None for trait in results)
     with pytest.raises(DuplicateRun) as caught:
         client.traits.discover(handle, effort="low")
     assert caught.value.headers["X-Run-Id"] == started.run_id

@@ -48,12 +48,12 @@ SAID = """\
 def test_a_users_program_is_checked_strictly_against_the_installed_client(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", f"--python-executable={installed(tmp_path)}",
          f"--cache-dir={tmp_path / 'cache'}", "--no-error-summary", "--no-pretty", program],
         cwd=tmp_path, capture_output=True, text=True,
     ).stdout  # fmt: skip
-    lines = [line.removeprefix(f"{program.name}:") for line in said.splitlines() if 'note: "' not in line]
+    lines = [line.removeprefix(f"{program.name}:") for line in output.splitlines() if 'note: "' not in line]
     assert [line[: len(start)] for line, start in zip(lines, SAID.splitlines(), strict=True)] == SAID.splitlines()
 
 

@@ -68,7 +68,7 @@ class StateFixtures:
 
 def fail_first_trainings(world: World, handles: Sequence[str]) -> None:
     """Make models whose first training fails, and let it; this takes a worker."""
-    bundle = {**world.bundles["draft"], "traits": [*world.bundles["draft"]["traits"], _found_elsewhere(world)]}
+    bundle = {**world.bundles["draft"], "traits": [*world.bundles["draft"]["traits"], _stored_elsewhere(world)]}
     for handle in handles:
         world.bring_in(handle, bundle)
         assert world.call("POST", f"/v1/models/{handle}/train", key="maker", json=LOW).status == 202
@@ -76,7 +76,7 @@ def fail_first_trainings(world: World, handles: Sequence[str]) -> None:
         world.wait(handle, "failed")
 
 
-def _found_elsewhere(world: World) -> dict[str, Any]:
+def _stored_elsewhere(world: World) -> dict[str, Any]:
     assert world.context is not None
     cache, here = world.context.settings.cache, world.context.encoder.digest
     encoder = next(each for name in NAMES if (each := load_encoder(name, cache=cache)).digest != here)

@@ -162,7 +162,7 @@ def test_every_operation_needs_a_key_that_is_good(world: World, revoked: str, op
     keys_given = (revoked, "tba_nobody") if path in LOCAL else (None, revoked, "tba_nobody")
     answers = [world.call(method, path, key=key) for key in keys_given]
     assert {(answer.status, answer.code) for answer in answers} == {(401, "unauthenticated")}
-    assert len({told(answer, "") for answer in answers}) == 1
+    assert len({seen_by_caller(answer, "") for answer in answers}) == 1
 
 
 HIDING = [
@@ -176,15 +176,15 @@ HIDING = [
 @pytest.mark.parametrize(("asked", "key"), HIDING)
 def test_nothing_tells_whether_a_foreign_model_exists(world: World, asked: Asked, key: str) -> None:
     """The same bytes but for name and request id, and the same questions to the database, in the same number."""
-    found = []
+    results = []
     for handle in ("other.ready", "other.blank"):
         with questions(world) as asked_of_the_store:
             answer = ask(world, asked, handle, key)
-        found.append((told(answer, handle), asked_of_the_store))
-    assert found[0] == found[1]
+        results.append((seen_by_caller(answer, handle), asked_of_the_store))
+    assert results[0] == results[1]
 
 
-def told(answer: Answer, handle: str) -> tuple[int, str, str]:
+def seen_by_caller(answer: Answer, handle: str) -> tuple[int, str, str]:
     """All that an answer tells, its id and the name that was asked for left out."""
     headers = sorted((name, value) for name, value in answer.headers.items() if name not in ("x-request-id", "date"))
     text = answer.text.replace(answer.headers["x-request-id"], "")
@@ -194,16 +194,16 @@ def told(answer: Answer, handle: str) -> tuple[int, str, str]:
 @contextmanager
 def questions(world: World) -> Iterator[list[str]]:
     """What the store is asked meanwhile; of the key it is asked now and then, whatever it opens."""
-    found: list[str] = []
+    results: list[str] = []
 
     def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
         if statement.lstrip().upper().startswith("SELECT") and "FROM tb_keys" not in statement:
-            found.append(statement)
+            results.append(statement)
 
     assert world.context is not None
     event.listen(world.context.engine, "before_cursor_execute", note)
     try:
-        yield found
+        yield results
     finally:
         event.remove(world.context.engine, "before_cursor_execute", note)
 

@@ -80,11 +80,11 @@ def run(config: str, world: World, folder: Path, given: Mapping[str, str]) -> di
         text=True,
         check=False,
     )
-    told = "\n".join(line[:500] for line in (ran.stdout + ran.stderr).splitlines())
-    assert ran.returncode == 0, told
+    output = "\n".join(line[:500] for line in (ran.stdout + ran.stderr).splitlines())
+    assert ran.returncode == 0, output
     report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     assert report["failures"] == report["errors"] == []
-    return {**report, "links": re.findall(r"API Links: +(\d+) covered", told)}
+    return {**report, "links": re.findall(r"API Links: +(\d+) covered", output)}
 
 
 def command(config: str, world: World, folder: Path) -> list[str]:

@@ -172,13 +172,13 @@ def test_parameters_stand_with_bounds_and_defaults(world: World, operation: str)
 
 
 def test_bodies_stand_with_their_media_types(world: World) -> None:
-    found = {
+    values = {
         name: (operation["requestBody"]["required"], sorted(operation["requestBody"]["content"]))
         for name, operation in operations(world).items()
         if "requestBody" in operation
     }
     json_ = ["application/json"]
-    assert found == {
+    assert values == {
         "POST /v1/models": (True, json_),
         "PATCH /v1/models/{handle}": (True, json_),
         "POST /v1/models/import": (True, json_),

@@ -31,10 +31,10 @@ def five(world: World) -> list[str]:
 
 @pytest.mark.parametrize(("limit", "sizes"), [(1, [1] * 5), (2, [2, 2, 1]), (3, [3, 2]), (5, [5]), (250, [5])])
 def test_models_by_handle(world: World, five: list[str], limit: int, sizes: list[int]) -> None:
-    found = list(pages(world, "/v1/models", namespace="paging", limit=limit))
-    assert [len(page["items"]) for page in found] == sizes
-    assert {page["limit"] for page in found} == {limit}
-    assert [model["handle"] for page in found for model in page["items"]] == five
+    results = list(pages(world, "/v1/models", namespace="paging", limit=limit))
+    assert [len(page["items"]) for page in results] == sizes
+    assert {page["limit"] for page in results} == {limit}
+    assert [model["handle"] for page in results for model in page["items"]] == five
 
 
 def test_a_write_between_two_pages_neither_repeats_nor_drops(world: World, five: list[str]) -> None:
@@ -53,9 +53,9 @@ def test_samples_by_id(world: World) -> None:
     sent = [{"trait": "tone", "text": f"text {number}", "quality": 1} for number in range(7)]
     world.make("mine.paged", key="authoring", samples=False)
     ids = world.call("POST", "/v1/models/mine.paged/samples", json={"samples": sent}).body["ids"]
-    found = list(pages(world, "/v1/models/mine.paged/samples", limit=3))
-    assert [len(page["items"]) for page in found] == [3, 3, 1]
-    assert [(sample["id"], sample["text"]) for page in found for sample in page["items"]] == [
+    results = list(pages(world, "/v1/models/mine.paged/samples", limit=3))
+    assert [len(page["items"]) for page in results] == [3, 3, 1]
+    assert [(sample["id"], sample["text"]) for page in results for sample in page["items"]] == [
         (id_, sample["text"]) for id_, sample in zip(ids, sent, strict=True)
     ]
 

@@ -121,8 +121,8 @@ def test_the_table(world: World, stage: StateFixtures, name: str, state: str, st
 
 
 def model_of(world: World, handle: str) -> dict[str, Any]:
-    found: dict[str, Any] = world.call("GET", f"/v1/models/{handle}").body
-    return found
+    result: dict[str, Any] = world.call("GET", f"/v1/models/{handle}").body
+    return result
 
 
 def ask(world: World, handle: str, name: str) -> Answer:

@@ -145,10 +145,10 @@ def test_a_bundle_that_was_changed_is_refused(world: World) -> None:
 
 def test_what_a_discovery_found_is_listed_with_its_figures(world: World) -> None:
     traits = world.call("GET", "/v1/models/mine.discovered/traits").body["traits"]
-    found = [trait for trait in traits if trait["kind"] == "intrinsic"]
-    assert [trait["key"] for trait in traits if trait not in found] == ["tone"]
-    assert found
-    for trait in found:
+    results = [trait for trait in traits if trait["kind"] == "intrinsic"]
+    assert [trait["key"] for trait in traits if trait not in results] == ["tone"]
+    assert results
+    for trait in results:
         assert 0.5 <= trait["discrimination"] <= 1.0
         assert trait["explained_variance"] > 0
         assert set(trait["anchor_sample_ids"]) == {"positive", "negative"}
@@ -182,10 +182,10 @@ def test_reasons_come_with_the_card_when_they_are_asked_for(world: World) -> Non
     assert "explanation" not in plain
     for explain in (False, True):
         body = world.call("POST", path, json={"content": text, "explain": explain}).body
-        told = body.pop("explanation", {})
-        assert set(told) == (set(body["scores"]) if explain else set())
+        explanation = body.pop("explanation", {})
+        assert set(explanation) == (set(body["scores"]) if explain else set())
         assert body | {"metadata": {}} == plain | {"metadata": {}}
-        for key, reasons in told.items():
+        for key, reasons in explanation.items():
             assert set(reasons) == {
                 *("unit", "position", "baseline", "parts", "refined", "decided_by", "nearest", "note"),
             }

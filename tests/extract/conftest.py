@@ -11,8 +11,8 @@ _heard: dict[int, list[Any]] = {}
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    if event == "socket.connect" and (heard := _heard.get(threading.get_ident())) is not None:
-        heard.append(arguments[1][:2])
+    if event == "socket.connect" and (calls := _heard.get(threading.get_ident())) is not None:
+        calls.append(arguments[1][:2])
 
 
 sys.addaudithook(_hear)
@@ -21,7 +21,7 @@ sys.addaudithook(_hear)
 @pytest.fixture
 def connections() -> Iterator[list[Any]]:
     """(host, port) of every connection that the test's own thread tries to open."""
-    heard: list[Any] = []
-    _heard[threading.get_ident()] = heard
-    yield heard
+    calls: list[Any] = []
+    _heard[threading.get_ident()] = calls
+    yield calls
     del _heard[threading.get_ident()]

@@ -262,9 +262,9 @@ class Client:
 
     def look_at_all(self, handle: str) -> None:
         """Read everything about a model for the last time: all that was acknowledged must exist."""
-        found = self.settle(handle)
-        if found.answer.get("missing"):
-            self.log.add(found)
+        result = self.settle(handle)
+        if result.answer.get("missing"):
+            self.log.add(result)
             return
         self.versions(handle)
         self.read_tag(handle)

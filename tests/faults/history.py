@@ -67,10 +67,10 @@ def judge(events: Sequence[Event]) -> list[Violation]:
     by_handle: dict[str, list[Event]] = defaultdict(list)
     for event in sorted(events, key=lambda each: each.began):
         by_handle[event.handle].append(event)
-    found = [violation for rule in _OF_ALL for violation in rule(events)]
+    results = [violation for rule in _OF_ALL for violation in rule(events)]
     for handle, own in by_handle.items():
-        found += [Violation(kind, handle, what) for rule in _OF_MODEL for kind, what in rule(own)]
-    return found
+        results += [Violation(kind, handle, what) for rule in _OF_MODEL for kind, what in rule(own)]
+    return results
 
 
 Findings = Iterator[tuple[str, str]]
@@ -198,8 +198,8 @@ def _state(events: Sequence[Event]) -> Findings:
             yield "state", f"{model['state']} while the last operation is {run['status'] if run else 'none'}"
         if (model["state"] == "ready") and model["version_no"] is None:
             yield "state", "ready without a version"
-        learnt = bool(run) and run["status"] == "succeeded" and run["kind"] in ("train", "retune", "retrain")
-        if learnt and model["state"] != "ready":
+        trained = bool(run) and run["status"] == "succeeded" and run["kind"] in ("train", "retune", "retrain")
+        if trained and model["state"] != "ready":
             yield "state", f"{model['state']} after a {run['kind']} that succeeded"
 
 

@@ -70,9 +70,9 @@ class Clocked:
 
 @pytest.fixture(scope="module")
 def library() -> Path:
-    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
-    assert found, "libfaketime is not installed; `make test` installs it or says how."
-    return found[0]
+    results = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+    assert results, "libfaketime is not installed; `make test` installs it or says how."
+    return results[0]
 
 
 @pytest.fixture

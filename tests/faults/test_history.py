@@ -164,6 +164,6 @@ def test_a_planted_violation_is_found(kind: str, events: list[Event]) -> None:
 @pytest.mark.parametrize(("kind", "events"), PLANTED, ids=[f"{n}-{each[0]}" for n, each in enumerate(PLANTED)])
 def test_it_is_found_within_a_life(kind: str, events: list[Event]) -> None:
     others = [Event(each.op, "local.calm", *list(vars(each).values())[2:]) for each in VALID["a life"]]
-    found = judge([*others, *events])
-    assert kind in {violation.kind for violation in found}
-    assert "local.calm" not in {violation.handle for violation in found if violation.kind != "meaning"}
+    result = judge([*others, *events])
+    assert kind in {violation.kind for violation in result}
+    assert "local.calm" not in {violation.handle for violation in result if violation.kind != "meaning"}

@@ -40,8 +40,8 @@ def _search(context: Context, handle: str) -> None:
 
 def _say(context: Context, handle: str, times: int = 10) -> None:
     for i in range(times):
-        said = ScoreRequest(content=f"said number {i} " * 20, feedback={"warmth": i % 2})
-        scores.score(context, AUTHOR, handle, said, request_id="req")
+        request = ScoreRequest(content=f"said number {i} " * 20, feedback={"warmth": i % 2})
+        scores.score(context, AUTHOR, handle, request, request_id="req")
 
 
 def _count(context: Context, condition: ColumnElement[bool]) -> int:
@@ -97,4 +97,4 @@ def test_a_worker_learns_by_itself_what_has_waited_long_enough(settings: Setting
         assert (second.triggered_by, second.sample_count) == ("retrain_buffered", 10)
         assert _count(context, tables.runs.c.kind == "retrain") == 1
         with reading(context.engine) as connection:
-            assert stored_samples.ready_to_learn(connection, at_least=1, since=rules.now()) == []
+            assert stored_samples.due_for_retrain(connection, at_least=1, since=rules.now()) == []

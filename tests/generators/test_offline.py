@@ -237,6 +237,6 @@ def test_an_unknown_type_is_refused() -> None:
 
 
 def test_progress_counts_the_traits() -> None:
-    heard: list[tuple[int, int]] = []
-    made(JOY, CALM, on_progress=lambda done, total: heard.append((done, total)))
-    assert heard == [(0, 2), (1, 2), (2, 2)]
+    calls: list[tuple[int, int]] = []
+    made(JOY, CALM, on_progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(0, 2), (1, 2), (2, 2)]

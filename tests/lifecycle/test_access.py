@@ -79,8 +79,8 @@ def test_a_trait_of_the_path_must_exist_before_the_body_is_read(context: Context
 
 def test_making_a_model_and_reading_metrics_needs_an_authoring_key_and_listing_and_extracting_any() -> None:
     for caller, refused in ((AUTHOR, False), (SCORER, True)):
-        found = tuple(_scope_refused(caller, operation) for operation in WITHOUT_A_MODEL)
-        assert found == (refused, False, refused, False, refused)
+        result = tuple(_scope_refused(caller, operation) for operation in WITHOUT_A_MODEL)
+        assert result == (refused, False, refused, False, refused)
 
 
 def _refusal(

@@ -63,8 +63,8 @@ def _score(context: Context, handle: str) -> object:
 
 
 def _parts(path: Path) -> dict[str, str]:
-    with opened_backup(path) as found:
-        return {part.name: part.sha256 for part in found.manifest.parts}
+    with opened_backup(path) as result:
+        return {part.name: part.sha256 for part in result.manifest.parts}
 
 
 @pytest.mark.parametrize("other", DATABASES)
@@ -143,15 +143,15 @@ def test_an_existing_file_is_kept_unless_told_otherwise(source: Context, tmp_pat
 @pytest.mark.parametrize("mask", [0x01, 0xFF])
 def test_no_changed_byte_changes_what_is_restored(file: Path, target: Settings, tmp_path: Path, mask: int) -> None:
     """Changes every hundredth byte, and every byte at the end, which holds the zip's directory."""
-    with opened_backup(file) as found:
-        good = found.manifest
+    with opened_backup(file) as result:
+        good = result.manifest
     raw, damaged, refused = file.read_bytes(), tmp_path / "damaged", 0
     for place in sorted({*range(0, len(raw), 1 + len(raw) // 100), *range(len(raw) - 300, len(raw))}):
         damaged.write_bytes(raw[:place] + bytes([raw[place] ^ mask]) + raw[place + 1 :])
         try:
-            with opened_backup(damaged) as found:
+            with opened_backup(damaged) as result:
                 # Not every byte of a zip matters: times and sizes are stored twice.
-                assert found.manifest == good
+                assert result.manifest == good
         except BackupRefused:
             refused += 1
             last = damaged.read_bytes()

@@ -27,22 +27,22 @@ from traitbench.scoring.snapshot import Breaks, EncoderIdentity, Quartiles, Snap
 Json = dict[str, Any]
 
 
-def _told(bundle: Bundle) -> Json:
+def _exported(bundle: Bundle) -> Json:
     """A bundle without the fields that must differ in a copy."""
-    told = bundle.model_dump(mode="json", exclude={"handle", "sha256"})
-    for version in told["versions"]:
+    document = bundle.model_dump(mode="json", exclude={"handle", "sha256"})
+    for version in document["versions"]:
         del version["triggered_by"]
-    return told
+    return document
 
 
-def _signed(told: Json) -> Bundle:
+def _signed(content: Json) -> Bundle:
     """A bundle with the right hash, as a forger could make it."""
-    bundle = Bundle.model_validate_json(_json({**told, "sha256": ""}))
+    bundle = Bundle.model_validate_json(_json({**content, "sha256": ""}))
     return bundle.model_copy(update={"sha256": digest(bundle)})
 
 
-def _json(told: Json) -> bytes:
-    return to_json(told)
+def _json(content: Json) -> bytes:
+    return to_json(content)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_a_model_comes_in_as_it_went_out(working: Context, exported: Bundle) -> 
     handle = new_handle()
     model = bundles.import_(working, AUTHOR, Bundle.model_validate_json(exported.model_dump_json()), handle)
     assert (model.handle, model.state, model.version_no, model.version_tags) == (handle, "ready", 1, ["first"])
-    assert _told(export_of(working, AUTHOR, handle)) == _told(exported)
+    assert _exported(export_of(working, AUTHOR, handle)) == _exported(exported)
     [version] = versions.list_versions(working, SCORER, handle).items
     assert (version.triggered_by, version.run_id) == ("backfill", None)
 
@@ -71,10 +71,10 @@ def test_what_came_in_scores_as_before(working: Context, toned: str, exported: B
 
 
 def test_versions_go_on_behind_those_that_came_in(working: Context, exported: Bundle) -> None:
-    told = exported.model_dump(mode="json")
-    told["versions"][0]["version_no"] = 7
+    document = exported.model_dump(mode="json")
+    document["versions"][0]["version_no"] = 7
     handle = new_handle()
-    bundles.import_(working, AUTHOR, _signed(told), handle)
+    bundles.import_(working, AUTHOR, _signed(document), handle)
     training.start(working, AUTHOR, handle, TrainRequest(effort="low", reoptimize_params=True))
     assert settled(working, handle).version_no == 8
     versions.activate(working, AUTHOR, handle, VersionActivate(tag="first"))
@@ -86,7 +86,7 @@ def test_a_draft_comes_in_as_a_draft(context: Context) -> None:
     handle = new_handle()
     assert bundles.import_(context, AUTHOR, bundle, handle).state == "draft"
     assert [trait.sample_count for trait in traits.list_traits(context, AUTHOR, handle).traits] == [4]
-    assert _told(export_of(context, AUTHOR, handle)) == _told(bundle)
+    assert _exported(export_of(context, AUTHOR, handle)) == _exported(bundle)
 
 
 def test_under_zero_retention_no_sample_goes_out(context: Context) -> None:
@@ -95,7 +95,7 @@ def test_under_zero_retention_no_sample_goes_out(context: Context) -> None:
     bundle = export_of(context, AUTHOR, handle)
     assert bundle.samples is None
     assert bundles.import_(context, AUTHOR, bundle, other).zero_data_retention
-    assert _told(export_of(context, AUTHOR, other)) == _told(bundle)
+    assert _exported(export_of(context, AUTHOR, other)) == _exported(bundle)
 
 
 def test_a_handle_that_is_taken_is_refused(working: Context, toned: str, exported: Bundle) -> None:
@@ -138,8 +138,8 @@ def test_one_byte_that_was_changed_is_found(working: Context, exported: Bundle, 
 
 def _at(*path: str | int) -> Callable[[Any], Callable[[Json], None]]:
     def put(value: Any) -> Callable[[Json], None]:
-        def change(told: Json) -> None:
-            inner: Any = told
+        def change(content: Json) -> None:
+            inner: Any = content
             for step in path[:-1]:
                 inner = inner[step]
             inner[path[-1]] = value(inner[path[-1]]) if callable(value) else value
@@ -149,15 +149,15 @@ def _at(*path: str | int) -> Callable[[Any], Callable[[Json], None]]:
     return put
 
 
-def _again(told: Json) -> None:
-    told["versions"].append(copy.deepcopy(told["versions"][0]))
+def _again(content: Json) -> None:
+    content["versions"].append(copy.deepcopy(content["versions"][0]))
 
 
 def _rehashed(**changes: Any) -> Callable[[Json], None]:
     """A snapshot with other fields, under its own hash."""
 
-    def change(told: Json) -> None:
-        version = told["versions"][0]
+    def change(content: Json) -> None:
+        version = content["versions"][0]
         snapshot = Snapshot.from_json({**version["snapshot"], **changes})
         version["snapshot"], version["param_hash"] = snapshot.to_json(), param_hash(snapshot)
 
@@ -206,9 +206,9 @@ _LOST = {"id": "lost-1", "dimension": 1, "digest": "f" * 64}
 def test_a_bundle_that_does_not_fit_together_is_refused_at_its_place(
     working: Context, exported: Bundle, change: Callable[[Json], None], path: list[str | int]
 ) -> None:
-    told, handle = exported.model_dump(mode="json"), new_handle()
-    change(told)
-    bundle = Bundle.model_validate_json(_json(told)) if path == ["sha256"] else _signed(told)
+    document, handle = exported.model_dump(mode="json"), new_handle()
+    change(document)
+    bundle = Bundle.model_validate_json(_json(document)) if path == ["sha256"] else _signed(document)
     with pytest.raises(ValidationFailed) as caught:
         bundles.import_(working, AUTHOR, bundle, handle)
     assert path in [error["loc"] for error in caught.value.details["errors"]]
@@ -217,13 +217,13 @@ def test_a_bundle_that_does_not_fit_together_is_refused_at_its_place(
 
 
 def test_a_bundle_of_another_encoder_says_which(working: Context, exported: Bundle) -> None:
-    told = exported.model_dump(mode="json")
-    _rehashed(encoder=_LOST, traits=[])(told)
+    document = exported.model_dump(mode="json")
+    _rehashed(encoder=_LOST, traits=[])(document)
     with pytest.raises(ValidationFailed) as caught:
-        bundles.import_(working, AUTHOR, _signed(told), new_handle())
-    said = " ".join(error["msg"] for error in caught.value.details["errors"])
-    assert "lost-1" in said
-    assert working.encoder.id in said
+        bundles.import_(working, AUTHOR, _signed(document), new_handle())
+    text = " ".join(error["msg"] for error in caught.value.details["errors"])
+    assert "lost-1" in text
+    assert working.encoder.id in text
 
 
 def test_more_than_the_operator_allows_is_refused(working: Context, exported: Bundle) -> None:
@@ -239,7 +239,7 @@ def _bundles(draw: st.DrawFn, encoder: EncoderIdentity) -> Bundle:
     keys = [f"k{i}" for i in range(draw(st.integers(0, 3)))]
     intrinsic = {key: draw(st.booleans()) for key in keys}
     texts = draw(st.lists(_TEXT, max_size=6)) if keys else []
-    told = {
+    fields = {
         "format": "traitbench-bundle-1",
         "handle": "local.source",
         "model": _model(draw),
@@ -247,7 +247,7 @@ def _bundles(draw: st.DrawFn, encoder: EncoderIdentity) -> Bundle:
         "traits": [_trait(draw, key, intrinsic[key], len(texts), encoder) for key in keys],
         "versions": _versions(draw, keys, encoder) if keys else [],
     }
-    return _signed(told)
+    return _signed(fields)
 
 
 _TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20).map(lambda text: f"{text}.")
@@ -291,7 +291,7 @@ def _trait(draw: st.DrawFn, key: str, intrinsic: bool, count: int, encoder: Enco
     if not intrinsic:
         return given
     places = st.lists(st.integers(0, count - 1), max_size=3, unique=True) if count else st.just([])
-    found = {
+    values = {
         "axis": base64.b64encode(_vector(draw, encoder).tobytes()).decode(),
         "encoder_digest": encoder.digest,
         "discrimination": draw(st.none() | _UNIT),
@@ -299,7 +299,7 @@ def _trait(draw: st.DrawFn, key: str, intrinsic: bool, count: int, encoder: Enco
         "anchors": draw(st.none() | st.fixed_dictionaries({"positive": places, "negative": places})),
         "discovery": draw(st.dictionaries(_TEXT, _TEXT | _UNIT, max_size=3)),
     }
-    return given | {"intrinsic": found}
+    return given | {"intrinsic": values}
 
 
 def _versions(draw: st.DrawFn, keys: list[str], encoder: EncoderIdentity) -> list[Json]:
@@ -354,11 +354,11 @@ def test_whatever_was_exported_comes_in_and_goes_out_the_same(context: Context, 
     encoder = EncoderIdentity(context.encoder.id, context.encoder.dimension, context.encoder.digest)
     bundle, handle = data.draw(_bundles(encoder)), new_handle()
     model = bundles.import_(context, AUTHOR, bundle, handle)
-    assert _told(export_of(context, AUTHOR, handle)) == _told(bundle)
+    assert _exported(export_of(context, AUTHOR, handle)) == _exported(bundle)
     active = [version.version_no for version in bundle.versions if version.active]
     assert (model.state, model.version_no) == (("ready", *active) if active else ("draft", None))
-    told = samples.list_samples(context, AUTHOR, handle).items
-    assert [sample.provenance for sample in told] == [sample.provenance for sample in bundle.samples or []]
+    result = samples.list_samples(context, AUTHOR, handle).items
+    assert [sample.provenance for sample in result] == [sample.provenance for sample in bundle.samples or []]
 
 
 def test_a_bundle_is_written_in_pieces_as_it_would_be_at_once(exported: Bundle) -> None:

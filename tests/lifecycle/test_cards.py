@@ -14,11 +14,11 @@ from traitbench.lifecycle.context import Context
 pytestmark = ON_SQLITE
 
 
-def _draft(context: Context, *told: TraitInput, **fields: Any) -> str:
+def _draft(context: Context, *content: TraitInput, **fields: Any) -> str:
     handle = new_handle()
     models.create(context, AUTHOR, ModelCreate(handle=handle, **fields))
-    if told:
-        traits.add(context, AUTHOR, handle, TraitsCreate(traits=list(told)))
+    if content:
+        traits.add(context, AUTHOR, handle, TraitsCreate(traits=list(content)))
     return handle
 
 

@@ -97,8 +97,8 @@ def _damage(context: Context, handle: str, column: Column[Any], value: Any) -> N
 
 
 def _lists(context: Context, handle: str, *, state: str) -> None:
-    found = models.list_models(context, SCORER, namespace="local", state=state, limit=250)
-    assert handle in [*(model.handle for model in found.items), *(row.item for row in found.unreadable)]
+    result = models.list_models(context, SCORER, namespace="local", state=state, limit=250)
+    assert handle in [*(model.handle for model in result.items), *(row.item for row in result.unreadable)]
     read = traits.list_traits(context, SCORER, handle)
     assert len(read.traits) + len(read.unreadable) == 1
     kept = versions.list_versions(context, SCORER, handle)
@@ -127,7 +127,7 @@ def _holding(context: Context, handle: str) -> set[str]:
         table: in_file(context, f"SELECT * FROM {table} WHERE {where}", handle=handle).rows
         for table, where in of.items()
     }
-    return {table for table, found in rows.items() if WORD in str(found)}
+    return {table for table, result in rows.items() if WORD in str(result)}
 
 
 @pytest.fixture(autouse=True)

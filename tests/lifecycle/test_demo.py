@@ -42,8 +42,8 @@ def test_what_a_first_start_left_undone_the_next_one_does(empty: Context) -> Non
     demo = demo_models()[0]
     models.create(empty, OWNER, ModelCreate(**demo.definition))
     traits.add(empty, OWNER, demo.handle, TraitsCreate(traits=[TraitInput(**demo.traits[0])]))
-    begun = [SampleInput(**sample) for sample in demo.samples if sample["trait"] in demo.traits[0].values()][:5]
-    samples.add(empty, OWNER, demo.handle, SamplesCreate(samples=begun))
+    started = [SampleInput(**sample) for sample in demo.samples if sample["trait"] in demo.traits[0].values()][:5]
+    samples.add(empty, OWNER, demo.handle, SamplesCreate(samples=started))
     ensure_demo_models(empty)
     assert models.get(empty, VISITOR, demo.handle).state == "busy"
     assert _count(empty, demo.handle) == len(demo.samples)

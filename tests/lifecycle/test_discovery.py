@@ -32,15 +32,15 @@ def _headlines(context: Context, *, count: int = 120) -> str:
     handle = new_handle()
     models.create(context, AUTHOR, ModelCreate(handle=handle))
     traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Clickbait"), TraitInput(name="Mood")]))
-    told = [sample for sample in HEADLINES.samples if sample["trait"] in ("clickbait", "mood")]
-    chosen = told[:: max(1, len(told) // count)][:count]
+    results = [sample for sample in HEADLINES.samples if sample["trait"] in ("clickbait", "mood")]
+    chosen = results[:: max(1, len(results) // count)][:count]
     samples.add(
         context, AUTHOR, handle, SamplesCreate(samples=[SampleInput.model_validate(sample) for sample in chosen])
     )
     return handle
 
 
-def _found(context: Context, handle: str) -> list[Trait]:
+def _discovered(context: Context, handle: str) -> list[Trait]:
     return [trait for trait in traits.list_traits(context, AUTHOR, handle).traits if trait.kind == "intrinsic"]
 
 
@@ -49,7 +49,7 @@ def _discover(context: Context, handle: str, body: DiscoverRequest = LOW) -> lis
     model = settled(context, handle)
     assert model.last_operation is not None
     assert (model.state, model.last_operation.status) == ("draft", "succeeded"), model.last_operation.error
-    return _found(context, handle)
+    return _discovered(context, handle)
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +67,14 @@ def test_what_was_found_is_attached_and_the_model_is_a_draft_again(working: Cont
     assert done.progress is not None
     assert (done.progress.phase, done.progress.fraction) == ("discovering", 1.0)
     assert model.traits[:2] == ["Clickbait", "Mood"]
-    assert model.traits[2:] == [trait.name for trait in _found(working, handle)]
+    assert model.traits[2:] == [trait.name for trait in _discovered(working, handle)]
 
 
 def test_a_found_trait_says_what_was_found_of_it(working: Context, handle: str) -> None:
     ids = {sample.id for sample in samples.list_samples(working, AUTHOR, handle, limit=500).items}
-    found = _found(working, handle)
-    assert found
-    for number, trait in enumerate(found, start=1):
+    result = _discovered(working, handle)
+    assert result
+    for number, trait in enumerate(result, start=1):
         assert (trait.key, trait.sample_count) == (f"axis_{number}", 0)
         assert trait.discrimination is not None
         assert trait.explained_variance is not None
@@ -96,8 +96,8 @@ def test_a_trait_that_somebody_defined_stays_as_it_is(working: Context, handle: 
 
 def test_training_keeps_the_axis_and_fits_its_calibration(working: Context) -> None:
     handle = _headlines(working, count=60)
-    found = _discover(working, handle)
-    assert found
+    result = _discover(working, handle)
+    assert result
     with reading(working.engine) as connection:
         model = stored.find(connection, handle)
         assert model is not None
@@ -107,11 +107,11 @@ def test_training_keeps_the_axis_and_fits_its_calibration(working: Context) -> N
     assert settled(working, handle).state == "ready"
     shown = versions.get(working, AUTHOR, handle, "v1").snapshot
     assert shown is not None
-    learnt = {trait.key: trait for trait in Snapshot.from_json(shown).traits}
-    for trait in found:
-        vector, axis = learnt[trait.key].vector.astype(float), axes[keys[trait.key]].vector.astype(float)
+    fields = {trait.key: trait for trait in Snapshot.from_json(shown).traits}
+    for trait in result:
+        vector, axis = fields[trait.key].vector.astype(float), axes[keys[trait.key]].vector.astype(float)
         assert vector @ axis / np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
-        assert learnt[trait.key].positive is not None
+        assert fields[trait.key].positive is not None
 
 
 def test_the_same_discovery_that_has_succeeded_is_named(working: Context, handle: str) -> None:
@@ -221,23 +221,23 @@ def test_a_model_gets_no_more_traits_than_the_operator_allows(working: Context) 
 def test_under_zero_retention_nothing_is_named_after_words_of_the_texts(working: Context) -> None:
     handle = _headlines(working)
     models.update(working, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
-    told = [SampleInput.model_validate({**each, "trait": "mood"}) for each in HEADLINES.samples[:120]]
-    samples.add(working, AUTHOR, handle, SamplesCreate(samples=told))
-    said = " ".join(
+    results = [SampleInput.model_validate({**each, "trait": "mood"}) for each in HEADLINES.samples[:120]]
+    samples.add(working, AUTHOR, handle, SamplesCreate(samples=results))
+    text = " ".join(
         f"{trait.key} {trait.name} {trait.positive_label} {trait.negative_label} {trait.description}"
         for trait in _discover(working, handle)
     )
-    assert said
+    assert text
     ours = "axis high low end found by discovery in different texts read the at both ends then rename the trait"
-    assert set(re.findall("[a-z]+", said.lower())) <= set(ours.split())
+    assert set(re.findall("[a-z]+", text.lower())) <= set(ours.split())
 
 
 def test_the_frames_of_synthesized_texts_are_not_looked_at(working: Context) -> None:
     handle = _headlines(working, count=60)
     synthesis.start(working, AUTHOR, handle, SynthesizeRequest(effort="low"))
     assert settled(working, handle).state == "draft"
-    told = samples.list_samples(working, AUTHOR, handle, limit=500).items
-    made = {sample.id for sample in told if sample.provenance == "synthesized"}
+    result = samples.list_samples(working, AUTHOR, handle, limit=500).items
+    made = {sample.id for sample in result if sample.provenance == "synthesized"}
     assert made
     found = _discover(working, handle)
     assert found

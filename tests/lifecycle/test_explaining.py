@@ -34,9 +34,9 @@ def card(context: Context, handle: str, text: str = TEXT, *, caller: Caller = AU
 
 
 def explained(context: Context, handle: str, text: str = TEXT, *, caller: Caller = AUTHOR) -> dict[str, Explanation]:
-    found = card(context, handle, text, caller=caller).explanation
-    assert found is not None
-    return found
+    result = card(context, handle, text, caller=caller).explanation
+    assert result is not None
+    return result
 
 
 def both(nearest: Nearest | None) -> list[Neighbour]:
@@ -45,9 +45,9 @@ def both(nearest: Nearest | None) -> list[Neighbour]:
 
 
 def test_what_nobody_asks_for_is_not_there(working: Context, toned: str) -> None:
-    plain, told = card(working, toned, explain=False), card(working, toned)
+    plain, result = card(working, toned, explain=False), card(working, toned)
     assert "explanation" not in plain.model_dump_json()
-    assert told.model_copy(update={"explanation": None}).model_dump_json() == plain.model_dump_json()
+    assert result.model_copy(update={"explanation": None}).model_dump_json() == plain.model_dump_json()
 
 
 def test_the_reasons_add_up_to_the_score_of_the_card(working: Context, toned: str) -> None:
@@ -100,13 +100,13 @@ def test_a_text_that_is_a_sample_is_its_own_neighbour(working: Context, toned: s
 
 
 def test_a_scoring_key_sees_which_samples_are_near_and_none_of_their_texts(working: Context, toned: str) -> None:
-    untold, told = (explained(working, toned, caller=caller)["warmth"] for caller in (SCORER, AUTHOR))
-    assert [(each.id, each.similarity) for each in both(untold.nearest)] == [
-        (each.id, each.similarity) for each in both(told.nearest)
+    unlabelled, explanation = (explained(working, toned, caller=caller)["warmth"] for caller in (SCORER, AUTHOR))
+    assert [(each.id, each.similarity) for each in both(unlabelled.nearest)] == [
+        (each.id, each.similarity) for each in both(explanation.nearest)
     ]
-    assert {each.text for each in both(untold.nearest)} == {None}
-    assert untold.note is not None
-    assert "may not list" in untold.note
+    assert {each.text for each in both(unlabelled.nearest)} == {None}
+    assert unlabelled.note is not None
+    assert "may not list" in unlabelled.note
 
 
 @pytest.mark.parametrize("caller", [SCORER, AUTHOR])
@@ -114,8 +114,8 @@ def test_of_a_public_model_only_its_owner_reads_samples(context: Context, caller
     handle = new_handle().replace("local.", "demo.")
     models.create(context, DEMO, ModelCreate(handle=handle))
     traits.add(context, DEMO, handle, TraitsCreate(traits=[TraitInput(name="Warmth")]))
-    told = [SampleInput(trait="warmth", text=f"secret {i} words", quality=i % 2) for i in range(8)]
-    samples.add(context, DEMO, handle, SamplesCreate(samples=told))
+    results = [SampleInput(trait="warmth", text=f"secret {i} words", quality=i % 2) for i in range(8)]
+    samples.add(context, DEMO, handle, SamplesCreate(samples=results))
     done_here(context, training.start(context, DEMO, handle, TrainRequest(effort="low"))[0].run_id)
     assert "secret" not in card(context, handle, "Some other words.", caller=caller).model_dump_json()
     assert "secret" in card(context, handle, "Some other words.", caller=DEMO).model_dump_json()
@@ -163,14 +163,14 @@ def test_the_samples_of_a_found_trait_lie_on_the_sides_where_it_puts_them(contex
     done_here(context, discovery.start(context, AUTHOR, handle, LOW).run_id)
     done_here(context, training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
     shown = explained(context, handle, "Central bank raises rates by a quarter point")
-    found = next(each.key for each in traits.list_traits(context, AUTHOR, handle).traits if each.kind == "intrinsic")
-    nearest = shown[found].nearest
+    result = next(each.key for each in traits.list_traits(context, AUTHOR, handle).traits if each.kind == "intrinsic")
+    nearest = shown[result].nearest
     assert nearest is not None
     assert {each.quality for each in both(nearest)} == {None}
     for side, sign in ((nearest.positive, 1), (nearest.negative, -1)):
         assert side
         for each in side:
-            assert sign * card(context, handle, str(each.text)).detail[found].native.polarity > 0
+            assert sign * card(context, handle, str(each.text)).detail[result].native.polarity > 0
 
 
 SENTENCE = "Thank you so much for the lovely evening, and do come again whenever you like, dear friends."

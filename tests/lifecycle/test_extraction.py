@@ -39,9 +39,9 @@ def site() -> Iterator[Site]:
 
 def test_an_address_is_read_for_any_key(fetching: Context, site: Site) -> None:
     for caller in (SCORER, STRANGER):
-        found = extraction.extract(fetching, caller, ExtractRequest(url=site.url))
-        assert (found.url, found.content) == (site.url, SENTENCE)
-        assert found.content_sha256 == hashlib.sha256(SENTENCE.encode()).hexdigest()
+        result = extraction.extract(fetching, caller, ExtractRequest(url=site.url))
+        assert (result.url, result.content) == (site.url, SENTENCE)
+        assert result.content_sha256 == hashlib.sha256(SENTENCE.encode()).hexdigest()
 
 
 def test_a_content_that_is_an_address_is_scored_by_what_stands_there(fetching: Context, toned: str, site: Site) -> None:

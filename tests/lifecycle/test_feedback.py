@@ -57,7 +57,7 @@ def test_feedback_becomes_a_sample_that_waits(working: Context, handle: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("said", "quality"),
+    ("text", "quality"),
     [
         (0, 0.0),
         (1, 1.0),
@@ -69,21 +69,21 @@ def test_feedback_becomes_a_sample_that_waits(working: Context, handle: str) -> 
         ("Good", 1.0),
     ],
 )
-def test_a_number_or_a_word_is_a_quality(working: Context, handle: str, said: float | str, quality: float) -> None:
-    assert [verdict.quality for verdict in _understood(working, handle, {"warmth": said})] == [quality]
+def test_a_number_or_a_word_is_a_quality(working: Context, handle: str, text: float | str, quality: float) -> None:
+    assert [verdict.quality for verdict in _understood(working, handle, {"warmth": text})] == [quality]
 
 
 def test_a_label_of_the_trait_wins_over_a_word_of_the_language(working: Context) -> None:
     other = draft(working)
     traits.update(working, AUTHOR, other, "warmth", TraitUpdate(positive_label="low", negative_label="high"))
-    assert [v.quality for said in ("low", "high") for v in _understood(working, other, {"warmth": said})] == [1.0, 0.0]
+    assert [v.quality for text in ("low", "high") for v in _understood(working, other, {"warmth": text})] == [1.0, 0.0]
     traits.update(working, AUTHOR, other, "warmth", TraitUpdate(positive_label="same", negative_label="Same"))
     with pytest.raises(ValidationFailed):
         _understood(working, other, {"warmth": "same"})
 
 
 @pytest.mark.parametrize(
-    ("said", "wrong"),
+    ("text", "wrong"),
     [
         ({"warmth": 1, "zeal": 1}, ["zeal"]),
         ({"warmth": 1.5}, ["warmth"]),
@@ -96,12 +96,12 @@ def test_a_label_of_the_trait_wins_over_a_word_of_the_language(working: Context)
     ],
 )
 def test_what_says_nothing_is_named_and_nothing_is_kept(
-    working: Context, handle: str, said: dict[str, Any], wrong: list[str]
+    working: Context, handle: str, text: dict[str, Any], wrong: list[str]
 ) -> None:
     before = samples.list_samples(working, AUTHOR, handle)
     with pytest.raises(ValidationFailed) as caught:
         scores.score(
-            working, AUTHOR, handle, ScoreRequest.model_construct(content=TEXT, feedback=said), request_id="req"
+            working, AUTHOR, handle, ScoreRequest.model_construct(content=TEXT, feedback=text), request_id="req"
         )
     assert [error["loc"] for error in caught.value.details["errors"]] == [["feedback", name] for name in wrong]
     assert "splendid" not in str(caught.value.details)
@@ -157,8 +157,8 @@ def test_under_zero_retention_feedback_is_refused(context: Context) -> None:
     assert _score(context, handle).scores
 
 
-def _understood(context: Context, handle: str, said: dict[str, Any]) -> list[feedback.FeedbackItem]:
+def _understood(context: Context, handle: str, text: dict[str, Any]) -> list[feedback.FeedbackItem]:
     with reading(context.engine) as connection:
         model = stored.find(connection, handle)
         assert model is not None
-        return feedback.understood(connection, model, said)
+        return feedback.understood(connection, model, text)

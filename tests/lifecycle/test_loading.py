@@ -17,28 +17,28 @@ NEVER: list[str] = []
 
 def _failing(*errors: Exception) -> tuple[Loading[str], list[str]]:
     """A load that fails with each error in turn and then succeeds, and the states that it reported."""
-    left, said = list(errors), list[str]()
+    left, states = list(errors), list[str]()
 
     def make() -> str:
         if left:
             raise left.pop(0)
         return "made"
 
-    return Loading(make, said=said.append), said
+    return Loading(make, on_state=states.append), states
 
 
 def test_what_was_made_is_made_once() -> None:
-    loading, said = _failing()
+    loading, states = _failing()
     assert [loading.get(), loading.get(), loading.wait(waiting=NEVER.clear)] == ["made"] * 3
-    assert said == ["loaded"]
+    assert states == ["loaded"]
 
 
 def test_a_failure_is_not_kept() -> None:
-    loading, said = _failing(OSError(24, "Too many open files"))
+    loading, states = _failing(OSError(24, "Too many open files"))
     loading.try_once()
-    assert said == ["failed"]
+    assert states == ["failed"]
     assert loading.get() == "made"
-    assert said == ["failed", "loaded"]
+    assert states == ["failed", "loaded"]
 
 
 def test_a_run_waits_through_what_passes_and_ends_when_it_is_cancelled() -> None:

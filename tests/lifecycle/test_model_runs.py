@@ -53,15 +53,15 @@ EDITS: dict[str, Callable[[Context, str], None]] = {
 def test_an_edit_makes_another_run_when_the_contract_says_so(
     context: Context, kind: OperationKind, others: set[str]
 ) -> None:
-    found = set()
+    result = set()
     for name, edit in EDITS.items():
         handle = draft(context, warm=1, cold=1)
         before = _key(context, handle, kind)
         assert _key(context, handle, kind) == before
         edit(context, handle)
         if _key(context, handle, kind) != before:
-            found.add(name)
-    assert found == others
+            result.add(name)
+    assert result == others
 
 
 def test_effort_and_what_else_was_asked_make_another_run(context: Context) -> None:

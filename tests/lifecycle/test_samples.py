@@ -14,8 +14,8 @@ from traitbench.lifecycle.context import Context
 
 def _add(context: Context, handle: str, *inputs: dict[str, Any]) -> list[int]:
     defaults: dict[str, Any] = {"trait": "warmth", "text": "a", "quality": 1.0}
-    told = [SampleInput(**defaults | fields) for fields in inputs]
-    return samples.add(context, AUTHOR, handle, SamplesCreate(samples=told)).ids
+    results = [SampleInput(**defaults | fields) for fields in inputs]
+    return samples.add(context, AUTHOR, handle, SamplesCreate(samples=results)).ids
 
 
 def _all(context: Context, handle: str, **asked: Any) -> list[Sample]:

@@ -48,9 +48,9 @@ def _score(context: Context, handle: str, *, caller: Caller = SCORER, **fields: 
 def _built(context: Context, handle: str, content: str, names: list[str] | None) -> Card:
     snapshot = versions.get(context, AUTHOR, handle, "v1").snapshot
     assert snapshot is not None
-    told = card.score(Snapshot.from_json(snapshot), context.encoder.encode, content, traits=names).to_wire()
+    result = card.score(Snapshot.from_json(snapshot), context.encoder.encode, content, traits=names).to_wire()
     metadata = {"request_id": "req_1", "version_id": "v1", "sample_ids": []}
-    return Card.model_validate(told | {"input_tokens": context.encoder.count_tokens(content), "metadata": metadata})
+    return Card.model_validate(result | {"input_tokens": context.encoder.count_tokens(content), "metadata": metadata})
 
 
 def test_a_card_is_what_the_scoring_core_says(working: Context, handle: str) -> None:
@@ -74,17 +74,17 @@ def test_a_card_is_written_as_the_scoring_core_would_have_it(
 ) -> None:
     """The same bytes as the core's own card, made without the service's writer."""
     request = ScoreRequest(content=content, traits=names)
-    told = scores.written(working, SCORER, handle, request, request_id="req_1")
-    assert told.decode() == _built(working, handle, content, names).model_dump_json()
+    result = scores.written(working, SCORER, handle, request, request_id="req_1")
+    assert result.decode() == _built(working, handle, content, names).model_dump_json()
 
 
 @pytest.mark.parametrize("content", CONTENTS)
 def test_reasons_come_behind_the_same_card(working: Context, handle: str, content: str) -> None:
-    told = scores.written(
+    request = scores.written(
         working, SCORER, handle, ScoreRequest(content=content, explain=True), request_id="req_1"
     ).decode()
     alone = _built(working, handle, content, None).model_dump_json()
-    assert told.startswith(alone.removesuffix("}") + ',"explanation":{')
+    assert request.startswith(alone.removesuffix("}") + ',"explanation":{')
 
 
 def test_the_same_text_gives_the_same_card(working: Context, handle: str) -> None:

@@ -112,12 +112,12 @@ def test_an_operation_means_in_a_state_what_the_contract_says(
 ) -> None:
     """One test for each state: a ready model takes a training, and most operations do not change its state."""
     column = STATES.index(state)
-    found, context, handle = {}, *made[state]()
+    result, context, handle = {}, *made[state]()
     for name in TABLE:
         if models.get(context, AUTHOR, handle).state != state or _is_edited(context, handle):
             context, handle = made[state]()
-        found[name] = _outcome(context, handle, CALLS[name])
-    assert found == {name: row[column] for name, row in TABLE.items()}
+        result[name] = _outcome(context, handle, CALLS[name])
+    assert result == {name: row[column] for name, row in TABLE.items()}
 
 
 def test_a_version_serves_while_its_model_is_busy_again(working: Context) -> None:

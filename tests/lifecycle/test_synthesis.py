@@ -36,11 +36,11 @@ LETTERS = (
 )
 
 
-def _defined(context: Context, *told: TraitInput) -> str:
+def _defined(context: Context, *content: TraitInput) -> str:
     handle = new_handle()
     models.create(context, AUTHOR, ModelCreate(handle=handle))
-    if told:
-        traits.add(context, AUTHOR, handle, TraitsCreate(traits=list(told)))
+    if content:
+        traits.add(context, AUTHOR, handle, TraitsCreate(traits=list(content)))
     return handle
 
 
@@ -50,8 +50,8 @@ def _warmth(context: Context) -> str:
 
 def _letters(context: Context) -> str:
     handle = _warmth(context)
-    told = [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in LETTERS]
-    samples.add(context, AUTHOR, handle, SamplesCreate(samples=told))
+    results = [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in LETTERS]
+    samples.add(context, AUTHOR, handle, SamplesCreate(samples=results))
     return handle
 
 

@@ -118,8 +118,11 @@ def test_a_queued_training_shows_as_the_models_last_operation(context: Context) 
 def test_a_trait_without_both_poles_is_refused_with_the_counts(context: Context) -> None:
     handle = draft(context, warm=2, cold=1)
     traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Clarity"), TraitInput(name="Zeal")]))
-    told = [SampleInput(trait="clarity", text="so so", quality=0.5), SampleInput(trait="zeal", text="!", quality=0.9)]
-    samples.add(context, AUTHOR, handle, SamplesCreate(samples=told))
+    results = [
+        SampleInput(trait="clarity", text="so so", quality=0.5),
+        SampleInput(trait="zeal", text="!", quality=0.9),
+    ]
+    samples.add(context, AUTHOR, handle, SamplesCreate(samples=results))
     with pytest.raises(InsufficientSamples) as caught:
         training.start(context, AUTHOR, handle, TrainRequest())
     assert caught.value.details["traits"] == {

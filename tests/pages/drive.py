@@ -59,8 +59,8 @@ def local_workbench(environment: pytest.MonkeyPatch, service: Service) -> Workbe
 def words(at: AppTest) -> str:
     """All that is written on the page, widgets aside."""
     kinds = ("title", "subheader", "markdown", "caption", "error", "info", "warning", "success", "badge")
-    found = [element for kind in kinds for element in at.get(kind)]
-    return "\n".join(str(getattr(element, "value", "")) for element in found)
+    results = [element for kind in kinds for element in at.get(kind)]
+    return "\n".join(str(getattr(element, "value", "")) for element in results)
 
 
 def charts(at: AppTest) -> list[str]:
@@ -109,20 +109,20 @@ def end_badly(context: Context, run_id: str, message: str) -> None:
 def add_version(context: Context, handle: str, client: Traitbench) -> int:
     """Give a trained model another version, learnt from every other sample, as a new search or a retraining will."""
     model, samples = client.models.get(handle), list(client.samples.list(handle))[::2]
-    learnt = preview.rehearse(model, client.traits.list(handle), samples)
+    trained = preview.rehearse(model, client.traits.list(handle), samples)
     with writing(context.engine) as connection:
         held = _held(connection, handle)
         number = models.next_version_no(connection, held.id)
         version_id = versions.add(
             connection,
-            snapshot=learnt.snapshot.to_json(),
+            snapshot=trained.snapshot.to_json(),
             model_id=held.id,
             version_no=number,
             triggered_by="retune",
-            param_hash=param_hash(learnt.snapshot),
+            param_hash=param_hash(trained.snapshot),
             sample_count=len(samples),
             run_id=None,
-            metrics=learnt.metrics | {"elapsed_s": 0.1},
+            metrics=trained.metrics | {"elapsed_s": 0.1},
             created_at=rules.now(),
         )
         models.change(connection, held.id, now=rules.now(), active_version_id=version_id)
@@ -136,8 +136,8 @@ def make_old(context: Context, handle: str) -> None:
         mine = tables.versions.c.model_id == _held(connection, handle).id
         for row in connection.execute(select(tables.versions).where(mine)).all():
             traits = {
-                key: {name: each for name, each in told.items() if name in known}
-                for key, told in row.metrics["traits"].items()
+                key: {name: each for name, each in result.items() if name in known}
+                for key, result in row.metrics["traits"].items()
             }
             old = {"auroc": row.metrics["auroc"], "effort": "high", "search": "nine directions", "traits": traits}
             this = tables.versions.c.id == row.id

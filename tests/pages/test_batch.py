@@ -90,8 +90,8 @@ def test_rows_are_put_in_order(workbench: Workbench, trained: Trained) -> None:
     at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
     at.selectbox(key="order").set_value("Lowest first").run()
     at.selectbox(key="batch.by").set_value("warmth").run()
-    found = [row["score of warmth"] for row in table(at)]
-    assert found == sorted(found)
+    results = [row["score of warmth"] for row in table(at)]
+    assert results == sorted(results)
     assert copied_link(at) == {
         "model": trained.handle,
         "version": "v1",

@@ -28,12 +28,12 @@ def opened(at: AppTest) -> set[str]:
 
 def open_links(at: AppTest) -> set[tuple[str, str]]:
     """The models that can be opened, and on which page."""
-    found = set()
+    result = set()
     for link in at.get("page_link"):
         query = dict(parse_qsl(link.proto.query_string))
         if "model" in query:
-            found.add((query["model"], link.proto.page))
-    return found
+            result.add((query["model"], link.proto.page))
+    return result
 
 
 def create(at: AppTest, name: str, description: str = "") -> AppTest:

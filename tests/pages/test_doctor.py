@@ -63,11 +63,11 @@ def test_findings_stand_in_order_of_severity_each_with_its_texts_and_what_would_
     workbench: Workbench, messy: str
 ) -> None:
     at = check(workbench, messy)
-    said = words(at)
-    assert "findings** in 23 samples: 1 error" in said
-    assert said.index("Same text at both poles") < said.index("Duplicate texts")
-    assert f"▲ warm “{WARM[1][:20]}" in said
-    assert "will be deleted" in said
+    text = words(at)
+    assert "findings** in 23 samples: 1 error" in text
+    assert text.index("Same text at both poles") < text.index("Duplicate texts")
+    assert f"▲ warm “{WARM[1][:20]}" in text
+    assert "will be deleted" in text
     assert copied_link(at) == {"model": messy, "task": "Check"}
 
 
@@ -262,10 +262,10 @@ def test_many_texts_are_read_when_one_says_so(workbench: Workbench, client: Trai
 
 def test_two_fixes_that_want_the_same_sample_do_not_both_have_it(client: Traitbench, messy: str) -> None:
     traits, samples = client.traits.list(messy), list(client.samples.list(messy))
-    found = doctor.examine(traits, samples, progress=lambda done, of: None).findings
+    result = doctor.examine(traits, samples, progress=lambda done, of: None).findings
     by_id = {sample.id: sample for sample in samples}
-    once = doctor.changes_of(found, by_id)
-    assert doctor.changes_of([*found, *found], by_id) == once
+    once = doctor.changes_of(result, by_id)
+    assert doctor.changes_of([*result, *result], by_id) == once
     assert not once.deletions & once.edits.keys()
 
 

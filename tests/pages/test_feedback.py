@@ -178,8 +178,8 @@ def taught(client: Traitbench, handle: str) -> str:
 
 
 def choices(at: AppTest) -> ButtonGroup[Any]:
-    (found,) = [group for group in at.segmented_control if str(group.key).startswith("score.feedback:")]
-    return found
+    (results,) = [group for group in at.segmented_control if str(group.key).startswith("score.feedback:")]
+    return results
 
 
 def no_feedback(at: AppTest) -> str:

@@ -50,22 +50,24 @@ PLAIN = {"selectbox", "multiselect", "text_input", "text_area", "file_uploader",
 @pytest.fixture(scope="module")
 def hostile(service: Service, trained: Trained) -> Iterator[str]:
     """The handle of the model; the words come through the service's own import."""
-    told = material.rich(json.loads(trained.client.models.export(trained.handle).model_dump_json()))
-    told["model"] |= {"description": ATTACK, "additional_terms": ATTACK, "readme_markdown": README}
-    told["model"]["upstream_sources"] = [{"name": ATTACK, "url": "javascript:pwned", ATTACK: ATTACK, "deep": [[{}]]}]
-    told["model"]["version_retention_policy"] = {"keep_unnamed": 999_999_999, "keep_first_of_month": False}
-    for place, trait in enumerate(told["traits"]):
+    document = material.rich(json.loads(trained.client.models.export(trained.handle).model_dump_json()))
+    document["model"] |= {"description": ATTACK, "additional_terms": ATTACK, "readme_markdown": README}
+    document["model"]["upstream_sources"] = [
+        {"name": ATTACK, "url": "javascript:pwned", ATTACK: ATTACK, "deep": [[{}]]}
+    ]
+    document["model"]["version_retention_policy"] = {"keep_unnamed": 999_999_999, "keep_first_of_month": False}
+    for place, trait in enumerate(document["traits"]):
         trait |= {"name": f"{ATTACK}{place}", "description": ATTACK, "positive_label": f"+{ATTACK}"}
         trait["negative_label"] = f"-{ATTACK}"
-    for sample in told["samples"]:
+    for sample in document["samples"]:
         sample["source_url"] = "javascript:pwned"
-    told["samples"][-1] |= {"text": f"{ATTACK} again", "content_sha256": None}
-    for version in told["versions"]:
+    document["samples"][-1] |= {"text": f"{ATTACK} again", "content_sha256": None}
+    for version in document["versions"]:
         _hostile_metrics(version["metrics"])
         for place, trait in enumerate(version["snapshot"]["traits"]):
             trait |= {"name": f"{ATTACK}{place}", "positive_label": f"+{ATTACK}", "negative_label": f"-{ATTACK}"}
     with Traitbench(service.base_url, service.issue(namespaces=("hostile",))) as client:
-        bundle = Bundle.model_validate_json(material.raw(material.signed(told)))
+        bundle = Bundle.model_validate_json(material.raw(material.signed(document)))
         handle = client.models.import_(bundle, handle="hostile.words").handle
         _misshape(service, client, handle)
         yield handle
@@ -160,10 +162,10 @@ def test_a_row_that_cannot_be_read_is_shown_as_such_and_the_others_stay(
 ) -> None:
     mine = "SELECT id FROM tb_models WHERE handle = ?"
     with Traitbench(service.base_url, service.issue(namespaces=("hostile",))) as client:
-        told = json.loads(client.models.export(hostile).model_dump_json())
-        for version in told["versions"]:
+        document = json.loads(client.models.export(hostile).model_dump_json())
+        for version in document["versions"]:
             version["metrics"] = {}
-        bundle = Bundle.model_validate_json(material.raw(material.signed(told)))
+        bundle = Bundle.model_validate_json(material.raw(material.signed(document)))
         lost = client.models.import_(bundle, handle="hostile.lost").handle
         aged = client.models.import_(bundle, handle="hostile.aged").handle
         try:
@@ -175,16 +177,16 @@ def test_a_row_that_cannot_be_read_is_shown_as_such_and_the_others_stay(
             )
             _in_file(service, f"UPDATE tb_traits SET kind = 'x' WHERE key = 'found' AND model_id IN ({mine})", aged)
             assert [row.item for row in client.models.list(namespace="hostile").unreadable] == [lost]
-            said = {"catalog": window.open("catalog")}
-            said |= {
+            fields = {"catalog": window.open("catalog")}
+            fields |= {
                 page: window.open(page, model=aged) for page in ("versions", "samples", "traits", "train", "model")
             }
-            said["score"] = window.open("score", model=aged, text="thank you")
+            fields["score"] = window.open("score", model=aged, text="thank you")
         finally:
             for handle in (lost, aged):
                 client.models.delete(handle)
-    assert {page: [each.message for each in at.exception] for page, at in said.items() if at.exception} == {}
-    shown = {page: words(at).replace("\\", "") for page, at in said.items()}
+    assert {page: [each.message for each in at.exception] for page, at in fields.items() if at.exception} == {}
+    shown = {page: words(at).replace("\\", "") for page, at in fields.items()}
     assert "hostile.lost** cannot be read: its JSON is damaged" in shown["catalog"]
     assert "The active version cannot be read" in shown["catalog"]
     assert "v3** cannot be read: a time is not between 1970 and 9998" in shown["versions"]

@@ -26,30 +26,30 @@ def test_nothing_is_explained_unless_one_asks(workbench: Workbench, trained: Tra
 
 def test_the_text_is_highlighted_by_what_its_parts_add(workbench: Workbench, trained: Trained) -> None:
     at = asked(workbench.open("score", model=trained.handle, text=TEXT))
-    told = (trained.client.scores.score(trained.handle, TEXT, explain=True).explanation or {})["warmth"]
+    result = (trained.client.scores.score(trained.handle, TEXT, explain=True).explanation or {})["warmth"]
     assert "&lt;b&gt;No&lt;/b&gt;" in html(at)
     assert "<b>No" not in html(at)
-    for piece in (piece for part in told.parts for piece in part.pieces or [part]):
+    for piece in (piece for part in result.parts for piece in part.pieces or [part]):
         assert f"{piece.contribution:+.2f}".replace("-0.00", "+0.00") in html(at)
     at.segmented_control(key="score.why_by").set_value("sentences").run()
-    assert f"{told.parts[0].contribution:+.2f}" in html(at)
+    assert f"{result.parts[0].contribution:+.2f}" in html(at)
 
 
 def test_the_numbers_are_there_as_a_table(workbench: Workbench, trained: Trained) -> None:
     at = asked(workbench.open("score", model=trained.handle, text=TEXT))
     at.toggle(key="score.why_as_table").set_value(True).run()
     table = at.dataframe[0].value
-    told = (trained.client.scores.score(trained.handle, TEXT, explain=True).explanation or {})["warmth"]
+    result = (trained.client.scores.score(trained.handle, TEXT, explain=True).explanation or {})["warmth"]
     sentences = table[table["Part"] == "sentence"]
-    assert sentences["Adds"].tolist() == [part.contribution for part in told.parts]
-    assert sentences["Text"].tolist() == [part.text for part in told.parts]
+    assert sentences["Adds"].tolist() == [part.contribution for part in result.parts]
+    assert sentences["Text"].tolist() == [part.text for part in result.parts]
 
 
 def test_samples_like_the_text_are_shown_by_pole(workbench: Workbench, trained: Trained) -> None:
     at = asked(workbench.open("score", model=trained.handle, text=WARM[0]))
-    told = (trained.client.scores.score(trained.handle, WARM[0], explain=True).explanation or {})["warmth"]
-    assert told.nearest is not None
-    assert f"**{told.nearest.positive[0].similarity:.2f}** \\#{told.nearest.positive[0].id}" in words(at)
+    result = (trained.client.scores.score(trained.handle, WARM[0], explain=True).explanation or {})["warmth"]
+    assert result.nearest is not None
+    assert f"**{result.nearest.positive[0].similarity:.2f}** \\#{result.nearest.positive[0].id}" in words(at)
 
 
 def test_a_scoring_key_sees_reasons_and_no_samples(

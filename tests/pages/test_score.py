@@ -154,11 +154,11 @@ def test_before_the_first_training_it_says_what_a_training_would(
     make_draft(client, handle)
     at = workbench.open("score", model=handle, text=KIND)
     assert "Rehearsal from 20 samples (nothing is stored)" in words(at)
-    said = at.metric[0].value
+    result = at.metric[0].value
     assert client.models.get(handle).state == "draft"
     client.models.train(handle)
     client.models.wait(handle)
-    assert str(client.scores.score(handle, KIND).composite) == said
+    assert str(client.scores.score(handle, KIND).composite) == result
 
 
 def test_a_large_draft_is_read_when_one_asks_for_it(workbench: Workbench, client: Traitbench, namespace: str) -> None:

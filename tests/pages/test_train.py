@@ -106,11 +106,15 @@ def test_a_ready_model_shows_what_was_tried_and_gained_and_what_more_samples_wou
     workbench: Workbench, trained: Trained
 ) -> None:
     at = workbench.open("train", model=trained.handle)
-    told = trained.client.versions.get(trained.handle).metrics.traits["warmth"].model_dump()
+    document = trained.client.versions.get(trained.handle).metrics.traits["warmth"].model_dump()
     row = next(each.value for each in at.dataframe if "Tried" in each.value).iloc[0].to_dict()
-    assert (row["Trait"], row["Tried"], row["Gained"]) == ("Warmth", told["search"]["tried"], told["search"]["gained"])
-    assert (row["Label weight"], row["Why"]) == (told["labels"]["share"], told["labels"]["why"])
-    assert f"20 more samples: AUROC {told['forecast']['auroc']:.2f} (between" in words(at)
+    assert (row["Trait"], row["Tried"], row["Gained"]) == (
+        "Warmth",
+        document["search"]["tried"],
+        document["search"]["gained"],
+    )
+    assert (row["Label weight"], row["Why"]) == (document["labels"]["share"], document["labels"]["why"])
+    assert f"20 more samples: AUROC {document['forecast']['auroc']:.2f} (between" in words(at)
     assert "Learning curves, calibration and tiers" in links(at)
 
 

@@ -122,8 +122,8 @@ def test_a_new_trait_never_overwrites_one_that_was_renamed(
     at = workbench.open("traits", model=handle)
     at.button(key="traits.new").click().run()
     fill(at, f"traits.form.{handle}.:0", name="Warmth")
-    found = [(trait.key, trait.name) for trait in client.traits.list(handle)]
-    assert found == [("warmth", "Friendliness"), ("warmth_2", "Warmth")]
+    results = [(trait.key, trait.name) for trait in client.traits.list(handle)]
+    assert results == [("warmth", "Friendliness"), ("warmth_2", "Warmth")]
 
 
 def test_a_trait_goes_only_after_the_question_which_names_its_samples(
@@ -210,33 +210,33 @@ def test_what_is_discovered_is_shown_with_its_figures_and_typical_texts_edited_a
     assert "Discovering traits" in words(at)
     assert client.models.wait(replies).state == "draft"
     at.run()
-    found = [trait for trait in client.traits.list(replies) if trait.kind == "intrinsic"]
-    assert found
-    said = words(at)
-    assert f"{len(found)} discovered trait" in said
-    assert said.count("Discovered") == len(found)
-    for trait in found:
+    results = [trait for trait in client.traits.list(replies) if trait.kind == "intrinsic"]
+    assert results
+    result = words(at)
+    assert f"{len(results)} discovered trait" in result
+    assert result.count("Discovered") == len(results)
+    for trait in results:
         assert trait.discrimination is not None
-        assert f"**Discrimination {trait.discrimination:.2f}:**" in said
-        assert "on held-out texts" in said
+        assert f"**Discrimination {trait.discrimination:.2f}:**" in result
+        assert "on held-out texts" in result
     texts = {sample.id: sample.text for sample in client.samples.list(replies)}
-    anchors = found[0].anchor_sample_ids
+    anchors = results[0].anchor_sample_ids
     assert anchors is not None
-    assert texts[anchors.positive[0]].split(",")[0][:40] in said.replace("\\", "")
-    assert "needs at least one sample" not in said
+    assert texts[anchors.positive[0]].split(",")[0][:40] in result.replace("\\", "")
+    assert "needs at least one sample" not in result
 
     discover(at)
     assert "already ran on these samples with this effort" in at.info[-1].value
     assert at.radio(key="discover.effort").value == "low"
 
     at = workbench.open("traits", model=replies)
-    at.button(key=f"traits.edit.{found[0].key}").click().run()
-    fill(at, f"traits.form.{replies}.{found[0].key}:0", name="Money matters")
-    at.button(key=f"traits.delete.{found[1].key}").click().run()
+    at.button(key=f"traits.edit.{results[0].key}").click().run()
+    fill(at, f"traits.form.{replies}.{results[0].key}:0", name="Money matters")
+    at.button(key=f"traits.delete.{results[1].key}").click().run()
     at.button(key="traits.delete.yes").click().run()
     left = {trait.key: trait.name for trait in client.traits.list(replies)}
-    assert left[found[0].key] == "Money matters"
-    assert found[1].key not in left
+    assert left[results[0].key] == "Money matters"
+    assert results[1].key not in left
 
     client.models.delete(replies)
     at = workbench.open("traits", model=replies)
@@ -245,7 +245,7 @@ def test_what_is_discovered_is_shown_with_its_figures_and_typical_texts_edited_a
     at.button(key="catalog.create").click().run()
     copied = client.traits.list(f"{replies.split('.')[0]}.copy")
     assert {trait.key: trait.name for trait in copied} == left
-    assert [trait.kind for trait in copied].count("intrinsic") == len(found) - 1
+    assert [trait.kind for trait in copied].count("intrinsic") == len(results) - 1
 
 
 def test_a_discovery_that_failed_says_why(

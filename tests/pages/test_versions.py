@@ -161,11 +161,11 @@ def test_details_show_for_each_trait_how_far_its_scores_can_be_trusted(workbench
 
 def test_details_say_what_was_tried_and_what_the_faster_modes_cost(workbench: Workbench, twice: Trained) -> None:
     at = workbench.open("versions", model=twice.handle, view="Details", version="v1")
-    told = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].model_dump()
-    assert f"**{told['search']['tried']} settings tried.**" in words(at)
+    document = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].model_dump()
+    assert f"**{document['search']['tried']} settings tried.**" in words(at)
     modes = frame(at, "Mode")
     assert modes["Mode"].tolist() == ["Full", "Layer 4 only", "Static"]
-    price = told["modes"]["layer4"]["auroc"] - told["auroc"]
+    price = document["modes"]["layer4"]["auroc"] - document["auroc"]
     assert modes["Against full"].tolist()[1] == pytest.approx(price)
     assert "**Layer 4 only**: AUROC " in words(at)
 
@@ -250,11 +250,11 @@ def test_the_comparison_says_how_both_were_made_and_what_came_of_it(workbench: W
 def test_every_figure_of_both_stands_side_by_side_with_its_change(workbench: Workbench, twice: Trained) -> None:
     at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
     table = frame(at, "Figure").set_index("Figure")
-    told = [
+    document = [
         twice.client.versions.get(twice.handle, name).metrics.traits["warmth"].model_dump() for name in ("v1", "v2")
     ]
-    assert [table.loc["Brier", name] for name in ("v1", "v2")] == pytest.approx([each["brier"] for each in told])
-    assert table.loc["Brier", "Change"] == pytest.approx(told[1]["brier"] - told[0]["brier"])
+    assert [table.loc["Brier", name] for name in ("v1", "v2")] == pytest.approx([each["brier"] for each in document])
+    assert table.loc["Brier", "Change"] == pytest.approx(document[1]["brier"] - document[0]["brier"])
     assert sum("Held-out scores by tier" in html.proto.body for html in at.get("html")) == 2
 
 
@@ -304,8 +304,8 @@ def test_a_version_that_the_next_model_lacks_gives_way_to_the_active_one(
 
 def frame(at: AppTest, column: str) -> pd.DataFrame:
     """The table that has this column."""
-    found: pd.DataFrame = next(each.value for each in at.dataframe if column in each.value)
-    return found
+    result: pd.DataFrame = next(each.value for each in at.dataframe if column in each.value)
+    return result
 
 
 def ready(client: Traitbench, handle: str) -> str:

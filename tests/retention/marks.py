@@ -34,7 +34,7 @@ def forms(marked: str) -> Iterator[bytes]:
         yield from _in_base64(text.encode())
 
 
-def found(texts: Mapping[str, bytes], marks: Iterable[str]) -> list[str]:
+def marks_in(texts: Mapping[str, bytes], marks: Iterable[str]) -> list[str]:
     """Which marks occur in which bytes, by the names of the bytes."""
     marked = {name: raw for name, raw in texts.items() if _holds(raw, STEM)}
     return [f"{each} in {name}" for each in marks for name, raw in marked.items() if _holds(raw, each)]
@@ -52,8 +52,8 @@ def rows(engine: Engine) -> dict[str, bytes]:
     schemas = set(inspector.get_schema_names()) - {"information_schema", "pg_catalog"}
     places = [f'"{schema}"."{table}"' for schema in schemas for table in inspector.get_table_names(schema)]
     with reading(engine) as connection:
-        told = {place: connection.exec_driver_sql(f"SELECT * FROM {place}").all() for place in places}
-    return {place: b"\n".join(_raw(value) for row in found for value in row) for place, found in told.items()}
+        fields = {place: connection.exec_driver_sql(f"SELECT * FROM {place}").all() for place in places}
+    return {place: b"\n".join(_raw(value) for row in result for value in row) for place, result in fields.items()}
 
 
 def _holds(raw: bytes, marked: str) -> bool:

@@ -29,7 +29,7 @@ from tests.contexts import ON_SQLITE, fresh_settings, opened, until
 from tests.contract.world import served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from tests.patience import PATIENCE_S
-from tests.retention.marks import files, found, mark, rows
+from tests.retention.marks import files, mark, marks_in, rows
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -81,8 +81,8 @@ class Passing:
         """A call that is answered by this status."""
         answer = self.http.request(method, path, **request)
         assert answer.status_code == status, answer.text
-        told = {"body": answer.content, "headers": repr(answer.headers.raw).encode()}
-        assert repeated or found(told, self.words) == []
+        fields = {"body": answer.content, "headers": repr(answer.headers.raw).encode()}
+        assert repeated or marks_in(fields, self.words) == []
 
 
 @ON_SQLITE
@@ -98,29 +98,29 @@ def test_what_went_in_by_any_way_is_in_no_file_and_in_no_word_said(tmp_path: Pat
         derived = _derived(home)
         before = look()
         file, log = (before[str(home / name)] for name in ("traitbench.db", "traitbench.db-wal"))
-        assert [word for word in KEPT if not found({"the file": file}, [word])] == []
-        assert found({"the log": log}, KEPT) != []
+        assert [word for word in KEPT if not marks_in({"the file": file}, [word])] == []
+        assert marks_in({"the log": log}, KEPT) != []
         assert [word for word in derived if not _holding(before, word)] == []
-        assert found(before, passing.words) == []
+        assert marks_in(before, passing.words) == []
 
         client.models.train("local.flight", effort="max")
         until(lambda: _is_running(client, "local.flight"), what="the run to begin")
         for handle in ("local.flight", "local.kept", "local.copied", "local.draft"):
             assert client.models.update(handle, zero_data_retention=True).zero_data_retention
-        assert found(look(), KEPT) == []
+        assert marks_in(look(), KEPT) == []
         assert [word for word in derived if _holding(look(), word)] == []
         _is_forgotten(client)
 
         _score_and_err(passing, "local.kept")
         _refuse_feedback(passing)
         _be_born(client)
-        until(lambda: not found(look(), [BORN]), what="the log to be emptied")
-        assert found(look(), (*KEPT, *passing.words)) == []
+        until(lambda: not marks_in(look(), [BORN]), what="the log to be emptied")
+        assert marks_in(look(), (*KEPT, *passing.words)) == []
     with start("second") as process, process.client() as client:
         assert client.models.get("local.kept").state == "ready"
         assert client.scores.score("local.kept", "Thank you.").scores
-        assert found(look(), (*KEPT, BORN, *passing.words)) == []
-    assert found(files(home, temporary) | printed, (*KEPT, BORN, *passing.words)) == []
+        assert marks_in(look(), (*KEPT, BORN, *passing.words)) == []
+    assert marks_in(files(home, temporary) | printed, (*KEPT, BORN, *passing.words)) == []
     assert INNOCENT.encode() in look()[str(home / "traitbench.db")]
 
 
@@ -130,9 +130,9 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
     caplog.set_level(logging.DEBUG)
     # At DEBUG it logs every row that it reads.
     caplog.set_level(logging.INFO, "sqlalchemy")
-    told, address, passing = mark("told"), mark("address"), [mark("fetched"), mark("compared"), mark("extracted")]
+    result, address, passing = mark("told"), mark("address"), [mark("fetched"), mark("compared"), mark("extracted")]
     with (
-        serve(lambda request: [_letter(request, [told, *passing])]) as site,
+        serve(lambda request: [_letter(request, [result, *passing])]) as site,
         fresh_settings(tmp_path / "home") as settings,
         opened(settings, runs=True) as context,
         served(
@@ -155,19 +155,19 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
 
         _train(client, "local.told", "plain")
         fetch()
-        assert found(look(), [address, *passing]) == []
-        client.scores.score("local.told", url(told), feedback={"warmth": 1})
-        assert [word for word in (told, address) if not found(rows(context.engine), [word])] == []
+        assert marks_in(look(), [address, *passing]) == []
+        client.scores.score("local.told", url(result), feedback={"warmth": 1})
+        assert [word for word in (result, address) if not marks_in(rows(context.engine), [word])] == []
         assert client.models.update("local.told", zero_data_retention=True).zero_data_retention
-        assert found(look(), [told, address, *passing]) == []
+        assert marks_in(look(), [result, address, *passing]) == []
         fetch()
         with pytest.raises(FeatureUnavailable):
-            client.scores.score("local.told", url(told), feedback={"warmth": 1})
-        assert found(look(), [told, address, *passing]) == []
+            client.scores.score("local.told", url(result), feedback={"warmth": 1})
+        assert marks_in(look(), [result, address, *passing]) == []
     printed = capfd.readouterr()
-    said = {"log": caplog.text.encode(), "stdout": printed.out.encode(), "stderr": printed.err.encode()}
-    assert said["log"]
-    assert found(said | files(tmp_path), [told, address, *passing]) == []
+    output = {"log": caplog.text.encode(), "stdout": printed.out.encode(), "stderr": printed.err.encode()}
+    assert output["log"]
+    assert marks_in(output | files(tmp_path), [result, address, *passing]) == []
 
 
 # ---- the ways in -----------------------------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ def _is_forgotten(client: Traitbench) -> None:
         assert client.samples.list(handle).items == []
         assert {trait.sample_count for trait in client.traits.list(handle)} == {0}
         shown = [client.models.export(handle).model_dump_json(), client.models.card(handle)]
-        assert found({handle: "".join(shown).encode()}, KEPT) == []
+        assert marks_in({handle: "".join(shown).encode()}, KEPT) == []
     flight = client.models.get("local.flight").last_operation
     assert flight is not None
     assert flight.error is not None
@@ -341,9 +341,9 @@ def _add(client: Traitbench, handle: str, word: str, *, times: int = 1) -> None:
     client.samples.add(
         handle,
         [
-            SampleInput(trait="warmth", text=said.format(f"{word} {own}{thing} {number}"), quality=quality)
+            SampleInput(trait="warmth", text=result.format(f"{word} {own}{thing} {number}"), quality=quality)
             for number in range(times)
-            for quality, said in POLES
+            for quality, result in POLES
             for texts, own in things
             for thing in texts
         ],

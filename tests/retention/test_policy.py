@@ -168,12 +168,12 @@ def test_whatever_happens_the_versions_that_stay_are_those_of_the_rule(
     context: Context, first: datetime, events: list[tuple[str, Any]]
 ) -> None:
     handle, history = draft(context), History()
-    for _ in _told(context, handle, history, [("version", first), *events]):
+    for _ in _policies(context, handle, history, [("version", first), *events]):
         assert _numbers(context, handle) == sorted(history.created, reverse=True)
         assert models.get(context, AUTHOR, handle).version_no == history.active
 
 
-def _told(context: Context, handle: str, history: History, events: list[tuple[str, Any]]) -> Iterator[None]:
+def _policies(context: Context, handle: str, history: History, events: list[tuple[str, Any]]) -> Iterator[None]:
     for event, value in events:
         if event == "version":
             history.active = _add_version(context, handle, value)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.contexts import AUTHOR, ON_SQLITE, draft, fresh_settings, opened
-from tests.retention.marks import files, found, mark
+from tests.retention.marks import files, mark, marks_in
 from traitbench.contract.models import ModelUpdate
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.lifecycle import models, samples
@@ -38,12 +38,12 @@ def test_no_page_of_the_file_holds_a_purged_text_however_samples_came_and_went(c
         word, rng = mark(f"gap{seed:03}"), random.Random(seed)
         purged, other = draft(context), draft(context)
         for _ in range(rng.randint(4, 12)):
-            handle, said = rng.choice(((purged, word), (other, "innocent")))
-            rng.choice((_add, _add, _add, _remove))(context, handle, said, rng)
+            handle, text = rng.choice(((purged, word), (other, "innocent")))
+            rng.choice((_add, _add, _add, _remove))(context, handle, text, rng)
         _add(context, purged, word, rng)
-        assert found(files(home), [word])
+        assert marks_in(files(home), [word])
         models.update(context, AUTHOR, purged, ModelUpdate(zero_data_retention=True))
-        assert found(files(home), [word]) == []
+        assert marks_in(files(home), [word]) == []
 
 
 def _add(context: Context, handle: str, word: str, rng: random.Random) -> None:

@@ -45,8 +45,8 @@ TRAIN, RETUNE = TrainRequest(effort="low"), TrainRequest(effort="low", reoptimiz
 
 def _tell(context: Context, handle: str, *, mark: str = MARK) -> None:
     """Samples with a unique word."""
-    told = [(text, 1.0) for text in WARM] + [(text, 0.0) for text in COLD]
-    inputs = [SampleInput(trait="warmth", text=f"{mark} {text}", quality=quality) for text, quality in told]
+    results = [(text, 1.0) for text in WARM] + [(text, 0.0) for text in COLD]
+    inputs = [SampleInput(trait="warmth", text=f"{mark} {text}", quality=quality) for text, quality in results]
     samples.add(context, AUTHOR, handle, SamplesCreate(samples=inputs))
 
 
@@ -167,8 +167,8 @@ def test_switched_off_it_brings_nothing_back_and_feedback_is_kept_again(context:
     shown = models.update(context, AUTHOR, handle, OFF)
     assert not shown.zero_data_retention
     assert samples.list_samples(context, AUTHOR, handle).items == []
-    said = ScoreRequest(content="thank you", feedback={"warmth": 1})
-    assert len(scores.score(context, AUTHOR, handle, said, request_id="req").metadata.sample_ids) == 1
+    request = ScoreRequest(content="thank you", feedback={"warmth": 1})
+    assert len(scores.score(context, AUTHOR, handle, request, request_id="req").metadata.sample_ids) == 1
     assert models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=None)) == models.get(
         context, AUTHOR, handle
     )
@@ -177,8 +177,8 @@ def test_switched_off_it_brings_nothing_back_and_feedback_is_kept_again(context:
 def test_feedback_that_waits_is_purged_and_never_learnt(context: Context) -> None:
     handle = trained_here(context)
     for i in range(9):
-        said = ScoreRequest(content=f"{MARK} {i}", feedback={"warmth": i % 2})
-        scores.score(context, AUTHOR, handle, said, request_id="req")
+        request = ScoreRequest(content=f"{MARK} {i}", feedback={"warmth": i % 2})
+        scores.score(context, AUTHOR, handle, request, request_id="req")
     models.update(context, AUTHOR, handle, ON)
     assert _files(context) == []
     retraining.sweep(context.engine, context.runs, context.settings)

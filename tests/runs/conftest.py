@@ -70,22 +70,22 @@ class Yard:
     def run(self, run_id: str) -> runs.RunRow:
         """A run from our record."""
         with reading(self.engine) as connection:
-            found = runs.read(connection, run_id)
-        assert found is not None
-        return found
+            result = runs.read(connection, run_id)
+        assert result is not None
+        return result
 
     def state(self, model_id: int) -> str:
         """The state of a model."""
         with reading(self.engine) as connection:
-            found = models.find_by_id(connection, model_id)
-        assert found is not None
-        return found.state
+            result = models.find_by_id(connection, model_id)
+        assert result is not None
+        return result.state
 
     def wait(self, run_id: str, status: str = "succeeded") -> None:
         """Wait until a run has a status."""
         until(lambda: self.run(run_id).status == status, what=f"{run_id} to be {status}")
 
-    def said(self, *words: str) -> list[str]:
+    def log_lines(self, *words: str) -> list[str]:
         """The lines of the log that contain all these words."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         return [line for line in lines if set(words) <= set(line.split())]
@@ -114,12 +114,12 @@ def start_worker(yard: Yard) -> Iterator[StartWorker]:
     ) -> subprocess.Popen[bytes]:
         process = subprocess.Popen([sys.executable, "-m", "tests.runs.process"], cwd=ROOT, stdin=subprocess.PIPE)
         started.append(process)
-        told: dict[str, object] = {"executor_id": executor_id, "steps": steps, "expiry_s": expiry_s, "keep_s": keep_s}
-        told |= {"url": yard.settings.database_url, "log": str(yard.log)}
+        fields: dict[str, object] = {"executor_id": executor_id, "steps": steps, "expiry_s": expiry_s, "keep_s": keep_s}
+        fields |= {"url": yard.settings.database_url, "log": str(yard.log)}
         assert process.stdin is not None
-        process.stdin.write(json.dumps(told).encode() + b"\n")
+        process.stdin.write(json.dumps(fields).encode() + b"\n")
         process.stdin.flush()
-        until(lambda: yard.said(executor_id, "ready"), what=f"{executor_id} to be ready")
+        until(lambda: yard.log_lines(executor_id, "ready"), what=f"{executor_id} to be ready")
         return process
 
     yield start

@@ -56,16 +56,18 @@ class HangingLabels(LabelAxes):
 
 
 def main() -> None:
-    told = json.loads(sys.stdin.buffer.readline())
-    heartbeat = Heartbeat(every_s=0.2, longest_step_s=2.0) if told.get("hangs") else Heartbeat()
+    document = json.loads(sys.stdin.buffer.readline())
+    heartbeat = Heartbeat(every_s=0.2, longest_step_s=2.0) if document.get("hangs") else Heartbeat()
     heartbeat.start()
     Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
-    engine = open_engine(told["url"])
-    encoder = Brittle(load_encoder("ngrams", cache=Path(told["cache"])), told["poison"])
-    labels = HangingLabels() if told.get("hangs") else None
+    engine = open_engine(document["url"])
+    encoder = Brittle(load_encoder("ngrams", cache=Path(document["cache"])), document["poison"])
+    labels = HangingLabels() if document.get("hangs") else None
     bodies = {"train": partial(training.run, engine, encoder, labels=labels)}
-    deaths = [WorkerExit.from_json(each) for each in told.get("deaths", ())]
-    worker = Worker(engine, told["url"], told["executor_id"], bodies, model_runs.fail, deaths=deaths, tell=heartbeat.at)
+    deaths = [WorkerExit.from_json(each) for each in document.get("deaths", ())]
+    worker = Worker(
+        engine, document["url"], document["executor_id"], bodies, model_runs.fail, deaths=deaths, tell=heartbeat.at
+    )
     serve(worker, ready=heartbeat.ready, judged=heartbeat.judged)
     os._exit(1)
 

@@ -18,21 +18,21 @@ from traitbench.store.engine import open_engine, writing
 
 
 def main() -> None:
-    told = json.loads(sys.stdin.buffer.readline())
-    log = Path(told["log"])
-    engine = open_engine(told["url"])
+    document = json.loads(sys.stdin.buffer.readline())
+    log = Path(document["log"])
+    engine = open_engine(document["url"])
 
     def write(*words: object) -> None:
         with log.open("a") as file:
-            file.write(" ".join(map(str, (told["executor_id"], *words))) + "\n")
+            file.write(" ".join(map(str, (document["executor_id"], *words))) + "\n")
 
     def count(execution: Execution) -> None:
         write("begins", execution.run.id)
-        for step in range(told["steps"]):
+        for step in range(document["steps"]):
             time.sleep(0.05)
-            execution.report("counting", step, told["steps"], fraction=step / told["steps"])
+            execution.report("counting", step, document["steps"], fraction=step / document["steps"])
         with writing(engine) as connection:
-            execution.succeed(connection, phase="counting", total=told["steps"])
+            execution.succeed(connection, phase="counting", total=document["steps"])
         write("ends", execution.run.id)
 
     def note(event: str, arguments: tuple[object, ...]) -> None:
@@ -41,8 +41,10 @@ def main() -> None:
 
     sys.addaudithook(note)
     Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
-    worker = Worker(engine, told["url"], told["executor_id"], {"train": count}, model_runs.fail)
-    intervals = WatchdogIntervals(heartbeat_s=0.2, expiry_s=told["expiry_s"], reconcile_every=2, keep_s=told["keep_s"])
+    worker = Worker(engine, document["url"], document["executor_id"], {"train": count}, model_runs.fail)
+    intervals = WatchdogIntervals(
+        heartbeat_s=0.2, expiry_s=document["expiry_s"], reconcile_every=2, keep_s=document["keep_s"]
+    )
     serve(worker, ready=lambda: write("ready"), intervals=intervals)
     write("buried")
     os._exit(1)

@@ -22,9 +22,9 @@ from traitbench.store.engine import reading, sqlite_file, writing
 
 def _queued(yard: Yard) -> dict[str, str | None]:
     client = DBOSClient(system_database_url=engine_url(yard.settings.database_url), serializer=SERIALIZER, lazy=True)
-    found = {workflow.workflow_id: workflow.app_version for workflow in client.list_workflows()}
+    values = {workflow.workflow_id: workflow.app_version for workflow in client.list_workflows()}
     client.destroy()
-    return found
+    return values
 
 
 def _pause(process: "subprocess.Popen[bytes]", yard: Yard) -> None:
@@ -70,36 +70,36 @@ def test_runs_are_executed_once_each_and_nothing_is_sent_anywhere(yard: Yard, st
     yard.service.cancel(cancelled)
     for run_id in queued:
         yard.wait(run_id)
-    assert [len(yard.said("begins", run_id)) for run_id in queued] == [1] * 5
+    assert [len(yard.log_lines("begins", run_id)) for run_id in queued] == [1] * 5
     assert [yard.run(run_id).attempts for run_id in queued] == [1] * 5
     yard.wait(cancelled, "failed")
-    assert yard.said("begins", cancelled) == []
+    assert yard.log_lines("begins", cancelled) == []
     if sqlite_file(yard.settings.database_url):
-        assert yard.said("connects") == []
+        assert yard.log_lines("connects") == []
 
 
 def test_the_same_worker_goes_on_where_it_was_killed(yard: Yard, start_worker: StartWorker) -> None:
     first = start_worker("one", steps=40)
     run_id = yard.queue(yard.model())
-    until(lambda: yard.said("begins", run_id), what="the run to begin")
+    until(lambda: yard.log_lines("begins", run_id), what="the run to begin")
     first.kill()
     first.wait()
     start_worker("one", steps=2)
     yard.wait(run_id)
     assert yard.run(run_id).attempts == 2
-    assert len(yard.said("ends", run_id)) == 1
+    assert len(yard.log_lines("ends", run_id)) == 1
 
 
 def test_another_worker_takes_over_from_a_dead_one(yard: Yard, start_worker: StartWorker) -> None:
     dead = start_worker("dead", steps=100)
     queued = [yard.queue(yard.model()) for _ in range(4)]
-    until(lambda: yard.said("dead", "begins"), what="a run to begin")
+    until(lambda: yard.log_lines("dead", "begins"), what="a run to begin")
     dead.kill()
     dead.wait()
     start_worker("living", expiry_s=2.0)
     for run_id in queued:
         yard.wait(run_id)
-    assert all(len(yard.said("living", "ends", run_id)) == 1 for run_id in queued)
+    assert all(len(yard.log_lines("living", "ends", run_id)) == 1 for run_id in queued)
     with reading(yard.engine) as connection:
         assert workers.known(connection) == {"living"}
 
@@ -107,15 +107,15 @@ def test_another_worker_takes_over_from_a_dead_one(yard: Yard, start_worker: Sta
 def test_a_worker_that_was_taken_for_dead_can_write_no_more(yard: Yard, start_worker: StartWorker) -> None:
     paused = start_worker("paused", steps=100, expiry_s=1.5)
     run_id = yard.queue(yard.model())
-    until(lambda: yard.said("paused", "begins", run_id), what="the run to begin")
+    until(lambda: yard.log_lines("paused", "begins", run_id), what="the run to begin")
     start_worker("living", steps=4, expiry_s=1.5)
     _pause(paused, yard)
-    until(lambda: yard.said("living", "begins", run_id), what="the takeover")
+    until(lambda: yard.log_lines("living", "begins", run_id), what="the takeover")
     paused.send_signal(signal.SIGCONT)
     yard.wait(run_id)
     assert paused.wait(timeout=PATIENCE_S) == 1
-    assert yard.said("paused", "buried")
-    assert [line.split()[0] for line in yard.said("ends", run_id)] == ["living"]
+    assert yard.log_lines("paused", "buried")
+    assert [line.split()[0] for line in yard.log_lines("ends", run_id)] == ["living"]
 
 
 def test_what_the_engine_has_lost_is_queued_again_and_what_it_has_ended_is_settled(

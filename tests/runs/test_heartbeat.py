@@ -68,8 +68,8 @@ def test_who_is_alone_has_no_other_beside_and_is_let_in_before_later_ones() -> N
             until_told.wait(PATIENCE_S)
 
     threads = []
-    for name, alone, told in (("first", False, leave), ("alone", True, leave_alone), ("later", False, leave)):
-        threads.append(Thread(target=stay, args=(name, alone, told)))
+    for name, alone, result in (("first", False, leave), ("alone", True, leave_alone), ("later", False, leave)):
+        threads.append(Thread(target=stay, args=(name, alone, result)))
         threads[-1].start()
         time.sleep(0.1)
     assert order == ["first"]

@@ -23,9 +23,9 @@ def poisoned(yard: Yard, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
     """A yard whose service runs real trainings, with an encoder that crashes, or `hangs`, on one text."""
     # The tests are not installed, and a worker does not import from its working directory.
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    told = {"url": yard.settings.database_url, "cache": str(yard.settings.cache), "poison": POISON}
-    told |= {"hangs": getattr(request, "param", "")}
-    service = Runs(yard.settings.database_url, module="tests.runs.poison", greeting=told)
+    fields = {"url": yard.settings.database_url, "cache": str(yard.settings.cache), "poison": POISON}
+    fields |= {"hangs": getattr(request, "param", "")}
+    service = Runs(yard.settings.database_url, module="tests.runs.poison", greeting=fields)
     service.start()
     yield replace(yard, service=service)
     service.close()
@@ -124,12 +124,12 @@ SAID: list[tuple[Cause, WorkItem, str, str]] = [
 
 
 def test_the_model_says_what_happened_where_and_what_to_do(yard: Yard) -> None:
-    for cause, place, said, way_out in SAID:
+    for cause, place, text, way_out in SAID:
         model_id = yard.model()
         _blamed(yard, model_id, yard.record(model_id), cause, place, place)
         error = _operation(yard, model_id).error
         assert error is not None
-        assert said in error.message
+        assert text in error.message
         assert way_out in error.message
 
 

@@ -25,10 +25,10 @@ def test_a_task_has_its_turn_again_and_again_even_if_one_fails() -> None:
 
 
 def test_what_went_wrong_is_said_without_what_the_error_says(caplog: pytest.LogCaptureFixture) -> None:
-    told = "a very private text"
+    result = "a very private text"
 
     def task() -> None:
-        raise RuntimeError(told)
+        raise RuntimeError(result)
 
     with caplog.at_level(logging.WARNING):
         turn(Schedule("tests", 1.0, task))

@@ -148,8 +148,8 @@ def test_a_worker_that_ends_by_its_own_doing_is_replaced_and_the_next_one_is_tol
 ) -> None:
     supervisor = Supervisor([sys.executable, "-c", HOLDS, does, str(tmp_path / "told")], {"a": 1}, silence_s=2.0)
     supervisor.start()
-    until(lambda: _told(tmp_path)[1:], what="a second child")
-    assert _told(tmp_path)[:2] == [
+    until(lambda: _lines(tmp_path)[1:], what="a second child")
+    assert _lines(tmp_path)[:2] == [
         {"a": 1},
         {"a": 1, "deaths": [{"cause": cause, "places": {"run_1": WorkItem("encoding", samples=(7,)).to_json()}}]},
     ]
@@ -157,9 +157,9 @@ def test_a_worker_that_ends_by_its_own_doing_is_replaced_and_the_next_one_is_tol
     child = supervisor.pid
     assert child is not None
     os.kill(child, signal.SIGKILL)
-    until(lambda: _told(tmp_path)[2:], what="a third child")
+    until(lambda: _lines(tmp_path)[2:], what="a third child")
     supervisor.stop()
-    assert _told(tmp_path)[2] == {"a": 1}
+    assert _lines(tmp_path)[2] == {"a": 1}
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP])
@@ -179,9 +179,9 @@ def test_a_worker_that_is_killed_or_stopped_from_outside_is_replaced_and_no_run_
             assert not _alive(child)
     until(supervisor.ready, what="the last child to be ready")
     supervisor.stop()
-    greetings = _told(tmp_path)
+    greetings = _lines(tmp_path)
     assert len(greetings) > 1
-    assert all(told == {"a": 1} for told in greetings)
+    assert all(result == {"a": 1} for result in greetings)
 
 
 def test_the_parent_knows_how_long_its_worker_has_said_nothing() -> None:
@@ -196,7 +196,7 @@ def test_the_parent_knows_how_long_its_worker_has_said_nothing() -> None:
     assert supervisor.silent_s() is None
 
 
-def _told(folder: Path) -> list[dict[str, object]]:
+def _lines(folder: Path) -> list[dict[str, object]]:
     file = folder / "told"
     lines = file.read_text().split("\n")[:-1] if file.exists() else []
     return [json.loads(line) for line in lines]

@@ -179,11 +179,11 @@ def test_near_duplicates_are_never_anchors_together() -> None:
     town = Town()
     first = Town().find()[0].anchor_positive[0] - 1_000
     town.X[[4, 8, 12]] = town.X[first]
-    twins = {4, 8, 12, first}
-    found = town.find()
-    assert found
-    for trait in found:
-        assert len(twins & {i - 1_000 for i in (*trait.anchor_positive, *trait.anchor_negative)}) <= 1
+    near_duplicates = {4, 8, 12, first}
+    discovered = town.find()
+    assert discovered
+    for trait in discovered:
+        assert len(near_duplicates & {i - 1_000 for i in (*trait.anchor_positive, *trait.anchor_negative)}) <= 1
 
 
 def test_names_are_unique_and_avoid_those_taken() -> None:
@@ -197,8 +197,8 @@ def test_without_words_names_quote_no_text() -> None:
     topic, mood = Town().find(words=False)
     assert (topic.name, mood.name) == ("Axis 1", "Axis 2")
     assert (topic.positive_label, topic.negative_label) == ("high end", "low end")
-    said = f"{topic.description} {mood.description}"
-    assert not any(word in said for words in (*TOPICS, *MOODS) for word in words)
+    text = f"{topic.description} {mood.description}"
+    assert not any(word in text for words in (*TOPICS, *MOODS) for word in words)
 
 
 @pytest.mark.parametrize("effort", EFFORTS)

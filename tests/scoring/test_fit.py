@@ -20,7 +20,7 @@ from traitbench.scoring.snapshot import Snapshot, param_hash
 
 ROOT = Path(__file__).parents[2]
 
-lessons = st.lists(
+labelled_vectors = st.lists(
     st.tuples(st.integers(0, 359), st.sampled_from([0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0])), min_size=2, max_size=24
 )
 quick = settings(max_examples=40, deadline=None)
@@ -35,27 +35,27 @@ def scores_of(trained_on: list[tuple[int, float]], *, effort: str = "high") -> n
 
 
 @quick
-@given(lessons)
+@given(labelled_vectors)
 # Poles this close give so steep an axis that most scores are exactly 1.
 @example([(0, 0.0), (1, 1.0)])
-def test_scores_stay_in_their_range(lesson: list[tuple[int, float]]) -> None:
-    scores = scores_of(lesson)
+def test_scores_stay_in_their_range(labelled: list[tuple[int, float]]) -> None:
+    scores = scores_of(labelled)
     assert np.isfinite(scores).all()
     assert ((scores >= 0) & (scores <= 1)).all()
 
 
 @quick
-@given(lessons)
-def test_swapping_the_poles_mirrors_the_score(lesson: list[tuple[int, float]]) -> None:
-    mirrored = scores_of([(angle, 1 - quality) for angle, quality in lesson])
-    np.testing.assert_allclose(scores_of(lesson), 1 - mirrored, atol=1e-4)
+@given(labelled_vectors)
+def test_swapping_the_poles_mirrors_the_score(labelled: list[tuple[int, float]]) -> None:
+    mirrored = scores_of([(angle, 1 - quality) for angle, quality in labelled])
+    np.testing.assert_allclose(scores_of(labelled), 1 - mirrored, atol=1e-4)
 
 
 @quick
-@given(lessons, st.randoms(use_true_random=False))
-def test_the_order_of_samples_changes_nothing(lesson: list[tuple[int, float]], random: Random) -> None:
-    X, y = directions(*(angle for angle, _ in lesson)), [quality for _, quality in lesson]
-    order = list(range(len(lesson)))
+@given(labelled_vectors, st.randoms(use_true_random=False))
+def test_the_order_of_samples_changes_nothing(labelled: list[tuple[int, float]], random: Random) -> None:
+    X, y = directions(*(angle for angle, _ in labelled)), [quality for _, quality in labelled]
+    order = list(range(len(labelled)))
     random.shuffle(order)
     one = fitted(samples(X, y))
     other = fitted(samples(X[order], [y[i] for i in order], groups=order))
@@ -64,9 +64,9 @@ def test_the_order_of_samples_changes_nothing(lesson: list[tuple[int, float]], r
 
 
 @quick
-@given(lessons)
-def test_breaks_are_ordered_and_figures_are_in_range(lesson: list[tuple[int, float]]) -> None:
-    X, y = directions(*(angle for angle, _ in lesson)), [quality for _, quality in lesson]
+@given(labelled_vectors)
+def test_breaks_are_ordered_and_figures_are_in_range(labelled: list[tuple[int, float]]) -> None:
+    X, y = directions(*(angle for angle, _ in labelled)), [quality for _, quality in labelled]
     trained = fitted(samples(X, y))
     breaks, result = trained.snapshot.traits[0].breaks, trained.metrics["traits"]["warmth"]
     assert 0 <= breaks.developing <= breaks.solid <= breaks.strong <= 100
@@ -78,9 +78,9 @@ def test_breaks_are_ordered_and_figures_are_in_range(lesson: list[tuple[int, flo
 
 
 @quick
-@given(lessons)
-def test_traits_do_not_affect_one_another(lesson: list[tuple[int, float]]) -> None:
-    X, y = directions(*(angle for angle, _ in lesson)), [quality for _, quality in lesson]
+@given(labelled_vectors)
+def test_traits_do_not_affect_one_another(labelled: list[tuple[int, float]]) -> None:
+    X, y = directions(*(angle for angle, _ in labelled)), [quality for _, quality in labelled]
     other = samples(directions(10, 20, 200, 210), [0, 0, 1, 1], key="other")
     together, alone = fitted(other, samples(X, y)).snapshot, fitted(samples(X, y)).snapshot
     assert together.to_json()["traits"][1] == alone.to_json()["traits"][0]
@@ -137,7 +137,7 @@ def test_identical_samples_score_50(effort: str) -> None:
 
 
 def test_progress_counts_the_traits() -> None:
-    heard: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
     traits = [samples(directions(0, 10, 180, 190), [1, 1, 0, 0], key=key) for key in ("a", "b")]
     fit(
         traits,
@@ -145,9 +145,9 @@ def test_progress_counts_the_traits() -> None:
         scoring_method="balanced_cosine",
         max_depth=1,
         effort="low",
-        on_progress=lambda done, total: heard.append((done, total)),
+        on_progress=lambda done, total: calls.append((done, total)),
     )
-    assert heard == [(0, 2), (1, 2), (2, 2)]
+    assert calls == [(0, 2), (1, 2), (2, 2)]
 
 
 def test_inconsistent_inputs_are_refused() -> None:

@@ -21,7 +21,7 @@ def pool(n: int = 90, **more: object) -> TraitSamples:
     return replace(samples(X, [np.nan] * n), intrinsic_axis=AXIS, **more)  # type: ignore[arg-type]
 
 
-def learnt(trait: TraitSamples) -> tuple[TraitAxis, dict[str, Any]]:
+def fit_alone(trait: TraitSamples) -> tuple[TraitAxis, dict[str, Any]]:
     trained: Trained = fitted(trait)
     return trained.snapshot.traits[0], trained.metrics["traits"]["warmth"]
 
@@ -32,13 +32,13 @@ def scores(trait: TraitAxis, X: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def test_an_intrinsic_axis_does_not_change() -> None:
-    trait, _ = learnt(pool())
+    trait, _ = fit_alone(pool())
     np.testing.assert_allclose(trait.vector / np.linalg.norm(trait.vector), AXIS, atol=1e-6)
 
 
 def test_a_score_is_about_the_percentage_of_texts_below() -> None:
     X, _ = cloud(90, 4)
-    trait, _ = learnt(pool())
+    trait, _ = fit_alone(pool())
     places = X @ AXIS
     shares = 100 * (np.argsort(np.argsort(places)) + 0.5) / 90
     assert np.abs(scores(trait, X) - shares).max() < 8
@@ -46,7 +46,7 @@ def test_a_score_is_about_the_percentage_of_texts_below() -> None:
 
 def test_the_outer_thirds_are_the_clusters() -> None:
     X, _ = cloud(90, 4)
-    trait, figures = learnt(pool())
+    trait, figures = fitted(pool())
     assert trait.positive is not None
     assert trait.negative is not None
     upper = np.sort(scores(trait, X))[-30:]
@@ -57,7 +57,7 @@ def test_the_outer_thirds_are_the_clusters() -> None:
 
 
 def test_without_labels_there_is_no_figure_but_a_reason() -> None:
-    _, figures = learnt(pool())
+    _, figures = fit_alone(pool())
     assert figures["auroc"] is None
     assert str(figures["measured_on"]).startswith("not measured: no text has a label")
     assert figures["not_measured"] == "unlabelled"
@@ -69,16 +69,16 @@ def test_later_labels_measure_the_axis_without_moving_it() -> None:
     y = np.full(90, np.nan)
     places = plain.X @ AXIS
     y[np.argsort(places)[-8:]], y[np.argsort(places)[:8]] = 1, 0
-    labelled, figures = learnt(replace(plain, y=y))
-    assert labelled.vector.tobytes() == learnt(plain)[0].vector.tobytes()
-    assert labelled.breaks == learnt(plain)[0].breaks
+    labelled, figures = fitted(replace(plain, y=y))
+    assert labelled.vector.tobytes() == fitted(plain)[0].vector.tobytes()
+    assert labelled.breaks == fitted(plain)[0].breaks
     assert figures["auroc"] == 1.0
     assert figures["measured_on"] == "16 distinct labelled samples, for an axis found without labels"
 
 
 def test_reversing_the_axis_reverses_the_scores() -> None:
     X, _ = cloud(90, 4)
-    one, other = learnt(pool())[0], learnt(replace(pool(), intrinsic_axis=-AXIS))[0]
+    one, other = fitted(pool())[0], fitted(replace(pool(), intrinsic_axis=-AXIS))[0]
     np.testing.assert_allclose(scores(one, X), 100 - scores(other, X), atol=1e-3)
 
 
@@ -105,7 +105,7 @@ def test_synthesized_texts_are_not_in_the_pool() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_with_few_texts_in_the_pool_every_text_scores_50(n: int) -> None:
-    trait, figures = learnt(pool(n))
+    trait, figures = fitted(pool(n))
     assert not trait.vector.any()
     assert trait.breaks == Breaks(50, 50, 50)
     assert figures["auroc"] is None
@@ -114,7 +114,7 @@ def test_with_few_texts_in_the_pool_every_text_scores_50(n: int) -> None:
 def test_an_empty_pool_or_equal_texts_score_50() -> None:
     X = np.tile(np.array([0.5, 0.5, 0.5, 0.5], np.float32), (40, 1))
     for trait in (replace(pool(40), X=X), replace(pool(2), X=np.zeros((2, 4), np.float32)), pool(0)):
-        assert not learnt(trait)[0].vector.any()
+        assert not fitted(trait)[0].vector.any()
 
 
 def test_an_axis_of_another_dimension_is_refused() -> None:

@@ -39,8 +39,8 @@ def test_leaving_a_fold_out_equals_a_fit_without_it() -> None:
     for fold in range(5):
         out = folds == fold
         kept = weights * ~out
-        learnt = np.linalg.solve(full.T @ (kept[:, None] * full) + ridge, full.T @ (kept * (2 * samples.y - 1)))
-        np.testing.assert_allclose(values[out], full[out] @ learnt, atol=1e-5)
+        result = np.linalg.solve(full.T @ (kept[:, None] * full) + ridge, full.T @ (kept * (2 * samples.y - 1)))
+        np.testing.assert_allclose(values[out], full[out] @ result, atol=1e-5)
 
 
 def test_a_refit_uses_the_scaled_columns_of_the_search() -> None:
@@ -117,7 +117,7 @@ def test_samples_that_are_not_evaluated_are_never_left_out() -> None:
     made = np.arange(40) % 4 == 0
     samples = evidence(X, y, range(40), made)
     assert (folds_of(samples, 5, 0)[samples.synthesized] == -1).all()
-    assert Resampler(samples, PLAIN).votes[samples.synthesized].sum() == 0
+    assert Resampler(samples, PLAIN).pair_weights[samples.synthesized].sum() == 0
 
 
 def crowd(poles: tuple[int, int], made: int) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_]]:

@@ -125,8 +125,8 @@ class Place:
 
     @property
     def capacity(self) -> Capacity:
-        found: Capacity = self.app.state.capacity
-        return found
+        result: Capacity = self.app.state.capacity
+        return result
 
     def now(self, kind: Kind) -> Mapping[str, int]:
         return self.capacity.snapshot()[kind]

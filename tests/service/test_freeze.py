@@ -78,9 +78,9 @@ class Running:
         headers = {"Content-Type": kind, "Authorization": f"Bearer {self._secret}"}
         connection.request("POST", f"/v1/models/{path}", body=raw, headers=headers)
         answer = connection.getresponse()
-        found = answer.status, answer.read()
+        result = answer.status, answer.read()
         connection.close()
-        return found
+        return result
 
     def close(self) -> None:
         self._health.kill()
@@ -99,11 +99,11 @@ def running() -> Iterator[Running]:
             stdout=subprocess.PIPE,
             text=True,
         )
-        found = Running(service)
+        result = Running(service)
         try:
-            yield found
+            yield result
         finally:
-            found.close()
+            result.close()
             service.communicate(timeout=PATIENCE_S)
 
 
@@ -156,12 +156,12 @@ def test_a_text_is_scored_or_refused_while_health_answers(
     path, body = ask(FAMILIES[family](size))
     running.worst_health()
     before = running.processor_seconds()
-    answered, said = running.post(path, body)
+    answered, text = running.post(path, body)
     assert running.processor_seconds() - before < MOST_PROCESSOR_SECONDS
     assert running.worst_health() < WORST_HEALTH_SECONDS
-    assert answered == status, said[:500]
+    assert answered == status, text[:500]
     if status == 413:
-        error = json.loads(said)["error"]
+        error = json.loads(text)["error"]
         assert error["code"] == "body_too_large"
         assert error["details"]["words"] > error["details"]["max_words"] == 20_000
         assert "Split it" in error["message"]
@@ -180,7 +180,7 @@ def test_a_text_that_is_too_large_does_not_stop_a_batch(running: Running) -> Non
 
 def test_the_parts_of_a_long_text_say_where_they_are_in_it(running: Running) -> None:
     text = "Thank you so much. " + "." * 40_000 + " You have been a wonderful help."
-    _, said = running.post("local.depth3/score", {"content": text, "explain": True})
-    parts = json.loads(said)["explanation"]["warmth"]["parts"]
+    _, result = running.post("local.depth3/score", {"content": text, "explain": True})
+    parts = json.loads(result)["explanation"]["warmth"]["parts"]
     assert text[parts[0]["start"] : parts[0]["end"]] == "Thank you so much."
     assert text[parts[-1]["start"] : parts[-1]["end"]] == "You have been a wonderful help."

@@ -151,8 +151,8 @@ def test_what_a_browser_fetches_for_another_site_is_refused_but_for_a_link_that_
 
 
 def test_what_a_proxy_says_of_the_client_is_not_believed() -> None:
-    said = [("X-Forwarded-Host", "localhost"), ("Forwarded", "host=localhost"), ("X-Forwarded-Proto", "https")]
-    assert status([("Host", "evil.example"), *said]) == 403
+    texts = [("X-Forwarded-Host", "localhost"), ("Forwarded", "host=localhost"), ("X-Forwarded-Proto", "https")]
+    assert status([("Host", "evil.example"), *texts]) == 403
     assert status([HERE, ("X-Forwarded-Host", "evil.example")]) == 200
 
 

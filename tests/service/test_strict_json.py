@@ -54,8 +54,8 @@ def test_what_is_no_value_of_ours_is_named_by_its_place(raw: bytes, loc: list[st
 
 
 def test_every_bad_place_is_named() -> None:
-    found = list(faults(parse(b'{"a": [NaN, "\\ud800", 1], "b": {"c": "\\u0000\\udfff"}}')))
-    assert [fault["loc"] for fault in found] == [["a", 0], ["a", 1], ["b", "c"], ["b", "c"]]
+    results = list(faults(parse(b'{"a": [NaN, "\\ud800", 1], "b": {"c": "\\u0000\\udfff"}}')))
+    assert [fault["loc"] for fault in results] == [["a", 0], ["a", 1], ["b", "c"], ["b", "c"]]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ RETRAIN_AFTER = 3
 
 
 @dataclass(frozen=True)
-class Ground:
+class Environment:
     """The service of a walk; `context` executes runs, None if a worker does."""
 
     base_url: str
@@ -26,7 +26,7 @@ class Ground:
 
 
 @pytest.fixture(scope="package")
-def still(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Ground]:
+def still(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Environment]:
     """Runs wait until the test executes them; three pieces of feedback start a retrain."""
     with (
         fresh_settings(tmp_path_factory.mktemp("still")) as made,
@@ -37,4 +37,4 @@ def still(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[G
         def issue(namespace: str) -> str:
             return keys.create(context.engine, scope="authoring", namespaces=(namespace,)).secret
 
-        yield Ground(base_url, issue, RETRAIN_AFTER, context)
+        yield Environment(base_url, issue, RETRAIN_AFTER, context)

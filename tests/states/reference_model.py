@@ -30,7 +30,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Trait:
-    """A trait; `found` are the words that discovery gave it, None for an extrinsic trait or once they are removed."""
+    """A trait; `discovered` are the words that discovery gave it, None if it is extrinsic or they were removed."""
 
     name: str
     positive_label: str = "positive"
@@ -38,7 +38,7 @@ class Trait:
     description: str = ""
     aggregation: str = "mean"
     kind: str = "extrinsic"
-    found: Mapping[str, str] | None = None
+    discovered: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class ReferenceModel:
             return code
         for key, trait in sent.items():
             old = self.traits.get(key)
-            self.traits[key] = replace(trait, kind=old.kind, found=old.found) if old else trait
+            self.traits[key] = replace(trait, kind=old.kind, discovered=old.discovered) if old else trait
         return self._edited()
 
     def update_trait(self, key: str, fields: Mapping[str, Any]) -> str:
@@ -168,10 +168,10 @@ class ReferenceModel:
 
     # ---- runs --------------------------------------------------------------------------------------------------------
 
-    def train(self, effort: str, *, anew: bool) -> Start:
-        """A training; `anew` means `reoptimize_params`."""
-        code = self.refusal("retune" if anew else "train")
-        key = ("train", effort, anew)
+    def train(self, effort: str, *, reoptimize: bool) -> Start:
+        """A training; `reoptimize` means `reoptimize_params`."""
+        code = self.refusal("retune" if reoptimize else "train")
+        key = ("train", effort, reoptimize)
         if code == "model_busy" and self.run and self.run.key == key:
             return Start(run_id=self.run.id)
         if code == "model_busy":
@@ -180,7 +180,7 @@ class ReferenceModel:
             return Start()
         if not code and self.state == "ready" and not self.samples:
             code = "samples_purged"
-        if not code and (self.lacking() or not self.samples):
+        if not code and (self.missing_poles() or not self.samples):
             code = "insufficient_samples"
         return Start(code) if code else Start(kind="retune" if self.state == "ready" else "train")
 
@@ -234,8 +234,8 @@ class ReferenceModel:
     def untouched(self, trait: str) -> bool:
         """Whether another discovery may replace a trait: nobody has edited it or added samples to it."""
         own = self.traits[trait]
-        told = any(sample.trait == trait for sample in self.samples.values())
-        return own.kind == "intrinsic" and own.found == _words(own) and own.aggregation == "mean" and not told
+        result = any(sample.trait == trait for sample in self.samples.values())
+        return own.kind == "intrinsic" and own.discovered == _words(own) and own.aggregation == "mean" and not result
 
     def fail(self, code: str) -> None:
         """The run has failed: the model is as before, except after a first training.
@@ -247,7 +247,7 @@ class ReferenceModel:
         self.state = "ready" if self.active is not None else first
         self.run = replace(self.run, status="failed", error=code)
 
-    def lacking(self) -> list[str]:
+    def missing_poles(self) -> list[str]:
         """The extrinsic traits without samples at one pole."""
         given = [key for key, trait in self.traits.items() if trait.kind == "extrinsic"]
         return [key for key in given if not all(self.poles(key))]
@@ -298,7 +298,7 @@ class ReferenceModel:
         failed_last = self.run is not None and (self.run.kind, self.run.status) == ("retrain", "failed")
         if self.state != "ready" or self.zero or waiting < self.retrain_after or failed_last or self.active is None:
             return False
-        return len(self.samples) >= self.versions[self.active].sample_count and not self.lacking()
+        return len(self.samples) >= self.versions[self.active].sample_count and not self.missing_poles()
 
     # ---- versions ----------------------------------------------------------------------------------------------------
 
@@ -390,10 +390,12 @@ class ReferenceModel:
     def _forget_words(self) -> None:
         """Replace words that discovery took from texts with the key."""
         for key, trait in self.traits.items():
-            if trait.found is not None:
+            if trait.discovered is not None:
                 words = _words(trait)
-                gone = {name: ({"name": key} | _NEUTRAL)[name] for name in _WORDS if words[name] == trait.found[name]}
-                self.traits[key] = replace(trait, **gone, found=None)
+                gone = {
+                    name: ({"name": key} | _NEUTRAL)[name] for name in _WORDS if words[name] == trait.discovered[name]
+                }
+                self.traits[key] = replace(trait, **gone, discovered=None)
 
     # ---- what can be seen --------------------------------------------------------------------------------------------
 

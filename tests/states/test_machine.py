@@ -24,7 +24,7 @@ from hypothesis.stateful import initialize, run_state_machine_as_test
 
 from tests.conftest import COLD, WARM, Service
 from tests.contexts import ON_SQLITE, done_here
-from tests.states.conftest import RETRAIN_AFTER, Ground
+from tests.states.conftest import RETRAIN_AFTER, Environment
 from tests.states.reference_model import GOES, ReferenceModel, Sample, Trait
 from tests.states.walker import NOBODY, Walker, step
 from traitbench.contract.models import VersionRetentionPolicy
@@ -85,13 +85,13 @@ class Walk(Walker):
     def go_on(self, steps: int) -> None:
         """Do what comes next on the way to a version."""
         for _ in range(steps):
-            if self.reference.state == "busy" and self.ground.context:
+            if self.reference.state == "busy" and self.environment.context:
                 self.work()
-            elif self.reference.state != "ready" and (not self.reference.traits or self.reference.lacking()):
+            elif self.reference.state != "ready" and (not self.reference.traits or self.reference.missing_poles()):
                 self.add_traits(names=[NAMES[0]], aggregation="mean")
                 self.add_samples(trait=0, qualities=[1.0, 1.0, 0.0, 0.0], first=0)
             else:
-                self.train(effort="low", anew=self.reference.state == "ready")
+                self.train(effort="low", reoptimize=self.reference.state == "ready")
 
     @step("00009", zero=st.booleans())
     def begin_again(self, zero: bool) -> None:
@@ -104,7 +104,7 @@ class Walk(Walker):
     def _create(self, *, zero: bool) -> None:
         handle = f"{self.namespace}.m{len(self.left)}"
         self.client.models.create(handle, zero_data_retention=zero)
-        self.reference = ReferenceModel(handle, zero=zero, retrain_after=self.ground.retrain_after)
+        self.reference = ReferenceModel(handle, zero=zero, retrain_after=self.environment.retrain_after)
         self.cards = {}
 
     # ---- traits ------------------------------------------------------------------------------------------------------
@@ -181,12 +181,12 @@ class Walk(Walker):
 
     # ---- runs --------------------------------------------------------------------------------------------------------
 
-    @step("33431", effort=EFFORTS, anew=st.booleans())
-    def train(self, effort: Any, anew: bool) -> None:
+    @step("33431", effort=EFFORTS, reoptimize=st.booleans())
+    def train(self, effort: Any, reoptimize: bool) -> None:
         answer = self._ask(
-            lambda: self.client.models.train(self.reference.handle, effort=effort, reoptimize_params=anew)
+            lambda: self.client.models.train(self.reference.handle, effort=effort, reoptimize_params=reoptimize)
         )
-        self._start(answer, self.reference.train(effort, anew=anew), ("train", effort, anew))
+        self._start(answer, self.reference.train(effort, reoptimize=reoptimize), ("train", effort, reoptimize))
 
     @step("63141", effort=EFFORTS)
     def discover(self, effort: Any) -> None:
@@ -205,17 +205,17 @@ class Walk(Walker):
     @step("08000")
     def work(self) -> None:
         """Do what a worker would do."""
-        if self.ground.context is None or self.reference.state != "busy" or self.reference.run is None:
+        if self.environment.context is None or self.reference.state != "busy" or self.reference.run is None:
             return
-        done_here(self.ground.context, self.reference.run.id)
+        done_here(self.environment.context, self.reference.run.id)
         self._ended()
         self.over.append(self.reference.run.id)
 
     @step("04000")
     def break_what_runs(self) -> None:
-        if self.ground.context is None or self.reference.state != "busy" or self.reference.run is None:
+        if self.environment.context is None or self.reference.state != "busy" or self.reference.run is None:
             return
-        with writing(self.ground.context.engine) as connection:
+        with writing(self.environment.context.engine) as connection:
             run = runs.read(connection, self.reference.run.id)
             assert run is not None
             assert model_runs.fail(connection, run, code="internal_error", message="It failed.")
@@ -225,8 +225,8 @@ class Walk(Walker):
     @step("11111", which=NUMBERS)
     def work_on_what_is_over(self, which: int) -> None:
         """A worker that was taken for dead returns to a run that has ended: it has nothing to do."""
-        if self.ground.context is not None and self.over:
-            done_here(self.ground.context, self._pick(self.over, which))
+        if self.environment.context is not None and self.over:
+            done_here(self.environment.context, self._pick(self.over, which))
 
     # ---- what needs a version ----------------------------------------------------------------------------------------
 
@@ -283,7 +283,7 @@ class Walk(Walker):
     def give_feedback(self, trait: int, quality: float, first: int, times: int) -> None:
         key = self._trait(trait)
         known = self.reference.active is None or key in self.reference.traits
-        times *= max(1, self.ground.retrain_after // RETRAIN_AFTER)
+        times *= max(1, self.environment.retrain_after // RETRAIN_AFTER)
         for text in (_text(number, quality) for number in range(first, first + times)):
             answer = self._ask(partial(self.client.scores.score, self.reference.handle, text, feedback={key: quality}))
             self._expect(answer, self.reference.refuses_feedback() if known else "validation_failed")
@@ -295,7 +295,7 @@ class Walk(Walker):
     @step("01211")
     def sweep(self) -> None:
         """Do what a worker does every other second."""
-        if (context := self.ground.context) is not None:
+        if (context := self.environment.context) is not None:
             retraining.sweep(context.engine, context.runs, context.settings)
             self._retrained_if_due()
 
@@ -309,8 +309,8 @@ class Walk(Walker):
         """The same text and version give the same card for every caller, at any time, after an import too."""
         assert card.metadata.version_id == f"v{number}"
         assert list(card.scores) == list(self.reference.traits)
-        told = card.model_dump(exclude={"metadata"})
-        assert told == self.cards.setdefault(number, told)
+        document = card.model_dump(exclude={"metadata"})
+        assert document == self.cards.setdefault(number, document)
 
     # ---- the model ---------------------------------------------------------------------------------------------------
 
@@ -374,15 +374,15 @@ def _walks(walks: int, steps: int) -> settings:
     )
 
 
-def test_a_model_that_may_be_busy_for_long_is_at_every_step_what_the_contract_says(still: Ground) -> None:
+def test_a_model_that_may_be_busy_for_long_is_at_every_step_what_the_contract_says(still: Environment) -> None:
     run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=14, steps=26))  # type: ignore[arg-type]
 
 
 @ON_SQLITE  # like the service of the session
 def test_a_model_whose_runs_are_executed_is_at_every_step_what_the_contract_says(service: Service) -> None:
-    ground = Ground(
+    environment = Environment(
         service.base_url,
         lambda namespace: service.issue(namespaces=(namespace,)),
         service.settings.retrain_after_samples,
     )
-    run_state_machine_as_test(lambda: Walk(ground), settings=_walks(walks=6, steps=12))  # type: ignore[arg-type]
+    run_state_machine_as_test(lambda: Walk(environment), settings=_walks(walks=6, steps=12))  # type: ignore[arg-type]

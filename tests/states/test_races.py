@@ -16,7 +16,7 @@ import pytest
 
 from tests.conftest import COLD, WARM, make_draft
 from tests.contexts import done_here, until
-from tests.states.conftest import Ground
+from tests.states.conftest import Environment
 from traitbench.client import Traitbench
 from traitbench.contract.models import Effort, VersionRetentionPolicy
 from traitbench.contract.samples import SampleInput
@@ -49,7 +49,7 @@ class Still:
 
 
 @pytest.fixture
-def standing(still: Ground, namespace: str) -> Iterator[Still]:
+def standing(still: Environment, namespace: str) -> Iterator[Still]:
     assert still.context is not None
     with Traitbench(still.base_url, still.issue(namespace)) as client:
         yield Still(client, still.context)
@@ -79,8 +79,8 @@ def _drafts(client: Traitbench, namespace: str) -> Iterator[str]:
         yield handle
 
 
-def _codes(told: list[Outcome]) -> Counter[str]:
-    return Counter(each.code for each in told)
+def _codes(content: list[Outcome]) -> Counter[str]:
+    return Counter(each.code for each in content)
 
 
 # ---- what is begun stays in flight -----------------------------------------------------------------------------------
@@ -90,9 +90,9 @@ def test_of_twenty_that_discover_one_begins_and_the_others_are_told_its_run_also
     standing: Still, namespace: str
 ) -> None:
     for handle in _drafts(standing.client, namespace):
-        told = _at_once(partial(standing.client.traits.discover, handle, effort="low"))
-        assert _codes(told) == {"": 1, "duplicate_run": THREADS - 1}
-        [run_id] = {each.run_id for each in told}
+        outcomes = _at_once(partial(standing.client.traits.discover, handle, effort="low"))
+        assert _codes(outcomes) == {"": 1, "duplicate_run": THREADS - 1}
+        [run_id] = {each.run_id for each in outcomes}
         standing.do(run_id)
         again = _at_once(partial(standing.client.traits.discover, handle, effort="low"))
         assert Counter(again) == {Outcome("duplicate_run", run_id): THREADS}
@@ -101,9 +101,9 @@ def test_of_twenty_that_discover_one_begins_and_the_others_are_told_its_run_also
 
 def test_of_twenty_that_synthesize_one_begins_and_the_others_are_told_its_run(standing: Still, namespace: str) -> None:
     for handle in _drafts(standing.client, namespace):
-        told = _at_once(partial(standing.client.samples.synthesize, handle, effort="low"))
-        assert _codes(told) == {"": 1, "duplicate_run": THREADS - 1}
-        [first] = {each.run_id for each in told}
+        outcomes = _at_once(partial(standing.client.samples.synthesize, handle, effort="low"))
+        assert _codes(outcomes) == {"": 1, "duplicate_run": THREADS - 1}
+        [first] = {each.run_id for each in outcomes}
         standing.do(first)
         # The samples have changed, so this is another run.
         again = _at_once(partial(standing.client.samples.synthesize, handle, effort="low"))
@@ -115,14 +115,14 @@ def test_of_twenty_that_synthesize_one_begins_and_the_others_are_told_its_run(st
 
 def test_of_twenty_that_train_one_begins_and_all_are_told_its_run(standing: Still, namespace: str) -> None:
     for handle in _drafts(standing.client, namespace):
-        told = _at_once(partial(standing.client.models.train, handle, effort="low"))
-        assert _codes(told) == {"": THREADS}
-        [run_id] = {each.run_id for each in told}
+        outcomes = _at_once(partial(standing.client.models.train, handle, effort="low"))
+        assert _codes(outcomes) == {"": THREADS}
+        [run_id] = {each.run_id for each in outcomes}
         standing.do(run_id)
-        told = _at_once(partial(standing.client.models.train, handle, effort="low", reoptimize_params=True))
-        [retune] = {each.run_id for each in told}
+        outcomes = _at_once(partial(standing.client.models.train, handle, effort="low", reoptimize_params=True))
+        [retune] = {each.run_id for each in outcomes}
         assert retune != run_id
-        assert _codes(told) == {"": THREADS}
+        assert _codes(outcomes) == {"": THREADS}
 
 
 @pytest.mark.parametrize("verb", ["discover", "synthesize"])
@@ -132,17 +132,17 @@ def test_of_several_efforts_one_begins_and_the_others_find_the_model_busy(
     efforts = get_args(Effort)
     for handle in _drafts(standing.client, namespace):
         begin = {"discover": standing.client.traits.discover, "synthesize": standing.client.samples.synthesize}[verb]
-        told = _at_once(*(partial(begin, handle, effort=effort) for effort in efforts))
+        outcomes = _at_once(*(partial(begin, handle, effort=effort) for effort in efforts))
         same = THREADS // len(efforts)
-        assert _codes(told) == {"": 1, "duplicate_run": same - 1, "model_busy": THREADS - same}
-        assert len({each.run_id for each in told}) == 1
+        assert _codes(outcomes) == {"": 1, "duplicate_run": same - 1, "model_busy": THREADS - same}
+        assert len({each.run_id for each in outcomes}) == 1
         standing.client.models.delete(handle)
 
 
 def test_of_runs_of_every_kind_one_begins_and_everybody_is_told_which(standing: Still, namespace: str) -> None:
     client = standing.client
     for handle in _drafts(client, namespace):
-        told = _at_once(
+        outcomes = _at_once(
             partial(client.models.train, handle, effort="low"),
             partial(client.traits.discover, handle, effort="low"),
             partial(client.samples.synthesize, handle, effort="low"),
@@ -150,11 +150,11 @@ def test_of_runs_of_every_kind_one_begins_and_everybody_is_told_which(standing: 
         )
         operation = client.models.get(handle).last_operation
         assert operation is not None
-        assert {each.run_id for each in told} == {operation.run_id}
+        assert {each.run_id for each in outcomes} == {operation.run_id}
         a_kind = THREADS // 4
         trained = {"": a_kind, "model_busy": THREADS - a_kind}
         derived = {"": 1, "duplicate_run": a_kind - 1, "model_busy": THREADS - a_kind}
-        assert _codes(told) == (trained if operation.kind == "train" else derived)
+        assert _codes(outcomes) == (trained if operation.kind == "train" else derived)
         client.models.delete(handle)
 
 
@@ -163,9 +163,9 @@ def test_of_runs_of_every_kind_one_begins_and_everybody_is_told_which(standing: 
 
 def test_of_twenty_that_discover_one_has_begun_however_soon_it_is_done(client: Traitbench, namespace: str) -> None:
     for handle in _drafts(client, namespace):
-        told = _at_once(partial(client.traits.discover, handle, effort="low"))
-        assert _codes(told) == {"": 1, "duplicate_run": THREADS - 1}
-        [run_id] = {each.run_id for each in told}
+        outcomes = _at_once(partial(client.traits.discover, handle, effort="low"))
+        assert _codes(outcomes) == {"": 1, "duplicate_run": THREADS - 1}
+        [run_id] = {each.run_id for each in outcomes}
         operation = client.models.wait(handle).last_operation
         assert operation is not None
         assert (operation.run_id, operation.status) == (run_id, "succeeded")
@@ -186,18 +186,18 @@ def test_edits_that_race_a_training_are_in_it_whole_or_refused_whole(client: Tra
             partial(rename if number % 2 else add, handle, number) for number in range(THREADS)
         ]
         calls[THREADS // 2] = partial(client.models.train, handle, effort="low")
-        told = _at_once(*calls)
-        assert _codes(told).keys() <= {"", "model_busy", "model_not_draft"}
+        outcomes = _at_once(*calls)
+        assert _codes(outcomes).keys() <= {"", "model_busy", "model_not_draft"}
         assert client.models.wait(handle).state == "ready"
-        added = [each.value for each in told if isinstance(each.value, list)]
+        added = [each.value for each in outcomes if isinstance(each.value, list)]
         there = list(client.samples.list(handle, limit=500))
         version, [trait] = client.versions.get(handle, "v1"), client.traits.list(handle)
         assert version.sample_count == len(there) == before + 3 * len(added)
         assert {number for ids in added for number in ids} <= {sample.id for sample in there}
         assert trait.positive_label.removeprefix("warm") == trait.negative_label.removeprefix("cold")
         assert version.snapshot is not None
-        [learnt] = version.snapshot["traits"]
-        assert (learnt["positive_label"], learnt["negative_label"]) == (trait.positive_label, trait.negative_label)
+        [trained] = version.snapshot["traits"]
+        assert (trained["positive_label"], trained["negative_label"]) == (trait.positive_label, trait.negative_label)
 
 
 def test_feedback_that_races_retraining_and_searching_is_all_kept_and_learnt(
@@ -210,17 +210,17 @@ def test_feedback_that_races_retraining_and_searching_is_all_kept_and_learnt(
     assert client.models.wait(handle).state == "ready"
 
     def say(number: int) -> list[int]:
-        said: list[int] = []
+        texts: list[int] = []
         for time in range(3):
             card = client.scores.score(handle, f"Said {number} {time}", feedback={"warmth": number % 2})
-            said += card.metadata.sample_ids
-        return said
+            texts += card.metadata.sample_ids
+        return texts
 
     search = partial(client.models.train, handle, effort="low", reoptimize_params=True)
-    told = _at_once(*(partial(say, number) for number in range(THREADS - 1)), search)
-    assert _codes(told[:-1]) == {"": THREADS - 1}
-    assert told[-1].code in ("", "model_busy")
-    given = [number for each in told[:-1] for number in each.value]
+    outcomes = _at_once(*(partial(say, number) for number in range(THREADS - 1)), search)
+    assert _codes(outcomes[:-1]) == {"": THREADS - 1}
+    assert outcomes[-1].code in ("", "model_busy")
+    given = [number for each in outcomes[:-1] for number in each.value]
     until(lambda: _waiting(client, handle) < 10 and client.models.get(handle).state == "ready", what="it to be learnt")
     there = [sample.id for sample in client.samples.list(handle, limit=500)]
     assert there[before:] == sorted(given)
@@ -252,8 +252,8 @@ def test_feedback_that_races_zero_retention_leaves_nothing(client: Traitbench, n
             assert not certain
         return False
 
-    told = _at_once(*(partial(say, number) for number in range(THREADS - 1)), switch)
-    assert [each.value for each in told[:-1]] == [True] * (THREADS - 1)
+    outcomes = _at_once(*(partial(say, number) for number in range(THREADS - 1)), switch)
+    assert [each.value for each in outcomes[:-1]] == [True] * (THREADS - 1)
     assert client.models.wait(handle).state == "ready"
     assert client.samples.list(handle).items == []
     assert client.models.export(handle).samples is None
@@ -279,9 +279,9 @@ def test_a_tag_that_races_pruning_is_of_a_version_that_stays(client: Traitbench,
             each: client.versions.tag(handle, each).version_no for each in (f"t{number}-{time}" for time in range(5))
         }
 
-    told = _at_once(*(partial(tag, number) for number in range(THREADS - 1)), search)
-    assert _codes(told) == {"": THREADS}
-    tags = {name: number for each in told[:-1] for name, number in each.value.items()}
+    outcomes = _at_once(*(partial(tag, number) for number in range(THREADS - 1)), search)
+    assert _codes(outcomes) == {"": THREADS}
+    tags = {name: number for each in outcomes[:-1] for name, number in each.value.items()}
     there = list(client.versions.list(handle))
     assert {name: version.version_no for version in there for name in version.tags} == tags
     assert {version.version_no for version in there} == {*tags.values(), 4}

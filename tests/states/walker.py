@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tests.patience import PATIENCE_S
-from tests.states.conftest import Ground
+from tests.states.conftest import Environment
 from tests.states.reference_model import GOES, ReferenceModel, Run, Sample, Start, Trait
 from traitbench.client import Traitbench
 from traitbench.errors import TraitbenchError
@@ -60,10 +60,10 @@ class Answer:
 class Walker(RuleBasedStateMachine):
     """One walk: it always has one current model, and those that it left behind."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, environment: Environment) -> None:
         super().__init__()
-        self.ground, self.namespace = ground, next(_namespaces)
-        self.client = Traitbench(ground.base_url, ground.issue(self.namespace))
+        self.environment, self.namespace = environment, next(_namespaces)
+        self.client = Traitbench(environment.base_url, environment.issue(self.namespace))
         self.reference = ReferenceModel("")
         self.left: list[ReferenceModel] = []
         self.cards: dict[int | None, Any] = {}
@@ -86,14 +86,14 @@ class Walker(RuleBasedStateMachine):
             assert answer.error.headers.get("X-Run-Id") == start.run_id
             return
         if start.kind:
-            self._begun(Run(answer.value.run_id, start.kind, key))
+            self._started(Run(answer.value.run_id, start.kind, key))
         else:
             assert answer.value.run_id == start.run_id
         assert answer.value.state == ("ready" if answer.value.run_id is None else "busy")
 
-    def _begun(self, run: Run) -> None:
+    def _started(self, run: Run) -> None:
         self.reference.begin(run)
-        if self.ground.context is None:
+        if self.environment.context is None:
             self._awaited(lambda: self.client.models.get(self.reference.handle).state != "busy")
             self._ended()
 
@@ -107,14 +107,14 @@ class Walker(RuleBasedStateMachine):
             assert (self.reference.run.kind, operation.error.code) == ("synthesize", "nothing_synthesized")
             self.reference.fail("nothing_synthesized")
         elif self.reference.run.kind == "discover":
-            self.reference.discovered(self._found_traits())
+            self.reference.discovered(self._discovered_traits())
         elif self.reference.run.kind == "synthesize":
             self.reference.synthesized(self._made_samples())
         else:
             newest = self.client.versions.list(self.reference.handle).items[0]
             self.reference.trained(f"{newest.created_at:%Y-%m}")
 
-    def _found_traits(self) -> dict[str, Trait]:
+    def _discovered_traits(self) -> dict[str, Trait]:
         stay = {key: trait for key, trait in self.reference.traits.items() if not self.reference.untouched(key)}
         there = {trait.key: trait for trait in self.client.traits.list(self.reference.handle)}
         assert list(there)[: len(stay)] == list(stay)
@@ -124,7 +124,7 @@ class Walker(RuleBasedStateMachine):
             assert new.discrimination is not None
             assert new.discrimination >= 0.5
         return stay | {
-            key: Trait(**words, kind="intrinsic", found=words)
+            key: Trait(**words, kind="intrinsic", discovered=words)
             for key, trait in there.items()
             if key not in stay
             for words in [trait.model_dump(include={"name", "positive_label", "negative_label", "description"})]
@@ -143,11 +143,11 @@ class Walker(RuleBasedStateMachine):
             operation = self.client.models.get(self.reference.handle).last_operation
             assert operation is not None
             assert operation.kind == "retrain"
-            self._begun(Run(str(operation.run_id), "retrain", ()))
+            self._started(Run(str(operation.run_id), "retrain", ()))
 
     def _settle(self) -> None:
         """Wait for what a worker starts by itself."""
-        if self.ground.context is None and self.reference.is_due():
+        if self.environment.context is None and self.reference.is_due():
             before = self.reference.run and self.reference.run.id
             self._awaited(lambda: self._last_run() != before)
             self._retrained_if_due()
@@ -163,7 +163,7 @@ class Walker(RuleBasedStateMachine):
     # ---- after every step --------------------------------------------------------------------------------------------
 
     @invariant()
-    def what_is_read_is_what_was_told(self) -> None:
+    def reads_match_the_reference(self) -> None:
         assert self._seen() == self.reference.shown()
 
     def _seen(self) -> dict[str, Any]:

@@ -100,12 +100,12 @@ def test_the_databases_clock_agrees_with_ours(engine: Engine) -> None:
 def test_sqlite_is_opened_with_the_settings_that_were_measured(tmp_path: Path) -> None:
     engine = open_engine(f"sqlite:///{tmp_path / 'a.db'}")
     with reading(engine) as connection:
-        found = {
+        values = {
             name: connection.execute(text(f"PRAGMA {name}")).scalar_one()
             for name in ("journal_mode", "synchronous", "foreign_keys", "secure_delete", "busy_timeout")
         }
     engine.dispose()
-    assert found == {
+    assert values == {
         "journal_mode": "wal",
         "synchronous": 1,
         "foreign_keys": 1,

@@ -72,9 +72,9 @@ def _of_before(settings: Settings, revision: str) -> None:
             # The first release had no run keys.
             keyed = table == "tb_runs" and revision != "0001"
             _insert(connection, table, row | ({"run_key": _KEY} if keyed else {}))
-        for number, (told, quality) in enumerate((("how kind", 1.0), ("be gone", 0.0))):
-            digest = hashlib.sha256(told.encode()).hexdigest()
-            row = {"id": number + 1, "model_id": 7, "trait_id": 8, "text": told, "quality": quality}
+        for number, (result, quality) in enumerate((("how kind", 1.0), ("be gone", 0.0))):
+            digest = hashlib.sha256(result.encode()).hexdigest()
+            row = {"id": number + 1, "model_id": 7, "trait_id": 8, "text": result, "quality": quality}
             _insert(
                 connection, "tb_samples", row | {"provenance": "authored", "content_sha256": digest, "created_at": 1}
             )

@@ -80,9 +80,9 @@ def test_reading_and_what_is_rolled_back_change_nothing(file: Engine, read_cache
 
 def test_what_changed_while_it_was_read_is_not_remembered(file: Engine, read_cache: ReadCache) -> None:
     def read() -> list[str]:
-        found = workers(file)
+        result = workers(file)
         write(file, "meanwhile")
-        return found
+        return result
 
     assert read_cache.get("workers", read) == []
     assert read_cache.get("workers", lambda: workers(file)) == ["meanwhile"]

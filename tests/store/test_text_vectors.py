@@ -48,11 +48,11 @@ def test_they_come_back_bit_by_bit_with_their_tokens(engine: Engine, vector_key:
     with writing(engine) as connection:
         text_vectors.store(connection, vector_key, made, now=NOW)
     with reading(engine) as connection:
-        found = text_vectors.read(connection, vector_key, [*made, b"absent"])
-    assert {key: (each.vector.tobytes(), each.tokens) for key, each in found.items()} == {
+        result = text_vectors.read(connection, vector_key, [*made, b"absent"])
+    assert {key: (each.vector.tobytes(), each.tokens) for key, each in result.items()} == {
         key: (each.vector.tobytes(), each.tokens) for key, each in made.items()
     }
-    assert all(each.vector.dtype == np.float32 for each in found.values())
+    assert all(each.vector.dtype == np.float32 for each in result.values())
 
 
 def test_more_than_one_question_holds(engine: Engine, vector_key: VectorKey) -> None:

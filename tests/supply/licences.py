@@ -23,8 +23,8 @@ def main(requirements: Path = REQUIREMENTS, table: Path = TABLE) -> int:
     packages = locked(requirements)
     rows = [(each, licence(each, rules)) for each in packages]
     wide = max(len(f"{each.name} {each.version}") for each in packages)
-    sys.stdout.writelines(f"{f'{each.name} {each.version}':{wide}}  {found or 'unknown'}\n" for each, found in rows)
-    problems = [problem for each, found in rows if (problem := refused(each, found, rules))]
+    sys.stdout.writelines(f"{f'{each.name} {each.version}':{wide}}  {result or 'unknown'}\n" for each, result in rows)
+    problems = [problem for each, result in rows if (problem := refused(each, result, rules))]
     problems += stale(rows, rules)
     sys.stderr.writelines(f"{problem}\n" for problem in problems)
     return 1 if problems else 0
@@ -52,16 +52,16 @@ def _first(stated: PackageMetadata, name: str) -> str:
     return str(next(iter(stated.get_all(name) or ()), ""))
 
 
-def refused(package: Locked, found: str | None, rules: Mapping[str, Any]) -> str | None:
+def refused(package: Locked, licence: str | None, rules: Mapping[str, Any]) -> str | None:
     """Why a licence cannot stay, and what to do; None when it can."""
-    if found is None:
+    if licence is None:
         return f"{package.name} {package.version} states no licence. Read its source, then add it to {TABLE.name}."
     exception = rules["exceptions"].get(package.name) or rules["not_installed"].get(package.name)
-    if is_accepted(found, rules["accepted"]) or (exception and exception["licence"] == found):
+    if is_accepted(licence, rules["accepted"]) or (exception and exception["licence"] == licence):
         return None
     return (
-        f"{package.name} {package.version} has the licence {found}, which is not accepted. Replace the package, or add"
-        f" an exception with its reason to {TABLE.name}."
+        f"{package.name} {package.version} has the licence {licence}, which is not accepted. Replace the package, or"
+        f" add an exception with its reason to {TABLE.name}."
     )
 
 
@@ -76,7 +76,7 @@ def is_accepted(expression: str, accepted: Sequence[str]) -> bool:
 def stale(rows: Sequence[tuple[Locked, str | None]], rules: Mapping[str, Any]) -> list[str]:
     """Exceptions that nothing needs any more."""
     names = {each.name for each, _ in rows}
-    needed = {each.name for each, found in rows if found and not is_accepted(found, rules["accepted"])}
+    needed = {each.name for each, result in rows if result and not is_accepted(result, rules["accepted"])}
     unused = sorted((set(rules["exceptions"]) - needed) | (set(rules["not_installed"]) - names))
     return [f"{TABLE.name}: the exception for {name} is not needed. Remove it." for name in unused]
 

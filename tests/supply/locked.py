@@ -21,7 +21,7 @@ class Locked:
 
 def locked(path: Path = REQUIREMENTS) -> list[Locked]:
     """Every package of the file; one may have several versions, for different Pythons."""
-    found = []
+    results = []
     for line in re.sub(r"\\\n", " ", path.read_text("utf-8")).splitlines():
         stated = line.partition(" --hash")[0].partition("#")[0].strip()
         if not stated or stated.startswith("-"):
@@ -31,5 +31,5 @@ def locked(path: Path = REQUIREMENTS) -> list[Locked]:
         if len(versions) != 1:
             raise ValueError(f"{path.name}: {stated} is not locked to one version.")
         here = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-        found.append(Locked(requirement.name.lower(), versions[0], here))
-    return found
+        results.append(Locked(requirement.name.lower(), versions[0], here))
+    return results

@@ -122,13 +122,13 @@ def test_the_wheel_scores_like_the_service_beside_hostile_folders(
     program = hostile / "program.py"
     program.write_text(SCORE)
     done = subprocess.run([python, program, "order.json"], cwd=hostile, capture_output=True, text=True, check=True)
-    found, encoder = json.loads(done.stdout), load_encoder(None, cache=service.settings.cache)
-    assert (found["id"], found["digest"]) == (encoder.id, encoder.digest)
-    assert found["rows"] == [encoder.encode([text]).tobytes().hex() for text in TEXTS]
-    assert found["early"] == encoder.encode(TEXTS, mode="layer4").tobytes().hex()
-    assert found["drawn"] == []
-    assert str(python.parent.parent) in found["file"]
-    for card, text in zip(found["cards"], TEXTS, strict=True):
+    document, encoder = json.loads(done.stdout), load_encoder(None, cache=service.settings.cache)
+    assert (document["id"], document["digest"]) == (encoder.id, encoder.digest)
+    assert document["rows"] == [encoder.encode([text]).tobytes().hex() for text in TEXTS]
+    assert document["early"] == encoder.encode(TEXTS, mode="layer4").tobytes().hex()
+    assert document["drawn"] == []
+    assert str(python.parent.parent) in document["file"]
+    for card, text in zip(document["cards"], TEXTS, strict=True):
         assert card == trained.client.scores.score(trained.handle, text).model_dump(mode="json", include=set(card))
 
 

@@ -9,7 +9,7 @@ from traitbench.app.charts import intervals
 from traitbench.app.charts.intervals import Series
 from traitbench.app.presentation.figures import measured_on, names_of
 from traitbench.app.shell.text import plain
-from traitbench.app.shell.theme import FOUND_SIGN, PALETTE
+from traitbench.app.shell.theme import DISCOVERED_SIGN, PALETTE
 from traitbench.app.widgets.common.chart import chart
 from traitbench.contract.metrics import NotMeasured
 from traitbench.contract.traits import Trait
@@ -39,14 +39,14 @@ def draw_quality(
             f"intervals. Each sample is scored by a fit that did not use it.{overlap} {measured_on(figures[-1])}"
         )
     _draw_missing(figures[-1], traits)
-    found_note(traits)
+    discovered_note(traits)
 
 
-def found_note(traits: Sequence[Trait]) -> None:
+def discovered_note(traits: Sequence[Trait]) -> None:
     """Explain the sign of discovered traits, if the model has any."""
     if any(trait.kind == "intrinsic" for trait in traits):
         st.caption(
-            f"{FOUND_SIGN} discovered trait: its axis is fixed, and training only calibrates its scores and tiers."
+            f"{DISCOVERED_SIGN} discovered trait: its axis is fixed, and training only calibrates its scores and tiers."
         )
 
 

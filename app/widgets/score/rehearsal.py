@@ -25,8 +25,8 @@ def rehearsed(model: Model, traits: Sequence[Trait]) -> Rehearsal | None:
         st.caption(
             f"Not scored, because a pole has no samples: {', '.join(plain(name) for name in rehearsal.left_out)}."
         )
-    if rehearsal and rehearsal.found:
-        names = ", ".join(plain(name) for name in rehearsal.found)
+    if rehearsal and rehearsal.discovered:
+        names = ", ".join(plain(name) for name in rehearsal.discovered)
         st.caption(f"Discovered traits are scored once the model is trained: {names}.")
     return rehearsal
 

@@ -46,7 +46,7 @@ def test_another_service_has_no_keys_for_sessions(with_provider: Settings) -> No
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("text", "why"),
     [
         ({"issuer": "https://evil.example"}, "names the issuer 'https://evil.example'"),
         ({"token_endpoint": "http://evil.example/token"}, "no usable token_endpoint"),
@@ -56,9 +56,9 @@ def test_another_service_has_no_keys_for_sessions(with_provider: Settings) -> No
     ],
 )
 def test_a_provider_that_describes_itself_wrongly_stops_the_start(
-    with_provider: Settings, provider: OpenIdProvider, monkeypatch: pytest.MonkeyPatch, said: dict[str, Any], why: str
+    with_provider: Settings, provider: OpenIdProvider, monkeypatch: pytest.MonkeyPatch, text: dict[str, Any], why: str
 ) -> None:
-    document = {**provider.discovery(), **said}
+    document = {**provider.discovery(), **text}
     monkeypatch.setattr(provider, "discovery", lambda: document)
     with pytest.raises(SettingInvalid, match="TRAITBENCH_OIDC_ISSUER") as refusal:
         discover(with_provider)

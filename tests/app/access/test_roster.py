@@ -38,7 +38,7 @@ def test_an_address_that_only_looks_the_same_is_another_one(file: Path, other: s
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "result"),
     [
         ('["alice@example.org"\n', "line 1"),
         ('\n["alice@example.org"]\nscope = scoring\n', "line 3"),
@@ -68,10 +68,10 @@ def test_an_address_that_only_looks_the_same_is_another_one(file: Path, other: s
         ('["a@b.org"]\noperator = true\n["a@b.org"]\noperator = true', "line 3"),
     ],
 )
-def test_a_damaged_list_says_what_is_wrong_and_where(text: str, said: str) -> None:
+def test_a_damaged_list_says_what_is_wrong_and_where(text: str, result: str) -> None:
     with pytest.raises(RosterDamaged) as refusal:
         parse(text.encode())
-    assert said in str(refusal.value)
+    assert result in str(refusal.value)
 
 
 def test_an_empty_list_and_a_byte_order_mark_are_fine_and_other_bytes_are_not() -> None:

@@ -16,9 +16,9 @@ def connectors(figure: Any) -> dict[tuple[str, str], list[float | None]]:
     return {(trace.line.color, trace.line.dash): list(trace.x) for trace in figure.data if trace.mode == "lines"}
 
 
-@pytest.mark.parametrize(("delta", "said"), [(7, "▲ +7"), (-3, "▼ −3"), (0, "=")])
-def test_a_change_is_said_by_a_sign_and_a_number(delta: int, said: str) -> None:
-    assert dumbbell.signed(delta) == said
+@pytest.mark.parametrize(("delta", "text"), [(7, "▲ +7"), (-3, "▼ −3"), (0, "=")])
+def test_a_change_is_said_by_a_sign_and_a_number(delta: int, text: str) -> None:
+    assert dumbbell.signed(delta) == text
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,8 @@ def test_a_killed_command_is_gone_on_with_by_the_same_command(
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
     assert not out.exists()
-    code, _, said = ask(*command, str(out), "--resume")
-    assert (code, f"1 of {ROWS + 1} rows could not be scored" in said) == (1, True)
+    code, _, output = ask(*command, str(out), "--resume")
+    assert (code, f"1 of {ROWS + 1} rows could not be scored" in output) == (1, True)
     assert lines_of(out) == list(range(2, ROWS + 3))
     assert ask(*command, str(whole))[0] == 1
     assert out.read_bytes() == whole.read_bytes()
@@ -79,14 +79,14 @@ def left(out: Path, rows: int, behind: bytes = b"", **other: object) -> None:
     csv.writer(kept, lineterminator="\n").writerows(records[: 1 + rows])
     size = len(kept.getvalue().encode())
     part_of(out).write_bytes(kept.getvalue().encode() + behind)
-    told = json.loads(log_of(out).read_text("utf-8")) | other
-    log_of(out).write_text(f"{json.dumps(told)}\n{json.dumps([rows, size, 1])}\n", "utf-8")
+    document = json.loads(log_of(out).read_text("utf-8")) | other
+    log_of(out).write_text(f"{json.dumps(document)}\n{json.dumps([rows, size, 1])}\n", "utf-8")
     out.unlink()
 
 
 @pytest.fixture
-def begun(ask: Ask, trained: Trained, few: Path, tmp_path: Path) -> Path:
-    """A complete output, with the log that it had when it was begun."""
+def interrupted(ask: Ask, trained: Trained, few: Path, tmp_path: Path) -> Path:
+    """A complete output, with the log that it had when it was interrupted."""
     out = tmp_path / "out.csv"
     ask("score", trained.handle, "--batch", str(few), "-o", str(out))
     log_of(out).write_text(f"{json.dumps(header(trained.client, trained.handle, few))}\n", "utf-8")
@@ -109,24 +109,24 @@ def header(client: Traitbench, handle: str, file: Path) -> dict[str, object]:
 
 @pytest.mark.parametrize("behind", [b"", b'4,"  ",7,', b"9,Come in!,6,50,50,low,v1,\n", b'3,"Come'])
 def test_what_was_written_behind_the_log_is_done_again(
-    ask: Ask, trained: Trained, few: Path, begun: Path, behind: bytes
+    ask: Ask, trained: Trained, few: Path, interrupted: Path, behind: bytes
 ) -> None:
-    whole = begun.read_bytes()
-    left(begun, 3, behind)
-    code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(begun), "--resume")
-    assert (code, "2 of 6 rows could not be scored" in said) == (1, True)
-    assert begun.read_bytes() == whole
+    whole = interrupted.read_bytes()
+    left(interrupted, 3, behind)
+    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume")
+    assert (code, "2 of 6 rows could not be scored" in output) == (1, True)
+    assert interrupted.read_bytes() == whole
 
 
 def test_killed_between_its_last_row_and_its_name_it_is_complete(
-    ask: Ask, trained: Trained, few: Path, begun: Path
+    ask: Ask, trained: Trained, few: Path, interrupted: Path
 ) -> None:
-    whole = begun.read_bytes()
-    beginning = log_of(begun).read_text("utf-8")
-    log_of(begun).write_text(f"{beginning}{json.dumps([6, len(whole), 2])}\n", "utf-8")
-    code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(begun), "--resume")
-    assert (code, "2 of 6 rows could not be scored" in said) == (1, True)
-    assert (begun.read_bytes(), log_of(begun).exists()) == (whole, False)
+    whole = interrupted.read_bytes()
+    beginning = log_of(interrupted).read_text("utf-8")
+    log_of(interrupted).write_text(f"{beginning}{json.dumps([6, len(whole), 2])}\n", "utf-8")
+    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume")
+    assert (code, "2 of 6 rows could not be scored" in output) == (1, True)
+    assert (interrupted.read_bytes(), log_of(interrupted).exists()) == (whole, False)
 
 
 def test_another_version_that_became_active_meanwhile_scores_none_of_it(
@@ -160,51 +160,51 @@ def test_another_version_that_became_active_meanwhile_scores_none_of_it(
     ],
 )
 def test_another_question_is_refused_with_the_way_out(
-    ask: Ask, trained: Trained, few: Path, begun: Path, arguments: list[str], sentence: str
+    ask: Ask, trained: Trained, few: Path, interrupted: Path, arguments: list[str], sentence: str
 ) -> None:
-    left(begun, 3)
-    code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(begun), "--resume", *arguments)
-    assert (code, sentence in said, "remove out.csv.part and out.csv.part.log" in said) == (1, True, True)
-    assert lines_of(part_of(begun)) == [2, 5, 6], "what is there stays"
+    left(interrupted, 3)
+    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume", *arguments)
+    assert (code, sentence in output, "remove out.csv.part and out.csv.part.log" in output) == (1, True, True)
+    assert lines_of(part_of(interrupted)) == [2, 5, 6], "what is there stays"
 
 
-def test_another_input_is_refused(ask: Ask, trained: Trained, few: Path, begun: Path) -> None:
-    left(begun, 3)
+def test_another_input_is_refused(ask: Ask, trained: Trained, few: Path, interrupted: Path) -> None:
+    left(interrupted, 3)
     written(few, ["Another", "file"])
-    code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(begun), "--resume")
-    assert (code, "has another input" in said) == (1, True)
+    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume")
+    assert (code, "has another input" in output) == (1, True)
 
 
-def test_a_version_that_is_not_what_it_was_is_refused(ask: Ask, trained: Trained, few: Path, begun: Path) -> None:
-    left(begun, 3, parameters="sha256:another")
-    code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(begun), "--resume")
-    assert (code, "was scored by a version that has changed since" in said) == (1, True)
+def test_a_version_that_is_not_what_it_was_is_refused(ask: Ask, trained: Trained, few: Path, interrupted: Path) -> None:
+    left(interrupted, 3, parameters="sha256:another")
+    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume")
+    assert (code, "was scored by a version that has changed since" in output) == (1, True)
     left_again = {"version": "v9", "handle": trained.handle}
-    log = log_of(begun).read_text("utf-8").splitlines()
-    log_of(begun).write_text("\n".join([json.dumps(json.loads(log[0]) | left_again), log[1], ""]), "utf-8")
-    code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(begun), "--resume")
-    assert (code, "was scored by that version. Remove the file" in said) == (1, True)
+    log = log_of(interrupted).read_text("utf-8").splitlines()
+    log_of(interrupted).write_text("\n".join([json.dumps(json.loads(log[0]) | left_again), log[1], ""]), "utf-8")
+    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume")
+    assert (code, "was scored by that version. Remove the file" in output) == (1, True)
 
 
-def test_without_resume_nothing_is_thrown_away(ask: Ask, trained: Trained, few: Path, begun: Path) -> None:
-    left(begun, 3)
-    code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(begun))
-    assert (code, "holds 3 rows of an interrupted batch. Continue it with --resume" in said) == (1, True)
+def test_without_resume_nothing_is_thrown_away(ask: Ask, trained: Trained, few: Path, interrupted: Path) -> None:
+    left(interrupted, 3)
+    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted))
+    assert (code, "holds 3 rows of an interrupted batch. Continue it with --resume" in output) == (1, True)
 
 
 def test_what_is_complete_is_not_gone_on_with(ask: Ask, trained: Trained, few: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     command = ("score", trained.handle, "--batch", str(few), "-o", str(out), "--resume")
     assert ask(*command)[0] == 1, "where nothing is left behind, it begins"
-    code, _, said = ask(*command)
-    assert (code, "is complete, so there is nothing to resume" in said) == (1, True)
+    code, _, output = ask(*command)
+    assert (code, "is complete, so there is nothing to resume" in output) == (1, True)
 
 
 def test_a_file_that_is_not_ours_stays(ask: Ask, trained: Trained, few: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     part_of(out).write_text("a diary")
-    code, _, said = ask("score", trained.handle, "--batch", str(few), "-o", str(out), "--resume")
-    assert (code, "is not an unfinished batch" in said) == (1, True)
+    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(out), "--resume")
+    assert (code, "is not an unfinished batch" in output) == (1, True)
     assert part_of(out).read_text() == "a diary"
 
 
@@ -214,8 +214,8 @@ def test_what_is_refused_at_once_leaves_nothing_behind(ask: Ask, trained: Traine
 
 
 def test_stdout_cannot_be_gone_on_with(ask: Ask, trained: Trained, few: Path) -> None:
-    code, _, said = ask("score", trained.handle, "--batch", str(few), "--resume")
-    assert (code, "name it with -o" in said) == (2, True)
+    code, _, output = ask("score", trained.handle, "--batch", str(few), "--resume")
+    assert (code, "name it with -o" in output) == (2, True)
 
 
 # ---- any rows, killed anywhere ---------------------------------------------------------------------------------------
@@ -232,8 +232,8 @@ def test_whatever_a_kill_leaves_the_file_becomes_what_it_would_have_been(
     pieces: list[bytes], marks: set[int], cut: float, log_cut: float
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as alive:
-        begun = {"input": "of this test"}
-        part = resuming.begin(Path(alive) / "out", begun)
+        header = {"input": "of this test"}
+        part = resuming.begin(Path(alive) / "out", header)
         beginning = log_of(part.out).stat().st_size
         for rows, piece in enumerate(pieces, start=1):
             part.write(piece)
@@ -245,8 +245,8 @@ def test_whatever_a_kill_leaves_the_file_becomes_what_it_would_have_been(
         sizes = [0, *accumulate(map(len, pieces))]
         os.truncate(part_of(out), int(cut * sizes[-1]))
         os.truncate(log_of(out), beginning + int(log_cut * (log_of(out).stat().st_size - beginning)))
-        assert resuming.left_behind(out) == begun
-        part = resuming.go_on(out, begun)
+        assert resuming.left_behind(out) == header
+        part = resuming.go_on(out, header)
         assert part.mark.size == sizes[part.mark.rows]
         for rows, piece in enumerate(pieces[part.mark.rows :], start=part.mark.rows + 1):
             part.write(piece)

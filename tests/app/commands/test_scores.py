@@ -10,15 +10,15 @@ def test_reasons_are_told_below_the_chart(ask: Ask, trained: Trained) -> None:
     text = f"{WARM[0]} {COLD[0]}"
     code, out, _ = ask("score", trained.handle, text, "--explain")
     card = trained.client.scores.score(trained.handle, text, explain=True)
-    told = (card.explanation or {})["warmth"]
+    result = (card.explanation or {})["warmth"]
     assert code == 0
     assert out.startswith(trained.client.scores.chart(trained.handle, text).rstrip("\n"))
     assert f"warmth {card.scores['warmth']}: " in out
-    for part in told.parts:
+    for part in result.parts:
         assert f"{part.contribution:+.2f}" in out
         assert str(part.text) in out
-    assert told.nearest is not None
-    for near in (*told.nearest.positive, *told.nearest.negative):
+    assert result.nearest is not None
+    for near in (*result.nearest.positive, *result.nearest.negative):
         assert f"{near.similarity:.2f}  {near.id}" in out
         assert str(near.text) in out
 

@@ -52,9 +52,9 @@ def test_no_cell_begins_a_formula_and_a_file_that_is_read_again_has_the_same_tex
             first = re.split(r"[;\t\r\n]", cell)
             assert not any(part.startswith(tuple("=+-@＝＋－＠")) and not NUMBER.fullmatch(cell) for part in first)
     if texts:
-        found = read("a.csv", content)
-        assert [row.cells["text"] for row in found.rows] == texts
-        assert found.columns[1] in (f"{header}x".strip(), f"{header}x".strip() + " (2)")
+        result = read("a.csv", content)
+        assert [row.cells["text"] for row in result.rows] == texts
+        assert result.columns[1] in (f"{header}x".strip(), f"{header}x".strip() + " (2)")
 
 
 def test_numbers_and_other_texts_stay_as_they_are() -> None:

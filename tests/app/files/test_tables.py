@@ -22,10 +22,10 @@ JSON = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=Fa
 
 def rows_of(name: str, content: bytes) -> list[Row | Problem]:
     source = opened(name, io.BytesIO(content))
-    found = list(source.lines())
-    assert len(found) == source.count
-    assert list(source.lines()) == found, "as often as one likes"
-    return found
+    results = list(source.lines())
+    assert len(results) == source.count
+    assert list(source.lines()) == results, "as often as one likes"
+    return results
 
 
 def a_parquet(table: pa.Table) -> bytes:
@@ -41,8 +41,8 @@ def test_a_csv_has_the_cells_that_were_written(records: Sequence[tuple[str, str]
     writer = csv.writer(place, quoting=csv.QUOTE_ALL)
     writer.writerows([("id", "text"), ("1", "the first"), *records])
     kept = [cells for cells in records if any(cell.strip() for cell in cells)]
-    found = rows_of("a.csv", place.getvalue().encode())
-    assert [tuple(row.cells.values()) for row in found if isinstance(row, Row)][1:] == kept
+    result = rows_of("a.csv", place.getvalue().encode())
+    assert [tuple(row.cells.values()) for row in result if isinstance(row, Row)][1:] == kept
 
 
 @settings(max_examples=60, deadline=None)
@@ -50,9 +50,9 @@ def test_a_csv_has_the_cells_that_were_written(records: Sequence[tuple[str, str]
 def test_jsonl_has_the_records_that_were_written_in_their_places(lines: Sequence[dict[str, object] | str]) -> None:
     records = [{"text": "the first"}, *lines]
     content = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in records).encode()
-    found = rows_of("a.jsonl", content)
-    assert [row.record if isinstance(row, Row) else "no json" for row in found] == records
-    assert [row.number if isinstance(row, Row) else row.row for row in found] == list(range(1, len(records) + 1))
+    result = rows_of("a.jsonl", content)
+    assert [row.record if isinstance(row, Row) else "no json" for row in result] == records
+    assert [row.number if isinstance(row, Row) else row.row for row in result] == list(range(1, len(records) + 1))
 
 
 def test_parquet_is_read_by_what_it_is_and_told_as_json_has_it() -> None:

@@ -107,10 +107,10 @@ def test_files_hold_what_came_in_and_what_came_out(scored: Job) -> None:
 
 
 def test_scores_are_counted_by_tier(scored: Job) -> None:
-    found = histograms(frame_of(scored), scored, {"warmth": "Warmth"})
-    assert {name: each.scored for name, each in found.items()} == {"": 3, "warmth": 3}
-    assert found["warmth"].name == "Warmth"
-    assert found["warmth"].breaks is not None
+    result = histograms(frame_of(scored), scored, {"warmth": "Warmth"})
+    assert {name: each.scored for name, each in result.items()} == {"": 3, "warmth": 3}
+    assert result["warmth"].name == "Warmth"
+    assert result["warmth"].breaks is not None
 
 
 def test_one_that_is_stopped_keeps_what_is_done_and_goes_on(trained: Trained) -> None:

@@ -14,8 +14,8 @@ NAMES = {"warmth": "Warmth", "clarity": "Clarity"}
 
 
 def test_equal_parameters_are_no_change() -> None:
-    said = outcome(version(1, warmth=(0.9, 0.8, 0.95)), version(2, param_hash="sha256:1"), NAMES)
-    assert said == "v2 has the same parameters as v1, so both give every text the same score."
+    text = outcome(version(1, warmth=(0.9, 0.8, 0.95)), version(2, param_hash="sha256:1"), NAMES)
+    assert text == "v2 has the same parameters as v1, so both give every text the same score."
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,9 @@ def test_equal_parameters_are_no_change() -> None:
 def test_a_change_is_named_and_chance_is_not_taken_for_one(
     after: tuple[float, float, float], verdict: str, beyond: str
 ) -> None:
-    said = outcome(version(1, warmth=(0.9, 0.8, 0.95)), version(2, warmth=after), NAMES)
-    assert f"Mean AUROC **0.90 → {after[0]:.2f}**: it separates the poles {verdict}." in said
-    assert beyond in said
+    text = outcome(version(1, warmth=(0.9, 0.8, 0.95)), version(2, warmth=after), NAMES)
+    assert f"Mean AUROC **0.90 → {after[0]:.2f}**: it separates the poles {verdict}." in text
+    assert beyond in text
 
 
 def test_other_samples_are_no_equal_ground() -> None:
@@ -76,10 +76,10 @@ def version(
 ) -> Version:
     """A version with an AUROC and its interval for each trait."""
     figures = {
-        key: {"auroc": found and found[0], "auroc_interval": found and list(found[1:]), "measured_on": "10 folds"}
-        for key, found in traits.items()
+        key: {"auroc": result and result[0], "auroc_interval": result and list(result[1:]), "measured_on": "10 folds"}
+        for key, result in traits.items()
     }
-    means = [found[0] for found in traits.values() if found]
+    means = [result[0] for result in traits.values() if result]
     return Version(
         version_id=number,
         version_no=number,

@@ -51,15 +51,15 @@ def test_what_pulls_to_a_pole_has_its_colour_its_line_and_its_number() -> None:
     assert [title for title, _ in spans] == ["▲ +2.50", "▼ -0.50", "▼ -0.75"]
     assert [("solid" in look, "dashed" in look) for _, look in spans] == [(True, False), (False, True), (False, True)]
     opacities = [
-        float(found) for _, look in spans for found in re.findall(r"background-color: rgba\(.*, (.*?)\)", look)
+        float(result) for _, look in spans for result in re.findall(r"background-color: rgba\(.*, (.*?)\)", look)
     ]
     assert opacities == [0.5, 0.1, 0.15]
 
 
 def test_what_adds_hardly_anything_is_left_plain() -> None:
-    told = explanation()
-    faint = told.parts[1].model_copy(update={"contribution": 0.001})
-    html = highlighted(told.model_copy(update={"parts": [told.parts[0], faint]}), TEXT, by_pieces=False)
+    result = explanation()
+    faint = result.parts[1].model_copy(update={"contribution": 0.001})
+    html = highlighted(result.model_copy(update={"parts": [result.parts[0], faint]}), TEXT, by_pieces=False)
     assert '<span title="▲ +0.00">' in html
 
 
@@ -83,8 +83,8 @@ def test_every_part_and_piece_is_a_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "said"),
+    ("value", "unit", "text"),
     [(1.234, "logit", "+1.23"), (-0.001, "logit", "+0.00"), (-0.0421, "score", "-4.2 points")],
 )
-def test_amounts_are_logits_or_points(value: float, unit: str, said: str) -> None:
-    assert amount(value, explanation(unit=unit)) == said
+def test_amounts_are_logits_or_points(value: float, unit: str, text: str) -> None:
+    assert amount(value, explanation(unit=unit)) == text

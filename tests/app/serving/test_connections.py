@@ -214,10 +214,10 @@ def test_whoever_takes_too_long_is_not_waited_for(place: Place) -> None:
             connection.sendall(b"GET /large HTTP/1.1\r\nConnection: close\r\n\r\n")
             time.sleep(3.5)
             try:
-                found = rest_of(connection)
+                values = rest_of(connection)
             except ConnectionResetError:
                 return b"closed"
-            assert len(found) < LARGE
+            assert len(values) < LARGE
         return b"closed"
 
     def patient() -> bytes:
@@ -228,13 +228,13 @@ def test_whoever_takes_too_long_is_not_waited_for(place: Place) -> None:
     )
     before = place.seen.count("left")
     with ThreadPoolExecutor(len(asked)) as threads:
-        found = {
+        values = {
             each.__name__: answer for each, answer in zip(asked, threads.map(lambda each: each(), asked), strict=True)
         }
-    assert error_of(found["stopped_header"]) == (408, "request_timeout")
-    assert found["silent"] == found["stopped_body"] == b""
-    assert found["slow_header"] == found["trickling_body"] == found["unread"] == b"closed"
-    assert found["patient"].endswith(b"at last")
+    assert error_of(values["stopped_header"]) == (408, "request_timeout")
+    assert values["silent"] == values["stopped_body"] == b""
+    assert values["slow_header"] == values["trickling_body"] == values["unread"] == b"closed"
+    assert values["patient"].endswith(b"at last")
     assert place.seen.count("left") == before + 2
 
 

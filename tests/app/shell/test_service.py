@@ -7,7 +7,7 @@ from traitbench.app.shell.service import complaints, explain
 
 
 def classes(root: type[errors.TraitbenchError]) -> list[type[errors.TraitbenchError]]:
-    return [found for cls in root.__subclasses__() for found in (cls, *classes(cls))]
+    return [result for cls in root.__subclasses__() for result in (cls, *classes(cls))]
 
 
 # Those that are raised with words of their own never cross the wire as themselves.
@@ -16,9 +16,9 @@ ON_THE_WIRE = [each for each in classes(errors.TraitbenchError) if each.__init__
 
 @pytest.mark.parametrize("cls", ON_THE_WIRE)
 def test_every_error_is_explained_with_its_message_and_request(cls: type[errors.TraitbenchError]) -> None:
-    said = explain(cls("Something is wrong", request_id="req_1"))
-    assert said.startswith("Something is wrong")
-    assert "Request req_1" in said
+    explanation = explain(cls("Something is wrong", request_id="req_1"))
+    assert explanation.startswith("Something is wrong")
+    assert "Request req_1" in explanation
 
 
 def test_markup_in_a_message_is_shown_and_not_obeyed() -> None:
@@ -26,12 +26,12 @@ def test_markup_in_a_message_is_shown_and_not_obeyed() -> None:
 
 
 def test_complaints_go_to_the_last_name_in_their_path() -> None:
-    found = [
+    results = [
         {"loc": ["traits", 0, "name"], "type": "string_too_short", "msg": "String should have at least 1 character"},
         {"loc": ["samples", 3, "text"], "type": "too_long", "msg": "Value should have at most 50000 items"},
         {"loc": [], "type": "other", "msg": "It is wrong as a whole"},
     ]
-    assert complaints(errors.ValidationFailed("No.", details={"errors": found})) == {
+    assert complaints(errors.ValidationFailed("No.", details={"errors": results})) == {
         "name": ["This field is required."],
         "text": ["At most 50,000 characters."],
         "": ["It is wrong as a whole"],

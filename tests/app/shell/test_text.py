@@ -31,7 +31,7 @@ def test_a_long_text_is_cut_at_a_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "said"),
+    ("before", "text"),
     [
         (timedelta(seconds=5), "just now"),
         (timedelta(minutes=12), "12 min ago"),
@@ -41,15 +41,15 @@ def test_a_long_text_is_cut_at_a_word() -> None:
         (timedelta(days=30), "on 12 Feb 2026"),
     ],
 )
-def test_times_are_told_as_one_would(before: timedelta, said: str) -> None:
-    assert ago(NOW - before, NOW) == said
+def test_times_are_told_as_one_would(before: timedelta, text: str) -> None:
+    assert ago(NOW - before, NOW) == text
 
 
 def test_an_excerpt_of_a_long_text_is_that_of_its_beginning() -> None:
     for text in ("one two " * 500, " " * 5_000 + "one two " * 50, "x" * 5_000, "a" + "\n" * 300 + "b c"):
         line = " ".join(text.split())
-        told = line if len(line) <= 40 else line[:39].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
-        assert shortened(text, 40) == told
+        result = line if len(line) <= 40 else line[:39].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
+        assert shortened(text, 40) == result
 
 
 def test_no_span_and_no_age_is_less_than_nothing() -> None:

@@ -94,14 +94,16 @@ def lines(context: Context, handle: str, texts: Sequence[str], **fields: Any) ->
 def cards(context: Context, handle: str, texts: Sequence[str]) -> list[bytes]:
     """The cards of single scores, as lines; they are checked against the scoring core."""
     alone = replace(context, vectors=VectorCache(0))
-    told = [scores.score(alone, SCORER, handle, ScoreRequest(content=text), request_id="req_1") for text in texts]
-    version = versions.get(context, AUTHOR, handle, told[0].metadata.version_id)
+    request = [scores.score(alone, SCORER, handle, ScoreRequest(content=text), request_id="req_1") for text in texts]
+    version = versions.get(context, AUTHOR, handle, request[0].metadata.version_id)
     assert version.snapshot is not None
     core = card.score_many(Snapshot.from_json(version.snapshot), context.encoder.encode, texts)
-    assert [each.model_dump(exclude={"input_tokens", "metadata"}) for each in told] == [one.to_wire() for one in core]
+    assert [each.model_dump(exclude={"input_tokens", "metadata"}) for each in request] == [
+        one.to_wire() for one in core
+    ]
     return [
         b'{"index":%d,' % place + each.model_dump_json().encode().removeprefix(b"{") + b"\n"
-        for place, each in enumerate(told)
+        for place, each in enumerate(request)
     ]
 
 
@@ -156,8 +158,8 @@ def test_a_new_version_scores_what_was_encoded_for_the_old_one(
     )
     encoder.asked.clear()
     for again in (context, replace(context, vectors=VectorCache(ROOM)), replace(context, vectors=VectorCache(0))):
-        told = [read_line(line) for line in lines(again, handle, TEXTS)]
-        assert {line.metadata.version_id for line in told if isinstance(line, ScoredLine)} == {"v2"}
+        results = [read_line(line) for line in lines(again, handle, TEXTS)]
+        assert {line.metadata.version_id for line in results if isinstance(line, ScoredLine)} == {"v2"}
         assert lines(again, handle, TEXTS) == cards(quiet, handle, TEXTS)
     assert encoder.asked == []
 
@@ -283,9 +285,9 @@ def test_addresses_are_fetched_once_each_and_only_as_far_as_lines_are_taken(quie
     gate = Gate()
     gate.open.set()
     urls = [f"https://many.example/{number % 30}" for number in range(60)]
-    told = lines(replace(quiet, extract=gate), handle, urls)
+    result = lines(replace(quiet, extract=gate), handle, urls)
     assert sorted(gate.asked) == sorted(set(urls))
-    assert told == cards(quiet, handle, [f"what stands at {url}" for url in urls])
+    assert result == cards(quiet, handle, [f"what stands at {url}" for url in urls])
 
 
 # ---- what is wrong with the whole ------------------------------------------------------------------------------------

@@ -150,8 +150,8 @@ def test_the_reason_of_an_older_version_has_a_value_too(reason: str, value: str 
 
 def test_the_price_of_a_mode_is_what_it_loses_and_how_much_faster_it_is() -> None:
     figures = read(warmth=WHOLE, clarity=WHOLE)
-    said = price(figures, "layer4", {"layer4": 1.52})
-    assert said == "**Layer 4 only**: AUROC −0.006 on average over 2 traits, 1.5 times as fast."
+    text = price(figures, "layer4", {"layer4": 1.52})
+    assert text == "**Layer 4 only**: AUROC −0.006 on average over 2 traits, 1.5 times as fast."
     assert price(figures, "layer4", {}) == "**Layer 4 only**: AUROC −0.006 on average over 2 traits."
     assert price(figures, "static", {}) == ""
     rows = table("v1", figures, {"warmth": "Warmth"})
@@ -163,11 +163,11 @@ def test_the_search_is_told_in_words() -> None:
     figures = read(warmth=WHOLE)["warmth"]
     assert figures.search is not None
     assert figures.labels is not None
-    said = search_in_words(figures.search)
-    assert said.startswith("**54 settings tried.** Nine directions. Chosen: shrinkage\\: 0\\.75.")
-    assert said.endswith("This improved held-out cross-entropy by 0.0200 over the next lower effort.")
-    said = labels_in_words(figures.labels)
-    assert said.startswith("**Label weight: 31%.** They agree with the samples.")
+    text = search_in_words(figures.search)
+    assert text.startswith("**54 settings tried.** Nine directions. Chosen: shrinkage\\: 0\\.75.")
+    assert text.endswith("This improved held-out cross-entropy by 0.0200 over the next lower effort.")
+    text = labels_in_words(figures.labels)
+    assert text.startswith("**Label weight: 31%.** They agree with the samples.")
 
 
 def test_a_wider_search_that_found_nothing_better_is_said_to_have_kept_the_choice() -> None:

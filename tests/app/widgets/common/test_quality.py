@@ -25,8 +25,8 @@ def draw_discovered() -> None:
 
     nothing = dict.fromkeys(("sample_count", "positive_samples", "negative_samples"), 0)
     words = {"positive_label": "near", "negative_label": "far", "description": "", "aggregation": "mean"}
-    found = {"kind": "intrinsic", "discrimination": 0.86, "explained_variance": 0.1, "anchor_sample_ids": None}
-    trait = Trait.model_validate({"key": "axis_1", "name": "near vs far", **words, **nothing, **found})
+    values = {"kind": "intrinsic", "discrimination": 0.86, "explained_variance": 0.1, "anchor_sample_ids": None}
+    trait = Trait.model_validate({"key": "axis_1", "name": "near vs far", **words, **nothing, **values})
     reason = "not measured: no text has a label for this trait; the trait has the figures of its discovery"
     draw_readiness([trait])
     draw_quality(
@@ -40,15 +40,15 @@ def draw_discovered() -> None:
 def test_without_any_figure_there_is_no_chart_but_the_reason_and_the_way_out() -> None:
     at = drawn(draw_only_synthesized)
     assert not at.get("plotly_chart")
-    (said,) = [element.value for element in at.markdown]
-    assert "**Not measured in v1:**" in said
-    assert "- **Warmth**, **Clarity**: only synthesized samples. Synthesized samples are never used" in said
+    (texts,) = [element.value for element in at.markdown]
+    assert "**Not measured in v1:**" in texts
+    assert "- **Warmth**, **Clarity**: only synthesized samples. Synthesized samples are never used" in texts
 
 
 def test_a_trait_that_discovery_found_bears_its_sign_and_what_discovery_measured() -> None:
     at = drawn(draw_discovered)
-    (said,) = [element.value for element in at.markdown]
-    assert "- **◇ near vs far** (discrimination 0.86): no text has a label for this trait. Give feedback" in said
+    (texts,) = [element.value for element in at.markdown]
+    assert "- **◇ near vs far** (discrimination 0.86): no text has a label for this trait. Give feedback" in texts
     assert at.caption[-1].value.startswith("◇ discovered trait: its axis is fixed")
     assert at.dataframe[0].value.iloc[0].to_dict()["Ready"] == "yes, discovered"
 
