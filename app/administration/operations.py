@@ -77,7 +77,7 @@ def took(run: Listed, now: datetime | None = None) -> str:
 
 
 def can_retry(run: Listed) -> bool:
-    """Whether the API can start this operation. Retraining from feedback only starts by itself."""
+    """Whether the API can start this operation. Nothing but the service can start a retraining from feedback."""
     return run.kind != "retrain"
 
 

@@ -38,7 +38,7 @@ def export(handle: str, output: str | None) -> None:
 def import_(file: str, handle: str | None, as_json: bool) -> None:
     """Import a model that was exported.
 
-    A FILE that was changed, or has samples or versions that do not fit, is refused.
+    A FILE that was changed, or whose parts contradict each other, is refused.
     """
     try:
         bundle = Bundle.model_validate_json(content_of(file))

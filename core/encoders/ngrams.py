@@ -1,4 +1,4 @@
-"""The last fallback, which needs no files: hashed n-grams of words and letters, beside the style block.
+"""The last fallback, which needs no files: hashed n-grams of words and letters, and the style block.
 
 Words, pairs of words, and three to five letters of a word are hashed into signed cells, so that collisions cancel on
 average. A cell holds the square root of its count.

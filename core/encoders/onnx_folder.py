@@ -1,4 +1,4 @@
-"""A custom transformer exported to ONNX: its vector of a text, beside the static mean and the style block.
+"""A custom transformer exported to ONNX: its vector of a text, joined with the static mean and the style block.
 
 One text runs at a time, as with MiniLM. Nothing is padded, so a dynamically quantized graph gives a text the same
 vector in any batch. A text longer than the model's window is split into equal windows, averaged by their tokens. If the

@@ -1,8 +1,8 @@
 """The only import of onnxruntime: this module turns its telemetry off first.
 
 On import, onnxruntime writes a device id and an event queue under `~/.cache/Microsoft`; seconds later it connects to
-its vendor's telemetry host. It reads the variable during the import, so `disable_telemetry_events()` is too late. The
-variable is set whatever its value was, and child processes inherit it.
+its vendor's telemetry host. It reads `ORT_DISABLE_TELEMETRY` during the import, so calling `disable_telemetry_events()`
+afterwards is too late. This module sets the variable, whatever its value was; child processes inherit it.
 """
 
 import os

@@ -3,9 +3,9 @@
 A purge has two steps. `purge` deletes in the caller's transaction, and SQLite overwrites what it deletes
 (`secure_delete`). `settle` then rewrites the database file, because free space in it still holds copies, and truncates
 the log, which holds old pages. A log that is being read cannot be truncated, and a full disk has no room for a new
-file. So `check` waits for readers and looks at the disk before anything is deleted: a refusal changes nothing. If
-`settle` fails all the same, the caller gets an error, and the model stays marked until the worker has succeeded
-(`sweep`).
+file. So `check` waits for readers and checks the free space on the disk before anything is deleted: a refusal changes
+nothing. If `settle` fails all the same, the caller gets an error, and the model stays marked until the worker has
+succeeded (`sweep`).
 
 On PostgreSQL, VACUUM overwrites deleted rows later, and the log is the operator's responsibility.
 

@@ -1,7 +1,7 @@
 """Periodic tasks of a worker, each in a thread of its own.
 
-A task that fails is tried again at its next turn. If there are several workers, each of them runs the tasks; a task
-checks under a lock what there is to do.
+A task that fails is tried again after the usual interval. If there are several workers, each of them runs the tasks; a
+task checks under a lock what there is to do.
 """
 
 import logging
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Schedule:
-    """A task, and the seconds between its turns."""
+    """A task, and the seconds between two runs of it."""
 
     name: str
     every_s: float
@@ -42,7 +42,7 @@ def turn(schedule: Schedule) -> None:
     try:
         schedule.task()
     except StoreUnavailable:
-        return  # logged where it was raised; the next turn tries again
+        return  # logged where it was raised; the next run of the task tries again
     except Exception as error:
         # Without the error's message, which may hold a text.
         frames = "".join(traceback.format_tb(error.__traceback__))

@@ -7,7 +7,7 @@ killed.
 
 The parent distinguishes bad luck from a worker's own fault. A worker that hangs, crashes, exceeds the time limit of a
 piece or is killed by the kernel for its memory was brought down by the runs that it held, and the supervisor tells the
-next worker. A worker that was killed or stopped from outside, or ended with its parent, was not.
+next worker. No run is blamed for a worker that was killed or stopped from outside, or that ended with its parent.
 """
 
 import json
@@ -64,7 +64,7 @@ class Supervisor:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child, or of the last one until the next one has started."""
+        """The process id of the child; between two children, that of the previous one."""
         return self._process.pid if self._process else None
 
     @property

@@ -5,8 +5,8 @@ long, the first other worker to notice removes it and puts its runs back into th
 removed exits, and its parent starts a new one.
 
 The expiry is long on purpose: a slow machine is not dead, and fencing makes a wrong guess harmless. It is also longer
-than a parent needs to notice that its worker hangs (`supervisor`) and to start the next one. So a run that brings
-workers down is judged by the parent that saw it, and does not travel to other machines.
+than a parent needs to notice that its worker hangs (`supervisor`) and to start the next one. So the parent that saw a
+run bring its worker down judges that run, before another machine can take it over.
 """
 
 import logging

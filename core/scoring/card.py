@@ -95,12 +95,12 @@ class ScoreCard:
 
     @property
     def confidence(self) -> Confidence:
-        """The lowest confidence of a trait."""
+        """The lowest confidence among the traits."""
         return min([trait.confidence for trait in self.traits.values()], key=WEAKEST_FIRST.index)
 
     @property
     def headroom(self) -> int | None:
-        """The largest headroom of a trait; None if no trait has one."""
+        """The largest headroom among the traits; None if no trait has one."""
         return max([trait.headroom for trait in self.traits.values() if trait.headroom is not None], default=None)
 
 

@@ -1,7 +1,7 @@
 """The largest text that is scored at once, in words and, because a word may be many tokens, in tokens.
 
-Both follow from the text alone, so a text is either always scored or always refused. Count the words after long runs
-were shortened (`repeats`).
+Both follow from the text alone, so a text is either always scored or always refused. Shorten long runs of one character
+(`repeats`) before you count the words.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,5 @@
-"""The outermost middleware: request ids, unhandled exceptions and request summaries (core/docs/contract.md, section 1).
+"""The outermost middleware of the API: request ids, unhandled exceptions and request summaries (core/docs/contract.md,
+section 1).
 
 Each request gets an id, `req_` and a ULID, which its response carries as a header. An unhandled exception becomes a 500
 with the envelope. The log names its type and locations in the code, never its message, which may hold content. This is

@@ -44,7 +44,7 @@ _SENTENCES: Mapping[str, tuple[str, int]] = {
         5,
     ),
     "refused": (
-        "The database refuses the sign-in. {nothing} Check user, password and name in TRAITBENCH_DATABASE_URL.",
+        "The database rejects the login. {nothing} Check user, password and name in TRAITBENCH_DATABASE_URL.",
         30,
     ),
     "crowded": ("The database accepts no more connections. {nothing} Try again in a moment.", 5),

@@ -1,6 +1,6 @@
-"""Queries on runs: our own record of every long operation, and the only one that requests read.
+"""Queries on runs: our own record of every long operation. Requests read only this record, not the engine's.
 
-Every write of an execution names its owner, a fencing token that it was given when it claimed the run. If the run was
+Every write of an execution includes its owner: the fencing token that it got when it claimed the run. If the run was
 cancelled, or claimed by another execution, the write matches no row, which is how the execution finds out.
 """
 

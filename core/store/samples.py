@@ -92,7 +92,7 @@ def due_for_retrain(
 
 
 def purge(connection: Connection, model_id: int) -> None:
-    """Delete all samples of a model, their vectors with them."""
+    """Delete all samples of a model, and their vectors."""
     connection.execute(delete(tables.samples).where(_SAMPLES.model_id == model_id))
 
 

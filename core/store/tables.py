@@ -38,7 +38,7 @@ _LAST = 253_370_764_800_000_000  # the year 9999: a time zone may still move a t
 
 
 class Moment(TypeDecorator[datetime]):
-    """An aware time, stored as whole microseconds, so that no database can lose its zone."""
+    """A time with a time zone, stored as whole microseconds, so that no database can lose the zone."""
 
     impl = BigInteger
     cache_ok = True

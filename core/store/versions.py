@@ -145,7 +145,7 @@ def ages(connection: Connection, model_id: int) -> list[VersionAge]:
 
 
 def remove(connection: Connection, version_ids: Sequence[int]) -> None:
-    """Delete versions, their snapshots and tags with them."""
+    """Delete versions, with their snapshots and tags."""
     for first in range(0, len(version_ids), _AT_ONCE):
         some = version_ids[first : first + _AT_ONCE]
         connection.execute(delete(tables.versions).where(_VERSIONS.id.in_(some)))

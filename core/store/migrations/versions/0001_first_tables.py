@@ -1,6 +1,6 @@
 """The first tables.
 
-Written out, not imported from `traitbench.store.tables`: a migration describes the past, even if the tables change.
+They are written out, not imported from `traitbench.store.tables`: a migration must not change when the tables do.
 """
 
 import sqlalchemy as sa
