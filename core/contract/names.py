@@ -48,7 +48,7 @@ def parse_handle(text: str) -> Handle:
 def parse_pinned_handle(text: str) -> PinnedHandle:
     """Parse `handle`, `handle@vN` or `handle@tag`; raise `InvalidHandle` if `text` is something else.
 
-    Only score and compare accept the latter two.
+    Only score, batch and compare accept the latter two.
     """
     handle, at, version = text.partition("@")
     if at and not TAG.fullmatch(version):

@@ -43,7 +43,7 @@ def load_statistics(name: str) -> Statistics:
 
 
 def generic_texts() -> list[str]:
-    """The texts that the figures were computed on."""
+    """The texts that the statistics were computed on."""
     return (_HERE / "generic.txt").read_text(encoding="utf-8").splitlines()
 
 

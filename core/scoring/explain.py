@@ -1,4 +1,4 @@
-"""Explain a score: what each sentence contributes to the position of a text on every axis, exactly.
+"""Explain a score: how much each sentence contributes to the position of a text on every axis.
 
 A trait's reasons add up: baseline + the sum of all contributions = the position of the text. The baseline is the
 position of a text that points to neither pole: the middle, score 50. A position is a logit (the score is its expit) if

@@ -46,7 +46,7 @@ def test_a_score_is_about_the_percentage_of_texts_below() -> None:
 
 def test_the_outer_thirds_are_the_clusters() -> None:
     X, _ = cloud(90, 4)
-    trait, figures = fitted(pool())
+    trait, figures = fit_alone(pool())
     assert trait.positive is not None
     assert trait.negative is not None
     upper = np.sort(scores(trait, X))[-30:]
@@ -69,16 +69,16 @@ def test_later_labels_measure_the_axis_without_moving_it() -> None:
     y = np.full(90, np.nan)
     places = plain.X @ AXIS
     y[np.argsort(places)[-8:]], y[np.argsort(places)[:8]] = 1, 0
-    labelled, figures = fitted(replace(plain, y=y))
-    assert labelled.vector.tobytes() == fitted(plain)[0].vector.tobytes()
-    assert labelled.breaks == fitted(plain)[0].breaks
+    labelled, figures = fit_alone(replace(plain, y=y))
+    assert labelled.vector.tobytes() == fit_alone(plain)[0].vector.tobytes()
+    assert labelled.breaks == fit_alone(plain)[0].breaks
     assert figures["auroc"] == 1.0
     assert figures["measured_on"] == "16 distinct labelled samples, for an axis found without labels"
 
 
 def test_reversing_the_axis_reverses_the_scores() -> None:
     X, _ = cloud(90, 4)
-    one, other = fitted(pool())[0], fitted(replace(pool(), intrinsic_axis=-AXIS))[0]
+    one, other = fit_alone(pool())[0], fit_alone(replace(pool(), intrinsic_axis=-AXIS))[0]
     np.testing.assert_allclose(scores(one, X), 100 - scores(other, X), atol=1e-3)
 
 
@@ -105,7 +105,7 @@ def test_synthesized_texts_are_not_in_the_pool() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_with_few_texts_in_the_pool_every_text_scores_50(n: int) -> None:
-    trait, figures = fitted(pool(n))
+    trait, figures = fit_alone(pool(n))
     assert not trait.vector.any()
     assert trait.breaks == Breaks(50, 50, 50)
     assert figures["auroc"] is None
@@ -114,7 +114,7 @@ def test_with_few_texts_in_the_pool_every_text_scores_50(n: int) -> None:
 def test_an_empty_pool_or_equal_texts_score_50() -> None:
     X = np.tile(np.array([0.5, 0.5, 0.5, 0.5], np.float32), (40, 1))
     for trait in (replace(pool(40), X=X), replace(pool(2), X=np.zeros((2, 4), np.float32)), pool(0)):
-        assert not fitted(trait)[0].vector.any()
+        assert not fit_alone(trait)[0].vector.any()
 
 
 def test_an_axis_of_another_dimension_is_refused() -> None:
