@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_method_is_judged_on_every_set(folder: Path, tmp_path: Path) -> None:
     calls: list[quality.Cell] = []
-    result = quality.measure(folder, sets=("clickbait", "emobank_v"), ks=(4,), seeds=1, heard=calls.append)
+    result = quality.measure(folder, sets=("clickbait", "emobank_v"), ks=(4,), seeds=1, on_cell=calls.append)
     note = quality.noting(tmp_path / "cells.jsonl")
     for cell in calls:
         note(cell)

@@ -243,7 +243,7 @@ def quartiles(scores: Floats) -> Quartiles | None:
 
 
 def breaks(positive: Quartiles | None, negative: Quartiles | None) -> Breaks:
-    """Where the tiers begin; in the middle when a side could not be measured."""
+    """The scores at which the tiers begin; 50 for all of them if a pole could not be measured."""
     if positive is None or negative is None:
         return Breaks(50, 50, 50)
     developing = negative.p75

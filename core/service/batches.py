@@ -25,7 +25,7 @@ Contents = Annotated[BatchRequest, Depends(Body(BatchRequest, apart="contents", 
 class LinesResponse(Response):
     """A stream of lines. It ends after the last line, or when the caller leaves or the service stops.
 
-    In the latter cases the body breaks off, so that the caller knows that it is incomplete.
+    If it ends before the last line, the body breaks off, so that the caller knows that it is incomplete.
     """
 
     media_type = LINES

@@ -63,13 +63,13 @@ def measure(
     ks: Sequence[int],
     seeds: int,
     methods: Sequence[str] = tuple(METHODS),
-    calls: Callable[[Cell], None] = lambda cell: None,
+    on_cell: Callable[[Cell], None] = lambda cell: None,
 ) -> Measured:
     """All cells, and their tables."""
     result = []
     with threadpool_limits(limits=1):
         for cell in _cells(folder, sets, ks, seeds, methods):
-            calls(cell)
+            on_cell(cell)
             result.append(cell)
     results = Results(result)
     return Measured(tables(results, seeds), _plain(results))
@@ -229,17 +229,17 @@ def main() -> None:
     def run() -> Measured:
         if asked.read:
             return read(asked.read)
-        return measure(asked.data, sets=sets, ks=ks, seeds=seeds, methods=methods, heard=noting(asked.cells))
+        return measure(asked.data, sets=sets, ks=ks, seeds=seeds, methods=methods, on_cell=noting(asked.cells))
 
     publish("quality", run, asked.out)
 
 
 def noting(path: Path | None) -> Callable[[Cell], None]:
-    """What is heard of every cell: one goes to the file, one in a while to whoever waits."""
+    """Returns a callback for every cell: it appends the cell to the file and, now and then, prints the progress."""
     if path is not None:
         path.write_text("", encoding="utf-8")
 
-    def heard(cell: Cell) -> None:
+    def note(cell: Cell) -> None:
         if cell.method == OURS and cell.seed == 0:
             print(f"{cell.set}, k={cell.k}", file=sys.stderr, flush=True)
         if path is not None:
@@ -247,7 +247,7 @@ def noting(path: Path | None) -> Callable[[Cell], None]:
                 fields = {"method": cell.method, "set": cell.set, "k": cell.k, "seed": cell.seed}
                 file.write(json.dumps({**fields, "seconds": cell.seconds, **cell.figures}) + "\n")
 
-    return heard
+    return note
 
 
 if __name__ == "__main__":
