@@ -152,8 +152,8 @@ def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, A
     lost = [row.key for row in rows if row.id in axes and axes[row.id].encoder_digest != encoder.digest]
     if lost:
         raise FeatureUnavailable(
-            f"The axes of {', '.join(lost)} were discovered with another encoder than {encoder.id}. Choose that encoder"
-            " with TRAITBENCH_ENCODER, or delete these traits and discover again.",
+            f"The axes of {', '.join(lost)} were not discovered with the encoder {encoder.id}. Set TRAITBENCH_ENCODER"
+            " to the encoder that was used, or delete these traits and discover again.",
             details={"traits": lost, "encoder": encoder.id},
         )
 
@@ -231,5 +231,5 @@ def _finish(connection: Connection, execution: Execution, inputs: _TrainingInput
     if model.zero_data_retention:
         zero_retention.purge(connection, model.id)
     elif inputs.labels:
-        samples.learnt(connection, model.id, up_to=inputs.labels[-1].id)
+        samples.mark_trained(connection, model.id, up_to=inputs.labels[-1].id)
     return model

@@ -24,7 +24,13 @@ METRICS: Mapping[str, Any] = {
 
 def version(**changes: Any) -> Version:
     fields = {"version_id": 1, "version_no": 1, "triggered_by": "train", "param_hash": "sha256:1", "sample_count": 4}
-    more = {"created_at": NOW, "run_id": None, "tags": [], "metrics": METRICS, "snapshot": {"max_depth": 1}}
+    more: dict[str, Any] = {
+        "created_at": NOW,
+        "run_id": None,
+        "tags": [],
+        "metrics": METRICS,
+        "snapshot": {"max_depth": 1},
+    }
     return Version.model_validate(fields | more | changes)
 
 

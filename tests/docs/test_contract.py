@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 
@@ -13,11 +13,12 @@ from tests.contract.test_access_table import OWNED_READS, READS, WRITES
 from tests.docs.markdown import ROOT, only_code, read, section, table, tables
 from traitbench import errors
 from traitbench.contract.samples import LONGEST_TEXT
-from traitbench.contract.scores import FEEDBACK_WORDS, Confidence
+from traitbench.contract.scores import FEEDBACK_WORDS, Confidence, ConfidenceReason
 from traitbench.errors import TraitbenchError, Unreachable
 from traitbench.extract.fetch import CONTRACT_LIMITS
 from traitbench.lifecycle.access import RULES, Operation
-from traitbench.scoring.card import band, breaks, confidence
+from traitbench.scoring.card import band, breaks, ceiling
+from traitbench.scoring.certainty import Reason
 from traitbench.scoring.discover import FEWEST_TEXTS
 from traitbench.scoring.repeats import LONGEST
 from traitbench.scoring.size import TOKENS_PER_WORD
@@ -99,18 +100,25 @@ SCORES = {
 }
 
 
-def test_the_table_of_confidence() -> None:
-    rows = table(PAGE, "Confidence")
+def test_the_tables_of_confidence() -> None:
+    levels = {only_code(row["Confidence"]) for row in table(PAGE, "Confidence")}
+    assert levels == set(get_args(Confidence))
+    reasons = {only_code(row["`confidence_reason`"]) for row in tables(section(PAGE, "Confidence"))[1]}
+    assert reasons == set(get_args(ConfidenceReason)) == set(get_args(Reason))
+
+
+def test_the_table_of_what_quartiles_allow() -> None:
+    rows = tables(section(PAGE, "Confidence"))[2]
     assert len(rows) == len(SCORES)
     for (poles, where), points in SCORES.items():
         [row] = [row for row in rows if row["Poles"].startswith(poles) and row["Score"].startswith(where)]
-        expected: Any = only_code(row["Confidence"])
-        assert {_confidence(poles, each) for each in points} == {expected}
+        expected: Any = only_code(row["At most"])
+        assert {_at_most(poles, each) for each in points} == {expected}
 
 
-def _confidence(poles: str, points: int) -> Confidence:
+def _at_most(poles: str, points: int) -> Confidence:
     positive, negative = POLES[poles]
-    return confidence(points, breaks(positive, negative), positive, negative)
+    return ceiling(points, breaks(positive, negative), positive, negative)
 
 
 def test_a_pole_without_quartiles() -> None:

@@ -44,7 +44,7 @@ LEVELS = search.EFFORTS["max"].levels
             "slope of {}, {}, {}, {} or {};".format(*(f"{each:g}" for each in candidates.LABEL_SLOPES)),
         ),
         ("6. The label axis", f"at most {({4: 'four'})[int(search._SYNTHESIZED_WEIGHT)]} real samples"),
-        ("7. Metrics", f"{({0.6: 'six tenths'})[auroc._EVIDENCE]} of the groups"),
+        ("7. Metrics", f"{({0.6: 'six tenths'})[auroc.EVIDENCE]} of the groups"),
         ("7. Metrics", f"adds about {curve._USUAL_GAIN} to the logit"),
         ("9. Discovery", f"correlation of at least {discover._STABLE}"),
         (
