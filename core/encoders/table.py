@@ -1,8 +1,8 @@
 """A static table of token vectors and their mean over a text: it ignores word order, but is twenty times as fast as a
 transformer.
 
-wordllama's table is read from the files of its package, and only if their hash is that of the published files. The
-package is not imported, because its loader looks for the tokenizer on the network.
+wordllama's table is read from the files that a wheel carries or else from its package, and only if their hash is that
+of the published files. The package is not imported, because its loader looks for the tokenizer on the network.
 """
 
 from collections.abc import Sequence
@@ -14,10 +14,22 @@ from tokenizers import Tokenizer
 
 from traitbench.encoders import installed, tokens
 
-WORDLLAMA = (
+DISTRIBUTION = "wordllama"
+ROWS = installed.Published(
+    DISTRIBUTION,
+    "weights/l2_supercat_256.safetensors",
     "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
-    "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
+    carried_as="wordllama.safetensors",
 )
+TOKENIZER = installed.Published(
+    DISTRIBUTION,
+    "tokenizers/l2_supercat_tokenizer_config.json",
+    "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
+    # releases up to 0.2.2, the last that run on any Python: the same without the line break at the end
+    also=("bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83",),
+    carried_as="wordllama-tokenizer.json",
+)
+WORDLLAMA = (ROWS.sha256, TOKENIZER.sha256)
 """SHA-256 of wordllama's table and of its tokenizer."""
 
 _BYTES = 255
@@ -79,12 +91,9 @@ class Table:
 
 
 def wordllama() -> Table:
-    """The table of the package; raise `EncoderUnavailable` if it is not installed or not the published one."""
-    package = installed.folder("wordllama", distribution="wordllama")
-    content = installed.read(package / "weights" / "l2_supercat_256.safetensors", sha256=WORDLLAMA[0])
-    tokenizer = installed.read(package / "tokenizers" / "l2_supercat_tokenizer_config.json", sha256=WORDLLAMA[1])
-    rows = safetensors.numpy.load(content)["embedding.weight"]
-    return Table(rows, tokens.plain(tokenizer), weights=_rarity(len(rows)))
+    """The table; raise `EncoderUnavailable` if it is not there or not the published one."""
+    rows = safetensors.numpy.load(ROWS.read())["embedding.weight"]
+    return Table(rows, tokens.plain(TOKENIZER.read()), weights=_rarity(len(rows)))
 
 
 def _rarity(count: int) -> NDArray[np.float64]:

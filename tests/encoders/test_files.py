@@ -1,17 +1,20 @@
 """Files of other packages are used only if their hash is known; cached files are made once and repaired."""
 
 import hashlib
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.patience import PATIENCE_S
 from tests.real_encoder import KEPT
-from traitbench.encoders import EncoderUnavailable, installed, minilm
+from traitbench.encoders import EncoderUnavailable, installed, minilm, static, table
 from traitbench.encoders.file_cache import cached_bytes
 from traitbench.encoders.shipping import ship
+from traitbench.encoders.statistics import generic_texts
 
 ROOT = Path(__file__).parents[2]
 
@@ -104,7 +107,7 @@ def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
 def test_a_damaged_graph_is_built_again_and_gives_the_same_vectors(tmp_path: Path) -> None:
     expected = _vectors(tmp_path)
     sound = {file: file.read_bytes() for file in tmp_path.iterdir()}
-    assert len(sound) == 2
+    assert len(sound) == 1
     for file, content in sound.items():
         file.write_bytes(content[: len(content) // 2])
     assert _vectors(tmp_path) == expected
@@ -114,10 +117,38 @@ def test_a_damaged_graph_is_built_again_and_gives_the_same_vectors(tmp_path: Pat
 def test_the_files_that_a_wheel_carries_are_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = _vectors(KEPT)
     ship(tmp_path / "shipped", cache=KEPT)
-    monkeypatch.setattr(minilm, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(installed, "SHIPPED", tmp_path / "shipped")
     monkeypatch.setattr(installed, "folder", lambda *_, **__: pytest.fail("the package was asked for"))
     assert _vectors(tmp_path / "cache") == expected
     assert not (tmp_path / "cache").exists()
+
+
+def test_the_table_that_a_wheel_carries_gives_the_same_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    published = static.load(cache=KEPT)
+    ship(tmp_path, cache=KEPT)
+    monkeypatch.setattr(installed, "SHIPPED", tmp_path)
+    monkeypatch.setattr(installed, "folder", lambda *_, **__: pytest.fail("the package was asked for"))
+    carried = static.load(cache=KEPT)
+    assert carried.digest == published.digest
+    np.testing.assert_array_equal(carried.encode(generic_texts()), published.encode(generic_texts()))
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_the_line_break_at_the_end_of_the_tables_tokenizer_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes
+) -> None:
+    content = table.TOKENIZER.read()
+    monkeypatch.setattr(installed, "SHIPPED", tmp_path)
+    (tmp_path / "wordllama-tokenizer.json").write_bytes(content.rstrip() + end)
+    assert json.loads(table.TOKENIZER.read()) == json.loads(content)
+
+
+@pytest.mark.parametrize("name", ["wordllama.safetensors", "wordllama-tokenizer.json"])
+def test_an_altered_table_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (tmp_path / name).write_bytes(b"{}\n")
+    monkeypatch.setattr(installed, "SHIPPED", tmp_path)
+    with pytest.raises(EncoderUnavailable, match=rf"{name} has SHA-256 .* not the published file"):
+        static.load(cache=KEPT)
 
 
 def test_a_damaged_graph_in_the_wheel_is_built_from_the_package(
@@ -127,14 +158,14 @@ def test_a_damaged_graph_in_the_wheel_is_built_from_the_package(
     ship(tmp_path / "shipped", cache=KEPT)
     for file in (tmp_path / "shipped").glob("*.onnx"):
         file.write_bytes(file.read_bytes()[:-1])
-    monkeypatch.setattr(minilm, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(installed, "SHIPPED", tmp_path / "shipped")
     assert _vectors(KEPT) == expected
 
 
 def test_an_altered_tokenizer_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "tokenizer.json").write_text("{}")
-    monkeypatch.setattr(minilm, "SHIPPED", tmp_path)
-    with pytest.raises(EncoderUnavailable, match=r"tokenizer\.json has SHA-256 .* not the published file"):
+    (tmp_path / "minilm-tokenizer.json").write_text("{}")
+    monkeypatch.setattr(installed, "SHIPPED", tmp_path)
+    with pytest.raises(EncoderUnavailable, match=r"minilm-tokenizer\.json has SHA-256 .* not the published file"):
         minilm.load(cache=KEPT)
 
 

@@ -1,6 +1,6 @@
 """The quantized graph compared with the same model in numpy."""
 
-from collections.abc import Callable
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +8,7 @@ import pytest
 
 from tests.encoders.reference import Reference
 from traitbench.encoders import graph, minilm
+from traitbench.encoders.runtime import InferenceSession, SessionOptions
 from traitbench.encoders.statistics import generic_texts, load_statistics, measure
 
 
@@ -40,9 +41,31 @@ def test_texts_that_mean_the_same_stay_near(encoder: minilm.MiniLM) -> None:
     assert one @ same > one @ other + 0.2
 
 
-@pytest.mark.parametrize("draw", [graph.whole, graph.lower])
-def test_a_graph_is_the_same_bytes_every_time(draw: Callable[[graph.Weights], bytes], reference: Reference) -> None:
-    assert draw(reference.weights) == draw(reference.weights)
+def test_the_graph_is_the_same_bytes_every_time(reference: Reference) -> None:
+    assert graph.build(reference.weights) == graph.build(reference.weights)
+
+
+@pytest.mark.parametrize("text", ["ok", *generic_texts()[:20], " ".join(generic_texts()[:40])])
+def test_layer_4_alone_is_bit_for_bit_that_of_a_whole_run(encoder: minilm.MiniLM, text: str) -> None:
+    [[alone]], _ = encoder.blocks([text], whole=False)
+    [[early], _], _ = encoder.blocks([text])
+    np.testing.assert_array_equal(alone, early)
+
+
+def test_layer_4_alone_runs_fewer_layers(tmp_path: Path, reference: Reference) -> None:
+    nodes = {whole: profiled(graph.build(reference.weights), whole, tmp_path) for whole in (True, False)}
+    assert nodes[True].count("QAttention") == graph.LAYERS
+    assert nodes[False].count("QAttention") == graph.EARLY_LAYER
+
+
+def profiled(content: bytes, whole: bool, folder: Path) -> list[str]:
+    """The types of the nodes that one run executes."""
+    options = SessionOptions()
+    options.enable_profiling, options.profile_file_prefix = True, str(folder / "profile")
+    session = InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    session.run(None, {"ids": np.array([[101, 7592, 102]]), "whole": np.array(whole)})
+    events = json.loads(Path(session.end_profiling()).read_text("utf-8"))
+    return [each["args"]["op_name"] for each in events if each["name"].endswith("_kernel_time")]
 
 
 def test_weights_keep_to_seven_bits() -> None:
@@ -57,13 +80,7 @@ def test_statistics_were_measured_on_the_shipped_texts(encoder: minilm.MiniLM) -
     np.testing.assert_allclose(shipped.deviation, again.deviation, atol=0.02)
 
 
-def test_the_cache_has_a_file_per_graph_of_tens_of_megabytes(
-    tmp_path: Path,
-) -> None:
-    encoder = minilm.load(cache=tmp_path)
-    [whole] = tmp_path.iterdir()
-    assert 25e6 < whole.stat().st_size < 45e6
-    encoder.encode(["Good morning!"], mode="layer4")
-    lower, same = sorted(tmp_path.iterdir())
-    assert same == whole
-    assert 25e6 < lower.stat().st_size < whole.stat().st_size
+def test_the_cache_has_one_file_of_tens_of_megabytes(tmp_path: Path) -> None:
+    minilm.load(cache=tmp_path).encode(["Good morning!"], mode="layer4")
+    [file] = tmp_path.iterdir()
+    assert 25e6 < file.stat().st_size < 36e6
