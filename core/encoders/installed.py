@@ -18,24 +18,23 @@ _TEMPORARY = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, 
 
 @dataclass(frozen=True)
 class Published:
-    """A file of a package, at `path` in its folder. A wheel may carry it under the name `carried_as`.
+    """A file of a package, at `path` in its folder. A wheel carries it under the name `carried_as`.
 
     `also` has the hashes of releases that differ only in bytes that do not matter.
     """
 
     distribution: str
     path: str
+    carried_as: str
     sha256: str
     also: tuple[str, ...] = ()
-    carried_as: str | None = None
 
     def read(self) -> bytes:
         """The content, from the wheel or else from the package; raise `EncoderUnavailable` if it is not this file."""
-        return read(self._place(), sha256=self.sha256, also=self.also)
+        carried = SHIPPED / self.carried_as
+        return read(carried if carried.is_file() else self._in_package(), sha256=self.sha256, also=self.also)
 
-    def _place(self) -> Path:
-        if self.carried_as and (carried := SHIPPED / self.carried_as).is_file():
-            return carried
+    def _in_package(self) -> Path:
         return folder(self.distribution.replace("-", "_"), distribution=self.distribution) / self.path
 
 

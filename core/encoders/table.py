@@ -18,16 +18,16 @@ DISTRIBUTION = "wordllama"
 ROWS = installed.Published(
     DISTRIBUTION,
     "weights/l2_supercat_256.safetensors",
-    "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
     carried_as="wordllama.safetensors",
+    sha256="64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
 )
 TOKENIZER = installed.Published(
     DISTRIBUTION,
     "tokenizers/l2_supercat_tokenizer_config.json",
-    "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
+    carried_as="wordllama-tokenizer.json",
+    sha256="93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
     # releases up to 0.2.2, the last that run on any Python: the same without the line break at the end
     also=("bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83",),
-    carried_as="wordllama-tokenizer.json",
 )
 WORDLLAMA = (ROWS.sha256, TOKENIZER.sha256)
 """SHA-256 of wordllama's table and of its tokenizer."""
