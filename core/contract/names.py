@@ -2,6 +2,8 @@
 
 import re
 import unicodedata
+from collections.abc import Container
+from itertools import chain, count
 from typing import NamedTuple
 
 from traitbench.errors import InvalidHandle, InvalidTag, ValidationFailed
@@ -14,8 +16,8 @@ VERSION = re.compile(r"v([0-9]+)")
 ACTIVE = "active"
 TAG_SCHEMA = rf"^(?!v[0-9]+$|{ACTIVE}$){TAG.pattern}$"  # what `check_tag` accepts
 
-_GIVEN_KEY = re.compile(r"[\w-]{1,64}")
-_NOT_KEY = re.compile(r"\W+")
+_LONGEST_KEY = 64
+_NOT_WORD = re.compile(r"\W+")
 
 
 class Handle(NamedTuple):
@@ -69,10 +71,54 @@ def unpin(handle: str) -> tuple[str, str]:
     return name, version
 
 
+def canonical(name: str) -> str:
+    """Return the form in which names are compared: NFC and NFD spellings of a name have the same one."""
+    return unicodedata.normalize("NFC", name)
+
+
 def trait_key(name: str) -> str:
-    """Return the default key of a trait: its name in snake case, with letters of any script."""
+    """Return the default key of a trait: its name in snake case, with letters and combining marks of any script.
+
+    Raise `ValidationFailed` if the name has no letter or digit.
+    """
+    words = "".join(char if _is_word(char) else " " for char in _folded(name))
+    # A mark without a letter before it is dropped: it would attach to the "_".
+    key = "_".join(filter(None, (_without_leading_marks(word) for word in words.split(" "))))
+    return _key(key)
+
+
+def earlier_trait_key(name: str) -> str:
+    """Return the key that earlier releases derived from a name: there each combining mark became a "_".
+
+    Models that they created still have these keys.
+    """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    key = re.sub(r"_+", "_", _NOT_KEY.sub("_", folded)).strip("_")[:64].strip("_")
+    return _key(re.sub(r"_+", "_", _NOT_WORD.sub("_", folded)))
+
+
+def free_key(key: str, taken: Container[str]) -> str:
+    """Return the key, with a number behind it if it is taken."""
+    numbered = (f"{key[: _LONGEST_KEY - len(str(number)) - 1].rstrip('_')}_{number}" for number in count(2))
+    return next(each for each in chain((key,), numbered) if each not in taken)
+
+
+def is_key(text: str) -> bool:
+    """Whether `text` is a valid trait key: 1-64 letters, digits and marks of any script, `_` and `-`."""
+    return (
+        0 < len(text) <= _LONGEST_KEY and not _is_mark(text[0]) and all(_is_word(char) or char in "_-" for char in text)
+    )
+
+
+def _folded(name: str) -> str:
+    """Return the name case-folded for comparison (Unicode, "compatibility caseless matching", D146), in NFKC."""
+    folded = unicodedata.normalize("NFD", name)
+    for _ in range(2):
+        folded = unicodedata.normalize("NFKD", folded.casefold())
+    return unicodedata.normalize("NFKC", folded)
+
+
+def _key(text: str) -> str:
+    key = text.strip("_")[:_LONGEST_KEY].strip("_")
     if not key:
         raise ValidationFailed(
             "The name has no letter or digit to make a key from. Give a key.",
@@ -81,9 +127,16 @@ def trait_key(name: str) -> str:
     return key
 
 
-def is_key(text: str) -> bool:
-    """Whether `text` is a valid trait key."""
-    return _GIVEN_KEY.fullmatch(text) is not None
+def _is_word(char: str) -> bool:
+    return char.isalnum() or _is_mark(char)
+
+
+def _is_mark(char: str) -> bool:
+    return not char.isascii() and unicodedata.category(char).startswith("M")
+
+
+def _without_leading_marks(word: str) -> str:
+    return word[next((i for i, char in enumerate(word) if not _is_mark(char)), len(word)) :]
 
 
 def parse_version(text: str) -> int | None:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from traitbench.contract.names import Handle, parse_handle, parse_pinned_handle
 from traitbench.errors import InsufficientScope, ModelNotFound, NamespaceForbidden, TraitNotFound
 from traitbench.lifecycle.context import Context
+from traitbench.lifecycle.trait_names import TraitIndex
 from traitbench.store import models, traits
 from traitbench.store.engine import reading
 from traitbench.store.models import ModelRow
@@ -149,16 +150,13 @@ def require_model(model: ModelRow | None, handle: str) -> ModelRow:
 
 def trait_of(connection: Connection, model: ModelRow, name: str) -> traits.TraitRow:
     """The trait with this key or, failing that, this name; raise `TraitNotFound` if there is none."""
-    trait = pick(traits.rows(connection, model.id), name)
+    index = TraitIndex(traits.rows(connection, model.id))
+    trait = index.find(name)
     if trait is None:
-        raise TraitNotFound(f"The model {model.handle} has no such trait.", details={"trait": name[:200]})
+        raise TraitNotFound(
+            f"The model {model.handle} has no such trait.", details={"trait": name[:200], **index.known()}
+        )
     return trait
-
-
-def pick(rows: list[traits.TraitRow], name: str) -> traits.TraitRow | None:
-    """The trait with this key or name, if any; a key match wins (core/docs/contract.md, section 2)."""
-    by_name = {row.name: row for row in rows}
-    return next((row for row in rows if row.key == name), by_name.get(name))
 
 
 def _exists(context: Context, name: str) -> None:

@@ -14,6 +14,7 @@ from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.errors import FeatureUnavailable
 from traitbench.lifecycle import access, retraining, rules
 from traitbench.lifecycle.context import Context
+from traitbench.lifecycle.trait_names import TraitIndex
 from traitbench.store import models, samples, traits
 from traitbench.store.engine import writing
 from traitbench.store.models import ModelRow
@@ -28,26 +29,29 @@ class FeedbackItem:
     quality: float
 
 
-def understood(connection: Connection, model: ModelRow, given: Mapping[str, Any]) -> list[FeedbackItem]:
-    """Parse feedback; raise `ValidationFailed` naming every invalid entry."""
-    rows = traits.rows(connection, model.id)
+def understood(
+    connection: Connection, model: ModelRow, given: Mapping[str, Any]
+) -> tuple[list[FeedbackItem], list[dict[str, Any]]]:
+    """Parse feedback; return the items, and the problem of each invalid entry."""
+    index = TraitIndex(traits.rows(connection, model.id))
     verdicts: list[FeedbackItem] = []
     errors = []
     for name, value in given.items():
-        trait = access.pick(rows, name)
+        trait = index.find(name)
         quality = None if trait is None else _quality(trait, value)
         if trait is None:
-            errors.append(_problem(name, "unknown_trait", "the model has no trait with this key or name"))
+            errors.append(rules.unknown_trait(["feedback", name[:200]], name))
         elif quality is None:
-            message = "use a number from 0 to 1, a word such as good, fair or poor, or a label of the trait"
+            message = (
+                "use a number from 0 to 1, a word such as good, fair or poor, or a label of the trait:"
+                f" {trait.positive_label}, {trait.negative_label}"
+            )
             errors.append(_problem(name, "not_a_verdict", message))
         elif trait.id in (verdict.trait_id for verdict in verdicts):
             errors.append(_problem(name, "duplicate_trait", "the trait is given twice, by key and by name"))
         else:
             verdicts.append(FeedbackItem(trait.id, quality))
-    if errors:
-        raise rules.invalid(errors, thing="The feedback")
-    return verdicts
+    return verdicts, errors
 
 
 def check_possible(model: ModelRow) -> None:
@@ -59,11 +63,12 @@ def check_possible(model: ModelRow) -> None:
         )
 
 
-def check_length(text: str) -> None:
-    """Raise `ValidationFailed` if the text is too long for a sample."""
-    if len(text) > LONGEST_TEXT:
-        message = f"feedback stores the text as a sample, which has at most {LONGEST_TEXT:,} characters"
-        raise rules.invalid([rules.problem(["content"], "string_too_long", message)], thing="The content")
+def length_problems(text: str) -> list[dict[str, Any]]:
+    """The problem with a text that is too long for a sample, if it is."""
+    if len(text) <= LONGEST_TEXT:
+        return []
+    message = f"feedback stores the text as a sample, which has at most {LONGEST_TEXT:,} characters"
+    return [rules.problem(["content"], "string_too_long", message)]
 
 
 def store_feedback(

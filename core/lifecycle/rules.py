@@ -27,6 +27,12 @@ _MESSAGES: Mapping[type[TraitbenchError], str] = {
     ModelArchived: "The model {handle} was deleted; it can only be read.",
 }
 
+MOST_NAMED = 1_000
+"""Errors that an answer names: every one that the largest batch of samples can have."""
+
+_MOST_KNOWN = 100
+_LONGEST_SHOWN = 200
+
 
 def now() -> datetime:
     """The current time, in UTC."""
@@ -90,18 +96,46 @@ def check_sample_count(count: int, most: int) -> None:
         raise invalid([problem(["samples"], "too_many", message)], thing="The samples")
 
 
-def invalid(errors: Sequence[Mapping[str, Any]], *, thing: str) -> ValidationFailed:
-    """The error that names every bad field by its path."""
+def invalid(
+    errors: Sequence[Mapping[str, Any]], *, thing: str, known: Mapping[str, Any] | None = None
+) -> ValidationFailed:
+    """The error that names every bad field by its path. `known` are details that help to correct them."""
     count = len(errors)
+    known = known or {}
+    keys = ", ".join(each["key"] for each in known.get("known_traits", ()))
     return ValidationFailed(
-        f"{thing}: {count} {'field is' if count == 1 else 'fields are'} not valid; nothing was changed.",
-        details={"errors": [dict(error) for error in errors]},
+        f"{thing}: {count:,} {'field is' if count == 1 else 'fields are'} not valid ({place(errors[0]['loc'])}:"
+        f" {errors[0]['msg']}); nothing was changed.{f' Known traits: {keys}.' if keys else ''}",
+        details={**named(errors), **known},
     )
+
+
+def named(errors: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Errors as `details`: the first ones, and under `more_errors` how many were left out, if any."""
+    more = len(errors) - MOST_NAMED
+    return {"errors": [dict(error) for error in errors[:MOST_NAMED]]} | ({"more_errors": more} if more > 0 else {})
 
 
 def problem(loc: Sequence[str | int], kind: str, message: str) -> dict[str, Any]:
     """An entry of `details.errors`: one invalid field."""
     return {"loc": list(loc), "type": kind, "msg": message}
+
+
+def elements(body: Any, name: str) -> list[Any]:
+    """The elements of a list in a body of any form; none if it is not there."""
+    value = body.get(name) if isinstance(body, dict) else None
+    return value if isinstance(value, list) else []
+
+
+def unknown_trait(loc: Sequence[str | int], sent: str, *, owner: str = "model") -> dict[str, Any]:
+    """The problem of a key or name that no trait has, with what was sent."""
+    shown = sent[:_LONGEST_SHOWN]
+    return {**problem(loc, "unknown_trait", f'the {owner} has no trait "{shown}"'), "sent": shown}
+
+
+def known_traits(traits: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Traits by key and name as `details`; the first of very many."""
+    return {"known_traits": [{"key": key, "name": name} for key, name in traits[:_MOST_KNOWN]]}
 
 
 def place(loc: Sequence[str | int]) -> str:

@@ -1,21 +1,29 @@
 """Samples: add, list, delete. A batch is added as a whole or not at all; the error names every invalid element."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
 from traitbench.contract.models import ModelDeleted
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE, SamplePage
-from traitbench.contract.samples import SampleIds, SampleInput, SamplesCreate, text_hash
+from traitbench.contract.samples import MOST_SAMPLES, SampleIds, SampleInput, SamplesCreate, text_hash
 from traitbench.errors import SampleNotFound
 from traitbench.lifecycle import access, rules
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
+from traitbench.lifecycle.trait_names import Problem, TraitIndex
 from traitbench.store import models, samples, traits
 from traitbench.store.cursors import paged, read_number
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
+
+
+class _Part(NamedTuple):
+    """What only the store can check of a sample; None for what cannot be read."""
+
+    trait: str | None
+    digest: str | None
+    content_sha256: str | None
 
 
 def add(context: Context, caller: Caller, handle: str, body: SamplesCreate) -> SampleIds:
@@ -31,9 +39,9 @@ def add_to(
     connection: Connection, model: ModelRow, sent: list[SampleInput], digests: list[str], *, most: int
 ) -> list[int]:
     """Add samples to a model that the connection has locked; return their ids. `digests` are the texts' SHA-256."""
-    rows = traits.rows(connection, model.id)
-    trait_ids = {row.name: row.id for row in rows} | {row.key: row.id for row in rows}
-    _check(sent, digests, trait_ids)
+    index = TraitIndex(traits.rows(connection, model.id))
+    found = [index.find(sample.trait) for sample in sent]
+    _check(sent, digests, index)
     rules.check_sample_count(samples.count(connection, model.id) + len(sent), most)
     rules.require("edit", model)
     now = rules.now()
@@ -42,7 +50,7 @@ def add_to(
         model.id,
         [
             {
-                "trait_id": trait_ids[sample.trait],
+                "trait_id": trait.id,
                 "text": sample.text,
                 "quality": sample.quality,
                 "provenance": "authored",
@@ -50,11 +58,25 @@ def add_to(
                 "content_sha256": digest,
                 "created_at": now,
             }
-            for sample, digest in zip(sent, digests, strict=True)
+            for sample, digest, trait in zip(sent, digests, found, strict=True)
+            if trait is not None
         ],
     )
     rules.edited(connection, model)
     return ids
+
+
+def problems_of_parts(context: Context, handle: str, body: Any) -> tuple[list[Problem], dict[str, Any]]:
+    """What only the store knows is wrong with samples that are not valid otherwise: unknown traits, wrong hashes.
+
+    Also returns the details that help to correct it. With it, one answer names every bad element.
+    """
+    parts = [_part(element) for element in rules.elements(body, "samples")[:MOST_SAMPLES]]
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, handle), handle)
+        index = TraitIndex(traits.rows(connection, model.id))
+    errors = [error for place, part in enumerate(parts) for error in _errors(place, part, index)]
+    return errors, _known(errors, index)
 
 
 def list_samples(
@@ -91,22 +113,36 @@ def delete(context: Context, caller: Caller, handle: str, sample_id: int) -> Mod
     return ModelDeleted(handle=name, deleted=True)
 
 
-def _check(sent: list[SampleInput], digests: list[str], trait_ids: Mapping[str, int]) -> None:
-    errors = [
-        error
-        for index, (sample, digest) in enumerate(zip(sent, digests, strict=True))
-        for error in _errors(index, sample, digest, trait_ids)
-    ]
-    if errors:
-        raise rules.invalid(errors, thing="The samples")
+def _check(sent: list[SampleInput], digests: list[str], index: TraitIndex) -> None:
+    parts = [_Part(each.trait, digest, each.content_sha256) for each, digest in zip(sent, digests, strict=True)]
+    if errors := [error for place, part in enumerate(parts) for error in _errors(place, part, index)]:
+        raise rules.invalid(errors, thing="The samples", known=_known(errors, index))
 
 
-def _errors(index: int, sample: SampleInput, digest: str, trait_ids: Mapping[str, int]) -> list[dict[str, Any]]:
+def _part(element: Any) -> _Part:
+    """What can be read of an element that may be no valid sample."""
+    fields = element if isinstance(element, dict) else {}
+    trait, text, digest = (fields.get(name) for name in ("trait", "text", "content_sha256"))
+    return _Part(
+        trait if isinstance(trait, str) else None,
+        text_hash(text) if isinstance(text, str) and _is_unicode(text) else None,
+        digest if isinstance(digest, str) else None,
+    )
+
+
+def _is_unicode(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _errors(place: int, part: _Part, index: TraitIndex) -> list[Problem]:
     errors = []
-    if sample.trait not in trait_ids:
-        message = "the model has no trait with this key or name"
-        errors.append(rules.problem(["samples", index, "trait"], "unknown_trait", message))
-    if sample.content_sha256 not in (None, digest):
+    if part.trait is not None and index.find(part.trait) is None:
+        errors.append(rules.unknown_trait(["samples", place, "trait"], part.trait))
+    if part.digest is not None and part.content_sha256 not in (None, part.digest):
         message = "it is not the SHA-256 of the text in UTF-8"
-        errors.append(rules.problem(["samples", index, "content_sha256"], "sha256_mismatch", message))
+        errors.append(rules.problem(["samples", place, "content_sha256"], "sha256_mismatch", message))
     return errors
+
+
+def _known(errors: list[Problem], index: TraitIndex) -> dict[str, Any]:
+    return index.known() if any(error["type"] == "unknown_trait" for error in errors) else {}

@@ -82,9 +82,15 @@ def _asked(
         rules.require("use", served.model)
         return served, None
     with reading(context.engine) as connection:
-        served = serving.find(context, connection, handle, body.traits)
-        feedback.check_length(body.content)
-        verdicts = feedback.understood(connection, served.model, body.feedback)
+        served = serving.find(context, connection, handle, None)
+        verdicts, errors = feedback.understood(connection, served.model, body.feedback)
+        errors = [
+            *serving.unknown_traits(served.snapshot, body.traits),
+            *feedback.length_problems(body.content),
+            *errors,
+        ]
+        if errors:
+            raise rules.invalid(errors, thing="The score", known=serving.known_traits(served.snapshot))
         rules.require("use", served.model)
     feedback.check_possible(served.model)
     return served, verdicts

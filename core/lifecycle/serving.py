@@ -67,7 +67,7 @@ def find(context: Context, connection: Connection, handle: str, traits: list[str
         raise rules.refusal(ModelNotTrained, model)
     version = resolve(connection, model, pinned or ACTIVE)
     snapshot = context.snapshots.get(connection, version.id)
-    _check_traits(snapshot, traits)
+    check_traits(snapshot, traits)
     return Served(model, version.version_no, snapshot, since)
 
 
@@ -128,12 +128,20 @@ def in_mode(snapshot: Snapshot, mode: str) -> Snapshot:
     return views[mode]
 
 
-def _check_traits(snapshot: Snapshot, names: list[str] | None) -> None:
-    known = {name for trait in snapshot.traits for name in (trait.key, trait.name)}
-    errors = [
-        rules.problem(["traits", index], "unknown_trait", "the version has no trait with this key or name")
-        for index, name in enumerate(names or [])
-        if name not in known
+def check_traits(snapshot: Snapshot, names: list[str] | None) -> None:
+    """Raise `ValidationFailed` that names every trait that the version does not have."""
+    if errors := unknown_traits(snapshot, names):
+        raise rules.invalid(errors, thing="The requested traits", known=known_traits(snapshot))
+
+
+def unknown_traits(snapshot: Snapshot, names: list[str] | None) -> list[dict[str, Any]]:
+    """The problems of the keys and names that the version does not have."""
+    return [
+        rules.unknown_trait(["traits", place], str(names and names[place]), owner="version")
+        for place in card.unknown(snapshot, names or [])
     ]
-    if errors:
-        raise rules.invalid(errors, thing="The requested traits")
+
+
+def known_traits(snapshot: Snapshot) -> dict[str, Any]:
+    """The traits of a version as details of an error."""
+    return rules.known_traits([(trait.key, trait.name) for trait in snapshot.traits])

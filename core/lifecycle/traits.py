@@ -1,21 +1,21 @@
 """Traits: add, list, get, update, delete. Adding is an upsert by key; names are unique within a model."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from typing import Any
 
+from pydantic import ValidationError
 from sqlalchemy import Connection
 
 from traitbench.contract.models import ModelDeleted
-from traitbench.contract.names import trait_key
 from traitbench.contract.traits import Trait, TraitInput, TraitList, TraitsCreate, TraitUpdate
-from traitbench.errors import DuplicateTrait, ValidationFailed
-from traitbench.lifecycle import access, rules
+from traitbench.lifecycle import access, rules, trait_names
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
+from traitbench.lifecycle.trait_names import Problem, Sent
 from traitbench.store import models, traits
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
+from traitbench.store.traits import TraitRow
 
 
 def add(context: Context, caller: Caller, handle: str, body: TraitsCreate) -> TraitList:
@@ -29,10 +29,14 @@ def add(context: Context, caller: Caller, handle: str, body: TraitsCreate) -> Tr
 
 def add_to(connection: Connection, model: ModelRow, sent: list[TraitInput], *, most: int) -> list[str]:
     """Add or change traits of a model that the connection has locked; return their keys."""
-    keyed = _keyed(sent)
+    if len(sent) > max(most, rules.MOST_NAMED):
+        raise trait_names.refusal(_too_many(len(sent), most))
     rows = {row.key: row for row in traits.rows(connection, model.id)}
-    _check_names({key: row.name for key, row in rows.items()} | {key: each["name"] for key, each in keyed.items()})
-    _check_count(len(rows | keyed), most)
+    keys, problems = trait_names.keys_of(_as_sent(sent), [*rows.values()])
+    problems += _too_many(len({*rows, *keys.values()}), most)
+    if problems:
+        raise trait_names.refusal(problems)
+    keyed = {keys[place]: each.model_dump(exclude={"key"}) for place, each in enumerate(sent)}
     rules.require("edit", model)
     for key in keyed.keys() & rows.keys():
         traits.change(connection, rows[key].id, keyed[key])
@@ -40,6 +44,19 @@ def add_to(connection: Connection, model: ModelRow, sent: list[TraitInput], *, m
     traits.add(connection, model.id, new)
     rules.edited(connection, model)
     return list(keyed)
+
+
+def problems_of_parts(context: Context, handle: str, body: Any) -> tuple[list[Problem], dict[str, Any]]:
+    """The shared keys and names in a body that is not valid otherwise, so that one answer names every bad element.
+
+    Also returns further details: none.
+    """
+    elements = rules.elements(body, "traits")[: rules.MOST_NAMED]
+    parts = (_part(place, element) for place, element in enumerate(elements))
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, handle), handle)
+        rows = traits.rows(connection, model.id)
+    return trait_names.keys_of([part for part in parts if part], rows)[1], {}
 
 
 def list_traits(context: Context, caller: Caller, handle: str) -> TraitList:
@@ -67,8 +84,8 @@ def update(context: Context, caller: Caller, handle: str, key: str, body: TraitU
         model = access.require_model(models.hold(connection, name), name)
         trait = access.trait_of(connection, model, key)
         fields = body.model_dump(exclude_none=True)
-        names = {row.key: row.name for row in traits.rows(connection, model.id)}
-        _check_names(names | ({trait.key: fields["name"]} if "name" in fields else {}))
+        if "name" in fields:
+            _check_name(trait, fields["name"], traits.rows(connection, model.id))
         rules.require("edit", model)
         traits.change(connection, trait.id, fields)
         rules.edited(connection, model)
@@ -87,37 +104,27 @@ def delete(context: Context, caller: Caller, handle: str, key: str) -> ModelDele
     return ModelDeleted(handle=name, deleted=True)
 
 
-def _keyed(sent: list[TraitInput]) -> dict[str, dict[str, Any]]:
-    keys = [each.key or _key(index, each.name) for index, each in enumerate(sent)]
-    if duplicates := _duplicates(keys):
-        raise DuplicateTrait("The batch contains a trait key twice.", details={"keys": duplicates})
-    return {key: each.model_dump(exclude={"key"}) for key, each in zip(keys, sent, strict=True)}
+def _as_sent(sent: Sequence[TraitInput]) -> list[Sent]:
+    return [Sent(place, each.name, each.key) for place, each in enumerate(sent)]
 
 
-def _key(index: int, name: str) -> str:
+def _part(place: int, element: Any) -> Sent | None:
+    """The name and key of an element that may be no valid trait; None if one of the two is not valid."""
     try:
-        return trait_key(name)
-    except ValidationFailed as error:
-        bad = rules.problem(["traits", index, "name"], "empty_key", error.message)
-        raise rules.invalid([bad], thing="The traits") from None
+        named = TraitInput.model_validate({field: element[field] for field in ("name", "key") if field in element})
+    except (TypeError, ValidationError):
+        return None
+    return Sent(place, named.name, named.key)
 
 
-def _check_names(names: Mapping[str, str]) -> None:
-    if duplicates := _duplicates(names.values()):
-        raise DuplicateTrait(
-            "Trait names must be unique within a model.",
-            details={"names": duplicates, "keys": [key for key, name in names.items() if name in duplicates]},
-        )
+def _check_name(trait: TraitRow, name: str, rows: Sequence[TraitRow]) -> None:
+    if problem := trait_names.name_problem(trait.key, name, rows):
+        raise trait_names.refusal([problem])
 
 
-def _check_count(count: int, most: int) -> None:
-    if count > most:
-        message = f"the model would have {count} traits; at most {most} are allowed"
-        raise rules.invalid([rules.problem(["traits"], "too_many", message)], thing="The traits")
-
-
-def _duplicates(values: Iterable[str]) -> list[str]:
-    return [value for value, count in Counter(values).items() if count > 1]
+def _too_many(count: int, most: int) -> list[Problem]:
+    message = f"the model would have {count} traits; at most {most} are allowed"
+    return [rules.problem(["traits"], "too_many", message)] if count > most else []
 
 
 def _in_order(every_trait: list[Trait], keys: list[str]) -> list[Trait]:

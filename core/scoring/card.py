@@ -5,6 +5,7 @@ those integers. A trait's number never depends on which other traits or texts ar
 """
 
 import math
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -29,6 +30,8 @@ _PARTS = 1_024  # encoded at once, so that a long text never has all its vectors
 # The reciprocals of 1 to 100 as whole numbers over a common denominator, so that sums of them are exact.
 _COMMON = math.lcm(*range(1, 101))
 _SHARES = [0, *(_COMMON // points for points in range(1, 101))]
+# The place of each trait by its keys and names, by snapshot.
+_PLACES: WeakKeyDictionary[Snapshot, Mapping[str, int]] = WeakKeyDictionary()
 # A cache by snapshot, trait, score and resemblance: equal ones give equal fields.
 _READERS: WeakKeyDictionary[Snapshot, list[Callable[[int, bool], _At]]] = WeakKeyDictionary()
 _COMBINE: Mapping[str, Callable[[Floats], Floats]] = {
@@ -209,12 +212,33 @@ def choose(snapshot: Snapshot, names: Sequence[str] | None) -> Sequence[int]:
     """The traits of these keys or names, in the snapshot's order; the key wins. All when None."""
     if names is None:
         return range(len(snapshot.traits))
-    keys = {trait.key: i for i, trait in enumerate(snapshot.traits)}
-    named = {trait.name: i for i, trait in enumerate(snapshot.traits)}
+    places = _places(snapshot)
     for name in names:
-        if name not in keys and name not in named:
+        if _place(places, name) is None:
             raise UnknownTrait(name)
-    return sorted({keys[name] if name in keys else named[name] for name in names})
+    return sorted({place for name in names if (place := _place(places, name)) is not None})
+
+
+def unknown(snapshot: Snapshot, names: Sequence[str]) -> list[int]:
+    """The positions in `names` of those that are neither a key nor a name of a trait."""
+    places = _places(snapshot) if names else {}
+    return [i for i, name in enumerate(names) if _place(places, name) is None]
+
+
+def _places(snapshot: Snapshot) -> Mapping[str, int]:
+    """The traits by key and name, as spelled and in NFC; a key wins over a name, and an exact match over NFC."""
+    if snapshot not in _PLACES:
+        found: dict[str, int] = {}
+        for spelled in (partial(unicodedata.normalize, "NFC"), str):
+            found |= {spelled(trait.name): i for i, trait in enumerate(snapshot.traits)}
+            found |= {spelled(trait.key): i for i, trait in enumerate(snapshot.traits)}
+        _PLACES[snapshot] = found
+    return _PLACES[snapshot]
+
+
+def _place(places: Mapping[str, int], name: str) -> int | None:
+    place = places.get(name)
+    return places.get(unicodedata.normalize("NFC", name)) if place is None else place
 
 
 def trait_score(trait: TraitAxis, position: float) -> TraitScore:

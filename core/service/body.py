@@ -20,6 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from traitbench.contract.fields import Received
 from traitbench.errors import BodyTooLarge, EmptyBody, InvalidJson, Unavailable, UnsupportedMediaType, ValidationFailed
+from traitbench.lifecycle.context import Context
 from traitbench.service import strict_json
 from traitbench.service.capacity import LONG, Capacity, Kind, capacity_of, claim_of
 from traitbench.service.context import context_of
@@ -27,6 +28,7 @@ from traitbench.settings import Settings
 
 Value = TypeVar("Value", bound=Received)
 Parse = Callable[[bytearray], Any]
+ProblemsOfParts = Callable[[Context, str, Any], tuple[list[dict[str, Any]], dict[str, Any]]]
 
 JSON = "application/json"
 TEXT = "text/plain"
@@ -51,7 +53,8 @@ class Body(Generic[Value]):
     """The body as a `Value`.
 
     `text_as` names the field that a plain-text body fills. `limit` is in bytes. The operation itself checks the texts
-    in the list `apart`, one by one. `work` is the kind of work that the operation counts as.
+    in the list `apart`, one by one. `work` is the kind of work that the operation counts as. `problems_of_parts` finds
+    what only the operation knows is wrong with a batch whose fields are not all valid; the error then names that too.
     """
 
     def __init__(
@@ -63,8 +66,10 @@ class Body(Generic[Value]):
         limit: Callable[[Settings], int] = _usual,
         apart: str = "",
         work: Kind = "write",
+        problems_of_parts: ProblemsOfParts | None = None,
     ) -> None:
         self.kind = kind
+        self.problems_of_parts = problems_of_parts
         self.work = work
         self.needed = needed
         self.text_as = text_as
@@ -86,7 +91,11 @@ class Body(Generic[Value]):
         if not raw and self.needed:
             raise EmptyBody("The request needs a body.", details={"media_types": [*self.media_types]})
         parse = self._parser(request) if raw else _nothing
-        value = await self._parsed(capacity_of(request), parse, raw) if len(raw) > _SMALL else self._value(parse, raw)
+        try:
+            is_small = len(raw) <= _SMALL
+            value = self._value(parse, raw) if is_small else await self._parsed(capacity_of(request), parse, raw)
+        except _BadBatch as bad:
+            raise await run_in_threadpool(self._completed, request, bad) from None
         # Only the body of a score has this field.
         work: Kind = "explain" if getattr(value, "explain", False) else room.work
         await claim_of(request).slot(capacity_of(request), work, request)
@@ -108,7 +117,31 @@ class Body(Generic[Value]):
         return parsed_json if media_type == JSON else lambda raw: {self.text_as: strict_json.decode(raw)}
 
     def _value(self, parse: Parse, raw: bytearray) -> Value:
-        return validated(self.kind, parse(raw), apart=self.apart)
+        parsed = parse(raw)
+        try:
+            return validated(self.kind, parsed, apart=self.apart)
+        except ValidationFailed as error:
+            if self.problems_of_parts is None:
+                raise
+            raise _BadBatch(error, parsed) from None
+
+    def _completed(self, request: Request, bad: "_BadBatch") -> ValidationFailed:
+        """Return the error with the problems that only the operation knows, element by element."""
+        assert self.problems_of_parts is not None
+        found, details = self.problems_of_parts(context_of(request), request.path_params["handle"], bad.body)
+        faults = bad.error.details["errors"]
+        named = {tuple(fault["loc"]) for fault in faults}
+        faults += [fault for fault in found if tuple(fault["loc"]) not in named]
+        return ValidationFailed(_sentence(faults), details={"errors": sorted(faults, key=_place), **details})
+
+
+class _BadBatch(Exception):
+    """A batch that is not valid, and the body as parsed."""
+
+    def __init__(self, error: ValidationFailed, body: Any) -> None:
+        super().__init__()
+        self.error = error
+        self.body = body
 
 
 @dataclass(frozen=True)
@@ -272,6 +305,11 @@ def _plainly(fault: Any) -> str:
     if fault.get("ctx", {}).get("pattern") == r"\S":
         return "Input should not be blank"
     return str(fault["msg"]).removeprefix("Value error, ")
+
+
+def _place(fault: strict_json.Fault) -> int:
+    """Return the index of the element that a fault of a batch belongs to; -1 if it belongs to none."""
+    return next((part for part in fault["loc"] if isinstance(part, int)), -1)
 
 
 def _sentence(faults: list[strict_json.Fault]) -> str:

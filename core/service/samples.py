@@ -16,7 +16,7 @@ from traitbench.service.runs import accepted
 
 router = APIRouter(tags=["samples"])
 
-Add = Annotated[SamplesCreate, Depends(Body(SamplesCreate))]
+Add = Annotated[SamplesCreate, Depends(Body(SamplesCreate, problems_of_parts=samples.problems_of_parts))]
 Synthesize = Annotated[SynthesizeRequest, Depends(Body(SynthesizeRequest, needed=False))]
 
 

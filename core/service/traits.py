@@ -14,7 +14,7 @@ from traitbench.service.runs import accepted
 
 router = APIRouter(tags=["traits"])
 
-Add = Annotated[TraitsCreate, Depends(Body(TraitsCreate))]
+Add = Annotated[TraitsCreate, Depends(Body(TraitsCreate, problems_of_parts=traits.problems_of_parts))]
 Update = Annotated[TraitUpdate, Depends(Body(TraitUpdate))]
 Discover = Annotated[DiscoverRequest, Depends(Body(DiscoverRequest, needed=False))]
 

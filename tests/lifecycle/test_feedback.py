@@ -20,7 +20,7 @@ from traitbench.errors import (
     ValidationFailed,
 )
 from traitbench.extract import extract
-from traitbench.lifecycle import extraction, feedback, models, samples, scores, training, traits, versions
+from traitbench.lifecycle import extraction, feedback, models, rules, samples, scores, training, traits, versions
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.store import models as stored
@@ -161,4 +161,7 @@ def _understood(context: Context, handle: str, text: dict[str, Any]) -> list[fee
     with reading(context.engine) as connection:
         model = stored.find(connection, handle)
         assert model is not None
-        return feedback.understood(connection, model, text)
+        verdicts, problems = feedback.understood(connection, model, text)
+        if problems:
+            raise rules.invalid(problems, thing="The feedback")
+        return verdicts

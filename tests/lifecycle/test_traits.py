@@ -70,6 +70,7 @@ def test_two_traits_may_swap_their_names_in_one_batch(context: Context, handle: 
 @pytest.mark.parametrize(
     ("inputs", "error"),
     [
+        ([{"name": "present"}], DuplicateTrait),
         ([{"name": "A"}, {"name": "a"}], DuplicateTrait),
         ([{"name": "A", "key": "x"}, {"name": "B", "key": "x"}], DuplicateTrait),
         ([{"name": "A", "key": "x"}, {"name": "A", "key": "y"}], DuplicateTrait),

@@ -117,9 +117,11 @@ class ReferenceModel:
     # ---- traits and samples ------------------------------------------------------------------------------------------
 
     def add_traits(self, sent: Mapping[str, Trait], *, twice: bool) -> str:
-        """Add traits by key; `twice` means that the batch contains a key twice."""
+        """Add traits by the keys of their names; `twice` means that the batch contains a key twice."""
         names = {key: trait.name for key, trait in self.traits.items()} | {k: t.name for k, t in sent.items()}
-        if code := ("duplicate_trait" if twice or not _all_differ(names.values()) else self.refusal("edit")):
+        overwrites = any(key in self.traits and self.traits[key].name != trait.name for key, trait in sent.items())
+        refused = twice or overwrites or not _all_differ(names.values())
+        if code := ("duplicate_trait" if refused else self.refusal("edit")):
             return code
         for key, trait in sent.items():
             old = self.traits.get(key)

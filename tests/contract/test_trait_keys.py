@@ -1,0 +1,58 @@
+"""The keys that are derived from any names, of all scripts (core/docs/contract.md, section 2)."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from traitbench.contract.names import canonical, earlier_trait_key, free_key, is_key, trait_key
+from traitbench.errors import ValidationFailed
+
+SCRIPTS = "aAbß#+ -_.!éÉİıſ\u0301\u0307\u093c\u094dहिन्दीकไทยשׁلَ한ㅎ\u1112ΣςσǅĲ①Ⅷ٣\U00010a41\U0001f600\ufe0f\u200d\u0345ᾳ"
+NAMES = st.text(st.sampled_from(SCRIPTS) | st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.text(
+    st.characters(exclude_categories=["Cs"]), min_size=60, max_size=70
+)
+
+
+@settings(max_examples=600, deadline=None, derandomize=True)
+@given(NAMES)
+def test_a_derived_key_is_valid_and_the_same_for_every_spelling(name: str) -> None:
+    try:
+        key = trait_key(name)
+    except ValidationFailed:
+        assert not any(char.isalnum() for char in unicodedata.normalize("NFKC", name))
+        return
+    assert is_key(key)
+    assert trait_key(key) == key == canonical(key)
+    assert {trait_key(unicodedata.normalize(form, name)) for form in ("NFC", "NFD", "NFKC", "NFKD")} == {key}
+
+
+def _without_marks(name: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
+    return "".join(char for char in decomposed if unicodedata.category(char)[0] != "M")
+
+
+@settings(max_examples=600, deadline=None, derandomize=True)
+@given(NAMES.map(_without_marks).filter(bool))
+def test_names_without_marks_keep_the_keys_of_earlier_releases(name: str) -> None:
+    try:
+        assert trait_key(name) == earlier_trait_key(name)
+    except ValidationFailed:
+        with pytest.raises(ValidationFailed):
+            earlier_trait_key(name)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.text("ab_\u0301न", min_size=1, max_size=64).filter(is_key), st.integers(0, 120))
+def test_a_free_key_is_valid_and_free(key: str, others: int) -> None:
+    taken = {key, *(free for number in range(2, others) for free in (f"{key[:61].rstrip('_')}_{number}",))}
+    free = free_key(key, taken)
+    assert is_key(free)
+    assert free not in taken
+    assert free_key(free, taken) == free
+
+
+@pytest.mark.parametrize("key", ["\u0301a", "", "a b", "a\u200db", "x" * 65, "a.b", "a\u00a0", "\U0001f600"])
+def test_no_other_key_may_be_given(key: str) -> None:
+    assert not is_key(key)
