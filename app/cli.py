@@ -276,6 +276,8 @@ def _database_errors() -> tuple[type[Exception], ...]:
 
 
 def _particulars(error: TraitbenchError) -> list[str]:
-    """Return a line for each invalid field that the error names."""
+    """Return a line for each invalid field that the error names, and the traits that there are if one is unknown."""
     places = [each for each in error.details.get("errors", ()) if isinstance(each, dict)]
-    return [f"  {'.'.join(str(part) for part in each.get('loc', ()))}: {each.get('msg', '')}" for each in places]
+    lines = [f"  {'.'.join(str(part) for part in each.get('loc', ()))}: {each.get('msg', '')}" for each in places]
+    more = error.details.get("more_errors")
+    return [*lines, *([f"  ... and {more:,} more"] if isinstance(more, int) else [])]

@@ -292,7 +292,7 @@ class InsufficientSamples(Unprocessable):
 
 
 class DuplicateTrait(Unprocessable):
-    """A request has the same key twice, or two traits would have the same name."""
+    """Two traits would share a key or a name; `details.errors` names each, with a free key where one helps."""
 
     code = "duplicate_trait"
 

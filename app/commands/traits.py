@@ -49,11 +49,11 @@ def _fields(command: Command) -> Command:
 @traits.command("add")
 @click.argument("handle")
 @click.argument("name")
-@click.option("--key", help="The key of the trait. Default: made from NAME.")
+@click.option("--key", help="The key of the trait. Default: made from NAME, which must not give another trait's key.")
 @_fields
 @as_json
 def add_trait(handle: str, name: str, as_json: bool, **fields: Any) -> None:
-    """Add a trait, or change the one with the same key."""
+    """Add a trait, or change the one with the same name or, if --key is given, the same key."""
     given = {field: value for field, value in fields.items() if value is not None}
     with connected() as client:
         # Not validated here, because the service reports what is wrong.

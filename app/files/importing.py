@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from traitbench.app.files.tables import Problem, Row, Source, opened
+from traitbench.contract.names import canonical
 from traitbench.contract.samples import LONGEST_TEXT, SampleInput
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.contract.traits import Trait
@@ -21,6 +22,7 @@ MOST_WORDS = 24
 
 _STRAY = 0.05
 _LOOKED_AT = 200
+_MOST_NAMED = 8
 _TEXT_NAMES = ("text", "content", "sample", "sentence", "message", "review", "comment", "body")
 _QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rating", "target", "y")
 _WORDS = {**FEEDBACK_WORDS, "pos": 1.0, "true": 1.0, "neutral": 0.5, "neg": 0.0, "false": 0.0}
@@ -100,13 +102,13 @@ def _named(table: Table, names: Sequence[str], *, among: Sequence[str] | None = 
 def _means_poles(table: Table, column: str, traits: Sequence[Trait]) -> bool:
     cells = {row.cells.get(column, "").strip() for row in table.rows[:_LOOKED_AT]}
     meanings = guess_words(cells, traits)
-    return _share(table, column, lambda cell: meanings.get(cell) is not None, folded=False) > 0.3
+    return _share(table, column, lambda cell: meanings.get(cell) is not None, fold=False) > 0.3
 
 
-def _share(table: Table, column: str, holds: Callable[[str], bool], *, folded: bool = True) -> float:
+def _share(table: Table, column: str, holds: Callable[[str], bool], *, fold: bool = True) -> float:
     """Return the fraction of non-empty cells for which `holds` is true."""
     cells = [cell for row in table.rows[:_LOOKED_AT] if (cell := row.cells.get(column, "").strip())]
-    return sum(holds(cell.casefold() if folded else cell) for cell in cells) / max(len(cells), 1)
+    return sum(holds(folded(cell) if fold else cell) for cell in cells) / max(len(cells), 1)
 
 
 def _total_length(table: Table, column: str) -> int:
@@ -146,7 +148,7 @@ def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
     keys = _trait_keys(traits)
     samples, lines, problems = [], [], list(table.problems)
     for row in table.rows:
-        trait = _trait_of(row, choice, keys)
+        trait = _trait_of(row, choice, keys, traits)
         quality = _quality_of(row, choice, numeric=numeric)
         text = row.cells.get(choice.text, "")
         wrong = [each for each in (_text_problem(row, choice.text, text), trait, quality) if isinstance(each, Problem)]
@@ -167,24 +169,35 @@ def _text_problem(row: Row, column: str, text: str) -> Problem | None:
     return None
 
 
-def _trait_of(row: Row, choice: Choice, keys: Mapping[str, str]) -> str | Problem:
+def _trait_of(row: Row, choice: Choice, keys: Mapping[str, str], traits: Sequence[Trait]) -> str | Problem:
     cell = row.cells.get(choice.trait, "").strip() if choice.trait else ""
     if not cell:
         return choice.default_trait or Problem(
             row.number, choice.trait or "", "names no trait, and there is no default"
         )
-    key = keys.get(cell) or keys.get(cell.casefold())
-    return key or Problem(row.number, choice.trait or "", "is not the name or key of a trait of this model")
+    key = keys.get(cell) or keys.get(folded(cell))
+    return key or Problem(row.number, choice.trait or "", _unknown_trait(traits))
+
+
+def _unknown_trait(traits: Sequence[Trait]) -> str:
+    names = ", ".join(trait.name for trait in traits[:_MOST_NAMED])
+    more = f" and {len(traits) - _MOST_NAMED:,} more" if len(traits) > _MOST_NAMED else ""
+    return f"is not the name or key of a trait of this model; its traits: {names}{more}"
 
 
 def _trait_keys(traits: Sequence[Trait]) -> dict[str, str]:
     """Map names and keys to keys. Keys precede names, and exact matches precede case-folded ones."""
     return (
-        {trait.name.strip().casefold(): trait.key for trait in traits}
-        | {trait.key.casefold(): trait.key for trait in traits}
+        {folded(trait.name): trait.key for trait in traits}
+        | {folded(trait.key): trait.key for trait in traits}
         | {trait.name.strip(): trait.key for trait in traits}
         | {trait.key: trait.key for trait in traits}
     )
+
+
+def folded(name: str) -> str:
+    """Return a name without differences of case and of Unicode spelling: programs save accents in two ways."""
+    return canonical(canonical(name.strip()).casefold())
 
 
 def _quality_of(row: Row, choice: Choice, *, numeric: bool) -> float | Problem:

@@ -7,8 +7,8 @@ Pages use HTTP like any program. `guarded` wraps every page, so that a page hand
 import logging
 import re
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,6 +121,18 @@ _ABOUT: Mapping[type[TraitbenchError], str] = {HandleTaken: "handle", DuplicateT
 """The field that an error belongs to if it does not name one."""
 
 
+_SENTENCES: Mapping[str, str] = {
+    "key_of_another_trait": 'The trait "{name}" already has the key "{key}". Use another key, such as "{free_key}".',
+    "key_twice": 'The trait "{name}" already has the key "{key}". Use another key, such as "{free_key}".',
+    "name_of_another_trait": 'The trait "{key}" already has this name. Use another name.',
+    "unknown_trait": 'The model has no trait "{sent}".',
+    "empty_key": "The name has no letter or digit, so no key can be made from it. Type a key.",
+}
+"""What errors of these types say to people, with the fields of the error."""
+
+_MOST_MESSAGES = 3
+
+
 def explain(error: TraitbenchError) -> str:
     """Return an error as Markdown: what happened, what to do, and the request id for the operator."""
     way_out = next(_WAYS_OUT[cls] for cls in type(error).__mro__ if cls in _WAYS_OUT)
@@ -145,6 +157,9 @@ def complaints(error: TraitbenchError) -> dict[str, list[str]]:
 def _plainer(each: Mapping[str, object]) -> str:
     """Return the message of an error in words for people."""
     message = str(each.get("msg", "is not valid"))
+    if sentence := _SENTENCES.get(str(each.get("type"))):
+        with suppress(KeyError):
+            return sentence.format_map(each)
     if each.get("type") in ("string_too_short", "missing"):
         return "This field is required."
     if too_long := _AT_MOST.search(message):
@@ -156,10 +171,19 @@ def _plainer(each: Mapping[str, object]) -> str:
 
 def _unfielded(error: TraitbenchError) -> list[str]:
     return [
-        f"{plain(field_name)}: {plain('; '.join(messages))}." if field_name else plain("; ".join(messages))
+        f"{plain(field_name)}: {plain(_joined(messages)).removesuffix('.')}."
+        if field_name
+        else plain(_joined(messages))
         for field_name, messages in complaints(error).items()
         if messages != [error.message]
     ]
+
+
+def _joined(messages: Sequence[str]) -> str:
+    """Join the different messages of a field; of many, the first ones."""
+    different = list(dict.fromkeys(messages))
+    more = len(different) - _MOST_MESSAGES
+    return "; ".join(different[:_MOST_MESSAGES]) + (f"; and {more:,} more" if more > 0 else "")
 
 
 @contextmanager
@@ -209,7 +233,7 @@ def _write(error: TraitbenchError, slots: Mapping[str, DeltaGenerator]) -> None:
     by_field = complaints(error)
     if by_field and all(name in slots for name in by_field):
         for name, messages in by_field.items():
-            field_error(slots[name], "; ".join(messages))
+            field_error(slots[name], _joined(messages))
     else:
         st.error(explain(error), icon=":material/error:")
 

@@ -17,7 +17,11 @@ class Traits:
         self._connection = connection
 
     def add(self, handle: str, traits: Sequence[TraitInput]) -> builtins.list[Trait]:
-        """Add traits, or change those whose key exists, and return them in the order given."""
+        """Add traits, or change those whose key exists, and return them in the order given.
+
+        Raise `DuplicateTrait` if a name gives the key of a trait with another name. Then send a `key`:
+        `details["errors"]` has a free one for each such trait, as `free_key`.
+        """
         body = {"traits": [trait.model_dump(exclude_unset=True) for trait in traits]}
         return Listed(self._connection.send("POST", _path(handle), TraitList, body=body).traits)
 

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, InstanceOf, TypeAdapter
 
-from traitbench.contract.fields import Received, Returned, Text
+from traitbench.contract.fields import Received, Returned, Text, schema
 from traitbench.contract.scores import Card
 
 MOST_TEXTS = 1_000
 
+Index = Annotated[int, schema(minimum=0, maximum=MOST_TEXTS - 1)]
 Mode = Literal["full", "layer4", "static"]
 
 
@@ -37,13 +38,13 @@ class LineError(Returned):
 class ScoredLine(Card):
     """The card of a text; `index` is the text's position in the request, from 0."""
 
-    index: int
+    index: Index
 
 
 class FailedLine(Returned):
     """A text without a card; `index` is the text's position in the request, from 0."""
 
-    index: int
+    index: Index
     error: LineError
 
 

@@ -58,5 +58,7 @@ NotBlank = Annotated[str, StringConstraints(min_length=1, pattern=r"\S"), Withou
 Label = Annotated[NotBlank, Field(max_length=200)]
 Description = Annotated[Text, Field(max_length=2_000)]
 LongText = Annotated[Text, Field(max_length=100_000)]
+Count = Annotated[int, schema(minimum=0)]
+"""A number that the service counted. In answers, bounds are only declared: the service does not check its own."""
 Quality = Annotated[float, Field(ge=0.0, le=1.0)]
 Time = AwareDatetime

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from traitbench.contract.fields import Description, Integral, LongText, Received, Returned, Text, Time, schema
+from traitbench.contract.fields import Count, Description, Integral, LongText, Received, Returned, Text, Time, schema
 from traitbench.contract.names import HANDLE
 
 State = Literal["draft", "busy", "ready", "failed", "archived"]
@@ -16,6 +16,7 @@ DEFAULT_EFFORT: TrainEffort = "high"
 
 Kind = Annotated[Text, schema(enum=["scoring"])]
 ScoringMethod = Annotated[Text, schema(enum=["balanced_cosine"])]
+Sources = Annotated[list[dict[str, Any]], schema(description="At most 64 KiB as JSON, and 16 levels deep.")]
 MaxDepth = Annotated[int, Field(ge=1, le=3), Integral]
 
 
@@ -35,7 +36,7 @@ class ModelCreate(Received):
     max_depth: MaxDepth = 1
     kind: Kind = "scoring"
     additional_terms: LongText | None = None
-    upstream_sources: list[dict[str, Any]] | None = None
+    upstream_sources: Sources | None = None
     readme_markdown: LongText | None = None
     zero_data_retention: bool = False
 
@@ -47,7 +48,7 @@ class ModelUpdate(Received):
     scoring_method: ScoringMethod | None = None
     max_depth: MaxDepth | None = None
     additional_terms: LongText | None = None
-    upstream_sources: list[dict[str, Any]] | None = None
+    upstream_sources: Sources | None = None
     readme_markdown: LongText | None = None
     zero_data_retention: bool | None = None
     version_retention_policy: VersionRetentionPolicy | None = None
@@ -60,11 +61,11 @@ class Progress(Returned):
     """
 
     phase: str
-    done: int
-    total: int
-    fraction: float
-    elapsed_s: float
-    eta_s: float | None
+    done: Count
+    total: Count
+    fraction: Annotated[float, schema(minimum=0, maximum=1)]
+    elapsed_s: Annotated[float, schema(minimum=0)]
+    eta_s: Annotated[float, schema(minimum=0)] | None
     notes: list[str] | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
@@ -100,7 +101,7 @@ class Model(Returned):
     version_tags: list[str]
     zero_data_retention: bool
     last_operation: LastOperation | None
-    max_depth: int
+    max_depth: Annotated[int, schema(minimum=1, maximum=3)]
     additional_terms: str | None
     upstream_sources: list[dict[str, Any]] | None
     readme_markdown: str | None

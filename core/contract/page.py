@@ -1,10 +1,10 @@
 """One page of a listing (core/docs/contract.md, "Pages")."""
 
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 from pydantic import Field
 
-from traitbench.contract.fields import Returned
+from traitbench.contract.fields import Returned, schema
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.unreadable import Unreadable
@@ -23,7 +23,7 @@ class Page(Returned, Generic[Item]):
     """
 
     items: list[Item]
-    limit: int
+    limit: Annotated[int, schema(minimum=1, maximum=LARGEST_SAMPLE_PAGE)]
     next_cursor: str | None
     unreadable: list[Unreadable] = Field(default=[], exclude_if=lambda value: not value)
 

@@ -40,7 +40,7 @@ class SamplesCreate(Received):
 class SampleIds(Returned):
     """Ids of the samples that were added, in the order sent."""
 
-    ids: list[int]
+    ids: Annotated[list[int], schema(minItems=1, maxItems=MOST_SAMPLES)]
 
 
 class Sample(Returned):
@@ -52,7 +52,7 @@ class Sample(Returned):
     id: int
     trait: str
     text: str
-    quality: float
+    quality: Annotated[float, schema(minimum=0, maximum=1)]
     provenance: Provenance
     source_url: str | None
     content_sha256: str

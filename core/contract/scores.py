@@ -6,10 +6,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from traitbench.contract.explanations import Explanation
-from traitbench.contract.fields import NotBlank, Received, Returned, Text
+from traitbench.contract.fields import Count, NotBlank, Received, Returned, Text, schema
 
 Confidence = Literal["high", "moderate", "low"]
 ConfidenceReason = Literal["few_samples", "not_separable", "overlap", "unlike_samples"]
+Points = Annotated[int, schema(minimum=0, maximum=100)]
+Change = Annotated[int, schema(minimum=-100, maximum=100)]
 Tier = Literal["Strong", "Solid", "Developing", "Weak"]
 
 FEEDBACK_WORDS: Mapping[str, float] = {
@@ -20,6 +22,9 @@ FEEDBACK_WORDS: Mapping[str, float] = {
 """The quality that each word of feedback stands for, besides the labels of the trait."""
 
 
+_VERDICT = [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "minLength": 1}]
+
+
 class ScoreRequest(Received):
     """JSON body of `POST /models/{handle}/score`; `traits` names the traits to score, by default all.
 
@@ -28,22 +33,22 @@ class ScoreRequest(Received):
 
     content: NotBlank
     traits: Annotated[list[Text], Field(min_length=1)] | None = None
-    feedback: dict[Text, Any] | None = None
+    feedback: dict[Text, Annotated[Any, schema(anyOf=_VERDICT)]] | None = None
     explain: bool = False
 
 
 class Breaks(Returned):
     """Where the tiers begin, 0-100."""
 
-    developing: int
-    solid: int
-    strong: int
+    developing: Points
+    solid: Points
+    strong: Points
 
 
 class Native(Returned):
     """The score before rounding, on the axis: -1 negative pole .. 1 positive pole."""
 
-    polarity: float
+    polarity: Annotated[float, schema(minimum=-1, maximum=1)]
 
 
 class TraitScore(Returned):
@@ -52,12 +57,12 @@ class TraitScore(Returned):
     `confidence_reason` says why the confidence is not high; it is null when it is, and on cards of older services.
     """
 
-    score: int
+    score: Points
     label: Tier | None
     confidence: Confidence
     confidence_reason: ConfidenceReason | None = None
-    band: list[int]
-    headroom: int | None
+    band: Annotated[list[Points], schema(minItems=2, maxItems=2)]
+    headroom: Points | None
     breaks: Breaks
     native: Native
 
@@ -73,12 +78,12 @@ class ScoreMetadata(Returned):
 class Card(Returned):
     """The scores of one text. `explanation` has the reasons by trait, and is absent unless it was requested."""
 
-    scores: dict[str, int]
-    composite: int
+    scores: dict[str, Points]
+    composite: Points
     confidence: Confidence
-    headroom: int | None
+    headroom: Points | None
     detail: dict[str, TraitScore]
-    input_tokens: int
+    input_tokens: Count
     metadata: ScoreMetadata
     explanation: dict[str, Explanation] | None = Field(default=None, exclude_if=lambda value: value is None)
 
@@ -94,9 +99,9 @@ class CompareRequest(Received):
 class Delta(Returned):
     """The scores of two texts on one trait; `delta` is b - a."""
 
-    a: int
-    b: int
-    delta: int
+    a: Points
+    b: Points
+    delta: Change
 
 
 class Comparison(Returned):
@@ -104,7 +109,7 @@ class Comparison(Returned):
 
     a: Card
     b: Card
-    improvement: int
+    improvement: Change
     per_trait: dict[str, Delta]
 
     @staticmethod

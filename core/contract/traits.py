@@ -4,18 +4,19 @@ from typing import Annotated, Literal, TypedDict
 
 from pydantic import AfterValidator, Field
 
-from traitbench.contract.fields import Description, Label, Received, Returned, WithoutNul, schema
+from traitbench.contract.fields import Count, Description, Label, Received, Returned, WithoutNul, schema
 from traitbench.contract.models import Effort
 from traitbench.contract.names import is_key
 from traitbench.contract.unreadable import Unreadable
 
 Aggregation = Literal["mean", "max", "min", "none"]
+Share = Annotated[float, schema(minimum=0, maximum=1)]
 TraitKind = Literal["extrinsic", "intrinsic"]
 
 
 def _grammatical(key: str) -> str:
     if not is_key(key):
-        raise ValueError("a key is 1-64 letters and digits of any script, '_' and '-'")
+        raise ValueError("Use 1-64 letters or digits of any script, '_' or '-'")
     return key
 
 
@@ -76,14 +77,14 @@ class Trait(Returned):
     name: str
     positive_label: str
     negative_label: str
-    sample_count: int
-    positive_samples: int
-    negative_samples: int
+    sample_count: Count
+    positive_samples: Count
+    negative_samples: Count
     description: str
     kind: TraitKind
     aggregation: Aggregation
-    discrimination: float | None
-    explained_variance: float | None
+    discrimination: Share | None
+    explained_variance: Share | None
     anchor_sample_ids: AnchorSampleIds | None
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from traitbench.contract.fields import Received, Returned, Text, Time, schema
+from traitbench.contract.fields import Count, Received, Returned, Text, Time, schema
 from traitbench.contract.metrics import Metrics
 from traitbench.contract.names import TAG_SCHEMA, VERSION
 
@@ -18,7 +18,7 @@ class Version(Returned):
     version_no: int
     triggered_by: TriggeredBy
     param_hash: str
-    sample_count: int
+    sample_count: Count
     created_at: Time
     run_id: str | None
     metrics: Metrics

@@ -19,6 +19,7 @@ from traitbench.errors import TraitbenchError
 from traitbench.lifecycle.access import RULES
 from traitbench.service.body import JSON, LINES, TEXT, Body
 from traitbench.service.caller import Admission
+from traitbench.service.examples import add_examples
 from traitbench.service.links import BODY, LINKS, Values
 
 Json = dict[str, Any]
@@ -92,6 +93,9 @@ U+0000, and unknown fields are rejected. Every response has the header `X-Reques
 the error envelope; its `code` says what was wrong, such as `route_not_found` for a path that is not listed. Every path
 that supports `GET` also supports `HEAD`. To read all pages of a listing, follow `next_cursor` until it is null.
 
+The operator limits the traits of a model (64 by default), its samples (200,000), and the bytes of a body (10 MiB;
+256 MiB for an import).
+
 Long operations answer 202 with the id of a run; `GET /v1/models/{handle}` shows its progress. A model runs one
 operation at a time. While one is running, others get a 409 that names the run in `X-Run-Id`."""
 
@@ -164,6 +168,7 @@ def _complete(operation: Json, route: RouteContext) -> None:
         answer["description"] = HTTPStatus(int(status)).phrase
         answer["headers"] = _headers("X-Request-Id", *(("X-Run-Id",) if status == "202" else ()))
         answer |= {"links": links} if links else {}
+    add_examples(str(route.name), operation)
     operation["responses"].update(_errors(tuple(failures(route))))
 
 

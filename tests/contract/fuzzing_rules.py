@@ -22,6 +22,10 @@ KNOWN_TO_THE_SERVICE = {
     "url_not_fetchable",
     "body_too_large",
     "unknown_trait",
+    "key_of_another_trait",
+    "key_twice",
+    "name_of_another_trait",
+    "not_a_verdict",
     "sha256_mismatch",
     "empty_key",
     "value_error of key",  # its letters may be of any script

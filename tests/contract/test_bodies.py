@@ -246,7 +246,7 @@ def test_every_bad_trait_of_a_batch_is_named(world: World) -> None:
         (0, "key_of_another_trait"),
         (2, "key_twice"),
         (3, "empty_key"),
-        (4, "string_too_long"),
+        (4, "too_long"),
         (5, "string_type"),
         (6, "model_type"),
     ]

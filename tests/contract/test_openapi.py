@@ -285,3 +285,78 @@ def test_the_page_asks_nothing_of_any_other_server(world: World) -> None:
 def test_no_other_file_of_the_package_is_served(world: World, name: str) -> None:
     answer = world.call("GET", f"/v1/docs/{name}", key=None)
     assert (answer.status, answer.code) == (404, "route_not_found")
+
+
+# What a request may hold without a bound in its schema, and what bounds it instead.
+UNBOUNDED = {
+    "the body": {
+        *("ScoreRequest.content", "CompareRequest.a", "CompareRequest.b", "BatchRequest.contents[]"),
+        *("ScoreRequest.traits", "CompareRequest.traits", "BatchRequest.traits", "TraitsCreate.traits"),
+        "ScoreRequest.feedback",
+    },
+    "64 KiB": {
+        *("ModelCreate.upstream_sources", "ModelCreate.upstream_sources[]"),
+        *("ModelUpdate.upstream_sources", "ModelUpdate.upstream_sources[]"),
+    },
+    "the names of the model": {
+        *("ScoreRequest.traits[]", "CompareRequest.traits[]", "BatchRequest.traits[]", "SampleInput.trait"),
+    },
+    "the words of feedback": {"ScoreRequest.feedback{}"},
+    "64 bits": {"VersionRetentionPolicy.keep_unnamed", "VersionActivate.version"},
+}
+
+
+def test_every_bound_of_a_request_stands_in_its_schema(world: World) -> None:
+    schemas = world.described["components"]["schemas"]
+    received = {
+        each["schema"]["$ref"].rpartition("/")[2]
+        for operation in operations(world).values()
+        for each in operation.get("requestBody", {"content": {}})["content"].values()
+        if "$ref" in each["schema"]
+    } - {"Bundle"}  # checked as a whole: see the tests of bundles
+    received |= {"TraitInput", "SampleInput", "VersionRetentionPolicy"}
+    found = {
+        place
+        for name in received
+        for field, schema in schemas[name]["properties"].items()
+        for place in _unbounded(f"{name}.{field}", schema)
+    }
+    assert found == set().union(*UNBOUNDED.values())
+
+
+def _unbounded(place: str, schema: dict[str, Any]) -> list[str]:
+    """The places in a schema that may be as large as anyone likes."""
+    if "anyOf" in schema:
+        return [each for choice in schema["anyOf"] for each in _unbounded(place, choice)]
+    kind = schema.get("type")
+    inner = {"array": ("items", "[]"), "object": ("additionalProperties", "{}")}
+    has = {
+        "string": {"maxLength", "enum"} & schema.keys() or "{" in schema.get("pattern", ""),
+        "integer": schema.keys() >= {"minimum", "maximum"},
+        "number": schema.keys() >= {"minimum", "maximum"},
+        "array": "maxItems" in schema,
+        "object": False,
+    }.get(str(kind), True)
+    name, mark = inner.get(str(kind), ("", ""))
+    below = schema.get(name)
+    deeper = _unbounded(place + mark, below) if isinstance(below, dict) else []
+    return [*([] if has or "$ref" in schema else [place]), *deeper]
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "bounds"),
+    [
+        ("Card", "composite", {"minimum": 0, "maximum": 100}),
+        ("TraitScore", "score", {"minimum": 0, "maximum": 100}),
+        ("TraitScore", "band", {"minItems": 2, "maxItems": 2}),
+        ("Native", "polarity", {"minimum": -1, "maximum": 1}),
+        ("Comparison", "improvement", {"minimum": -100, "maximum": 100}),
+        ("Progress", "fraction", {"minimum": 0, "maximum": 1}),
+        ("Sample", "quality", {"minimum": 0, "maximum": 1}),
+        ("Trait", "sample_count", {"minimum": 0}),
+        ("SamplePage", "limit", {"minimum": 1, "maximum": 500}),
+        ("SampleIds", "ids", {"minItems": 1, "maxItems": 500}),
+    ],
+)
+def test_answers_stand_with_their_ranges(world: World, name: str, field: str, bounds: dict[str, int]) -> None:
+    assert bounds.items() <= world.described["components"]["schemas"][name]["properties"][field].items()

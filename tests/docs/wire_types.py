@@ -89,7 +89,10 @@ def _span(least: float | None, most: float | None, unit: str = "") -> str:
         return ""
     if most is None:
         return " (not empty)" if unit and least == 1 else f" (at least {least:,.0f}{unit})"
-    return f" (at most {most:,.0f}{unit})" if least is None else f" ({least:,.0f}-{most:,.0f}{unit})"
+    if least is None:
+        return f" (at most {most:,.0f}{unit})"
+    between = "-" if least >= 0 else " to "
+    return f" ({least:,.0f}{between}{most:,.0f}{unit})" if least < most else f" (exactly {most:,.0f}{unit})"
 
 
 def _presence(value: Any) -> str:

@@ -109,21 +109,43 @@ def test_a_name_that_another_trait_has_is_said_below_the_field(
     at = workbench.open("traits", model=handle)
     at.button(key="traits.edit.clarity").click().run()
     fill(at, f"traits.form.{handle}.clarity:0", name="Warmth")
-    assert "unique within a model" in words(at)
+    assert 'The trait "warmth" already has this name' in words(at)
     assert [trait.name for trait in client.traits.list(handle)] == ["Warmth", "Clarity"]
 
 
-def test_a_new_trait_never_overwrites_one_that_was_renamed(
+def test_a_new_trait_whose_name_gives_a_taken_key_is_offered_a_free_one(
     workbench: Workbench, client: Traitbench, handle: str
 ) -> None:
-    """The API's upsert goes by key, and the renamed trait still has the key that the new name would give."""
-    client.traits.add(handle, [TraitInput(name="Warmth")])
+    """Also after a rename: the renamed trait still has the key that the new name would give."""
+    client.traits.add(handle, [TraitInput(name="C++"), TraitInput(name="Warmth")])
     client.traits.update(handle, "warmth", name="Friendliness")
+    for place, (name, key, free, owner) in enumerate(
+        [("C#", "c", "c_2", "C++"), ("Warmth", "warmth", "warmth_2", "Friendliness")]
+    ):
+        at = workbench.open("traits", model=handle)
+        at.button(key="traits.new").click().run()
+        form = f"traits.form.{handle}.:0"
+        fill(at, form, name=name)
+        assert f'The trait "{owner}" already has the key "{key}"'.replace("+", "\\+") in words(at).replace("\\_", "_")
+        assert at.text_input(key=f"{form}.key").value == free
+        assert len(client.traits.list(handle)) == 2 + place
+        at.button(key="traits.save").click().run()
+        assert client.traits.get(handle, free).name == name
+    assert [trait.name for trait in client.traits.list(handle)][:2] == ["C++", "Friendliness"]
+
+
+def test_a_key_that_is_typed_never_changes_another_trait(workbench: Workbench, client: Traitbench, handle: str) -> None:
+    client.traits.add(handle, [TraitInput(name="C++")])
     at = workbench.open("traits", model=handle)
     at.button(key="traits.new").click().run()
-    fill(at, f"traits.form.{handle}.:0", name="Warmth")
-    results = [(trait.key, trait.name) for trait in client.traits.list(handle)]
-    assert results == [("warmth", "Friendliness"), ("warmth_2", "Warmth")]
+    form = f"traits.form.{handle}.:0"
+    fill(at, form, name="Rust", key="c")
+    assert "Another trait has this key" in words(at)
+    fill(at, form, key="not a key")
+    assert "letters or digits of any script" in words(at)
+    assert [trait.name for trait in client.traits.list(handle)] == ["C++"]
+    fill(at, form, key="rust")
+    assert [trait.key for trait in client.traits.list(handle)] == ["c", "rust"]
 
 
 def test_a_trait_goes_only_after_the_question_which_names_its_samples(

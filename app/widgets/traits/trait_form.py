@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client, field_error
 from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN
-from traitbench.contract.names import trait_key
+from traitbench.contract.names import canonical, free_key, trait_key
 from traitbench.contract.traits import Aggregation, Trait, TraitInput
 from traitbench.errors import ValidationFailed
 
@@ -49,14 +49,22 @@ def _ask(handle: str, traits: list[Trait], trait: Trait | None) -> None:
         refusal = st.container()
         with st.container(horizontal=True, horizontal_alignment="right"):
             label, icon = ("Save", ":material/check:") if trait else ("Add trait", ":material/add:")
-            sent = st.form_submit_button(label, icon=icon, type="primary", key="traits.save")
+            suggest = {} if trait else {"on_click": _suggest_key, "args": (form, traits)}
+            sent = st.form_submit_button(label, icon=icon, type="primary", key="traits.save", **suggest)
     if not sent:
         return
-    if not trait and any(each.name == fields.name for each in traits):
+    if not trait and any(canonical(each.name) == canonical(fields.name) for each in traits):
         field_error(slots["name"], "This model already has a trait with this name.")
         return
+    if not trait and any(each.key == fields.key for each in traits):
+        field_error(slots["key"], "Another trait has this key. Type another one, or leave the field empty.")
+        return
+    if owner := session.get(_key_of(form)):
+        session.store(_key_of(form), None)
+        field_error(slots["key"], _taken(owner, str(fields.key)))
+        return
     with refusal, attempt(slots) as saving:
-        _save(handle, traits, trait, fields)
+        _save(handle, trait, fields)
     if saving.done:
         _close()
         session.next_round(f"traits.form.{handle}.{trait.key if trait else ''}")
@@ -74,6 +82,17 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
         "Name", trait.name if trait else "", key=f"{form}.name", placeholder="Warmth", persist_state="session"
     )
     slots["name"] = st.empty()
+    key = trait.key if trait else None
+    if not trait:
+        key = st.text_input(
+            "Key (optional)",
+            "",
+            key=f"{form}.key",
+            placeholder="Made from the name",
+            help="Identifies the trait in files and in the API. It stays when you rename the trait.",
+            persist_state="session",
+        ).strip()
+        slots["key"] = st.empty()
     left, right = st.columns(2)
     with left:
         negative = st.text_input(
@@ -116,6 +135,7 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
     slots["aggregation"] = st.empty()
     fields = TraitInput.model_construct(
         name=name.strip(),
+        key=key or None,
         description=description.strip(),
         positive_label=positive.strip() or "positive",
         negative_label=negative.strip() or "negative",
@@ -124,23 +144,32 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
     return fields, slots
 
 
-def _save(handle: str, traits: list[Trait], trait: Trait | None, fields: TraitInput) -> None:
+def _save(handle: str, trait: Trait | None, fields: TraitInput) -> None:
     if trait:
         client().traits.update(handle, trait.key, **fields.model_dump(exclude={"key"}))
     else:
-        key = _free_key(fields.name, {each.key for each in traits})
-        client().traits.add(handle, [fields.model_copy(update={"key": key}) if key else fields])
+        client().traits.add(handle, [fields])
 
 
-def _free_key(name: str, taken: set[str]) -> str | None:
-    """A numbered key, if a renamed trait still has the key of this name, else None.
-
-    Without it, the API would change the renamed trait instead of adding a new one.
-    """
+def _suggest_key(form: str, traits: list[Trait]) -> None:
+    """Fill in a free key if the name gives the key of another trait. A button callback."""
+    name, given = (str(session.get(f"{form}.{field}", "")).strip() for field in ("name", "key"))
+    owners = {each.key: each.name for each in traits}
+    if given or canonical(name) in map(canonical, owners.values()):
+        return
     try:
         key = trait_key(name)
     except ValidationFailed:
-        return None
-    if key not in taken:
-        return None
-    return next(numbered for number in range(2, 1_000) if (numbered := f"{key[:60]}_{number}") not in taken)
+        return
+    if key in owners:
+        session.put({f"{form}.key": free_key(key, owners), _key_of(form): (key, owners[key])})
+
+
+def _key_of(form: str) -> str:
+    """Where the key that the name gives, and the trait that has it, are stored."""
+    return f"{form}.owner"
+
+
+def _taken(owner: tuple[str, str], free: str) -> str:
+    key, name = owner
+    return f'The trait "{name}" already has the key "{key}". Use "{free}", or type another key. Then add the trait.'

@@ -1,0 +1,191 @@
+"""The examples of the OpenAPI document, made by asking a real service: `python -m tests.contract.examples`.
+
+`story` calls every operation, in an order in which each can succeed, and writes down what was sent and answered. The
+test of the examples sends what the document shows, and compares the answers.
+"""
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import COLD, WARM
+from tests.contract.world import World, served
+from tests.extract.loopback import ANY_PORT, page, serve, this_machine
+from tests.patience import PATIENCE_S
+from traitbench.extract import Extracted, extract
+from traitbench.lifecycle.context import Context, open_context
+from traitbench.service import examples
+from traitbench.service.app import create_app
+from traitbench.settings import Settings
+
+Step = dict[str, Any]
+Sent = Callable[[Step], Any]
+
+HANDLE, COPY = "local.replies", "local.replies-copy"
+SITE = "https://example.org"
+JSON, TEXT, MARKDOWN = "application/json", "text/plain", "text/markdown"
+TONE = {"trait": "warmth"}
+BATCH = [
+    *({**TONE, "text": text, "quality": 1.0} for text in WARM[:2]),
+    *({**TONE, "text": text, "quality": 0.0} for text in COLD[:2]),
+]
+REST = [
+    *({**TONE, "text": text, "quality": 1.0} for text in WARM[2:]),
+    *({**TONE, "text": text, "quality": 0.0} for text in COLD[2:]),
+]
+ARTICLE = page(f"<title>Opening hours</title><article><h1>Opening hours</h1><p>{' '.join(WARM[:3])}</p></article>")
+# What answers these is long; the document shows its beginning.
+CUT = {"service.openapi": 0, "service.docs": 200, "metrics": 400}
+
+
+def story(send: Sent, world: World) -> None:
+    """Call every operation; `send` gets a step, and returns the body of the answer."""
+    on, copy = {"handle": HANDLE}, {"handle": COPY}
+    greeting = "Thank you for your patience, we are glad to help."
+    both = {"a": "Send the form.", "b": "Could you send us the form? Thank you!"}
+
+    def ask(operation: str, parameters: Mapping[str, Any] | None = None, **more: Any) -> Any:
+        return send({"operation": operation, "parameters": dict(parameters or {}), **more})
+
+    ask("models.create", body={"handle": HANDLE, "description": "How warm a reply to a customer is."})
+    traits = [
+        {"name": "Warmth", "positive_label": "warm", "negative_label": "cold"},
+        {"name": "C# questions", "key": "c_sharp", "description": "Replies about C#."},
+    ]
+    ask("traits.add", on, body={"traits": traits})
+    ask("traits.list", on)
+    ask("traits.get", {**on, "key": "warmth"})
+    ask("traits.update", {**on, "key": "warmth"}, body={"description": "Warm replies thank, invite or comfort."})
+    ask("traits.delete", {**on, "key": "c_sharp"})
+    ask("samples.add", on, body={"samples": BATCH})
+    listed = ask("samples.list", {**on, "trait": "warmth", "limit": 2})
+    bundle = ask("models.export", on)
+    ask("models.import", {"handle": COPY}, body=bundle)
+    ask("samples.delete", {**on, "sample_id": listed["items"][0]["id"]})
+    for handle in (HANDLE, COPY):
+        answer = world.call("POST", f"/v1/models/{handle}/samples", json={"samples": REST})
+        assert answer.status == 200, answer.text
+    ask("traits.discover", copy, body={"effort": "low"})
+    wait(world, COPY)
+    ask("samples.synthesize", copy, body={"synth_type": "diversify", "effort": "low"})
+    ask("models.train", on, body={"effort": "low"})
+    wait(world, HANDLE)
+    ask("models.train", on, body={"effort": "low"})
+    ask("models.update", on, body={"version_retention_policy": {"keep_unnamed": 20}})
+    ask("models.list", {"namespace": "local", "state": "ready", "limit": 10})
+    ask("models.get", on)
+    ask("models.get", on, accept=MARKDOWN)
+    ask("versions.list", {**on, "limit": 10})
+    ask("versions.tag", {**on, "name": "stable"})
+    ask("versions.get", {**on, "name": "stable"}, key="scoring")
+    ask("versions.activate", on, body={"tag": "stable"})
+    ask("versions.untag", {**on, "name": "stable"})
+    ask("scores.score", on, body={"content": greeting, "traits": ["warmth"], "explain": True})
+    ask("scores.score", on, body=greeting, accept=TEXT)
+    ask("scores.compare", on, body=both)
+    ask("scores.compare", on, body=both, accept=TEXT)
+    ask("scores.batch", on, body={"contents": [greeting, " "], "mode": "static"}, accept="application/x-ndjson")
+    ask("extract", body={"url": f"{SITE}/hours"})
+    ask("models.delete", copy)
+    ask("service.health", key=None)
+    ask("service.openapi", key=None)
+    ask("service.docs", key=None, accept="text/html")
+    ask("metrics", accept=TEXT)
+
+
+def record(steps: list[Step], world: World) -> Sent:
+    """How a step is sent, and written down with its answer."""
+
+    def send(step: Step) -> Any:
+        answer = call(world, step)
+        key = answer.headers["content-type"].partition(";")[0]
+        body = answer.text if answer.body is None else answer.body
+        steps.append({**step, "status": answer.status, "media_type": key, "answer": _cut(step["operation"], body)})
+        for name in ("accept", "key"):
+            steps[-1].pop(name, None)
+        return body
+
+    return send
+
+
+def call(world: World, step: Step) -> Any:
+    """Send a step; it succeeds."""
+    method, path = place(world, step["operation"])
+    parameters = dict(step["parameters"])
+    for name in [name for name in parameters if f"{{{name}}}" in path]:
+        path = path.replace(f"{{{name}}}", str(parameters.pop(name)))
+    request: dict[str, Any] = {"params": parameters, "headers": {"Accept": step.get("accept", JSON)}}
+    if isinstance(step.get("body"), str):
+        request |= {"content": step["body"].encode(), "headers": {**request["headers"], "Content-Type": TEXT}}
+    elif "body" in step:
+        request["json"] = step["body"]
+    answer = world.call(method, path, key=step.get("key", "authoring"), **request)
+    assert answer.status < 300, (step, answer.text)
+    return answer
+
+
+def place(world: World, operation: str) -> tuple[str, str]:
+    """The method and path of an operation."""
+    for path, methods in world.described["paths"].items():
+        for method, described in methods.items():
+            if described["summary"] == operation:
+                return method.upper(), path
+    raise KeyError(operation)
+
+
+def wait(world: World, handle: str) -> None:
+    """Until the model is busy no more."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (model := world.call("GET", f"/v1/models/{handle}").body)["state"] == "busy":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert model["last_operation"]["status"] == "succeeded", model
+
+
+@contextmanager
+def example_world(context: Context) -> Iterator[World]:
+    """The service over an open context. What it fetches from the site of the examples comes from this machine."""
+    with serve(ARTICLE) as site:
+        local = replace(context, extract=lambda url: _fetched(url, site.url))
+        with served(create_app(local)) as base_url:
+            world = World(base_url, local)
+            world.secrets |= {scope: world.issue(scope, "local") for scope in ("authoring", "scoring")}
+            yield world
+            world.http.close()
+
+
+def _fetched(url: str, site: str) -> Extracted:
+    return replace(extract(url.replace(SITE, site), limits=ANY_PORT, permits=this_machine), url=url)
+
+
+def _cut(operation: str, body: Any) -> Any:
+    if operation == "service.openapi":
+        info = {name: body["info"][name] for name in ("title", "version")}
+        return {"openapi": body["openapi"], "info": info, "paths": {}}
+    if operation not in CUT:
+        return body
+    start = body[: CUT[operation]]
+    return start[: start.rfind("\n") + 1] or f"{start} ..."
+
+
+def main() -> None:
+    """Write the examples of the document."""
+    with tempfile.TemporaryDirectory() as folder:
+        context = open_context(Settings(home=Path(folder), database_url=f"sqlite:///{folder}/traitbench.db"))
+        try:
+            with example_world(context) as world:
+                steps: list[Step] = []
+                story(record(steps, world), world)
+        finally:
+            context.close()
+    lines = ",\n".join(json.dumps(step, ensure_ascii=False) for step in steps)
+    examples.FILE.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
