@@ -10,7 +10,16 @@ from traitbench.app.commands.asking import InputFile, Refused, as_json, connecte
 from traitbench.app.commands.files import read_table, tell_problems
 from traitbench.app.commands.runs import follow
 from traitbench.app.commands.showing import say, say_lines, say_table, say_unreadable
-from traitbench.app.files.importing import Checked, Choice, Table, check, guess_columns, guess_words, words
+from traitbench.app.files.importing import (
+    Checked,
+    Choice,
+    Table,
+    check,
+    guess_columns,
+    guess_words,
+    known_traits,
+    words,
+)
 from traitbench.app.shell.text import count
 from traitbench.client.samples import SynthType
 from traitbench.contract.models import Effort
@@ -102,7 +111,7 @@ def import_samples(
         if checked.problems and not skip_bad:
             raise Refused(
                 f"Nothing was added: {count(len(checked.problems), 'bad row')}. "
-                "Correct the file, or add the good rows with --skip-bad."
+                f"Correct the file, or add the good rows with --skip-bad. {known_traits(checked.problems, traits)}"
             )
         ids = client.samples.add(handle, checked.samples)
     say(

@@ -5,12 +5,13 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from traitbench.app.commands.asking import as_json, confirm, connected, waits, yes
+from traitbench.app.commands.asking import Refused, as_json, confirm, connected, waits, yes
 from traitbench.app.commands.runs import follow
 from traitbench.app.commands.showing import say, say_lines, say_table, say_unreadable
 from traitbench.client.pages import Listed
 from traitbench.contract.models import Effort
 from traitbench.contract.traits import Aggregation, Trait, TraitInput
+from traitbench.errors import DuplicateTrait
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -57,9 +58,11 @@ def add_trait(handle: str, name: str, as_json: bool, **fields: Any) -> None:
     given = {field: value for field, value in fields.items() if value is not None}
     with connected() as client:
         # Not validated here, because the service reports what is wrong.
-        [trait] = client.traits.add(
-            handle, [TraitInput.model_construct(_fields_set={"name", *given}, name=name, **given)]
-        )
+        sent = TraitInput.model_construct(_fields_set={"name", *given}, name=name, **given)
+        try:
+            [trait] = client.traits.add(handle, [sent])
+        except DuplicateTrait as error:
+            raise _with_free_key(error) from error
     say(trait, f"{handle} has the trait {trait.key}: {trait.negative_label} … {trait.positive_label}", as_json=as_json)
 
 
@@ -104,6 +107,12 @@ def discover_traits(handle: str, effort: Effort | None, wait: bool, as_json: boo
         started = client.traits.discover(handle, effort=effort)
         if follow(client, handle, started, wait=wait, as_json=as_json) and not as_json:
             _say(client.traits.list(handle))
+
+
+def _with_free_key(error: DuplicateTrait) -> Exception:
+    """Return the error with the option that avoids it, if there is one."""
+    [free] = [each.get("free_key") for each in error.details.get("errors", ())][:1] or [None]
+    return Refused(f"{error}\nTo add it beside the other trait, use: --key {free}") if free else error
 
 
 def _say(listing: Listed[Trait]) -> None:

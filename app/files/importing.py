@@ -23,6 +23,7 @@ MOST_WORDS = 24
 _STRAY = 0.05
 _LOOKED_AT = 200
 _MOST_NAMED = 8
+_UNKNOWN_TRAIT = "is not the name or key of a trait of this model"
 _TEXT_NAMES = ("text", "content", "sample", "sentence", "message", "review", "comment", "body")
 _QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rating", "target", "y")
 _WORDS = {**FEEDBACK_WORDS, "pos": 1.0, "true": 1.0, "neutral": 0.5, "neg": 0.0, "false": 0.0}
@@ -148,7 +149,7 @@ def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
     keys = _trait_keys(traits)
     samples, lines, problems = [], [], list(table.problems)
     for row in table.rows:
-        trait = _trait_of(row, choice, keys, traits)
+        trait = _trait_of(row, choice, keys)
         quality = _quality_of(row, choice, numeric=numeric)
         text = row.cells.get(choice.text, "")
         wrong = [each for each in (_text_problem(row, choice.text, text), trait, quality) if isinstance(each, Problem)]
@@ -169,20 +170,23 @@ def _text_problem(row: Row, column: str, text: str) -> Problem | None:
     return None
 
 
-def _trait_of(row: Row, choice: Choice, keys: Mapping[str, str], traits: Sequence[Trait]) -> str | Problem:
+def _trait_of(row: Row, choice: Choice, keys: Mapping[str, str]) -> str | Problem:
     cell = row.cells.get(choice.trait, "").strip() if choice.trait else ""
     if not cell:
         return choice.default_trait or Problem(
             row.number, choice.trait or "", "names no trait, and there is no default"
         )
     key = keys.get(cell) or keys.get(folded(cell))
-    return key or Problem(row.number, choice.trait or "", _unknown_trait(traits))
+    return key or Problem(row.number, choice.trait or "", _UNKNOWN_TRAIT)
 
 
-def _unknown_trait(traits: Sequence[Trait]) -> str:
+def known_traits(problems: Sequence[Problem], traits: Sequence[Trait]) -> str:
+    """Return a sentence with the traits of the model if a row names another one, else an empty text."""
+    if all(problem.reason != _UNKNOWN_TRAIT for problem in problems):
+        return ""
     names = ", ".join(trait.name for trait in traits[:_MOST_NAMED])
     more = f" and {len(traits) - _MOST_NAMED:,} more" if len(traits) > _MOST_NAMED else ""
-    return f"is not the name or key of a trait of this model; its traits: {names}{more}"
+    return f"Traits of this model: {names}{more}."
 
 
 def _trait_keys(traits: Sequence[Trait]) -> dict[str, str]:

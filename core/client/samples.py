@@ -5,6 +5,7 @@ samples: it sends as many requests as it needs, and if one fails, it removes the
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from traitbench.errors import TraitbenchError
 
 SynthType = Literal["from_traits", "diversify"]
 
+_PLACE = re.compile(r"\b(samples[.\[])(\d{1,3})\b")
 _MOST_BYTES = 2**20  # far below the operator's limit on a body, and no slower than one large request
 
 
@@ -102,5 +104,6 @@ def _recount(error: TraitbenchError, before: int, left_behind: Sequence[int]) ->
         match place:
             case {"loc": ["samples", int(index), *rest]}:
                 place["loc"] = ["samples", index + before, *rest]
+    error.message = _PLACE.sub(lambda found: f"{found[1]}{int(found[2]) + before}", error.message, count=1)
     if left_behind:
         error.details["left_behind"] = list(left_behind)

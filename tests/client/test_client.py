@@ -126,6 +126,7 @@ def test_no_samples_are_added_when_one_is_refused_in_a_later_request(client: Tra
     with pytest.raises(ValidationFailed) as caught:
         client.samples.add(handle, [*good, bad])
     assert [error["loc"][:2] for error in caught.value.details["errors"]] == [["samples", 504]]
+    assert "samples[504]" in caught.value.message
     assert "left_behind" not in caught.value.details
     assert [sample.id for sample in client.samples.list(handle)] == kept
 

@@ -156,7 +156,7 @@ def _words(form: str, labels: Mapping[str, int], traits: Sequence[Trait]) -> dic
 def _preview(checked: Checked, traits: Sequence[Trait]) -> None:
     names = {trait.key: trait.name for trait in traits}
     if checked.problems:
-        _problems(checked.problems)
+        _problems(checked.problems, importing.known_traits(checked.problems, traits))
     if checked.samples:
         first = list(zip(checked.lines, checked.samples, strict=True))[:_PREVIEW]
         st.markdown(f"**Preview: {count(len(checked.samples), 'sample')}**")
@@ -184,11 +184,11 @@ def _preview(checked: Checked, traits: Sequence[Trait]) -> None:
             st.caption(f"The first {_PREVIEW} of {len(checked.samples):,}.")
 
 
-def _problems(problems: Sequence[Problem]) -> None:
+def _problems(problems: Sequence[Problem], hint: str = "") -> None:
     rows = len({problem.row for problem in problems})
     st.error(
         f"**{count(rows, 'row has', 'rows have')} errors.** Nothing is imported until every row is valid. Change the "
-        "choices above, or correct the file and upload it again.",
+        f"choices above, or correct the file and upload it again. {plain(hint)}",
         icon=":material/error:",
     )
     columns = ("Line", "Column", "Error")

@@ -203,6 +203,24 @@ def test_what_the_service_refuses_is_told_field_by_field(ask: Ask, client: Trait
     assert "samples.0.quality" in err
 
 
+def test_a_name_that_gives_the_key_of_another_trait_is_refused_with_the_way_out(
+    ask: Ask, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.languages"
+    client.models.create(handle)
+    assert ask("traits", "add", handle, "C++")[0] == 0
+    code, _, err = ask("traits", "add", handle, "C#")
+    assert code == 1
+    assert '"C++"' in err
+    assert err.rstrip().endswith("--key c_2")
+    assert ask("traits", "add", handle, "C#", "--key", "c_2")[0] == 0
+    assert [trait.name for trait in client.traits.list(handle)] == ["C++", "C#"]
+    code, _, err = ask("samples", "add", handle, "a text", "--trait", "Cpp", "--quality", "1")
+    assert code == 1
+    assert 'no trait "Cpp"' in err
+    assert "Known traits: c, c_2." in err
+
+
 def test_a_training_that_is_not_waited_for_names_its_run(ask: Ask, client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.trained"
     make_draft(client, handle)

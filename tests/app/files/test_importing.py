@@ -7,6 +7,7 @@ from traitbench.app.files.importing import (
     check,
     guess_columns,
     guess_words,
+    known_traits,
     read,
     words,
 )
@@ -222,6 +223,17 @@ def test_a_stray_number_is_a_problem_of_its_row_only() -> None:
     rows = "".join("a,warmth,1\n" for _ in range(30))
     checked = check(read("a.csv", f"text,trait,quality\n{rows}a,warmth,1.5\n".encode()), choice(), TRAITS)
     assert [(problem.row, problem.column) for problem in checked.problems] == [(32, "quality")]
+
+
+def test_a_trait_is_found_in_any_spelling_and_an_unknown_one_is_answered_with_the_known_ones() -> None:
+    cafe = TRAITS[0].model_copy(update={"key": "café", "name": "Café au lait"})
+    names = ("Cafe\u0301 au lait", "CAFE\u0301", "café", "CAFÉ AU LAIT")
+    rows = "".join(f"a,{name},1\n" for name in names)
+    checked = check(read("a.csv", f"text,trait,quality\n{rows}".encode()), choice(), [cafe, *TRAITS[1:]])
+    assert [sample.trait for sample in checked.samples] == ["café"] * 4
+    assert known_traits(checked.problems, TRAITS) == ""
+    wrong = check(read("a.csv", b"text,trait,quality\na,cafe,1\n"), choice(), TRAITS)
+    assert known_traits(wrong.problems, TRAITS) == f"Traits of this model: {', '.join(t.name for t in TRAITS)}."
 
 
 def test_a_problem_never_repeats_a_text() -> None:
