@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from traitbench.contract.names import Handle, parse_handle, parse_pinned_handle
 from traitbench.errors import InsufficientScope, ModelNotFound, NamespaceForbidden, TraitNotFound
+from traitbench.lifecycle import rules
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.trait_names import TraitIndex
 from traitbench.store import models, traits
@@ -153,8 +154,10 @@ def trait_of(connection: Connection, model: ModelRow, name: str) -> traits.Trait
     index = TraitIndex(traits.rows(connection, model.id))
     trait = index.find(name)
     if trait is None:
+        known = index.known()
         raise TraitNotFound(
-            f"The model {model.handle} has no such trait.", details={"trait": name[:200], **index.known()}
+            f"The model {model.handle} has no trait {rules.quoted(name)}.{rules.known_keys(known)}",
+            details={"trait": name[:200], **known},
         )
     return trait
 

@@ -31,6 +31,7 @@ MOST_NAMED = 1_000
 """Errors that an answer names: every one that the largest batch of samples can have."""
 
 _MOST_KNOWN = 100
+_MOST_IN_SENTENCE = 20
 _LONGEST_SHOWN = 200
 
 
@@ -102,10 +103,9 @@ def invalid(
     """The error that names every bad field by its path. `known` are details that help to correct them."""
     count = len(errors)
     known = known or {}
-    keys = ", ".join(each["key"] for each in known.get("known_traits", ()))
     return ValidationFailed(
         f"{thing}: {count:,} {'field is' if count == 1 else 'fields are'} not valid ({place(errors[0]['loc'])}:"
-        f" {errors[0]['msg']}); nothing was changed.{f' Known traits: {keys}.' if keys else ''}",
+        f" {errors[0]['msg']}); nothing was changed.{known_keys(known)}",
         details={**named(errors), **known},
     )
 
@@ -129,13 +129,26 @@ def elements(body: Any, name: str) -> list[Any]:
 
 def unknown_trait(loc: Sequence[str | int], sent: str, *, owner: str = "model") -> dict[str, Any]:
     """The problem of a key or name that no trait has, with what was sent."""
-    shown = sent[:_LONGEST_SHOWN]
-    return {**problem(loc, "unknown_trait", f'the {owner} has no trait "{shown}"'), "sent": shown}
+    message = f"the {owner} has no trait {quoted(sent)}"
+    return {**problem(loc, "unknown_trait", message), "sent": sent[:_LONGEST_SHOWN]}
+
+
+def quoted(name: str) -> str:
+    """A name in a message. Characters that could steer a terminal are replaced."""
+    shown = "".join(char if char.isprintable() else "\ufffd" for char in name[:_LONGEST_SHOWN])
+    return f'"{shown}"'
 
 
 def known_traits(traits: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Traits by key and name as `details`; the first of very many."""
     return {"known_traits": [{"key": key, "name": name} for key, name in traits[:_MOST_KNOWN]]}
+
+
+def known_keys(details: Mapping[str, Any]) -> str:
+    """A sentence with the keys of the known traits; empty if the details have none."""
+    keys = [each["key"] for each in details.get("known_traits", ())]
+    more = f" and {len(keys) - _MOST_IN_SENTENCE} more" if len(keys) > _MOST_IN_SENTENCE else ""
+    return f" Known traits: {', '.join(keys[:_MOST_IN_SENTENCE])}{more}." if keys else ""
 
 
 def place(loc: Sequence[str | int]) -> str:

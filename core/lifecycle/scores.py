@@ -85,7 +85,7 @@ def _asked(
         served = serving.find(context, connection, handle, None)
         verdicts, errors = feedback.understood(connection, served.model, body.feedback)
         errors = [
-            *serving.unknown_traits(served.snapshot, body.traits),
+            *serving.unknown_traits(served.snapshot, body.traits or []),
             *feedback.length_problems(body.content),
             *errors,
         ]

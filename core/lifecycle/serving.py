@@ -130,15 +130,14 @@ def in_mode(snapshot: Snapshot, mode: str) -> Snapshot:
 
 def check_traits(snapshot: Snapshot, names: list[str] | None) -> None:
     """Raise `ValidationFailed` that names every trait that the version does not have."""
-    if errors := unknown_traits(snapshot, names):
+    if errors := unknown_traits(snapshot, names or []):
         raise rules.invalid(errors, thing="The requested traits", known=known_traits(snapshot))
 
 
-def unknown_traits(snapshot: Snapshot, names: list[str] | None) -> list[dict[str, Any]]:
+def unknown_traits(snapshot: Snapshot, names: list[str]) -> list[dict[str, Any]]:
     """The problems of the keys and names that the version does not have."""
     return [
-        rules.unknown_trait(["traits", place], str(names and names[place]), owner="version")
-        for place in card.unknown(snapshot, names or [])
+        rules.unknown_trait(["traits", place], names[place], owner="version") for place in card.unknown(snapshot, names)
     ]
 
 

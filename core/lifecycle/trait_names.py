@@ -86,7 +86,7 @@ def _key(sent: Sent, rows: Sequence[TraitRow]) -> str:
     """The key that a trait as sent means; raise `ValidationFailed` if it has none and its name gives none."""
     if sent.key is not None:
         return _stored(sent.key, rows) or canonical(sent.key)
-    if any(row.key == earlier_trait_key(sent.name) and _same(row.name, sent.name) for row in rows):
+    if any(_same(row.name, sent.name) and row.key == earlier_trait_key(sent.name) for row in rows):
         return earlier_trait_key(sent.name)
     key = trait_key(sent.name)
     return _stored(key, rows) or key
@@ -107,16 +107,18 @@ def _shared_keys(sent: Sequence[Sent], keys: Mapping[int, str], rows: Sequence[T
         key, row = keys[each.place], stored.get(keys[each.place])
         if key in first:
             other = first[key]
-            yield _key_taken(each, key, "key_twice", f'traits[{other.place}], "{other.name}"', other.name, taken)
+            yield _key_taken(
+                each, key, "key_twice", f"traits[{other.place}], {rules.quoted(other.name)}", other.name, taken
+            )
         elif each.key is None and row is not None and not _same(row.name, each.name):
-            yield _key_taken(each, key, "key_of_another_trait", f'the trait "{row.name}"', row.name, taken)
+            yield _key_taken(each, key, "key_of_another_trait", f"the trait {rules.quoted(row.name)}", row.name, taken)
         first.setdefault(key, each)
 
 
 def _key_taken(sent: Sent, key: str, kind: str, whose: str, name: str, taken: set[str]) -> Problem:
     free = free_key(key, taken)
     taken.add(free)  # so that the suggestions for several traits differ
-    what = f'the name "{sent.name}" gives the key "{key}"' if sent.key is None else f'the key "{key}"'
+    what = f'the name {rules.quoted(sent.name)} gives the key "{key}"' if sent.key is None else f'the key "{key}"'
     belongs = ", which belongs to" if sent.key is None else " belongs to"
     message = f'{what}{belongs} {whose}; send a `key`, such as "{free}"'
     problem = rules.problem(["traits", sent.place, "key"], kind, message)
@@ -133,7 +135,7 @@ def _shared_names(sent: Sequence[Sent], keys: Mapping[int, str], rows: Sequence[
 
 
 def _name_taken(loc: Sequence[str | int], key: str, name: str) -> Problem:
-    message = f'the trait "{key}" has the name "{name}"; trait names are unique within a model, so use another one'
+    message = f'the trait "{key}" has the name {rules.quoted(name)}; names are unique within a model, so use another'
     return {**rules.problem(loc, "name_of_another_trait", message), "key": key, "name": name}
 
 

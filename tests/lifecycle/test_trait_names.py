@@ -77,6 +77,16 @@ def test_a_given_key_still_changes_its_trait(context: Context, handle: str) -> N
     assert _names(context, handle) == {"c": "C#"}
 
 
+def test_a_message_does_not_repeat_characters_that_steer_a_terminal(context: Context, handle: str) -> None:
+    _add(context, handle, {"name": "C\x1b[2J\u202e"})
+    error = _refused(context, handle, {"name": "c [2J\x07"})
+    assert error.message.isprintable()
+    assert error.details["names"] == ["C\x1b[2J\u202e"]
+    with pytest.raises(TraitNotFound) as missing:
+        traits.get(context, SCORER, handle, "\x1b[2J")
+    assert missing.value.message.isprintable()
+
+
 def test_two_names_of_one_key_in_a_batch_are_refused_and_each_gets_its_own_suggestion(
     context: Context, handle: str
 ) -> None:

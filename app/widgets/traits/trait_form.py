@@ -49,8 +49,14 @@ def _ask(handle: str, traits: list[Trait], trait: Trait | None) -> None:
         refusal = st.container()
         with st.container(horizontal=True, horizontal_alignment="right"):
             label, icon = ("Save", ":material/check:") if trait else ("Add trait", ":material/add:")
-            suggest = {} if trait else {"on_click": _suggest_key, "args": (form, traits)}
-            sent = st.form_submit_button(label, icon=icon, type="primary", key="traits.save", **suggest)
+            sent = st.form_submit_button(
+                label,
+                icon=icon,
+                type="primary",
+                key="traits.save",
+                on_click=None if trait else _suggest_key,
+                args=(form, traits),
+            )
     if not sent:
         return
     if not trait and any(canonical(each.name) == canonical(fields.name) for each in traits):
