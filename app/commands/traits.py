@@ -111,7 +111,7 @@ def discover_traits(handle: str, effort: Effort | None, wait: bool, as_json: boo
 
 def _with_free_key(error: DuplicateTrait) -> Exception:
     """Return the error with the option that avoids it, if there is one."""
-    [free] = [each.get("free_key") for each in error.details.get("errors", ())][:1] or [None]
+    free = next((each.get("free_key") for each in error.details.get("errors", ())), None)
     return Refused(f"{error}\nTo add it beside the other trait, use: --key {free}") if free else error
 
 

@@ -7,7 +7,7 @@ Pages use HTTP like any program. `guarded` wraps every page, so that a page hand
 import logging
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -144,13 +144,18 @@ def explain(error: TraitbenchError) -> str:
 
 def complaints(error: TraitbenchError) -> dict[str, list[str]]:
     """Return the error messages by field; the field is the last name in the path of an error."""
-    messages: dict[str, list[str]] = {}
-    for each in error.details.get("errors", ()):
-        names = [part for part in each.get("loc", ()) if isinstance(part, str)]
-        messages.setdefault(names[-1] if names else "", []).append(_plainer(each))
+    messages = _by_field(error.details.get("errors", ()))
     about = _ABOUT.get(type(error)) or error.details.get("field")
     if not messages and isinstance(about, str):
         messages[about] = [error.message]
+    return messages
+
+
+def _by_field(errors: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    messages: dict[str, list[str]] = {}
+    for each in errors:
+        names = [part for part in each.get("loc", ()) if isinstance(part, str)]
+        messages.setdefault(names[-1] if names else "", []).append(_plainer(each))
     return messages
 
 
@@ -170,20 +175,24 @@ def _plainer(each: Mapping[str, object]) -> str:
 
 
 def _unfielded(error: TraitbenchError) -> list[str]:
+    """Return what the errors say by field, without those that the message says already."""
+    unsaid = [each for each in error.details.get("errors", ()) if str(each.get("msg")) not in error.message]
     return [
         f"{plain(field_name)}: {plain(_joined(messages)).removesuffix('.')}."
         if field_name
         else plain(_joined(messages))
-        for field_name, messages in complaints(error).items()
-        if messages != [error.message]
+        for field_name, messages in _by_field(unsaid).items()
     ]
 
 
 def _joined(messages: Sequence[str]) -> str:
     """Join the different messages of a field; of many, the first ones."""
     different = list(dict.fromkeys(messages))
+    if len(different) == 1:
+        return different[0]
     more = len(different) - _MOST_MESSAGES
-    return "; ".join(different[:_MOST_MESSAGES]) + (f"; and {more:,} more" if more > 0 else "")
+    shown = [each.removesuffix(".") for each in different[:_MOST_MESSAGES]]
+    return "; ".join([*shown, *([f"and {more:,} more"] if more > 0 else [])])
 
 
 @contextmanager

@@ -131,8 +131,8 @@ class Body(Generic[Value]):
         found, details = self.problems_of_parts(context_of(request), request.path_params["handle"], bad.body)
         faults = bad.error.details["errors"]
         named = {tuple(fault["loc"]) for fault in faults}
-        faults += [fault for fault in found if tuple(fault["loc"]) not in named]
-        return ValidationFailed(_sentence(faults), details={"errors": sorted(faults, key=_place), **details})
+        faults = sorted([*faults, *(fault for fault in found if tuple(fault["loc"]) not in named)], key=_place)
+        return ValidationFailed(_sentence(faults), details={"errors": faults, **details})
 
 
 class _BadBatch(Exception):

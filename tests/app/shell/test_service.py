@@ -50,6 +50,17 @@ def test_an_error_that_names_no_path_still_finds_its_field(error: errors.Traitbe
     assert complaints(error) == {field: [error.message]}
 
 
+def test_an_explanation_says_nothing_twice_and_not_every_one_of_many() -> None:
+    unknown = {"loc": ["samples", 0, "trait"], "type": "unknown_trait", "msg": 'no trait "x"', "sent": "x"}
+    said = explain(errors.ValidationFailed('The samples: no trait "x".', details={"errors": [unknown] * 500}))
+    assert said.count('"x"') == 1
+    others = [{**unknown, "msg": f"no trait {name}", "sent": name} for name in "abcde"]
+    said = explain(errors.ValidationFailed("The samples.", details={"errors": others}))
+    assert 'no trait "c"' in said
+    assert "and 2 more" in said
+    assert 'no trait "d"' not in said
+
+
 def test_samples_that_could_not_be_removed_again_are_told() -> None:
     error = errors.Unreachable("Gone.", details={"left_behind": [1, 2, 3]})
     assert "3 samples" in explain(error)
