@@ -240,7 +240,7 @@ def _score_and_err(passing: Passing, handle: str) -> None:
     sample = {"trait": "warmth", "text": word(), "quality": 1.0}
     send("POST", f"{model}/samples", 409, json={"samples": [sample]})
     send("POST", f"{draft}/samples", 422, json={"samples": [{**sample, "text": word(), "quality": 2}]})
-    send("POST", f"{draft}/samples", 422, json={"samples": [{**sample, "text": word(), "trait": word()}]})
+    send("POST", f"{draft}/samples", 422, json={"samples": [{**sample, "text": word(), "trait": "none"}]})
     send("POST", f"{draft}/samples", 422, json={"samples": [{**sample, "text": word(), "content_sha256": "0" * 64}]})
     send("POST", f"{draft}/samples", 422, json={"samples": [{**sample, "text": word() * 5_000}]})
     send("POST", f"{draft}/samples/synthesize", 422, json={"synth_type": word()})
@@ -249,6 +249,8 @@ def _score_and_err(passing: Passing, handle: str) -> None:
     send("PATCH", draft, 422, json={"description": word() * 200})
     send("POST", "/models/import", 422, json=_tampered(passing, handle))
 
+    send("POST", f"{draft}/samples", 422, json={"samples": [{**sample, "trait": word()}]}, repeated=True)
+    send("POST", f"{model}/score", 422, json={"content": "x", "traits": [word()]}, repeated=True)
     send("POST", f"{model}/score", 422, json={"content": word(), "feedback": {word(): 1}}, repeated=True)
     send("POST", f"{model}/score", 422, json={"content": word(), word(): 1}, repeated=True)
     send("GET", f"/models/{word()}", 422, repeated=True)
