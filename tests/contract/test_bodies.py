@@ -287,8 +287,9 @@ def test_score_names_every_bad_trait_and_all_feedback_that_is_not_valid(world: W
         (["feedback", "tone"], "not_a_verdict"),
         (["feedback", "zeal"], "unknown_trait"),
     ]
-    for path, body in (("compare", {"a": "x", "b": "y"}), ("score/batch", {"contents": ["x"]})):
-        answer = world.call("POST", f"/v1/models/mine.ready/{path}", json={**body, "traits": ["Tonne"]})
+    bodies: dict[str, dict[str, Any]] = {"compare": {"a": "x", "b": "y"}, "score/batch": {"contents": ["x"]}}
+    for path, texts in bodies.items():
+        answer = world.call("POST", f"/v1/models/mine.ready/{path}", json={**texts, "traits": ["Tonne"]})
         assert answer.details["errors"][0]["sent"] == "Tonne"
         assert answer.details["known_traits"] == [{"key": "tone", "name": "Tone"}]
     answer = world.call("POST", "/v1/models/mine.ready/score", json={"content": "x", "traits": ["no"] * 2_000})

@@ -1,7 +1,7 @@
 """Names never overwrite one another: trait keys are derived, shared, found and refused as the contract says."""
 
 import unicodedata
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -219,7 +219,7 @@ def test_an_unknown_trait_is_answered_with_what_was_sent_and_the_known_ones(cont
         max_size=6,
     )
 )
-def test_no_name_ever_overwrites_another(context: Context, sent: list[tuple[str, str]]) -> None:
+def test_no_name_ever_overwrites_another(context: Context, sent: list[tuple[str, Literal["NFC", "NFD"]]]) -> None:
     """Names from a few characters, so that many give one key; none loses its samples to another."""
     handle = new_handle()
     models.create(context, AUTHOR, ModelCreate(handle=handle))
