@@ -9,14 +9,17 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps
 
 # Tests wait more than they compute: two processes for each processor.
 TEST_PROCESSES ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+# Some environments forbid Python to keep its bytecode: then each of the tests' processes compiles everything again.
+TEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 
-.PHONY: run test install tools check bench soak wheel licences advisories lock clean
+.PHONY: run test install tools collected check bench soak wheel licences advisories lock clean
 
 run: install
 	@exec $(BIN)/traitbench
 
-test: install tools check
-	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
+test: install tools
+	@$(MAKE) --no-print-directory -j2 check collected
+	@$(TEST) -n $(TEST_PROCESSES) --dist loadfile
 
 # Links to the folders by the names of their packages: mypy does not follow an editable install.
 install: .venv/installed
@@ -48,6 +51,10 @@ tools:
 			echo "The tests need$$missing: run 'sudo apt-get install$$missing', then 'make test' again." >&2; exit 1; \
 		fi; }
 
+# Rewrites and compiles the tests once, which otherwise each of their processes does.
+collected: install
+	@$(TEST) --collect-only -qq >.venv/collected || { cat .venv/collected >&2; exit 1; }
+
 check: install
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
@@ -74,10 +81,11 @@ licences: install
 advisories: install
 	@$(BIN)/python -m tests.supply.advisories
 
-# The wheel in an empty environment, then kills and load for a long time, bounded: SOAK_KILLS=500 kills, then
-# SOAK_MINUTES=10 of mixed load. OUT=report.md keeps what those gave.
-soak: install
+# The wheel in an empty environment, all tests at their full size, then kills and load for a long time, bounded:
+# SOAK_KILLS=500 kills, then SOAK_MINUTES=10 of mixed load. OUT=report.md keeps what those gave.
+soak: install tools
 	@TRAITBENCH_TEST_WHEEL=1 $(BIN)/python -m pytest -q -s tests/supply/test_wheel.py
+	@TRAITBENCH_TEST_SIZE=soak $(TEST) -n $(TEST_PROCESSES) --dist loadfile
 	@$(BIN)/python -m tests.faults.soak --kills $(or $(SOAK_KILLS),500) --minutes $(or $(SOAK_MINUTES),10) $(if $(OUT),--out "$(OUT)")
 
 # Pins everything anew from pyproject.toml, with hashes and without naming where it came from.

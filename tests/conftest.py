@@ -16,8 +16,9 @@ from typing import Literal
 
 import pytest
 import uvicorn
+from xdist.remote import Producer
 
-from tests import postgres
+from tests import postgres, schedule
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
@@ -81,6 +82,22 @@ def pytest_configure(config: pytest.Config) -> None:
     """One PostgreSQL server for all processes of this session, which they start when they need it."""
     if not hasattr(config, "workerinput"):
         postgres.begin_session()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """The longest pieces of work first, after pytest has grouped the tests by their fixtures."""
+    yield
+    schedule.longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> schedule.ByPiece | None:
+    """With `--dist loadfile`, processes take pieces of work in the order of the tests."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False
+    return schedule.ByPiece(config, log)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

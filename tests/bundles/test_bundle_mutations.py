@@ -1,10 +1,6 @@
-"""A real bundle, spoilt in one place and signed again: the service refuses it, or everything it serves goes on.
-
-The number of cases follows TRAITBENCH_TEST_BUNDLES; what `make test` runs is always the same.
-"""
+"""A real bundle, spoilt in one place and signed again: the service refuses it, or everything it serves goes on."""
 
 import json
-import os
 from collections.abc import Iterator
 
 import httpx
@@ -16,10 +12,11 @@ from tests.bundles import material
 from tests.bundles.material import Json
 from tests.conftest import Service, Trained
 from tests.patience import PATIENCE_S
+from tests.size import sized
 from traitbench.contract.bundles import Bundle
 from traitbench.scoring.snapshot import Snapshot, param_hash
 
-CASES = int(os.environ.get("TRAITBENCH_TEST_BUNDLES", "40"))
+CASES = sized(20, 2_000)
 TEXT = {"content": "Thank you so much. Do not write to this office again."}
 READS: list[tuple[str, str, Json | None, str]] = [
     ("GET", "", None, "application/json"),

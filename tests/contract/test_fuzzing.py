@@ -19,6 +19,7 @@ import pytest
 
 from tests.contexts import fresh_settings, opened
 from tests.contract.world import World, served, signed
+from tests.size import sized
 from traitbench.extract import extract
 from traitbench.service.app import create_app
 
@@ -52,7 +53,8 @@ def _models(world: World) -> None:
 
 
 def test_no_input_finds_a_fault(fuzzed: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report = run("fuzzing.toml", fuzzed, tmp_path, {"TRAITBENCH_API_KEY": fuzzed.secrets["authoring"]})
+    given = {"TRAITBENCH_API_KEY": fuzzed.secrets["authoring"]}
+    report = run("fuzzing.toml", fuzzed, tmp_path, given, examples=sized(4, 64))
     with capsys.disabled():
         print(f"\nSchemathesis {report['schemathesis_version']}, inputs: {summary(report)}")  # noqa: T201
     assert report["operations"]["tested"] == sum(len(methods) for methods in fuzzed.described["paths"].values())
@@ -65,15 +67,15 @@ def test_no_walk_along_the_links_finds_a_fault(
         world.bring_in(f"walk.{name}", world.bundles[name])
     (tmp_path / "bundle.json").write_text(json.dumps(signed(world.bundles["ready"])), encoding="utf-8")
     given = {"TRAITBENCH_API_KEY": world.issue("authoring", "walk"), "TRAITBENCH_BUNDLE": str(tmp_path / "bundle.json")}
-    report = run("walking.toml", world, tmp_path, given)
+    report = run("walking.toml", world, tmp_path, given, examples=sized(12, 120))
     with capsys.disabled():
         print(f"\nSchemathesis {report['schemathesis_version']}, walks: {summary(report)}")  # noqa: T201
 
 
-def run(config: str, world: World, folder: Path, given: Mapping[str, str]) -> dict[str, Any]:
-    """The report of a run that found nothing."""
+def run(config: str, world: World, folder: Path, given: Mapping[str, str], *, examples: int) -> dict[str, Any]:
+    """The report of a run that found nothing, with this many random cases for each operation, or walks."""
     ran = subprocess.run(
-        command(config, world, folder),
+        [*command(config, world, folder), "--max-examples", str(examples)],
         cwd=ROOT,
         env={**os.environ, **given},
         capture_output=True,

@@ -1,9 +1,5 @@
-"""Backups of a service under writes, each restored elsewhere: everything acknowledged before the backup is in it.
+"""Backups of a service under writes, each restored elsewhere: everything acknowledged before the backup is in it."""
 
-`TRAITBENCH_TEST_BACKUPS=20` makes 20 backups of each database.
-"""
-
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +9,7 @@ from pathlib import Path
 
 from tests.contexts import COLD, WARM, fresh_settings, opened, until
 from tests.contract.world import served
+from tests.size import sized
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -22,8 +19,7 @@ from traitbench.lifecycle.context import Context
 from traitbench.service.app import create_app
 from traitbench.settings import Settings
 
-BACKUPS = int(os.environ.get("TRAITBENCH_TEST_BACKUPS", "0"))
-FEW = {"sqlite": 2, "postgresql": 1}
+BACKUPS = {"sqlite": sized(1, 10), "postgresql": sized(1, 5)}
 WRITERS = 3
 TEXT = "how kind of you"
 
@@ -128,7 +124,7 @@ def test_what_was_acknowledged_before_a_backup_is_in_it(settings: Settings, tmp_
                 what="the load to begin",
                 seconds=60,
             )
-            for number in range(BACKUPS or FEW[database]):
+            for number in range(BACKUPS[database]):
                 trained = len(acknowledged.versions)
                 until(lambda least=trained: len(acknowledged.versions) > least, what="more load")  # type: ignore[misc]
                 before, path = acknowledged.copy(), tmp_path / f"{number}.backup"

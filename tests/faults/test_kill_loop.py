@@ -1,6 +1,5 @@
 """Service and worker are killed at random moments while clients work; `history.judge` judges their histories."""
 
-import os
 import random
 import sqlite3
 import threading
@@ -11,12 +10,13 @@ from tests.contexts import opened, until
 from tests.faults.clients import Client, Keyring, Log, at_work
 from tests.faults.history import judge, write
 from tests.faults.victim import Victim
+from tests.size import sized
 from traitbench.lifecycle import keys
 from traitbench.settings import Settings
 from traitbench.store.engine import open_engine
 
-KILLS = int(os.environ.get("TRAITBENCH_TEST_KILLS", "25"))
-KILLS_ON_POSTGRESQL = 6
+KILLS = sized(8, 25)
+KILLS_ON_POSTGRESQL = sized(3, 6)
 CLIENTS = 3
 # Every fourth kill hits the service, which takes longer to return than its worker. On PostgreSQL none does: a service
 # that returns has another name there, and waits 90 s before it takes over.
@@ -64,7 +64,7 @@ def killed_at_work(settings: Settings, kills: int, *, clients: int = CLIENTS, se
     return log, victim
 
 
-def test_twenty_five_kills_break_no_promise(settings: Settings) -> None:
+def test_kills_at_random_moments_break_no_promise(settings: Settings) -> None:
     on_sqlite = settings.database_url.startswith("sqlite")
     kills = KILLS if on_sqlite else KILLS_ON_POSTGRESQL
     log, victim = killed_at_work(settings, kills)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pydantic_core import to_json
 
 from tests.contexts import AUTHOR, SCORER, STRANGER, draft, export_of, new_handle, settled
+from tests.size import sized
 from traitbench.contract.bundles import Bundle, digest, document
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
@@ -349,7 +350,12 @@ def _vector(draw: st.DrawFn, encoder: EncoderIdentity) -> Any:
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=sized(15, 40),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 def test_whatever_was_exported_comes_in_and_goes_out_the_same(context: Context, data: st.DataObject) -> None:
     encoder = EncoderIdentity(context.encoder.id, context.encoder.dimension, context.encoder.digest)
     bundle, handle = data.draw(_bundles(encoder)), new_handle()

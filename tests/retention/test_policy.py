@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.contexts import AUTHOR, SCORER, done_here, draft, trained_here
+from tests.size import sized
 from traitbench.contract.models import ModelUpdate, TrainRequest, VersionRetentionPolicy
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.versions import VersionActivate
@@ -162,7 +163,7 @@ _EVENTS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=sized(15, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=_DAYS, events=st.lists(_EVENTS, min_size=4, max_size=25))
 def test_whatever_happens_the_versions_that_stay_are_those_of_the_rule(
     context: Context, first: datetime, events: list[tuple[str, Any]]

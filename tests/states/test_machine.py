@@ -7,13 +7,12 @@ This is done twice: on the session's service, whose worker executes runs at once
 where a run waits until the walk executes it, fails it or interrupts it, so that every operation also meets a busy
 model.
 
-By default there are a few walks, always the same, and a failure prints its steps. More of them, random and shrunk on
-failure, take minutes:
+By default there are a few walks, always the same, and a failure prints its steps. In full there are many, random and
+shrunk on failure; they take minutes:
 
-    TRAITBENCH_TEST_WALKS=500 pytest tests/states/test_machine.py
+    TRAITBENCH_TEST_SIZE=soak pytest tests/states/test_machine.py
 """
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -24,6 +23,7 @@ from hypothesis.stateful import initialize, run_state_machine_as_test
 
 from tests.conftest import COLD, WARM, Service
 from tests.contexts import ON_SQLITE, done_here
+from tests.size import SOAK, sized
 from tests.states.conftest import RETRAIN_AFTER, Environment
 from tests.states.reference_model import GOES, ReferenceModel, Sample, Trait
 from tests.states.walker import NOBODY, Walker, step
@@ -34,7 +34,6 @@ from traitbench.lifecycle import model_runs, retraining
 from traitbench.store import runs
 from traitbench.store.engine import writing
 
-WALKS = os.environ.get("TRAITBENCH_TEST_WALKS")
 TEXT = "Thank you for the letter, it was a joy to read."
 NAMES = ("Warmth", "Clarity", "Length of it")
 
@@ -364,10 +363,10 @@ def _text(number: int, quality: float) -> str:
 
 def _walks(walks: int, steps: int) -> settings:
     return settings(
-        max_examples=int(WALKS) if WALKS else walks,
+        max_examples=walks,
         stateful_step_count=steps,
-        derandomize=WALKS is None,
-        phases=tuple(Phase) if WALKS else (Phase.generate,),
+        derandomize=not SOAK,
+        phases=tuple(Phase) if SOAK else (Phase.generate,),
         report_multiple_bugs=False,
         deadline=None,
         suppress_health_check=list(HealthCheck),
@@ -375,7 +374,7 @@ def _walks(walks: int, steps: int) -> settings:
 
 
 def test_a_model_that_may_be_busy_for_long_is_at_every_step_what_the_contract_says(still: Environment) -> None:
-    run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=14, steps=26))  # type: ignore[arg-type]
+    run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=sized(8, 100), steps=26))  # type: ignore[arg-type]
 
 
 @ON_SQLITE  # like the service of the session
@@ -385,4 +384,4 @@ def test_a_model_whose_runs_are_executed_is_at_every_step_what_the_contract_says
         lambda namespace: service.issue(namespaces=(namespace,)),
         service.settings.retrain_after_samples,
     )
-    run_state_machine_as_test(lambda: Walk(environment), settings=_walks(walks=6, steps=12))  # type: ignore[arg-type]
+    run_state_machine_as_test(lambda: Walk(environment), settings=_walks(walks=sized(4, 50), steps=12))  # type: ignore[arg-type]
