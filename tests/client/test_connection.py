@@ -1,6 +1,7 @@
 """What the client makes of good and bad weather. The transport is scripted; nothing else is."""
 
 import json
+import ssl
 from collections.abc import Callable, Iterator
 
 import httpx
@@ -424,3 +425,15 @@ def test_parameters_that_were_not_given_are_not_sent(under: Under) -> None:
     client, weather = under(httpx.Response(200, json={"items": [], "limit": 50, "next_cursor": None}))
     client.models.list(state="ready")
     assert dict(weather.asked[0].url.params) == {"state": "ready", "limit": "50"}
+
+
+def test_a_client_of_this_machine_reads_no_certificates_and_any_other_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[str]()
+    real = ssl.create_default_context
+    monkeypatch.setattr(ssl, "create_default_context", lambda **given: read.append("read") or real(**given))
+    Traitbench("http://127.0.0.1:1").close()
+    assert read == []
+    for address in ("https://127.0.0.1:1", "http://traitbench.example"):
+        read.clear()
+        Traitbench(address).close()
+        assert read != [], address
