@@ -51,6 +51,8 @@ class Clocked:
                 "FAKETIME_TIMESTAMP_FILE": str(self._clock),
                 "FAKETIME_NO_CACHE": "1",
                 "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                # Python waits for its lock by the monotonic clock; its "fix" ends these waits at once, again and again.
+                "FAKETIME_FORCE_MONOTONIC_FIX": "0",
                 "TRAITBENCH_RETRAIN_AFTER_SECONDS": "2",
             },
         )
