@@ -25,7 +25,7 @@ LONGEST = (
     "tests/faults/test_derivations.py",
     "tests/states",
     "tests/runs/test_quarantine.py",
-    "tests/app/test_connections.py",
+    "tests/app/serving/test_connections.py",
     "tests/app/test_egress.py",
     "tests/browser/test_main_job.py",
     "tests/app/test_start_and_stop.py",

@@ -3,6 +3,7 @@
 import json
 import ssl
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -430,7 +431,12 @@ def test_parameters_that_were_not_given_are_not_sent(under: Under) -> None:
 def test_a_client_of_this_machine_reads_no_certificates_and_any_other_does(monkeypatch: pytest.MonkeyPatch) -> None:
     read = list[str]()
     real = ssl.create_default_context
-    monkeypatch.setattr(ssl, "create_default_context", lambda **given: read.append("read") or real(**given))
+
+    def watched(**given: Any) -> ssl.SSLContext:
+        read.append("read")
+        return real(**given)
+
+    monkeypatch.setattr(ssl, "create_default_context", watched)
     Traitbench("http://127.0.0.1:1").close()
     assert read == []
     for address in ("https://127.0.0.1:1", "http://traitbench.example"):
