@@ -137,7 +137,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         *OUTSIDE,
     },
     "traitbench.app.access.provider": {"traitbench.settings", "authlib", "joserfc", "httpx"},
-    "traitbench.app.commands": {"traitbench.app", *OUTSIDE, "click", "rich"},
+    "traitbench.app.commands": {"traitbench.app", "traitbench.app.commands.encoder", *OUTSIDE, "click", "rich"},
+    # one command reads an encoder's folder itself, without the service
+    "traitbench.app.commands.encoder": {
+        *("traitbench.app", "traitbench.app.commands", "traitbench.encoders", "click"),
+        *OUTSIDE,
+    },
     "traitbench.app.administration.console": {"traitbench.lifecycle", "traitbench.store", "sqlalchemy", *OUTSIDE},
     "traitbench.app.serving.serve": {
         "traitbench.app.serving.connections",

@@ -1,4 +1,5 @@
-"""The operations of the API as commands. Each calls the service through the client and prints the answer.
+"""The operations of the API as commands. Each calls the service through the client and prints the answer. `encoder`
+alone needs no service.
 
 People get tables and sentences. With `--json`, programs get one JSON value, or one per line for a list.
 """
@@ -6,6 +7,7 @@ People get tables and sentences. With `--json`, programs get one JSON value, or 
 import click
 
 from traitbench.app.commands.bundles import export, import_
+from traitbench.app.commands.encoder import encoder
 from traitbench.app.commands.extracts import extract
 from traitbench.app.commands.models import models
 from traitbench.app.commands.runs import train
@@ -17,4 +19,5 @@ from traitbench.app.commands.versions import versions
 VERBS: tuple[click.Command, ...] = (
     *(models, traits, samples, train, versions),
     *(score, compare, extract, export, import_),
+    encoder,
 )

@@ -17,13 +17,14 @@ from traitbench.encoders import EncoderUnavailable
 LARGEST = 2 * 2**30
 MODEL = "the model"
 
-_NOTES = (
+POOLING = "1_Pooling/config.json"
+NOTES = (
     "config.json",
     "tokenizer_config.json",
     "sentence_bert_config.json",
     "config_sentence_transformers.json",
     "modules.json",
-    "1_Pooling/config.json",
+    POOLING,
 )
 
 
@@ -43,11 +44,8 @@ class Folder:
         return result
 
     def modules(self) -> list[str]:
-        """The types of the modules in order (Transformer, Pooling, ...); empty if the folder has no modules.json."""
-        listed = self._parsed("modules.json", [])
-        if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-            raise EncoderUnavailable(f"modules.json in {self.path} is not a list of modules. Save the model again.")
-        return [str(each.get("type", "")).rpartition(".")[2] for each in listed]
+        """The kinds of modules that a text goes through, where the folder lists them: Transformer, Pooling, ..."""
+        return [kind for kind, _ in _modules(self.path, self._parsed("modules.json", []))]
 
     def digest(self, *recipe: str) -> str:
         """SHA-256 of the contents and of the recipe that uses them."""
@@ -61,16 +59,33 @@ class Folder:
             raise EncoderUnavailable(f"{name} in {self.path} is not valid JSON. Save the model again.") from None
 
 
-def read(path: Path, model: Path, *, beside: Sequence[Path] = ()) -> Folder:
-    """Read all files that decide the vectors; refuse if one is missing or they are too large together."""
-    notes = {name: file for name in _NOTES if (file := _find(path, model, name))}
-    tokenizer = _find(path, model, "tokenizer.json")
+def module_places(path: Path) -> Mapping[str, str]:
+    """The subfolder of each kind of module that `modules.json` lists; "" for the folder itself."""
+    file = path / "modules.json"
+    try:
+        listed = json.loads(file.read_bytes()) if file.is_file() else []
+    except ValueError:
+        raise EncoderUnavailable(f"modules.json in {path} is not valid JSON. Save the model again.") from None
+    return dict(_modules(path, listed))
+
+
+def read(
+    path: Path, model: Path, *, notes: Sequence[str] = NOTES, beside: Sequence[Path] = (), places: Sequence[str] = ("",)
+) -> Folder:
+    """Read all files that decide the vectors; refuse if one is missing or they are too large together.
+
+    `notes` are the configuration files to read if they exist, `beside` further files of the model. Both the notes and
+    the tokenizer are looked for in `places`, subfolders in order, and then beside the model.
+    """
+    folders = [*(path / place for place in places), model.parent]
+    found = {name: file for name in notes if (file := _find(folders, name))}
+    tokenizer = _find(folders, "tokenizer.json")
     if tokenizer is None:
         raise EncoderUnavailable(
             f"{path} has no tokenizer.json. Save the tokenizer beside the model (transformers writes the file for a"
             " fast tokenizer), or choose another encoder with TRAITBENCH_ENCODER."
         )
-    files = {MODEL: model, "tokenizer.json": tokenizer, **{each.name: each for each in beside}, **notes}
+    files = {MODEL: model, "tokenizer.json": tokenizer, **{each.name: each for each in beside}, **found}
     size = sum(file.stat().st_size for file in files.values())
     if size > LARGEST:
         raise EncoderUnavailable(
@@ -80,6 +95,20 @@ def read(path: Path, model: Path, *, beside: Sequence[Path] = ()) -> Folder:
     return Folder(path, model, {name: file.read_bytes() for name, file in files.items()})
 
 
-def _find(path: Path, model: Path, name: str) -> Path | None:
-    """The path of a file in the folder or, failing that, beside the model; None if there is none."""
-    return next((file for file in (path / name, model.parent / name) if file.is_file()), None)
+def _find(folders: Sequence[Path], name: str) -> Path | None:
+    """The first file with this name."""
+    return next((file for folder in folders if (file := folder / name).is_file()), None)
+
+
+def _modules(path: Path, listed: Any) -> list[tuple[str, str]]:
+    """The kind and the subfolder of each listed module."""
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise EncoderUnavailable(f"modules.json in {path} is not a list of modules. Save the model again.")
+    return [(str(each.get("type", "")).rpartition(".")[2], _inside(path, each.get("path", ""))) for each in listed]
+
+
+def _inside(path: Path, place: Any) -> str:
+    parts = Path(str(place)).parts
+    if ".." in parts or Path(str(place)).is_absolute():
+        raise EncoderUnavailable(f"modules.json in {path} names {place!r}, outside the folder. Save the model again.")
+    return "/".join(parts)

@@ -1,34 +1,115 @@
 """Which kind of encoder a folder holds, and loading it."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from traitbench.encoders import Encoder, EncoderUnavailable, Part, onnx_folder, table_folder
-from traitbench.encoders.folder import read
+from traitbench.encoders import Encoder, EncoderUnavailable, Part, graph_choice, onnx_folder, reading, table_folder
+from traitbench.encoders.folder import NOTES, POOLING, Folder, module_places, read
+from traitbench.encoders.folder_settings import NAME, FolderSettings, read_settings
+from traitbench.encoders.graph_choice import Graph
+from traitbench.encoders.onnx_folder import OnnxFolder
 
-_TABLES = ("model.safetensors", "0_StaticEmbedding/model.safetensors")
+_TABLE = "model.safetensors"
+_TABLE_BELOW = "0_StaticEmbedding/model.safetensors"
 _WAY_OUT = "TRAITBENCH_ENCODER takes a folder with an ONNX model or a static table, or the name of an encoder."
 
 
+@dataclass(frozen=True)
+class Opened:
+    """An encoder with what it was made of: its files, its settings, and its graph or its table."""
+
+    encoder: Encoder
+    source: Folder
+    settings: FolderSettings
+    model: Graph | table_folder.Loaded
+
+
 def load(path: Path, part: Part) -> Encoder:
-    """The encoder of a folder; raise `EncoderUnavailable`, with cause and remedy, if the folder has no usable one."""
+    """The encoder of a folder; `EncoderUnavailable`, naming cause and way out, where there is none that can be used."""
+    return open_folder(path, part).encoder
+
+
+def open_folder(path: Path, part: Part) -> Opened:
+    """As `load`, with the files and the reasons."""
     try:
-        return _load(path, part)
+        return _open(path, part)
     except OSError as error:
-        raise EncoderUnavailable(
-            f"{error.filename} cannot be read ({error.strerror}). Let this user read it."
-        ) from None
+        raise _unreadable(error) from None
 
 
-def _load(path: Path, part: Part) -> Encoder:
+def load_as_before(path: Path, part: Part, *, digest: str) -> Encoder | None:
+    """The encoder of a folder as releases before the settings read it; None if it has another digest."""
+    try:
+        return _load_as_before(path, part, digest)
+    except OSError as error:
+        raise _unreadable(error) from None
+
+
+def _open(path: Path, part: Part) -> Opened:
     if not path.is_dir():
         raise EncoderUnavailable(f"There is no folder {path}. {_WAY_OUT}")
-    table = next((path / name for name in _TABLES if (path / name).is_file()), None)
-    graph = None if table and _is_static(path) else _graph(path)
+    settings, modules = read_settings(path), module_places(path)
+    inner = modules.get("Transformer", "")
+    table = _table(path, modules.get("StaticEmbedding", ""))
+    places = tuple(dict.fromkeys(("", "onnx", inner, f"{inner}/onnx".lstrip("/"))))
+    graph = None
+    if not (table and _is_static(path)):
+        graph = graph_choice.choose(path, places, settings, cpu=graph_choice.processor())
     if graph:
-        return onnx_folder.load(read(path, graph), part)
-    if table:
-        return table_folder.load(read(path, table))
-    raise EncoderUnavailable(f"{path} holds neither model.onnx, onnx/model.onnx nor model.safetensors. {_WAY_OUT}")
+        return _open_graph(path, graph, settings, part, modules)
+    if not table:
+        raise EncoderUnavailable(
+            f"{path} holds neither model.onnx, onnx/model.onnx nor model.safetensors.{_hint(path)} {_WAY_OUT}"
+        )
+    source = read(path, table, notes=(*NOTES, NAME), places=(str(table.parent.relative_to(path)), ""))
+    loaded = table_folder.load(source, settings)
+    encoder = table_folder.beside_minilm(loaded.static, part) if settings.recipe == "full" else loaded.static
+    return Opened(encoder, source, settings, loaded)
+
+
+def _open_graph(path: Path, graph: Graph, settings: FolderSettings, part: Part, modules: Mapping[str, str]) -> Opened:
+    pooling = f"{modules['Pooling']}/config.json" if modules.get("Pooling") else POOLING
+    notes = tuple(dict.fromkeys((*NOTES, pooling, NAME)))
+    places = ("", modules.get("Transformer", ""))
+    source = read(path, graph.file, notes=notes, places=places)
+    weights = onnx_folder.weight_files(source)
+    if weights:
+        source = read(path, graph.file, notes=notes, places=places, beside=weights)
+    session = onnx_folder.session(source, [file.name for file in weights])
+    here = reading.read(source, session, settings, pooling_note=pooling)
+    transformer = onnx_folder.Transformer(source, session, here)
+    as_before = not settings.given and not transformer.outside and here == reading.as_before(source, session)
+    recipe = onnx_folder.FIRST_RECIPE if as_before else onnx_folder.RECIPE
+    encoder = OnnxFolder(source, transformer, onnx_folder.static_part(part), recipe=recipe)
+    return Opened(encoder, source, settings, graph)
+
+
+def _load_as_before(path: Path, part: Part, digest: str) -> Encoder | None:
+    table = next((path / name for name in (_TABLE, _TABLE_BELOW) if (path / name).is_file()), None)
+    file = None if table and _is_static(path) else graph_choice.as_before(path)
+    if file is None:
+        encoder = table_folder.load_as_before(read(path, table)) if table else None
+        return encoder if encoder and encoder.digest == digest else None
+    source = read(path, file)
+    weights = onnx_folder.weight_files(source)
+    if weights:
+        source = read(path, file, beside=weights)
+    # Compared first: a session may take gigabytes.
+    static = onnx_folder.static_part(part)
+    if onnx_folder.digest(source, static, onnx_folder.FIRST_RECIPE) != digest:
+        return None
+    session = onnx_folder.session(source, [each.name for each in weights])
+    found = reading.as_before(source, session)
+    if found is None:
+        return None
+    transformer = onnx_folder.Transformer(source, session, found)
+    return OnnxFolder(source, transformer, static, recipe=onnx_folder.FIRST_RECIPE)
+
+
+def _table(path: Path, inner: str) -> Path | None:
+    names = (_TABLE, _TABLE_BELOW, f"{inner}/{_TABLE}".lstrip("/"))
+    return next((path / name for name in names if (path / name).is_file()), None)
 
 
 def _is_static(path: Path) -> bool:
@@ -37,13 +118,11 @@ def _is_static(path: Path) -> bool:
     return any((path / name).is_file() and mark in (path / name).read_bytes() for name, mark in markers.items())
 
 
-def _graph(path: Path) -> Path | None:
-    """The graph of the folder: model.onnx, or else the only one that the folder has."""
-    named = [file for name in ("model.onnx", "onnx/model.onnx") if (file := path / name).is_file()]
-    graphs = named or sorted([*path.glob("*.onnx"), *path.glob("onnx/*.onnx")])
-    if len(graphs) > 1:
-        listed = ", ".join(str(each.relative_to(path)) for each in graphs)
-        raise EncoderUnavailable(
-            f"{path} holds more than one model: {listed}. Keep the one you want, and name it model.onnx."
-        )
-    return graphs[0] if graphs else None
+def _hint(path: Path) -> str:
+    """Where the model lies if the folder is one of a download cache."""
+    below = sorted(path.glob("snapshots/*/"))
+    return f" It is a download cache: use {below[-1]}." if below else ""
+
+
+def _unreadable(error: OSError) -> EncoderUnavailable:
+    return EncoderUnavailable(f"{error.filename} cannot be read ({error.strerror}). Let this user read it.")

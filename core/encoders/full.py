@@ -26,16 +26,16 @@ WEIGHTS = (*transformer.BLOCKS, 0.4, 0.2)
 class Full:
     """The default encoder; see the module."""
 
-    id = ID
-
-    def __init__(self, *, minilm: MiniLM, static: Static) -> None:
+    def __init__(self, *, minilm: MiniLM, static: Static, id: str = ID, source: Sequence[str] = WORDLLAMA) -> None:
+        """`id` and `source`, the hashes of its files, tell a recipe with another static table from ours."""
+        self.id = id
         self._minilm, self._static = minilm, static
         self._static_width = static.table.width + COUNT
         self.dimension = minilm.dimension + self._static_width
         self.modes: Mapping[str, slice] = MappingProxyType(
             {"layer4": slice(0, graph.WIDTH), "static": slice(minilm.dimension, self.dimension)}
         )
-        parts = (ID, minilm.digest, *WORDLLAMA, static.style.digest, str(WEIGHTS))
+        parts = (id, minilm.digest, *source, static.style.digest, str(WEIGHTS))
         self.digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def encode(self, texts: Sequence[str], *, mode: str = FULL) -> Vectors:

@@ -5,10 +5,14 @@ import logging
 from functools import cache
 from pathlib import Path
 from threading import RLock
+from typing import TYPE_CHECKING
 
 from traitbench.encoders import Encoder, EncoderUnavailable
 
-__all__ = ["LEGACY", "NAMES", "EncoderUnavailable", "load_encoder"]
+if TYPE_CHECKING:
+    from traitbench.encoders.folder_kinds import Opened
+
+__all__ = ["LEGACY", "NAMES", "EncoderUnavailable", "load_as_before", "load_encoder", "open_folder"]
 
 NAMES = ("full", "minilm", "static", "ngrams")
 """The names of the built-in encoders, the best first."""
@@ -29,6 +33,33 @@ def load_encoder(name: str | None, *, cache: Path) -> Encoder:
     """
     with _one_at_a_time:
         return _named(name, cache.resolve()) if name else _best(cache.resolve())
+
+
+def load_as_before(name: str | None, *, digest: str, cache: Path) -> Encoder | None:
+    """The configured folder as earlier releases read it, if that encoder has this digest; None otherwise.
+
+    They did not ask for what a folder leaves open. Versions from then still need their vectors.
+    """
+    with _one_at_a_time:
+        return _as_before(name, digest, cache.resolve()) if name and Path(name).is_absolute() else None
+
+
+def open_folder(path: Path, *, cache: Path) -> "Opened":
+    """The encoder of a folder with the reasons for how it is read; not kept."""
+    from traitbench.encoders import folder_kinds
+
+    with _one_at_a_time:
+        return folder_kinds.open_folder(path, lambda other: _named(other, cache.resolve()))
+
+
+@cache
+def _as_before(name: str, digest: str, folder: Path) -> Encoder | None:
+    from traitbench.encoders import folder_kinds
+
+    try:
+        return folder_kinds.load_as_before(Path(name), lambda other: _named(other, folder), digest=digest)
+    except EncoderUnavailable:
+        return None
 
 
 @cache

@@ -5,7 +5,7 @@ wordllama's table is read from the files that a wheel carries or else from its p
 of the published files. The package is not imported, because its loader looks for the tokenizer on the network.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import safetensors.numpy
@@ -38,8 +38,7 @@ _BYTES = 255
 class Table:
     """Vectors for the tokens of a tokenizer, in the precision they came in.
 
-    `row_of` maps tokens to rows if tokens share rows. `weights` are weights per token. `without` is the token for
-    unknown words if that is ignored, else None.
+    `row_of` maps tokens to rows if tokens share rows. `weights` are weights per token. Tokens in `without` are ignored.
     """
 
     def __init__(
@@ -49,11 +48,11 @@ class Table:
         *,
         row_of: NDArray[np.int64] | None = None,
         weights: NDArray[np.float64] | None = None,
-        without: int | None = None,
+        without: Collection[int] = (),
     ) -> None:
         self.width = rows.shape[1]
         self._rows, self._tokenizer = rows, tokenizer
-        self._row_of, self._weights, self._without = row_of, weights, without
+        self._row_of, self._weights, self._without = row_of, weights, frozenset(without)
 
     def tokens(self, text: str) -> list[int]:
         """The token ids of the text, without surrounding space, which some tokenizers would count."""
@@ -79,7 +78,7 @@ class Table:
         return means
 
     def _known(self, ids: list[int]) -> list[int]:
-        return ids if self._without is None else [i for i in ids if i != self._without]
+        return [i for i in ids if i not in self._without] if self._without else ids
 
     def _mean(self, ids: list[int], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         places = ids if self._row_of is None else self._row_of.take(ids)

@@ -1,11 +1,15 @@
 """A custom static table in the layout of model2vec: its mean, the style block, and hashed n-grams.
 
 `model.safetensors` holds `embeddings` (`embedding.weight` if sentence-transformers wrote it), optionally `weights`, one
-per token, and `mapping`, the row of each token. As in model2vec, unknown tokens are ignored.
+per token, and `mapping`, the row of each token. Unknown words are ignored as in model2vec; sentence-transformers has a
+row for them. With `"recipe": "full"` in its settings, the table takes the place of WordLlama's beside MiniLM.
+
+A table that is read as in the first releases keeps their recipe, so its digest and vectors stay the same.
 """
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,29 +17,116 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from traitbench.encoders import EncoderUnavailable, tokens
+from traitbench.encoders import EncoderUnavailable, Part, reading, tokens
 from traitbench.encoders.folder import MODEL, Folder
+from traitbench.encoders.folder_settings import Choice, ChoiceOpen, FolderSettings
+from traitbench.encoders.full import Full
+from traitbench.encoders.minilm import MiniLM
 from traitbench.encoders.static import Static
 from traitbench.encoders.table import Table
 
-RECIPE = "table-wsn-1"
+FIRST_RECIPE, RECIPE, FULL_RECIPE = "table-wsn-1", "table-wsn-2", "full-table-1"
 WIDEST = 8_192
 
-_NAMES = ("embeddings", "embedding.weight")
+_OURS, _OF_SENTENCE_TRANSFORMERS = "embeddings", "embedding.weight"
+_NAMES = (_OURS, _OF_SENTENCE_TRANSFORMERS)
+_MODULES = {"StaticEmbedding", "Normalize"}
 
 Tensors = Mapping[str, NDArray[Any]]
 
 
-def load(folder: Folder) -> Static:
+@dataclass(frozen=True)
+class Loaded:
+    """A table as an encoder. `unknown` is the token of unknown words if they are ignored; `outside` counts the added
+    tokens that have no row and are ignored too.
+    """
+
+    static: Static
+    kind: str
+    unknown: str | None
+    outside: int
+
+
+def load(folder: Folder, settings: FolderSettings) -> Loaded:
     """The encoder of the folder; its id contains the table's width and the digest."""
+    settings.allow("dimension", "recipe", "prompt", kind="a static table")
+    tensors = _tensors(folder)
+    rows = _rows(folder, tensors)
+    _refuse_further_modules(folder)
+    _refuse_prompt(folder, settings)
+    tokenizer = tokens.plain(folder.contents["tokenizer.json"])
+    unknown = _unknown(folder, tokenizer) if _OURS in tensors else None
+    ordinary = 1 + max(tokenizer.get_vocab(with_added_tokens=False).values(), default=-1)
+    count = 1 + max(tokenizer.get_vocab().values(), default=-1)
+    known = min(count, max(ordinary, min(len(tensors.get(name, rows)) for name in ("mapping", "weights"))))
+    row_of, weights = _row_of(folder, tensors, len(rows), known), _weights(folder, tensors, known)
+    ignored = {i for i in (unknown,) if i is not None} | set(range(known, count))
+    table = Table(_first(rows, settings), tokenizer, row_of=row_of, weights=weights, without=ignored)
+    as_before = not settings.given and unknown == _unknown(folder, tokenizer)
+    name = tokenizer.id_to_token(unknown) if unknown is not None else None
+    return Loaded(_static(folder, table, FIRST_RECIPE if as_before else RECIPE), str(rows.dtype), name, count - known)
+
+
+def load_as_before(folder: Folder) -> Static:
+    """The encoder of the folder as earlier releases read it: every unknown word is ignored."""
     tensors = _tensors(folder)
     rows = _rows(folder, tensors)
     tokenizer = tokens.plain(folder.contents["tokenizer.json"])
     count = 1 + max(tokenizer.get_vocab().values(), default=-1)
-    row_of, weights = _row_of(folder, tensors, len(rows), count), _weights(folder, tensors, count)
-    table = Table(rows, tokenizer, row_of=row_of, weights=weights, without=_unknown(folder, tokenizer))
-    digest = folder.digest(RECIPE)
-    return Static(table, id=f"{RECIPE}-{table.width}-{digest[:8]}", source=[digest])
+    unknown = _unknown(folder, tokenizer)
+    table = Table(
+        rows,
+        tokenizer,
+        row_of=_row_of(folder, tensors, len(rows), count),
+        weights=_weights(folder, tensors, count),
+        without=() if unknown is None else {unknown},
+    )
+    return _static(folder, table, FIRST_RECIPE)
+
+
+def beside_minilm(static: Static, part: Part) -> Full:
+    """Our default recipe with this table in the place of WordLlama's."""
+    minilm = part("minilm")
+    assert isinstance(minilm, MiniLM)
+    name = f"{FULL_RECIPE}-{static.table.width}-{static.digest[:8]}"
+    return Full(minilm=minilm, static=static, id=name, source=[static.digest])
+
+
+def _static(folder: Folder, table: Table, recipe: str) -> Static:
+    digest = folder.digest(recipe)
+    return Static(table, id=f"{recipe}-{table.width}-{digest[:8]}", source=[digest])
+
+
+def _first(rows: NDArray[Any], settings: FolderSettings) -> NDArray[Any]:
+    """The first numbers of each row, as many as the settings say."""
+    if settings.dimension is None:
+        return rows
+    if settings.dimension > rows.shape[1]:
+        raise settings.wrong(
+            f"sets dimension to {settings.dimension}, but the table has {rows.shape[1]} numbers a token. Use at most"
+            f" {rows.shape[1]}."
+        )
+    return np.ascontiguousarray(rows[:, : settings.dimension])
+
+
+def _refuse_further_modules(folder: Folder) -> None:
+    further = sorted(set(folder.modules()) - _MODULES)
+    if further:
+        raise EncoderUnavailable(
+            f"modules.json in {folder.path} has a module {further[0]} besides the static table, which is not read. Save"
+            " a model of StaticEmbedding alone, or export the model to ONNX."
+        )
+
+
+def _refuse_prompt(folder: Folder, settings: FolderSettings) -> None:
+    asked = reading.prompt(folder, settings)
+    if isinstance(asked, Choice):
+        raise ChoiceOpen(folder.path, [asked], given=settings.given)
+    if asked[0]:
+        raise EncoderUnavailable(
+            f"The static table in {folder.path} has a prompt, which would only add the same words to every text. Set"
+            f' prompt to "" in {settings.file}.'
+        )
 
 
 def _tensors(folder: Folder) -> Tensors:

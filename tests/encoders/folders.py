@@ -40,13 +40,14 @@ def own_part(encoder: Encoder, text: str) -> np.ndarray:
     return unit(encoder.encode([text])[0][:WIDTH].astype(np.float64))
 
 
-def tokenizer(*, marks: bool = True) -> Tokenizer:
+def tokenizer(*, marks: bool = True, template: str = "[CLS] $A [SEP]", cased: bool = False) -> Tokenizer:
     made = Tokenizer(WordLevel(VOCABULARY, unk_token="[UNK]"))
-    made.normalizer = normalizers.Lowercase()
+    if not cased:
+        made.normalizer = normalizers.Lowercase()
     made.pre_tokenizer = pre_tokenizers.Whitespace()
     if marks:
         made.post_processor = processors.TemplateProcessing(
-            single="[CLS] $A [SEP]", special_tokens=[("[CLS]", VOCABULARY["[CLS]"]), ("[SEP]", VOCABULARY["[SEP]"])]
+            single=template, special_tokens=[("[CLS]", VOCABULARY["[CLS]"]), ("[SEP]", VOCABULARY["[SEP]"])]
         )
         made.enable_truncation(8)
         made.enable_padding()
@@ -67,21 +68,29 @@ def graph(
     positions: int = 64,
     rows: int = len(VOCABULARY),
     seed: int = 1,
+    also: bool = False,
 ) -> onnx.ModelProto:
-    """A layer that mixes word and position; `sentence_embedding` is the mean of its tokens, at length one."""
+    """A layer that mixes word and position; `sentence_embedding` is the mean of its tokens, at length one.
+
+    What each input contributes shows in the vectors: the mask hides tokens, types and a past shift them. `also` gives
+    the vectors of the tokens besides, as `token_embeddings`.
+    """
     tensors = {
         "words": scale * numbers(len(VOCABULARY), WIDTH, seed=seed)[:rows],
         "places": numbers(positions, WIDTH, seed=2) / 4,
         "matrix": numbers(WIDTH, WIDTH, seed=3) / 3,
         "zero": np.array([0], np.int64),
+        "last": np.array([2], np.int64),
+        "types": np.stack([np.zeros(WIDTH, np.float32), numbers(WIDTH, seed=4)]),
     }
     nodes = [
-        helper.make_node("Gather", ["words", "input_ids"], ["word"]),
-        helper.make_node("Shape", ["input_ids"], ["length"], start=1, end=2),
-        helper.make_node("Slice", ["places", "zero", "length"], ["place"]),
+        helper.make_node("Gather", ["words", "input_ids"], ["bare"]),
+        *_typed("token_type_ids" in inputs),
+        *_placed(inputs),
         helper.make_node("Add", ["word", "place"], ["placed"]),
         helper.make_node("MatMul", ["placed", "matrix"], ["mixed"]),
-        helper.make_node("Tanh", ["mixed"], ["hidden"]),
+        helper.make_node("Tanh", ["mixed"], ["seen"]),
+        *_masked("attention_mask" in inputs),
     ]
     shape: list[Any] = ["batch", "length", WIDTH]
     last = "hidden"
@@ -90,20 +99,69 @@ def graph(
         nodes.append(helper.make_node("LpNormalization", ["mean"], ["unit"], axis=-1))
         shape, last = ["batch", WIDTH], "unit"
     nodes.append(helper.make_node("Cast", [last], [output], to=cast))
+    outputs = {output: shape}
+    if also:
+        nodes.append(helper.make_node("Cast", ["hidden"], ["token_embeddings"], to=cast))
+        outputs["token_embeddings"] = ["batch", "length", WIDTH]
     drawn = helper.make_graph(
         nodes,
         "small",
-        [helper.make_tensor_value_info(name, kind, ["batch", "length"]) for name in inputs],
-        [helper.make_tensor_value_info(output, cast, shape)],
+        [_declared(name, kind) for name in inputs],
+        [helper.make_tensor_value_info(name, cast, sides) for name, sides in outputs.items()],
         [numpy_helper.from_array(np.asarray(values), name) for name, values in tensors.items()],
     )
     return helper.make_model(drawn, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def hidden(words: Sequence[str], *, seed: int = 1) -> NDArray[np.float32]:
-    """The graph's token vectors, special tokens included, computed with numpy."""
-    ids = [VOCABULARY[word] for word in ("[CLS]", *words, "[SEP]")]
-    placed = numbers(len(VOCABULARY), WIDTH, seed=seed)[ids] + numbers(64, WIDTH, seed=2)[: len(ids)] / 4
+def _declared(name: str, kind: int) -> onnx.ValueInfoProto:
+    if name.startswith("past_key"):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 2, "past", 6])
+    if name == "use_cache_branch":
+        return helper.make_tensor_value_info(name, TensorProto.BOOL, [1])
+    return helper.make_tensor_value_info(name, kind, ["batch", "length"])
+
+
+def _typed(there: bool) -> list[onnx.NodeProto]:
+    if not there:
+        return [helper.make_node("Identity", ["bare"], ["word"])]
+    return [
+        helper.make_node("Gather", ["types", "token_type_ids"], ["type"]),
+        helper.make_node("Add", ["bare", "type"], ["word"]),
+    ]
+
+
+def _placed(inputs: Sequence[str]) -> list[onnx.NodeProto]:
+    """The vectors of the positions: those given, or those that follow the past."""
+    if "position_ids" in inputs:
+        return [helper.make_node("Gather", ["places", "position_ids"], ["place"])]
+    past = [name for name in inputs if name.startswith("past_key")]
+    return [
+        helper.make_node("Shape", ["input_ids"], ["length"], start=1, end=2),
+        helper.make_node("Shape", past[:1], ["first"], start=2, end=3)
+        if past
+        else helper.make_node("Identity", ["zero"], ["first"]),
+        helper.make_node("Add", ["first", "length"], ["end"]),
+        helper.make_node("Slice", ["places", "first", "end"], ["place"]),
+    ]
+
+
+def _masked(there: bool) -> list[onnx.NodeProto]:
+    if not there:
+        return [helper.make_node("Identity", ["seen"], ["hidden"])]
+    return [
+        helper.make_node("Cast", ["attention_mask"], ["mask"], to=TensorProto.FLOAT),
+        helper.make_node("Unsqueeze", ["mask", "last"], ["column"]),
+        helper.make_node("Mul", ["seen", "column"], ["hidden"]),
+    ]
+
+
+def hidden(
+    words: Sequence[str], *, seed: int = 1, positions: int = 64, first: int = 0, marks: bool = True
+) -> NDArray[np.float32]:
+    """The graph's token vectors, special tokens included, computed with numpy. `first` is the first position."""
+    ids = [VOCABULARY[word] for word in (("[CLS]", *words, "[SEP]") if marks else words)]
+    places = numbers(positions, WIDTH, seed=2)[first : first + len(ids)] / 4
+    placed = numbers(len(VOCABULARY), WIDTH, seed=seed)[ids] + places
     return np.tanh(placed @ (numbers(WIDTH, WIDTH, seed=3) / 3))
 
 

@@ -49,16 +49,6 @@ def test_an_unusable_folder_is_refused_with_a_remedy(
         load_encoder(str(tmp_path), cache=KEPT)
 
 
-@pytest.mark.parametrize(
-    "names", [("model.onnx", "onnx/model.onnx"), ("model_O3.onnx", "onnx/model_quantized.onnx"), ("a.onnx", "b.onnx")]
-)
-def test_several_models_are_refused(tmp_path: Path, names: tuple[str, str]) -> None:
-    for name in names:
-        onnx_folder(tmp_path, name=name)
-    with pytest.raises(EncoderUnavailable, match=rf"more than one model: {names[0]}, {names[1]}\. Keep the one"):
-        load_encoder(str(tmp_path), cache=KEPT)
-
-
 def test_model_onnx_is_preferred_to_its_variants(tmp_path: Path) -> None:
     path = onnx_folder(tmp_path, name="onnx/model.onnx")
     (path / "onnx" / "model_quantized.onnx").write_bytes(graph(seed=7).SerializeToString())

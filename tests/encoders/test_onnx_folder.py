@@ -20,13 +20,12 @@ TEXTS = ["thank you dear friend", "send the form", "thank you", "", "good mornin
     ("pooling", "pick"),
     [
         (MEAN, lambda tokens: tokens.mean(axis=0)),
-        (None, lambda tokens: tokens.mean(axis=0)),
         ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, lambda tokens: tokens[0]),
         ({"pooling_mode_lasttoken": True}, lambda tokens: tokens[-1]),
         ({"pooling_mode": "cls"}, lambda tokens: tokens[0]),
     ],
 )
-def test_tokens_are_pooled_as_the_folder_says(tmp_path: Path, pooling: dict[str, Any] | None, pick: Any) -> None:
+def test_tokens_are_pooled_as_the_folder_says(tmp_path: Path, pooling: dict[str, Any], pick: Any) -> None:
     encoder = load(onnx_folder(tmp_path, pooling=pooling))
     expected = unit(pick(hidden(["thank", "you", "friend"])))
     np.testing.assert_allclose(own_part(encoder, " Thank you friend"), expected, atol=1e-6)
@@ -46,7 +45,7 @@ def test_the_model_is_found_where_libraries_put_it(tmp_path: Path, name: str) ->
 
 
 def test_other_files_may_be_beside_the_model(tmp_path: Path) -> None:
-    path = onnx_folder(tmp_path, name="onnx/model.onnx", pooling=None, modules=None)
+    path = onnx_folder(tmp_path, name="onnx/model.onnx")
     for name in ("tokenizer.json", "config.json"):
         (path / name).rename(path / "onnx" / name)
     assert load(path).encode(["thank you"]).any()
@@ -163,10 +162,18 @@ def test_the_digest_covers_all_files_that_decide(tmp_path: Path, change: Any) ->
             r"gives logits tensor\(int64\), but no vectors of real numbers",
         ),
         ({"model": graph(scale=float("nan"))}, r"not finite\. Export the model again"),
-        ({"model": graph(positions=3)}, r"fails on a test text.*with a free batch size"),
-        ({"model": graph(rows=20)}, r"fails on a test text.*with its own tokenizer"),
-        ({"pooling": {"pooling_mode_max_tokens": True}}, r"pools by pooling_mode_max_tokens"),
-        ({"pooling": {**MEAN, "pooling_mode_cls_token": True}}, r"pools by .* and .*, but only mean, first"),
+        ({"model": graph(positions=3)}, r"fails on a first text.*with a free batch size"),
+        (
+            {"model": graph(rows=20)},
+            r"tokenizer .* has 24 tokens, but the graph knows only the first 20.*another model",
+        ),
+        ({"model": graph(positions=40)}, r"fails on a text of 64 tokens.*Set length in .*traitbench\.json"),
+        ({"pooling": {"pooling_mode_attention": True}}, r"1_Pooling/config\.json .* names a pooling that is not known"),
+        (
+            {"pooling": {"pooling_mode": ["cls", "median"]}},
+            r"names a pooling that is not known here\. Known are mean, cls",
+        ),
+        ({"model": graph(output="logits")}, r"gives logits .*, but no vectors"),
         ({"modules": ["Transformer", "Pooling", "Dense"]}, r"module Dense after its transformer"),
     ],
 )
