@@ -12,6 +12,7 @@ from traitbench.encoders.onnx_folder import OnnxFolder
 
 _TABLE = "model.safetensors"
 _TABLE_BELOW = "0_StaticEmbedding/model.safetensors"
+_TRIED = 512
 _WAY_OUT = "TRAITBENCH_ENCODER takes a folder with an ONNX model or a static table, or the name of an encoder."
 
 
@@ -79,6 +80,7 @@ def _open_graph(path: Path, graph: Graph, settings: FolderSettings, part: Part, 
     session = onnx_folder.session(source, [file.name for file in weights])
     here = reading.read(source, session, settings, pooling_note=pooling)
     transformer = onnx_folder.Transformer(source, session, here)
+    transformer.fill(min(here.length, _TRIED))  # a graph that cannot read what its folder promises fails now
     as_before = not settings.given and not transformer.outside and here == reading.as_before(source, session)
     recipe = onnx_folder.FIRST_RECIPE if as_before else onnx_folder.RECIPE
     encoder = OnnxFolder(source, transformer, onnx_folder.static_part(part), recipe=recipe)

@@ -34,7 +34,6 @@ WIDEST = 8_192
 WEIGHTS = (1.0, 0.4, 0.2)
 WEIGHTS_WITHOUT_TABLE = (1.0, 0.3)
 
-_TRIED = 512
 _INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _REALS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 _PAST = re.compile(r"past_key.*")
@@ -83,8 +82,8 @@ class Transformer:
             self._run([*self._before, *(some * inner)[:inner], *self._after])
         except Exception as error:  # a graph can fail in any way
             raise EncoderUnavailable(
-                f"The graph in {self._path} fails on a text of {size} tokens, which is no more than its configuration"
-                f" allows: {_first_line(error)} Set length in {self._path}/traitbench.json to what the graph takes."
+                f"The graph in {self._path} fails on a text of {size} tokens: {_first_line(error)} Set length in"
+                f" {self._path}/traitbench.json to what the graph takes, or export it with a free length."
             ) from None
 
     def _vector(self, ids: Sequence[int]) -> NDArray[np.float64]:
@@ -122,7 +121,7 @@ class Transformer:
         return [] if self.reading.prompt_pooled else prompt
 
     def _measured(self) -> int:
-        """The width of a vector, measured on a text that ends in the tokenizer's last token, and on a long one."""
+        """The width of a vector, measured on a text that ends in the tokenizer's last token."""
         last = max(self.tokenizer.get_vocab().values(), default=0)
         try:
             vector = self._run([*self._before, *self.tokens("a good day"), last, *self._after])
@@ -148,7 +147,6 @@ class Transformer:
                 f"{self._path}/traitbench.json sets dimension to {self.reading.dimension}, but the model gives"
                 f" {len(vector)} numbers. Use at most {len(vector)}."
             )
-        self.fill(min(self.reading.length, _TRIED))
         return len(vector)
 
     def _unknown_to_graph(self) -> frozenset[int]:
