@@ -1,5 +1,6 @@
 """Which kind of encoder a folder holds, and loading it."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from traitbench.encoders.folder import NOTES, POOLING, Folder, module_places, re
 from traitbench.encoders.folder_settings import NAME, FolderSettings, read_settings
 from traitbench.encoders.graph_choice import Graph
 from traitbench.encoders.onnx_folder import OnnxFolder
+
+_log = logging.getLogger(__name__)
 
 _TABLE = "model.safetensors"
 _TABLE_BELOW = "0_StaticEmbedding/model.safetensors"
@@ -28,7 +31,10 @@ class Opened:
 
 def load(path: Path, part: Part) -> Encoder:
     """The encoder of a folder; `EncoderUnavailable`, naming cause and way out, where there is none that can be used."""
-    return open_folder(path, part).encoder
+    opened = open_folder(path, part)
+    if isinstance(opened.model, Graph):
+        _log.info("The encoder %s uses %s. %s", opened.encoder.id, opened.model.file, opened.model.why)
+    return opened.encoder
 
 
 def open_folder(path: Path, part: Part) -> Opened:
