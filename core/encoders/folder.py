@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from traitbench.encoders import EncoderUnavailable
+from traitbench.encoders.folder_settings import NAME, FolderSettings
 
 LARGEST = 2 * 2**30
 MODEL = "the model"
@@ -70,12 +71,19 @@ def module_places(path: Path) -> Mapping[str, str]:
 
 
 def read(
-    path: Path, model: Path, *, notes: Sequence[str] = NOTES, beside: Sequence[Path] = (), places: Sequence[str] = ("",)
+    path: Path,
+    model: Path,
+    *,
+    notes: Sequence[str] = NOTES,
+    beside: Sequence[Path] = (),
+    places: Sequence[str] = ("",),
+    settings: FolderSettings | None = None,
 ) -> Folder:
     """Read all files that decide the vectors; refuse if one is missing or they are too large together.
 
     `notes` are the configuration files to read if they exist, `beside` further files of the model. Both the notes and
-    the tokenizer are looked for in `places`, subfolders in order, and then beside the model.
+    the tokenizer are looked for in `places`, subfolders in order, and then beside the model. The settings were read
+    before.
     """
     folders = [*(path / place for place in places), model.parent]
     found = {name: file for name in notes if (file := _find(folders, name))}
@@ -92,7 +100,10 @@ def read(
             f"The encoder in {path} has {size / 2**30:.1f} GiB; up to {LARGEST / 2**30:.0f} GiB are read. Take a"
             " smaller model, or quantise this one."
         )
-    return Folder(path, model, {name: file.read_bytes() for name, file in files.items()})
+    contents = {name: file.read_bytes() for name, file in files.items()}
+    if settings is not None and settings.content is not None:
+        contents[NAME] = settings.content
+    return Folder(path, model, contents)
 
 
 def _find(folders: Sequence[Path], name: str) -> Path | None:

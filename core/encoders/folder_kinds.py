@@ -4,12 +4,14 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from traitbench.encoders import Encoder, EncoderUnavailable, Part, graph_choice, onnx_folder, reading, table_folder
 from traitbench.encoders.folder import NOTES, POOLING, Folder, module_places, read
-from traitbench.encoders.folder_settings import NAME, FolderSettings, read_settings
+from traitbench.encoders.folder_settings import FolderSettings, read_settings
 from traitbench.encoders.graph_choice import Graph
 from traitbench.encoders.onnx_folder import OnnxFolder
+from traitbench.encoders.static import Static
 
 _log = logging.getLogger(__name__)
 
@@ -45,21 +47,43 @@ def open_folder(path: Path, part: Part) -> Opened:
         raise _unreadable(error) from None
 
 
-def load_as_before(path: Path, part: Part, *, digest: str) -> Encoder | None:
-    """The encoder of a folder as releases before the settings read it; None if it has another digest."""
+def legacy_digest(path: Path, part: Part) -> str:
+    """The digest of `load_legacy`, without opening a session, which may take gigabytes."""
     try:
-        return _load_as_before(path, part, digest)
+        file = _legacy_graph(path)
+        if file is None:
+            return _legacy_table(path).digest
+        source, _ = _with_weights(path, file)
+        return onnx_folder.digest(source, onnx_folder.static_part(part), onnx_folder.FIRST_RECIPE)
     except OSError as error:
         raise _unreadable(error) from None
+
+
+def load_legacy(path: Path, part: Part) -> Encoder | None:
+    """The encoder of a folder as releases before the settings read it; None if they refused it."""
+    try:
+        file = _legacy_graph(path)
+        if file is None:
+            return _legacy_table(path)
+        source, weights = _with_weights(path, file)
+    except OSError as error:
+        raise _unreadable(error) from None
+    session = onnx_folder.session(source, weights)
+    found = reading.legacy(source, session)
+    if found is None:
+        return None
+    transformer = onnx_folder.Transformer(source, session, found)
+    return OnnxFolder(source, transformer, onnx_folder.static_part(part), recipe=onnx_folder.FIRST_RECIPE)
 
 
 def _open(path: Path, part: Part) -> Opened:
     if not path.is_dir():
         raise EncoderUnavailable(f"There is no folder {path}. {_WAY_OUT}")
-    settings, modules = read_settings(path), module_places(path)
+    modules = module_places(path)
     inner = modules.get("Transformer", "")
-    table = _table(path, modules.get("StaticEmbedding", ""))
     places = tuple(dict.fromkeys(("", "onnx", inner, f"{inner}/onnx".lstrip("/"))))
+    table = _table(path, modules.get("StaticEmbedding", ""))
+    settings = read_settings(path, places=(*places, str(table.parent) if table else ""))
     graph = None
     if not (table and _is_static(path)):
         graph = graph_choice.choose(path, places, settings, cpu=graph_choice.processor())
@@ -69,7 +93,7 @@ def _open(path: Path, part: Part) -> Opened:
         raise EncoderUnavailable(
             f"{path} holds neither model.onnx, onnx/model.onnx nor model.safetensors.{_hint(path)} {_WAY_OUT}"
         )
-    source = read(path, table, notes=(*NOTES, NAME), places=(str(table.parent.relative_to(path)), ""))
+    source = read(path, table, places=(str(table.parent.relative_to(path)), ""), settings=settings)
     loaded = table_folder.load(source, settings)
     encoder = table_folder.beside_minilm(loaded.static, part) if settings.recipe == "full" else loaded.static
     return Opened(encoder, source, settings, loaded)
@@ -77,42 +101,39 @@ def _open(path: Path, part: Part) -> Opened:
 
 def _open_graph(path: Path, graph: Graph, settings: FolderSettings, part: Part, modules: Mapping[str, str]) -> Opened:
     pooling = f"{modules['Pooling']}/config.json" if modules.get("Pooling") else POOLING
-    notes = tuple(dict.fromkeys((*NOTES, pooling, NAME)))
+    notes = tuple(dict.fromkeys((*NOTES, pooling)))
     places = ("", modules.get("Transformer", ""))
-    source = read(path, graph.file, notes=notes, places=places)
-    weights = onnx_folder.weight_files(source)
-    if weights:
-        source = read(path, graph.file, notes=notes, places=places, beside=weights)
-    session = onnx_folder.session(source, [file.name for file in weights])
-    here = reading.read(source, session, settings, pooling_note=pooling)
-    transformer = onnx_folder.Transformer(source, session, here)
-    transformer.fill(min(here.length, _TRIED))  # a graph that cannot read what its folder promises fails now
-    as_before = not settings.given and not transformer.outside and here == reading.as_before(source, session)
-    recipe = onnx_folder.FIRST_RECIPE if as_before else onnx_folder.RECIPE
+    source, weights = _with_weights(path, graph.file, notes=notes, places=places, settings=settings)
+    session = onnx_folder.session(source, weights)
+    found = reading.read(source, session, settings, pooling_note=pooling)
+    transformer = onnx_folder.Transformer(source, session, found)
+    transformer.fill(min(found.length, _TRIED))  # a graph that cannot read what its folder promises fails now
+    legacy = not settings.given and not transformer.outside and found == reading.legacy(source, session)
+    recipe = onnx_folder.FIRST_RECIPE if legacy else onnx_folder.RECIPE
     encoder = OnnxFolder(source, transformer, onnx_folder.static_part(part), recipe=recipe)
     return Opened(encoder, source, settings, graph)
 
 
-def _load_as_before(path: Path, part: Part, digest: str) -> Encoder | None:
-    table = next((path / name for name in (_TABLE, _TABLE_BELOW) if (path / name).is_file()), None)
-    file = None if table and _is_static(path) else graph_choice.as_before(path)
-    if file is None:
-        encoder = table_folder.load_as_before(read(path, table)) if table else None
-        return encoder if encoder and encoder.digest == digest else None
-    source = read(path, file)
+def _with_weights(path: Path, file: Path, **how: Any) -> tuple[Folder, list[str]]:
+    """The files of a graph, and the names of those that hold its weights."""
+    source = read(path, file, **how)
     weights = onnx_folder.weight_files(source)
-    if weights:
-        source = read(path, file, beside=weights)
-    # Compared first: a session may take gigabytes.
-    static = onnx_folder.static_part(part)
-    if onnx_folder.digest(source, static, onnx_folder.FIRST_RECIPE) != digest:
-        return None
-    session = onnx_folder.session(source, [each.name for each in weights])
-    found = reading.as_before(source, session)
-    if found is None:
-        return None
-    transformer = onnx_folder.Transformer(source, session, found)
-    return OnnxFolder(source, transformer, static, recipe=onnx_folder.FIRST_RECIPE)
+    return (read(path, file, beside=weights, **how) if weights else source), [each.name for each in weights]
+
+
+def _legacy_graph(path: Path) -> Path | None:
+    return None if _legacy_table_file(path) and _is_static(path) else graph_choice.legacy(path)
+
+
+def _legacy_table(path: Path) -> Static:
+    table = _legacy_table_file(path)
+    if table is None:
+        raise EncoderUnavailable(f"{path} holds no model.")
+    return table_folder.load_legacy(read(path, table))
+
+
+def _legacy_table_file(path: Path) -> Path | None:
+    return next((path / name for name in (_TABLE, _TABLE_BELOW) if (path / name).is_file()), None)
 
 
 def _table(path: Path, inner: str) -> Path | None:

@@ -47,7 +47,7 @@ class ChoiceOpen(EncoderUnavailable):
 
 @dataclass(frozen=True)
 class FolderSettings:
-    """The settings of a folder; None means that the other files decide."""
+    """The settings of a folder; None means that the other files decide. `content` is what the file held when read."""
 
     file: Path
     pooling: Pooling | None = None
@@ -57,6 +57,7 @@ class FolderSettings:
     dimension: int | None = None
     recipe: Recipe | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
+    content: bytes | None = None
 
     def allow(self, *names: str, kind: str) -> None:
         """Raise `EncoderUnavailable` if a setting has no meaning for this kind of model."""
@@ -69,19 +70,23 @@ class FolderSettings:
         return EncoderUnavailable(f"{self.file} {what}")
 
 
-def read_settings(folder: Path) -> FolderSettings:
-    """The settings of a folder; raise `EncoderUnavailable` for any content that is not exactly as documented."""
-    misplaced = sorted(folder.glob(f"*/{NAME}"))
-    if misplaced:
-        raise EncoderUnavailable(f"{misplaced[0]} is not read. Move it to {folder / NAME}.")
+def read_settings(folder: Path, *, places: Sequence[str] = ()) -> FolderSettings:
+    """The settings of a folder; raise `EncoderUnavailable` for any content that is not exactly as documented.
+
+    Settings in `places`, subfolders with parts of the model, are refused: they would be without effect.
+    """
     file = folder / NAME
+    for place in places:
+        if (misplaced := folder / place / NAME) != file and misplaced.is_file():
+            raise EncoderUnavailable(f"{misplaced} is not read. Move it to {file}.")
     settings = FolderSettings(file)
     if not file.is_file():
         return settings
-    given = _parsed(settings, file.read_bytes())
+    content = file.read_bytes()
+    given = _parsed(settings, content)
     for name, value in given.items():
         _check(settings, name, value)
-    return FolderSettings(file, **given, given=given)
+    return FolderSettings(file, **given, given=given, content=content)
 
 
 def _parsed(settings: FolderSettings, content: bytes) -> dict[str, Any]:
@@ -124,7 +129,7 @@ def _listed(options: Sequence[str]) -> str:
     return ", ".join(option or '""' for option in options)
 
 
-_NAMES = tuple(each.name for each in fields(FolderSettings) if each.name not in ("file", "given"))
+_NAMES = tuple(each.name for each in fields(FolderSettings) if each.name not in ("file", "given", "content"))
 _OPTIONS: Mapping[str, tuple[str, ...]] = {"pooling": POOLINGS, "recipe": RECIPES}
 _LEAST = {"length": SHORTEST, "dimension": 1}
 _TEXT = {

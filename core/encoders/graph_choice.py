@@ -85,8 +85,8 @@ def choose(folder: Path, places: Sequence[str], settings: FolderSettings, *, cpu
             Choice(
                 "graph",
                 f"It holds {len(files)} graphs, and none of them is the obvious one.",
-                [str(file.relative_to(folder)) for file in files],
-                str(files[0].relative_to(folder)),
+                [file.relative_to(folder).as_posix() for file in files],
+                files[0].relative_to(folder).as_posix(),
             )
         ],
         given=settings.given,
@@ -97,7 +97,7 @@ _SAME_NUMBERS = "It is an optimized variant of the model; the variants give the 
 
 
 def _named(folder: Path, files: Sequence[Path], settings: FolderSettings) -> Graph:
-    known = [str(file.relative_to(folder)) for file in files]
+    known = [file.relative_to(folder).as_posix() for file in files]
     if settings.graph not in known:
         raise settings.wrong(
             f"sets graph to {str(settings.graph)[:100]!r}, which is not a graph in this folder. Use one of"
@@ -121,7 +121,9 @@ def _best(files: Sequence[Path], suffixes: Sequence[str]) -> Path | None:
 def _faster(folder: Path, files: Sequence[Path], cpu: str) -> str:
     """A hint at the int8 graph beside the chosen one."""
     best = _best(files, _INT8[cpu])
-    return f' For speed, set graph to "{INT8}": it means {best.relative_to(folder)} on {cpu}.' if best else ""
+    return (
+        f' For speed, set graph to "{INT8}": it means {best.relative_to(folder).as_posix()} on {cpu}.' if best else ""
+    )
 
 
 def _foreign(file: Path, cpu: str) -> str:
@@ -142,7 +144,7 @@ def _features() -> Mapping[str, bool]:
     return features
 
 
-def as_before(folder: Path) -> Path | None:
+def legacy(folder: Path) -> Path | None:
     """The graph that releases before this choice used: `model.onnx`, or the only one."""
     named = [file for name in ("model.onnx", "onnx/model.onnx") if (file := folder / name).is_file()]
     files = named or sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])

@@ -1,7 +1,7 @@
 """Decide from a folder's files how its graph is read: output, pooling, prompt, length, and the reason for each.
 
 The files are those of sentence-transformers and transformers. What they leave open is asked for, never guessed.
-`as_before` gives the reading of earlier releases, which guessed; versions that were trained with it still need it.
+`legacy` gives the reading of earlier releases, which guessed; versions that were trained with it still need it.
 """
 
 import json
@@ -106,7 +106,7 @@ def read(source: Folder, session: InferenceSession, settings: FolderSettings, *,
     return Reading(output, pooling, text, prompt_pooled, lowercase, length, settings.dimension, why)
 
 
-def as_before(source: Folder, session: InferenceSession) -> Reading | None:
+def legacy(source: Folder, session: InferenceSession) -> Reading | None:
     """The reading of earlier releases, which took the mean of the tokens unless told otherwise, no prompt unless there
     was a default, and at most 512 tokens. None for a folder that they refused.
     """

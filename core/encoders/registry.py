@@ -12,7 +12,7 @@ from traitbench.encoders import Encoder, EncoderUnavailable
 if TYPE_CHECKING:
     from traitbench.encoders.folder_kinds import Opened
 
-__all__ = ["LEGACY", "NAMES", "EncoderUnavailable", "load_as_before", "load_encoder", "open_folder"]
+__all__ = ["LEGACY", "NAMES", "EncoderUnavailable", "load_encoder", "load_legacy", "open_folder"]
 
 NAMES = ("full", "minilm", "static", "ngrams")
 """The names of the built-in encoders, the best first."""
@@ -35,13 +35,19 @@ def load_encoder(name: str | None, *, cache: Path) -> Encoder:
         return _named(name, cache.resolve()) if name else _best(cache.resolve())
 
 
-def load_as_before(name: str | None, *, digest: str, cache: Path) -> Encoder | None:
+def load_legacy(name: str | None, *, digest: str, cache: Path) -> Encoder | None:
     """The configured folder as earlier releases read it, if that encoder has this digest; None otherwise.
 
     They did not ask for what a folder leaves open. Versions from then still need their vectors.
     """
+    if not name or not Path(name).is_absolute():
+        return None
     with _one_at_a_time:
-        return _as_before(name, digest, cache.resolve()) if name and Path(name).is_absolute() else None
+        try:
+            known = _legacy_digest(name, cache.resolve()) == digest
+            return _legacy(name, cache.resolve()) if known else None
+        except EncoderUnavailable:
+            return None
 
 
 def open_folder(path: Path, *, cache: Path) -> "Opened":
@@ -53,13 +59,18 @@ def open_folder(path: Path, *, cache: Path) -> "Opened":
 
 
 @cache
-def _as_before(name: str, digest: str, folder: Path) -> Encoder | None:
+def _legacy_digest(name: str, folder: Path) -> str:
+    """Computed once: any digest may be asked for, and files of gigabytes are read for it."""
     from traitbench.encoders import folder_kinds
 
-    try:
-        return folder_kinds.load_as_before(Path(name), lambda other: _named(other, folder), digest=digest)
-    except EncoderUnavailable:
-        return None
+    return folder_kinds.legacy_digest(Path(name), lambda other: _named(other, folder))
+
+
+@cache
+def _legacy(name: str, folder: Path) -> Encoder | None:
+    from traitbench.encoders import folder_kinds
+
+    return folder_kinds.load_legacy(Path(name), lambda other: _named(other, folder))
 
 
 @cache

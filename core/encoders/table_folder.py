@@ -62,12 +62,12 @@ def load(folder: Folder, settings: FolderSettings) -> Loaded:
     row_of, weights = _row_of(folder, tensors, len(rows), known), _weights(folder, tensors, known)
     ignored = {i for i in (unknown,) if i is not None} | set(range(known, count))
     table = Table(_first(rows, settings), tokenizer, row_of=row_of, weights=weights, without=ignored)
-    as_before = not settings.given and unknown == _unknown(folder, tokenizer)
+    legacy = not settings.given and unknown == _unknown(folder, tokenizer)
     name = tokenizer.id_to_token(unknown) if unknown is not None else None
-    return Loaded(_static(folder, table, FIRST_RECIPE if as_before else RECIPE), str(rows.dtype), name, count - known)
+    return Loaded(_static(folder, table, FIRST_RECIPE if legacy else RECIPE), str(rows.dtype), name, count - known)
 
 
-def load_as_before(folder: Folder) -> Static:
+def load_legacy(folder: Folder) -> Static:
     """The encoder of the folder as earlier releases read it: every unknown word is ignored."""
     tensors = _tensors(folder)
     rows = _rows(folder, tensors)

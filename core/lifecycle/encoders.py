@@ -1,7 +1,7 @@
 """The installed encoders. A version is scored with the encoder it was trained with, whichever is configured now."""
 
 from traitbench.encoders import Encoder, EncoderUnavailable
-from traitbench.encoders.registry import LEGACY, NAMES, load_as_before, load_encoder
+from traitbench.encoders.registry import LEGACY, NAMES, load_encoder, load_legacy
 from traitbench.errors import FeatureUnavailable, Unavailable
 from traitbench.lifecycle.context import Context
 from traitbench.scoring.snapshot import Snapshot
@@ -37,4 +37,4 @@ def installed(context: Context, digest: str) -> Encoder | None:
             ) from error
         if encoder.digest == digest:
             return encoder
-    return load_as_before(context.settings.encoder, digest=digest, cache=context.settings.cache)
+    return load_legacy(context.settings.encoder, digest=digest, cache=context.settings.cache)

@@ -10,11 +10,11 @@ import pytest
 
 from tests.contexts import AUTHOR, ON_SQLITE, fresh_settings, opened, trained_here
 from tests.encoders.folders import graph, note, onnx_folder, table_folder
-from tests.encoders.test_earlier_readings import first_digest
+from tests.encoders.test_legacy_folders import first_digest
 from tests.real_encoder import KEPT
 from traitbench.contract.scores import Card, ScoreRequest
 from traitbench.encoders.folder_settings import ChoiceOpen
-from traitbench.encoders.registry import load_as_before
+from traitbench.encoders.registry import load_legacy
 from traitbench.errors import FeatureUnavailable
 from traitbench.lifecycle import scores
 from traitbench.lifecycle.context import Context
@@ -79,7 +79,7 @@ def test_a_version_of_an_installed_encoder_goes_on_scoring_beside_a_folder(start
 
 def test_a_version_from_before_a_setting_was_needed_goes_on_scoring(start: Start, tmp_path: Path) -> None:
     folder = onnx_folder(tmp_path / "mine", pooling=None, modules=None)
-    early = load_as_before(str(folder), digest=first_digest(folder), cache=KEPT)
+    early = load_legacy(str(folder), digest=first_digest(folder), cache=KEPT)
     assert early is not None
     with start(None) as context:
         then = replace(context, encoder=early)

@@ -1,4 +1,4 @@
-"""Folders that are read as in the first releases keep their digest; for others, their versions keep their encoder."""
+"""A folder that is read as in the first releases keeps its digest. For others, old versions keep their encoder."""
 
 import hashlib
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from tests.encoders.folders import (
 )
 from tests.real_encoder import KEPT
 from traitbench.encoders import grams
-from traitbench.encoders.registry import load_as_before
+from traitbench.encoders.registry import load_legacy
 from traitbench.encoders.style import StyleBlock
 from traitbench.encoders.table import WORDLLAMA
 
@@ -104,7 +104,7 @@ def test_a_folder_that_is_read_otherwise_now_still_serves_versions_from_before(
     path = made(tmp_path)
     if settled:
         note(path, "traitbench.json", {"pooling": "cls", "prompt": ""})
-    encoder = load_as_before(str(path), digest=first_digest(path), cache=KEPT)
+    encoder = load_legacy(str(path), digest=first_digest(path), cache=KEPT)
     assert encoder is not None
     assert encoder.digest == first_digest(path)
     words = ["thank", "you", "send"] * 200  # 602 tokens: two parts of 300 when at most 512 go together
@@ -112,7 +112,7 @@ def test_a_folder_that_is_read_otherwise_now_still_serves_versions_from_before(
     parts = [words[:300], words[300:]] if made is _long else [["thank", "you"]]
     expected = unit(sum(hidden(part, positions=1_024 if made is _long else 64).mean(axis=0) for part in parts))
     np.testing.assert_allclose(unit(encoder.encode([text])[0][:WIDTH].astype(np.float64)), expected, atol=1e-6)
-    assert load_as_before(str(path), digest="0" * 64, cache=KEPT) is None
+    assert load_legacy(str(path), digest="0" * 64, cache=KEPT) is None
     if settled or made is _long:
         assert load(path).digest != encoder.digest
         assert load(path).id.startswith("onnx-2-")
@@ -121,7 +121,7 @@ def test_a_folder_that_is_read_otherwise_now_still_serves_versions_from_before(
 def test_a_table_of_sentence_transformers_serves_versions_from_before(tmp_path: Path) -> None:
     table_folder(tmp_path / "0_StaticEmbedding", **{"embedding.weight": table()})
     (tmp_path / "0_StaticEmbedding" / "config.json").unlink()
-    encoder = load_as_before(str(tmp_path), digest=first_table_digest(tmp_path, "0_StaticEmbedding"), cache=KEPT)
+    encoder = load_legacy(str(tmp_path), digest=first_table_digest(tmp_path, "0_StaticEmbedding"), cache=KEPT)
     assert encoder is not None
     expected = unit(table()[[VOCABULARY["thank"], VOCABULARY["you"]]].mean(axis=0))
     vector = encoder.encode(["thank zebra you"])[0][:WIDTH].astype(np.float64)
@@ -131,9 +131,9 @@ def test_a_table_of_sentence_transformers_serves_versions_from_before(tmp_path: 
 
 @pytest.mark.parametrize("name", [None, "full", "/not/there"])
 def test_without_a_folder_there_is_no_earlier_reading(name: str | None) -> None:
-    assert load_as_before(name, digest="0" * 64, cache=KEPT) is None
+    assert load_legacy(name, digest="0" * 64, cache=KEPT) is None
 
 
 def test_what_earlier_releases_refused_stays_refused(tmp_path: Path) -> None:
     path = onnx_folder(tmp_path, pooling={"pooling_mode_max_tokens": True})
-    assert load_as_before(str(path), digest=first_digest(path), cache=KEPT) is None
+    assert load_legacy(str(path), digest=first_digest(path), cache=KEPT) is None
