@@ -43,10 +43,10 @@ def check_folder(folder: Path, as_json: bool) -> None:
         report = check(path, cache=read_settings().cache)
     except EncoderUnavailable as error:
         if as_json:
-            click.echo(json.dumps(_refusal(path, error), indent=2, ensure_ascii=False))
+            click.echo(json.dumps(_refusal(path, error), indent=2))
         raise Refused(str(error)) from error
     if as_json:
-        click.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(report.to_json(), indent=2))
     else:
         _say(report)
     if not report.sane:

@@ -56,7 +56,7 @@ class Folder:
     def _parsed(self, name: str, otherwise: Any) -> Any:
         try:
             return json.loads(self.contents[name]) if name in self.contents else otherwise
-        except ValueError:
+        except (ValueError, RecursionError):
             raise EncoderUnavailable(f"{name} in {self.path} is not valid JSON. Save the model again.") from None
 
 
@@ -65,7 +65,7 @@ def module_places(path: Path) -> Mapping[str, str]:
     file = path / "modules.json"
     try:
         listed = json.loads(file.read_bytes()) if file.is_file() else []
-    except ValueError:
+    except (ValueError, RecursionError):
         raise EncoderUnavailable(f"modules.json in {path} is not valid JSON. Save the model again.") from None
     return dict(_modules(path, listed))
 

@@ -114,11 +114,11 @@ def _open_graph(path: Path, graph: Graph, settings: FolderSettings, part: Part, 
     return Opened(encoder, source, settings, graph)
 
 
-def _with_weights(path: Path, file: Path, **how: Any) -> tuple[Folder, list[str]]:
-    """The files of a graph, and the names of those that hold its weights."""
+def _with_weights(path: Path, file: Path, **how: Any) -> tuple[Folder, dict[str, Path]]:
+    """The files of a graph, and those of them that hold its weights."""
     source = read(path, file, **how)
     weights = onnx_folder.weight_files(source)
-    return (read(path, file, beside=weights, **how) if weights else source), [each.name for each in weights]
+    return (read(path, file, beside=list(weights.values()), **how) if weights else source), weights
 
 
 def _legacy_graph(path: Path) -> Path | None:

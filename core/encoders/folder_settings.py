@@ -81,6 +81,8 @@ def read_settings(folder: Path, *, places: Sequence[str] = ()) -> FolderSettings
             raise EncoderUnavailable(f"{misplaced} is not read. Move it to {file}.")
     settings = FolderSettings(file)
     if not file.is_file():
+        if file.is_symlink() or file.exists():
+            raise settings.wrong("is not a file. Replace it by a file.")
         return settings
     content = file.read_bytes()
     given = _parsed(settings, content)
@@ -115,10 +117,15 @@ def _check(settings: FolderSettings, name: str, value: Any) -> None:
         if value not in options:
             raise settings.wrong(f"sets {name} to {_shown(value)}. Use one of {_listed(options)}.")
     elif least is not None:
-        if type(value) is not int or value < least:
+        if type(value) is not int or not least <= value < _MOST:
             raise settings.wrong(f"sets {name} to {_shown(value)}. Use a whole number from {least}.")
-    elif not isinstance(value, str) or (name == "graph" and not value):
+    elif not is_text(value) or (name == "graph" and not value):
         raise settings.wrong(f"sets {name} to {_shown(value)}. Use {_TEXT[name]}.")
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is a text of valid characters; JSON can write half a character."""
+    return isinstance(value, str) and not any("\ud800" <= sign <= "\udfff" for sign in value)
 
 
 def _shown(value: Any) -> str:
@@ -132,6 +139,7 @@ def _listed(options: Sequence[str]) -> str:
 _NAMES = tuple(each.name for each in fields(FolderSettings) if each.name not in ("file", "given", "content"))
 _OPTIONS: Mapping[str, tuple[str, ...]] = {"pooling": POOLINGS, "recipe": RECIPES}
 _LEAST = {"length": SHORTEST, "dimension": 1}
+_MOST = 2**31
 _TEXT = {
     "prompt": 'the name of a prompt of the model, the text of a prompt, or "" for none',
     "graph": f'the name of an ONNX file in the folder, or "{INT8}"',

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from traitbench.encoders import FULL, EncoderUnavailable, Part, Vectors, check_mode, counted_apart, folder, tokens
-from traitbench.encoders.reading import Reading, pooled
+from traitbench.encoders.reading import SHIFTED, Reading, pooled
 from traitbench.encoders.runtime import InferenceSession, SessionOptions
 from traitbench.encoders.side_by_side import side_by_side
 from traitbench.encoders.static import Static
@@ -37,7 +37,6 @@ WEIGHTS_WITHOUT_TABLE = (1.0, 0.3)
 _INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _REALS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 _PAST = re.compile(r"past_key.*")
-_SHIFTED = ("roberta", "camembert", "mpnet", "xlm-roberta", "longformer")
 
 Make = Callable[[Sequence[int]], NDArray[Any]]
 """Gives the value of an input for the token ids of a text."""
@@ -248,15 +247,15 @@ def digest(source: folder.Folder, static: Static | None, recipe: str) -> str:
 # ---- the graph -------------------------------------------------------------------------------------------------------
 
 
-def session(source: folder.Folder, beside: Sequence[str]) -> InferenceSession:
-    """A session with one thread per run, as with MiniLM. `beside` names the graph's weight files; their bytes are those
-    of `source`, which hashed them.
+def session(source: folder.Folder, beside: Mapping[str, Path]) -> InferenceSession:
+    """A session with one thread per run, as with MiniLM. `beside` are the graph's weight files, see `weight_files`;
+    their bytes are those of `source`, which hashed them.
     """
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
     if beside:
-        weights = [source.contents[name] for name in beside]
+        weights = [source.contents[path.name] for path in beside.values()]
         options.add_external_initializers_from_files_in_memory(list(beside), weights, list(map(len, weights)))
     try:
         return InferenceSession(source.contents[folder.MODEL], options, providers=["CPUExecutionProvider"])
@@ -266,11 +265,11 @@ def session(source: folder.Folder, beside: Sequence[str]) -> InferenceSession:
         ) from None
 
 
-def weight_files(source: folder.Folder) -> list[Path]:
-    """The weight files that the graph refers to, in the same folder."""
+def weight_files(source: folder.Folder) -> dict[str, Path]:
+    """The weight files in the same folder that the graph refers to, by the graph's names for them."""
     content = source.contents[folder.MODEL]
     if b"location" not in content:
-        return []
+        return {}
     try:
         import onnx  # the import takes 0.2 s, and few graphs have weights in other files
     except ModuleNotFoundError as error:
@@ -280,8 +279,8 @@ def weight_files(source: folder.Folder) -> list[Path]:
     except Exception as error:  # protobuf's exceptions depend on its build
         raise EncoderUnavailable(f"{source.model} is not an ONNX graph: {_first_line(error)}") from None
     locations = {entry.value for tensor in tensors for entry in tensor.external_data if entry.key == "location"}
-    paths = [source.model.parent / name for name in sorted(locations)]
-    for path in paths:
+    paths = {name: source.model.parent / name for name in sorted(locations)}
+    for path in paths.values():
         if path.parent != source.model.parent or not path.is_file():
             raise EncoderUnavailable(
                 f"The weights {path.name} of {source.model.name} are not in the same folder. Copy all files of the"
@@ -308,7 +307,7 @@ def _made(source: folder.Folder, needed: Any) -> Make | None:
     """How to make an input; None if that is not known."""
     integer, real = _INTEGERS.get(needed.type), _REALS.get(needed.type)
     if integer:
-        first = 2 if str(source.note("config.json").get("model_type", "")).startswith(_SHIFTED) else 0
+        first = 2 if str(source.note("config.json").get("model_type", "")).startswith(SHIFTED) else 0
         ways: Mapping[str, Make] = {
             "input_ids": lambda ids: np.array([ids], integer),
             "attention_mask": lambda ids: np.ones((1, len(ids)), integer),
@@ -343,7 +342,10 @@ def _kind(source: folder.Folder) -> str:
 
 def _marks(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     """The special tokens that the tokenizer puts before and after a text."""
-    encoded: Any = tokenizer.encode("a", add_special_tokens=True)
+    try:
+        encoded: Any = tokenizer.encode("a", add_special_tokens=True)
+    except Exception as error:  # the package raises plain Exception
+        raise tokens.unusable(error) from None
     inner = [i for i, special in enumerate(encoded.special_tokens_mask) if not special]
     if not inner:
         return list(encoded.ids), []

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from traitbench.encoders import EncoderUnavailable, folder_settings
 from traitbench.encoders.folder import POOLING, Folder
-from traitbench.encoders.folder_settings import POOLINGS, Choice, ChoiceOpen, FolderSettings, Pooling
+from traitbench.encoders.folder_settings import POOLINGS, Choice, ChoiceOpen, FolderSettings, Pooling, is_text
 from traitbench.encoders.runtime import InferenceSession
 
 LONGEST = 8_192
@@ -28,7 +28,8 @@ _OF_TOKENS = ("last_hidden_state", "token_embeddings")
 _NOT_VECTORS = re.compile(r"logits|scores|present.*|past.*")
 _NOTHING = re.compile(r"(?!)")
 _AFTER_TRANSFORMER = {"Transformer", "Pooling", "Normalize"}
-_SHIFTED = ("roberta", "camembert", "mpnet", "xlm-roberta", "longformer")
+SHIFTED = ("roberta", "camembert", "mpnet", "xlm-roberta", "longformer")
+"""Types of models whose first position is 2."""
 
 _MODES: Mapping[str, Pooling] = {
     "cls": "cls",
@@ -75,7 +76,7 @@ def read(source: Folder, session: InferenceSession, settings: FolderSettings, *,
     output, of_sentence, why_output = _output(source, session, asked=settings.pooling is not None)
     if of_sentence and settings.pooling:
         raise settings.wrong(f"sets pooling, but the output {output} of the graph is already pooled. Remove pooling.")
-    note = source.note(pooling_note)
+    note = _checked(source, pooling_note)
     choices, why = [], {"output": why_output}
     pooling: tuple[Pooling, ...] = ()
     if of_sentence:
@@ -95,7 +96,7 @@ def read(source: Folder, session: InferenceSession, settings: FolderSettings, *,
         text, why["prompt"] = asked
     if choices:
         raise ChoiceOpen(source.path, choices, given=settings.given)
-    prompt_pooled = not text or note.get("include_prompt", True) is not False
+    prompt_pooled = not text or note.get("include_prompt", True)
     if of_sentence and not prompt_pooled:
         raise EncoderUnavailable(
             f"{pooling_note} in {source.path} leaves the prompt out of the pooling, but the graph pools it in. Export"
@@ -206,7 +207,7 @@ def _pooling(
             "cls",
         )
     modes = _modes(note)
-    if modes is None:
+    if modes is None or note.get("pooling_mode", "") is None:
         raise EncoderUnavailable(
             f"{name} in {source.path} names a pooling that is not known here. Known are {', '.join(POOLINGS)}. Export"
             " the whole model, so that the graph gives sentence_embedding."
@@ -214,6 +215,17 @@ def _pooling(
     if not modes:
         return ("mean",), f"{name} names no pooling; sentence-transformers then takes the mean."
     return _one_direction(modes), f"{name} says {' and '.join(modes)}."
+
+
+def _checked(source: Folder, name: str) -> Mapping[str, Any]:
+    """The note about pooling. What should be true or false must be: a text such as "false" would count as true."""
+    note = source.note(name)
+    for key in (*_FLAGS, "include_prompt"):
+        if type(note.get(key, True)) is not bool:
+            raise EncoderUnavailable(
+                f"{name} in {source.path} sets {key} to {json.dumps(note[key])[:60]}. Write true or false."
+            )
+    return note
 
 
 def _modes(note: Mapping[str, Any]) -> tuple[Pooling, ...] | None:
@@ -239,14 +251,14 @@ def prompt(source: Folder, settings: FolderSettings) -> tuple[str, str] | Choice
     """The text before every text and the reason, or the choice that the folder leaves open."""
     note = source.note("config_sentence_transformers.json")
     prompts, default = note.get("prompts") or {}, note.get("default_prompt_name")
-    if not isinstance(prompts, dict) or not all(isinstance(text, str) for text in prompts.values()):
+    if not isinstance(prompts, dict) or not all(is_text(text) for text in prompts.values()):
         raise EncoderUnavailable(
             f"config_sentence_transformers.json in {source.path} has prompts that are not texts by name. Correct them."
         )
     if settings.prompt is not None:
         return _asked_prompt(settings, prompts)
     if default is not None:
-        if default not in prompts:
+        if not isinstance(default, str) or default not in prompts:
             raise EncoderUnavailable(
                 f"config_sentence_transformers.json in {source.path} names the default prompt {str(default)[:60]!r},"
                 f" but has no such prompt. Correct it, or set prompt in {settings.file}."
@@ -304,7 +316,7 @@ def _bounds(source: Folder) -> list[tuple[int, str]]:
 def _limits(source: Folder, *, before: bool) -> list[tuple[int, str]]:
     """The limits on the tokens of a text that the files state, each with its place."""
     config = source.note("config.json")
-    shift = 2 if str(config.get("model_type", "")).startswith(_SHIFTED) else 0
+    shift = 2 if str(config.get("model_type", "")).startswith(SHIFTED) else 0
     names = ("max_position_embeddings",) if before else ("max_position_embeddings", "n_positions", "max_seq_len")
     stated = [
         *((config.get(name), shift, f"{name} in config.json") for name in names),
@@ -318,7 +330,7 @@ def _limits(source: Folder, *, before: bool) -> list[tuple[int, str]]:
     return [
         (int(most) - less, f"It is the smallest limit that the folder states: {place}.")
         for most, less, place in stated
-        if isinstance(most, int | float) and most >= _LEAST
+        if isinstance(most, int | float) and math.isfinite(most) and most >= _LEAST
     ]
 
 

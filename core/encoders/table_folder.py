@@ -62,6 +62,10 @@ def load(folder: Folder, settings: FolderSettings) -> Loaded:
     row_of, weights = _row_of(folder, tensors, len(rows), known), _weights(folder, tensors, known)
     ignored = {i for i in (unknown,) if i is not None} | set(range(known, count))
     table = Table(_first(rows, settings), tokenizer, row_of=row_of, weights=weights, without=ignored)
+    try:
+        table.tokens("a good day")
+    except Exception as error:  # the package raises plain Exception
+        raise tokens.unusable(error) from None
     legacy = not settings.given and unknown == _unknown(folder, tokenizer)
     name = tokenizer.id_to_token(unknown) if unknown is not None else None
     return Loaded(_static(folder, table, FIRST_RECIPE if legacy else RECIPE), str(rows.dtype), name, count - known)

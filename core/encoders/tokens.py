@@ -27,6 +27,11 @@ def plain(content: bytes, *, name: str = "tokenizer.json") -> Tokenizer:
     return tokenizer
 
 
+def unusable(error: Exception) -> EncoderUnavailable:
+    """The error for a tokenizer that can be read, but fails on a text."""
+    return EncoderUnavailable(f"tokenizer.json fails on a first text: {error}. Save the model's own tokenizer.")
+
+
 def words(tokenizer: Tokenizer) -> list[str]:
     """The tokens that look like a whole word, by token id, which is mostly by frequency.
 

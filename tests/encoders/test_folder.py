@@ -1,5 +1,6 @@
 """What a folder must contain to be an encoder, and the errors if it does not."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,8 @@ from tests.real_encoder import KEPT
 from traitbench.encoders import EncoderUnavailable
 from traitbench.encoders.folder import LARGEST
 from traitbench.encoders.registry import load_encoder
+
+_NO_UNKNOWN = json.dumps({"added_tokens": [], "model": {"type": "WordLevel", "vocab": {}, "unk_token": "[UNK]"}})
 
 
 def _huge(path: Path) -> None:
@@ -29,15 +32,25 @@ def _huge(path: Path) -> None:
         (lambda path: (path / "model.onnx").write_bytes(b"not a graph"), r"not a graph that onnxruntime can read"),
         (lambda path: (path / "model.onnx").write_bytes(b""), r"not a graph that onnxruntime can read"),
         (lambda path: (path / "model.onnx").write_bytes(b"location"), r"model\.onnx is not an ONNX graph"),
-        (
-            lambda path: (path / "config.json").write_text("{"),
-            r"config\.json in .* is not valid JSON\. Save the model again",
-        ),
+        (lambda path: (path / "config.json").write_text("{"), r"config\.json in .* is not valid JSON\. Save the model again"),
         (lambda path: note(path, "config.json", ["bert"]), r"config\.json in .* is not a JSON object"),
+        (lambda path: note(path, "modules.json", {"0": "Transformer"}), r"modules\.json in .* is not a list of modules"),
+        (lambda path: (path / "modules.json").write_text("[" * 100_000), r"modules\.json in .* is not valid JSON"),
         (
-            lambda path: note(path, "modules.json", {"0": "Transformer"}),
-            r"modules\.json in .* is not a list of modules",
+            lambda path: note(path, "modules.json", [{"path": "../x"}]),
+            r"modules\.json in .* names '\.\./x', outside",
         ),
+        (lambda path: note(path, "modules.json", [{"path": "/etc"}]), r"modules\.json in .* names '/etc', outside the"),
+        (
+            lambda path: note(path, "1_Pooling/config.json", {"pooling_mode_cls_token": "true"}),
+            r'1_Pooling/config\.json in .* sets pooling_mode_cls_token to "true"\. Write true or false',
+        ),
+        (lambda path: note(path, "1_Pooling/config.json", {"include_prompt": 0}), r"sets include_prompt to 0"),
+        (
+            lambda path: note(path, "1_Pooling/config.json", {"pooling_mode": None}),
+            r"names a pooling that is not known",
+        ),
+        (lambda path: (path / "tokenizer.json").write_text(_NO_UNKNOWN), r"tokenizer\.json fails on a first text"),
         (_huge, r"has 2\.0 GiB; up to 2 GiB are read\. Take a smaller model, or quantise this one"),
     ],
 )

@@ -1,5 +1,6 @@
 """`traitbench.json`: what it may say, what is refused, and that it is part of the digest."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,8 @@ from traitbench.encoders.folder_settings import NAME
         (b'{"length": 64.0}', r"sets length to 64\.0"),
         (b'{"length": "64"}', r'sets length to "64"'),
         (b'{"length": true}', r"sets length to true"),
+        (b'{"length": 1%s}' % (b"0" * 300), r"sets length to 1000"),
+        (b'{"prompt": "\\ud800 x"}', r"sets prompt to "),
         (b'{"dimension": 0}', r"sets dimension to 0\. Use a whole number from 1"),
         (
             b'{"prompt": null}',
@@ -74,9 +77,18 @@ def test_settings_in_a_subfolder_are_refused(tmp_path: Path) -> None:
         load(path)
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    (onnx_folder(tmp_path) / NAME).symlink_to("/proc/self/mem")  # a file that refuses to be read, even by root
-    with pytest.raises(EncoderUnavailable, match=r"/traitbench\.json cannot be read|Let this user read it"):
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda file: file.mkdir(), "is not a file"),
+        (lambda file: os.mkfifo(file), "is not a file"),
+        (lambda file: file.symlink_to("/not/there"), "is not a file"),
+        (lambda file: file.symlink_to("/proc/self/mem"), "cannot be read"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(tmp_path: Path, make: Callable[[Path], object], says: str) -> None:
+    make(onnx_folder(tmp_path) / NAME)
+    with pytest.raises(EncoderUnavailable, match=rf"traitbench\.json {says}|Let this user read it"):
         load(tmp_path)
 
 

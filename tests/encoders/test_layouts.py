@@ -158,6 +158,8 @@ def test_empty_prompts_leave_no_choice_open(tmp_path: Path) -> None:
     ("content", "says"),
     [
         ({"prompts": {"query": "q "}, "default_prompt_name": "passage"}, r"default prompt 'passage', but has no such"),
+        ({"prompts": {"query": "q "}, "default_prompt_name": ["query"]}, r"default prompt .*, but has no such"),
+        ({"prompts": {"query": "\ud800"}}, r"has prompts that are not texts by name"),
         ({"prompts": ["query"]}, r"has prompts that are not texts by name"),
         ({"prompts": {"query": 1}}, r"has prompts that are not texts by name"),
         ({"prompts": {"q": "you " * 70}, "default_prompt_name": "q"}, r"prompt .* has 70 tokens, which leaves no room"),
@@ -338,11 +340,17 @@ def test_a_past_of_unknown_shape_is_refused(tmp_path: Path) -> None:
         load(onnx_folder(tmp_path, model=model))
 
 
-def test_weights_in_other_files_are_read_from_a_download_cache(tmp_path: Path) -> None:
+@pytest.mark.parametrize("location", ["model.onnx_data", "./model.onnx_data"])
+def test_weights_in_other_files_are_read_from_a_download_cache(tmp_path: Path, location: str) -> None:
     path = onnx_folder(tmp_path / "snapshots" / "abc", name="onnx/model.onnx")
     model = graph()
     external_data_helper.convert_model_to_external_data(model, location="model.onnx_data", size_threshold=100)
     onnx.save_model(model, path / "onnx" / "model.onnx")
+    content = onnx.load_model(path / "onnx" / "model.onnx", load_external_data=False)
+    for tensor in content.graph.initializer:
+        for entry in tensor.external_data:
+            entry.value = location if entry.key == "location" else entry.value
+    (path / "onnx" / "model.onnx").write_bytes(content.SerializeToString())
     blobs = tmp_path / "blobs"
     blobs.mkdir()
     for file in [file for file in path.rglob("*") if file.is_file()]:
