@@ -41,7 +41,10 @@ ENOUGH = 22
 """Of the 25 ways to take one pair alike and one unlike, in how many the first must have the higher cosine."""
 
 _ROUNDS = 3
-_INT8 = (b"MatMulInteger", b"DynamicQuantizeLinear", b"DynamicQuantizeMatMul", b"QLinearMatMul", b"QAttention")
+_INT8 = (
+    *(b"MatMulInteger", b"DynamicQuantizeLinear", b"DynamicQuantizeMatMul", b"QLinearMatMul", b"QAttention"),
+    b"DequantizeLinear",
+)
 _INT4 = (b"MatMulNBits", b"MatMulBnb4")
 
 

@@ -112,11 +112,13 @@ def legacy(source: Folder, session: InferenceSession) -> Reading | None:
     was a default, and at most 512 tokens. None for a folder that they refused.
     """
     output, of_sentence, _ = _output(source, session, ignore=_NOTHING)
-    modes = () if of_sentence else _modes(source.note(POOLING)) or ("mean",)
+    modes = () if of_sentence else _modes(source.note(POOLING))
     if not of_sentence and set(source.modules()) - _AFTER_TRANSFORMER:
         return None
     if modes is None or len(modes) > 1 or not set(modes) <= set(_BEFORE):
         return None
+    if not of_sentence and not modes:
+        modes = ("mean",)
     note = source.note("config_sentence_transformers.json")
     prompts, name = note.get("prompts"), note.get("default_prompt_name")
     text = prompts.get(name) if isinstance(prompts, dict) and isinstance(name, str) else None
@@ -143,8 +145,8 @@ def _mean(vectors: NDArray[np.float64], _: int) -> NDArray[np.float64]:
 
 
 def _weighted_mean(vectors: NDArray[np.float64], skip: int) -> NDArray[np.float64]:
-    weights = np.arange(skip + 1, skip + 1 + len(vectors), dtype=np.float64)
-    mean: NDArray[np.float64] = weights @ vectors / weights.sum()
+    places = np.arange(skip + 1, skip + 1 + len(vectors), dtype=np.float64)
+    mean: NDArray[np.float64] = np.add.reduce(vectors * places[:, np.newaxis], axis=0) / places.sum()
     return mean
 
 

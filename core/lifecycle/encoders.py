@@ -30,11 +30,18 @@ def installed(context: Context, digest: str) -> Encoder | None:
         except EncoderUnavailable:
             continue
         except (OSError, MemoryError) as error:
-            # Not cached: the next call tries again.
-            raise Unavailable(
-                f"The encoder {name} could not be loaded ({type(error).__name__}). Free memory or file descriptors on"
-                " the service's machine, then try again."
-            ) from error
+            raise _not_loaded(name, error) from error
         if encoder.digest == digest:
             return encoder
-    return load_legacy(context.settings.encoder, digest=digest, cache=context.settings.cache)
+    try:
+        return load_legacy(context.settings.encoder, digest=digest, cache=context.settings.cache)
+    except MemoryError as error:
+        raise _not_loaded(str(context.settings.encoder), error) from error
+
+
+def _not_loaded(name: str, error: Exception) -> Unavailable:
+    """The error for an encoder that could not be loaded. It is not cached: the next call tries again."""
+    return Unavailable(
+        f"The encoder {name} could not be loaded ({type(error).__name__}). Free memory or file descriptors on the"
+        " service's machine, then try again."
+    )

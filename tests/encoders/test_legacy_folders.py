@@ -134,6 +134,15 @@ def test_without_a_folder_there_is_no_earlier_reading(name: str | None) -> None:
     assert load_legacy(name, digest="0" * 64, cache=KEPT) is None
 
 
-def test_what_earlier_releases_refused_stays_refused(tmp_path: Path) -> None:
-    path = onnx_folder(tmp_path, pooling={"pooling_mode_max_tokens": True})
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"pooling": {"pooling_mode_max_tokens": True}},
+        {"pooling": {"pooling_mode_attention": True}},
+        {"pooling": {**CLS, "pooling_mode_lasttoken": True}},
+        {"modules": ["Transformer", "Pooling", "Dense"]},
+    ],
+)
+def test_what_earlier_releases_refused_stays_refused(tmp_path: Path, how: dict[str, Any]) -> None:
+    path = onnx_folder(tmp_path, **how)
     assert load_legacy(str(path), digest=first_digest(path), cache=KEPT) is None
