@@ -52,7 +52,8 @@ def check_folder(folder: Path, as_json: bool) -> None:
     if not report.sane:
         raise Refused(
             f"The vectors do not make sense: in {25 - report.in_order} of 25 comparisons, a pair of sentences that are"
-            " unlike is as close as a pair alike. Check pooling, tokenizer and language: the sentences are English."
+            " unlike is as close as a pair alike. Check the graph, its tokenizer and its language: the sentences are"
+            " English."
         )
 
 
