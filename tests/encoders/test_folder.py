@@ -32,9 +32,15 @@ def _huge(path: Path) -> None:
         (lambda path: (path / "model.onnx").write_bytes(b"not a graph"), r"not a graph that onnxruntime can read"),
         (lambda path: (path / "model.onnx").write_bytes(b""), r"not a graph that onnxruntime can read"),
         (lambda path: (path / "model.onnx").write_bytes(b"location"), r"model\.onnx is not an ONNX graph"),
-        (lambda path: (path / "config.json").write_text("{"), r"config\.json in .* is not valid JSON\. Save the model again"),
+        (
+            lambda path: (path / "config.json").write_text("{"),
+            r"config\.json in .* is not valid JSON\. Save the model again",
+        ),
         (lambda path: note(path, "config.json", ["bert"]), r"config\.json in .* is not a JSON object"),
-        (lambda path: note(path, "modules.json", {"0": "Transformer"}), r"modules\.json in .* is not a list of modules"),
+        (
+            lambda path: note(path, "modules.json", {"0": "Transformer"}),
+            r"modules\.json in .* is not a list of modules",
+        ),
         (lambda path: (path / "modules.json").write_text("[" * 100_000), r"modules\.json in .* is not valid JSON"),
         (
             lambda path: note(path, "modules.json", [{"path": "../x"}]),

@@ -1,5 +1,6 @@
 """Which of several graphs is used, on which processor, and what is said about it."""
 
+import platform
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -123,7 +124,7 @@ def test_a_folder_without_graphs_gives_none(tmp_path: Path) -> None:
 def test_processors_are_told_apart(
     monkeypatch: pytest.MonkeyPatch, machine: str, features: dict[str, bool], expected: str
 ) -> None:
-    monkeypatch.setattr(graph_choice.platform, "machine", lambda: machine)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
     monkeypatch.setattr(graph_choice, "_features", lambda: features)
     assert graph_choice.processor.__wrapped__() == expected
 

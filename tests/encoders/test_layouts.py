@@ -258,7 +258,8 @@ def with_variants(path: Path, names: Sequence[str], *, model: bool = False, pool
 
 
 def mean_of(name: str) -> NDArray[Any]:
-    return hidden(WORDS, seed=SEED[name]).mean(axis=0)
+    mean: NDArray[Any] = hidden(WORDS, seed=SEED[name]).mean(axis=0)
+    return mean
 
 
 def test_the_int8_graph_for_this_processor_is_used(tmp_path: Path) -> None:
