@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from tests.contexts import AUTHOR, COLD, SCORER, WARM, draft, new_handle, settled
-from traitbench.contract.models import ModelCreate, TrainRequest
+from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.errors import InsufficientSamples, ModelBusy
@@ -14,7 +14,7 @@ from traitbench.lifecycle import models, samples, training, traits, versions
 from traitbench.lifecycle.context import Context
 from traitbench.scoring.snapshot import Snapshot, param_hash
 from traitbench.store import tables
-from traitbench.store.engine import reading
+from traitbench.store.engine import reading, sqlite_file
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +161,24 @@ def test_deleting_a_busy_model_ends_its_run(context: Context) -> None:
     assert model.last_operation.run_id == started.run_id
     assert model.last_operation.error is not None
     assert (model.last_operation.status, model.last_operation.error.code) == ("failed", "cancelled")
+
+
+@pytest.mark.parametrize("ending", ["the model is deleted", "zero data retention is switched on"])
+def test_a_cancelled_run_never_starts(context: Context, ending: str) -> None:
+    handle = draft(context, warm=1, cold=1)
+    started, _ = training.start(context, AUTHOR, handle, TrainRequest())
+    assert _in_queue(context, started.run_id) == "ENQUEUED"
+    if ending == "the model is deleted":
+        models.delete(context, AUTHOR, handle)
+    else:
+        models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+    assert _in_queue(context, started.run_id) == "CANCELLED"
+
+
+def _in_queue(context: Context, run_id: str | None) -> str:
+    """The run's status in the queue, where workers look for what to start."""
+    schema = "" if sqlite_file(context.settings.database_url) else "dbos."
+    with reading(context.engine) as connection:
+        asked = text(f"SELECT status FROM {schema}workflow_status WHERE workflow_uuid = :id")
+        status: str = connection.execute(asked, {"id": run_id}).scalar_one()
+    return status

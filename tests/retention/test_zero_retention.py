@@ -1,6 +1,8 @@
 """Zero data retention: what is deleted by the time of the response, what may stay, and what a live run leaves."""
 
-from collections.abc import Callable
+import gc
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,17 @@ from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
 from traitbench.errors import InsufficientSamples, SamplesPurged, Unavailable
-from traitbench.lifecycle import model_runs, models, retraining, samples, scores, training, traits, versions
+from traitbench.lifecycle import (
+    model_runs,
+    models,
+    retraining,
+    samples,
+    scores,
+    serving,
+    training,
+    traits,
+    versions,
+)
 from traitbench.lifecycle import zero_retention as zero
 from traitbench.lifecycle.context import Context
 from traitbench.runs.worker import Worker, execute
@@ -39,6 +51,7 @@ from traitbench.store import traits as stored_traits
 from traitbench.store.engine import reading, sqlite_file, writing
 
 MARK = "quokkaplume"
+WORDS = {"name": f"{MARK} vs form", "positive_label": MARK, "negative_label": "form", "description": f"{MARK}!"}
 ON, OFF = ModelUpdate(zero_data_retention=True), ModelUpdate(zero_data_retention=False)
 TRAIN, RETUNE = TrainRequest(effort="low"), TrainRequest(effort="low", reoptimize_params=True)
 
@@ -106,6 +119,17 @@ def test_a_model_under_zero_retention_scores_and_keeps_nothing_of_it(context: Co
     card = scores.score(context, AUTHOR, handle, ScoreRequest(content="zibeline thank you"), request_id="req")
     assert card.scores
     assert _files(context, "zibeline") == []
+
+
+def test_switched_on_the_version_as_it_was_is_not_kept_in_memory(context: Context) -> None:
+    """A snapshot may hold words of the samples; neither of the two caches keeps it for the next request."""
+    handle = trained_here(context)
+    cached = weakref.ref(serving.now(context, handle, None).snapshot)
+    gc.collect()
+    assert cached() is not None
+    models.update(context, AUTHOR, handle, ON)
+    gc.collect()
+    assert cached() is None
 
 
 def test_without_samples_a_fresh_search_is_refused_and_training_is_nothing_to_do(context: Context) -> None:
@@ -288,9 +312,8 @@ def test_a_purge_that_came_later_is_not_taken_for_settled(context: Context) -> N
 # ---- words that discovery took from the texts ------------------------------------------------------------------------
 
 
-def test_names_that_were_words_of_the_texts_give_way_to_keys_in_the_versions_too(context: Context) -> None:
-    handle = _marked(context)
-    words = {"name": f"{MARK} vs form", "positive_label": MARK, "negative_label": "form", "description": f"{MARK}!"}
+def _add_discovered(context: Context, handle: str, words: Mapping[str, str]) -> None:
+    """Store the trait `axis_1` as a discovery stores it, with these words from the samples."""
     fields = {
         **words,
         "key": "axis_1",
@@ -304,6 +327,11 @@ def test_names_that_were_words_of_the_texts_give_way_to_keys_in_the_versions_too
         model = stored.hold(connection, handle)
         assert model is not None
         stored_traits.add(connection, model.id, [{**fields, **anchors, **stored_traits.axis_fields(axis)}])
+
+
+def test_names_that_were_words_of_the_texts_give_way_to_keys_in_the_versions_too(context: Context) -> None:
+    handle = _marked(context)
+    _add_discovered(context, handle, WORDS)
     traits.update(context, AUTHOR, handle, "axis_1", TraitUpdate(negative_label="my own word"))
     done_here(context, training.start(context, AUTHOR, handle, TRAIN)[0].run_id)
     models.update(context, AUTHOR, handle, ON)
@@ -320,6 +348,21 @@ def test_names_that_were_words_of_the_texts_give_way_to_keys_in_the_versions_too
         "warmth",
         "axis_1",
     }
+
+
+@pytest.mark.parametrize("discovered_first", [True, False])
+def test_the_neutral_name_is_never_that_of_another_trait(context: Context, discovered_first: bool) -> None:
+    handle = new_handle()
+    models.create(context, AUTHOR, ModelCreate(handle=handle))
+    others = TraitsCreate(traits=[TraitInput(key="own", name="axis_1"), TraitInput(key="more", name="axis_1_")])
+    if not discovered_first:
+        traits.add(context, AUTHOR, handle, others)
+    _add_discovered(context, handle, WORDS)
+    if discovered_first:
+        traits.add(context, AUTHOR, handle, others)
+    models.update(context, AUTHOR, handle, ON)
+    names = {trait.key: trait.name for trait in traits.list_traits(context, AUTHOR, handle).traits}
+    assert names == {"own": "axis_1", "more": "axis_1_", "axis_1": "axis_1__"}
 
 
 def test_a_worker_leaves_nothing_of_what_it_has_learnt(tmp_path: Path) -> None:
