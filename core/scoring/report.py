@@ -36,8 +36,11 @@ def search_entry(result: SearchResult, *, blocks: Sequence[str], fixed: bool) ->
 
 def labels_entry(result: SearchResult, *, asked: bool, intrinsic: bool) -> dict[str, Any]:
     """Whether the label axis was used, its share of the total slope, its gain in cross-entropy, and why."""
-    share = result.recipe.label_share if result.recipe is not None and result.recipe.label_axis is not None else 0.0
-    return {"used": share > 0, "share": share, "gain": result.label_gain, "why": _why(result, asked, intrinsic, share)}
+    why = _why(result, asked, intrinsic)
+    if result.labels_unmeasured:
+        return {"used": True, "share": None, "gain": None, "why": why}
+    share = _label_share(result)
+    return {"used": share > 0, "share": share, "gain": result.label_gain, "why": why}
 
 
 def _says(result: SearchResult, fixed: bool) -> str:
@@ -74,17 +77,25 @@ def _chosen(shares: Mapping[Candidate, float], blocks: Sequence[str]) -> dict[st
     return means
 
 
-def _why(result: SearchResult, asked: bool, intrinsic: bool, share: float) -> str:
+def _label_share(result: SearchResult) -> float:
+    recipe = result.recipe
+    return 0.0 if recipe is None or recipe.label_axis is None else recipe.label_share
+
+
+def _why(result: SearchResult, asked: bool, intrinsic: bool) -> str:
     if intrinsic:
         return "a discovered axis does not use labels"
     if not asked:
         return "this training did not use labels"
-    if result.recipe is None:
+    if result.labels_unmeasured:
         return "there are too few samples to measure what labels add, so the labels are used too"
+    if result.recipe is None:
+        return "there are too few samples to measure what labels add, so they are not used"
     if result.recipe.label_axis is None:
         return _MANY_SAMPLES
     if result.label_gain is None:
         return "as in the previous version"
+    share = _label_share(result)
     if result.label_gain > 0:
         gain = f"at a share of {share:.0%}, cross-entropy is {result.label_gain:.3f} lower"
         return f"the labels improve held-out scores: {gain}"

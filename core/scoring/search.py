@@ -161,6 +161,7 @@ class SearchResult:
     if a pole has fewer than two texts. `folds` is None for leave-one-out. `shares` are the weights of the candidates in
     the average, empty if there was nothing to choose. `tried` are the levels searched, and `level` is the one that was
     used. `label_gain` is how much the label axis lowered the held-out cross-entropy, None if that was not measured.
+    `labels_unmeasured` is true if labels were used although their share could not be measured.
     """
 
     vector: Floats
@@ -173,6 +174,7 @@ class SearchResult:
     tried: tuple[Tried, ...] = ()
     level: str | None = None
     label_gain: float | None = None
+    labels_unmeasured: bool = False
 
 
 def evidence(
@@ -426,7 +428,8 @@ def _one_sample(samples: TrainingSamples, axis: Floats | None) -> SearchResult:
         pole_weights(samples.y[evaluated], samples.sample_weight[evaluated]),
         samples.X[evaluated] @ axis,
     )
-    return SearchResult(vector + gain * axis, offset - gain * middle, None, None, _UNSEARCHED, {})
+    vector, offset = vector + gain * axis, offset - gain * middle
+    return SearchResult(vector, offset, None, None, _UNSEARCHED, {}, labels_unmeasured=True)
 
 
 def _gap(samples: TrainingSamples) -> float:

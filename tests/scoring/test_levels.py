@@ -125,16 +125,18 @@ def test_metrics_say_what_was_tried_chosen_and_gained() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trait", "why"),
+    ("trait", "why", "used"),
     [
-        (samples(directions(0, 10, 180, 190), [1, 1, 0, 0]), "did not use labels"),
-        (replace(samples(directions(0, 180), [1, 0]), label_axis=directions(0)[0]), "too few samples"),
+        (samples(directions(0, 10, 180, 190), [1, 1, 0, 0]), "did not use labels", False),
+        (replace(samples(directions(0, 180), [1, 0]), label_axis=directions(0)[0]), "they are used with the", True),
+        (replace(samples(directions(0, 10), [1, 1]), label_axis=directions(0)[0]), "they are not used", False),
     ],
 )
-def test_metrics_say_why_labels_have_no_gain(trait: TraitSamples, why: str) -> None:
+def test_metrics_say_why_labels_have_no_gain(trait: TraitSamples, why: str, *, used: bool) -> None:
     result = trait_metrics(trait)["labels"]
     assert why in result["why"]
     assert result["gain"] is None
+    assert (result["used"], result["share"]) == ((True, None) if used else (False, 0))
 
 
 def test_a_refit_with_the_previous_choice_keeps_the_labels() -> None:
