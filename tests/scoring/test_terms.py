@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from traitbench.scoring.terms import distinctive_terms, kernel, words
 
@@ -27,6 +29,16 @@ def test_the_distinctive_words_of_each_group_are_found() -> None:
     above, below = distinctive_terms(TEXTS, FIRST, ~FIRST)
     assert set(above) == {"lovely", "dog"}
     assert set(below) == {"broken", "lamp"}
+
+
+VOCABULARY = ("lamp", "dog", "lovely", "broken", "because")
+CORPORA = st.lists(st.tuples(st.sets(st.sampled_from(VOCABULARY)), st.booleans()), min_size=4, max_size=40)
+
+
+@given(CORPORA)
+def test_swapped_groups_swap_their_distinctive_words(corpus: list[tuple[set[str], bool]]) -> None:
+    texts, first = [" ".join(sorted(own)) for own, _ in corpus], np.array([side for _, side in corpus])
+    assert distinctive_terms(texts, first, ~first) == distinctive_terms(texts, ~first, first)[::-1]
 
 
 def test_a_word_of_a_single_text_is_never_named() -> None:
