@@ -66,6 +66,15 @@ def test_planted_axes_are_found_in_the_order_of_their_strength() -> None:
     assert min(topic.stability, mood.stability) > 0.9
 
 
+@pytest.mark.parametrize("d", [60, 120])
+def test_an_axis_explains_no_more_of_the_texts_that_did_not_choose_it(d: int) -> None:
+    """In many dimensions an axis fits its own texts better than the planted one does; on held-out texts it cannot."""
+    town = Town(60, d)
+    topic, _ = town.find()
+    planted = town.X.var(axis=0)
+    assert topic.explained_variance < planted[0] / planted.sum()
+
+
 def test_an_axis_is_named_by_the_words_at_its_ends() -> None:
     topic = Town().find()[0]
     labels = {topic.positive_label, topic.negative_label}
