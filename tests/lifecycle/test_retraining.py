@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 
 from tests.contexts import AUTHOR, done_here, trained_here
 from tests.encoders.meanwhile import Meanwhile
-from traitbench.contract.models import ModelUpdate, TrainRequest
+from traitbench.contract.models import DEFAULT_EFFORT, ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.versions import VersionActivate
 from traitbench.errors import ModelBusy
@@ -103,6 +103,21 @@ def test_a_retrain_searches_nothing_and_keeps_the_parameters(context: Context) -
     assert first.traits["warmth"].shares == second.traits["warmth"].shares
     assert first.effort == second.effort
     assert first.search != second.search
+
+
+@pytest.mark.parametrize("stated", ["exhaustive", None])
+def test_a_retrain_of_a_version_with_an_unknown_effort_takes_the_default(context: Context, stated: str | None) -> None:
+    """Another installation may know other efforts, and state one or none in the bundle that was imported."""
+    handle = trained_here(context)
+    with writing(context.engine) as connection:
+        of_model = tables.versions.c.model_id == _row(context, handle).id
+        metrics = connection.execute(select(tables.versions.c.metrics).where(of_model)).scalar_one()
+        connection.execute(update(tables.versions).where(of_model).values(metrics={**metrics, "effort": stated}))
+    _say(context, handle, times=TEN)
+    with reading(context.engine) as connection:
+        run = runs.read(connection, str(_row(context, handle).run_id))
+    assert run is not None
+    assert (run.kind, run.effort) == ("retrain", DEFAULT_EFFORT)
 
 
 def test_feedback_that_comes_during_a_retrain_waits_for_the_next(context: Context) -> None:

@@ -59,6 +59,15 @@ def test_leave_one_out_is_used_where_it_is_fair(positive: int, negative: int, ef
     assert search(evidence(X, y, range(len(y))), EFFORTS[effort]).folds == folds
 
 
+@pytest.mark.parametrize("effort", EFFORTS)
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_a_search_changes_the_weight_of_one_block_at_a_time(effort: str, blocks: int) -> None:
+    for level in EFFORTS[effort].levels:
+        for candidate in level.candidates(blocks=blocks, labels=True):
+            assert len(candidate.blocks) in (0, blocks)
+            assert sum(weight != 1 for weight in candidate.blocks) in (0, 1)
+
+
 @pytest.mark.parametrize("n", [40, 200])
 def test_held_out_scores_of_noise_are_at_chance(n: int) -> None:
     X, _ = cloud(n, 64, apart=0.0)
