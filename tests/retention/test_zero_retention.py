@@ -1,6 +1,7 @@
 """Zero data retention: what is deleted by the time of the response, what may stay, and what a live run leaves."""
 
 import gc
+import sqlite3
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -9,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import func, select
+from numpy.typing import NDArray
+from sqlalchemy import event, func, select
 
 from tests.contexts import (
     AUTHOR,
     COLD,
+    ON_SQLITE,
     WARM,
     done_here,
     draft,
@@ -282,6 +285,32 @@ def test_a_log_that_somebody_reads_is_said_to_hold_the_texts_still(context: Cont
     zero.settle_or_say(context.engine, model.id, patience_s=0.1)
     assert not _unsettled(context, handle)
     assert _files(context) == []
+
+
+@ON_SQLITE
+def test_a_database_that_refuses_the_rewrite_is_not_said_to_have_deleted_nothing(
+    context: Context, caplog: pytest.LogCaptureFixture
+) -> None:
+    def write_nothing(connection: sqlite3.Connection, *_: object) -> None:
+        connection.execute("PRAGMA query_only = 1")
+
+    handle = _marked(context)
+    with writing(context.engine) as connection:
+        model = stored.hold(connection, handle)
+        assert model is not None
+        zero.purge(connection, model.id)
+    event.listen(context.engine, "checkout", write_nothing)
+    try:
+        with pytest.raises(Unavailable, match=r"read-only\. Zero data retention is on and the samples are deleted"):
+            zero.settle_or_say(context.engine, model.id)
+        zero.sweep(context.engine)
+        assert "purged samples cannot be removed from the database's files: read_only" in caplog.messages
+    finally:
+        event.remove(context.engine, "checkout", write_nothing)
+        context.engine.dispose()
+    assert _unsettled(context, handle)
+    zero.sweep(context.engine)
+    assert not _unsettled(context, handle)
 
 
 def test_a_log_is_emptied_by_the_sweep_when_its_reader_has_gone(context: Context) -> None:
