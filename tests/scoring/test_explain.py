@@ -200,6 +200,14 @@ def test_a_short_text_is_explained_by_words_and_a_longer_one_by_phrases() -> Non
     assert Part(0, 4, 2.0, ()) == explain(snapshot(), encode, "east").traits["warmth"].parts[0]
 
 
+@pytest.mark.parametrize("count", [20, 40, 60])
+def test_a_longer_sentence_has_fewer_pieces_so_that_its_sets_are_no_more_words(count: int) -> None:
+    text = " ".join(["they went east and further"] * (count // 5))
+    (part,) = explain(snapshot(), encode, text).traits["warmth"].parts
+    assert len(part.pieces) > 2
+    assert len(part.pieces) * count <= 700
+
+
 @settings(max_examples=120, deadline=None, derandomize=True)
 @given(
     words=st.lists(

@@ -9,6 +9,8 @@ from threading import Event
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from tests.contexts import AUTHOR, ON_SQLITE, SCORER, done_here, fresh_settings, new_handle, opened, trained_here, until
@@ -320,3 +322,17 @@ def test_a_line_that_is_an_error_reads_as_one(quiet: Context, handle: str) -> No
 def test_what_the_memory_may_hold_is_a_setting(tmp_path: Path) -> None:
     with fresh_settings(tmp_path) as settings, opened(replace(settings, vector_memory_mb=3), runs=False) as context:
         assert context.vectors.limit == 3 * 2**20
+
+
+@given(st.lists(st.integers(0, 200_000), max_size=300))
+@example([1] * 300)
+@example([100_000] * 9)
+def test_texts_are_looked_up_in_blocks_of_limited_size(lengths: list[int]) -> None:
+    """At most 128 texts, and no further text once they have a quarter of a million characters."""
+    first, texts = 0, ["x" * length for length in lengths]
+    while first < len(texts):
+        block = batch_encoding._block(texts, first)
+        assert [*map(len, block)] == lengths[first : first + len(block)]
+        assert 1 <= len(block) <= 128
+        assert sum(lengths[first : first + len(block) - 1]) < 256 * 1024
+        first += len(block)
