@@ -21,7 +21,7 @@ from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.versions import VersionActivate
 from traitbench.errors import HandleTaken, InsufficientScope, InvalidHandle, NamespaceForbidden, ValidationFailed
-from traitbench.lifecycle import bundles, models, samples, scores, training, traits, versions
+from traitbench.lifecycle import bundles, free_form, models, samples, scores, training, traits, versions
 from traitbench.lifecycle.context import Context
 from traitbench.scoring.snapshot import Breaks, EncoderIdentity, Quartiles, Snapshot, TraitAxis, param_hash
 
@@ -373,3 +373,48 @@ def test_a_bundle_is_written_in_pieces_as_it_would_be_at_once(exported: Bundle) 
     assert exported.sha256 == digest(exported) == digest(exported, iter(exported.samples or []))
     retained = exported.model_copy(update={"samples": None})
     assert "".join(document(retained)) == retained.model_dump_json()
+
+
+def _nested(levels: int) -> Any:
+    value: Any = 1
+    for level in range(levels):
+        value = [value] if level % 2 else {"a": value}
+    return value
+
+
+def _of_size(size: int) -> list[str]:
+    """A value that takes this many bytes as compact JSON."""
+    full, rest = divmod(size - len('[""]'), len('"",') + 1_000)
+    return [*["a" * 1_000] * full, "a" * rest]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "size", "levels", "magnitude", "longest_text", "longest_key"),
+    [
+        (free_form.SOURCES, 64 * 1024, 16, None, None, None),
+        (free_form.METRICS, 512 * 1024, 16, 1e15, 2_000, 200),
+        (free_form.DISCOVERY, 16 * 1024, 8, 1e15, 2_000, 200),
+        (free_form.SNAPSHOT, None, 16, None, None, None),
+    ],
+)
+def test_what_a_bundle_may_hold_today_it_may_always_hold(
+    bounds: free_form.Bounds,
+    size: int | None,
+    levels: int,
+    magnitude: float | None,
+    longest_text: int | None,
+    longest_key: int | None,
+) -> None:
+    """Each limit is the last value accepted. A lower one would refuse bundles that were exported before."""
+    edges: list[tuple[Any, Any, str]] = [(_nested(levels), _nested(levels + 1), "too_deep")]
+    if size is not None:
+        edges.append((_of_size(size), _of_size(size + 1), "too_large"))
+    if magnitude is not None:
+        edges += [(sign * magnitude, sign * magnitude * (1 + 1e-12), "out_of_range") for sign in (1, -1)]
+    if longest_text is not None:
+        edges.append(("a" * longest_text, "a" * (longest_text + 1), "too_long"))
+    if longest_key is not None:
+        edges.append(({"a" * longest_key: 1}, {"a" * (longest_key + 1): 1}, "too_long"))
+    for accepted, refused, kind in edges:
+        assert list(free_form.faults(accepted, bounds)) == []
+        assert [each for _, each, _ in free_form.faults(refused, bounds)] == [kind]
