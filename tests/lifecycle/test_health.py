@@ -1,12 +1,13 @@
-"""What the health check logs: one line when a part fails, and one when all parts are healthy again."""
+"""What the health check logs: one line per failure and one per recovery. And that closing leaves nothing open."""
 
 import logging
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
-from tests.contexts import until
+from tests.contexts import ON_SQLITE, draft, fresh_settings, opened, until
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.health import Health
 
@@ -30,3 +31,20 @@ def test_a_change_is_logged_once_and_what_has_never_been_well_is_not(
     assert logged() == ["unhealthy", "healthy_again"]
     starting.close()
     health.close()
+
+
+@ON_SQLITE
+def test_a_closed_context_leaves_no_file_open(tmp_path: Path) -> None:
+    """Otherwise a backup that is restored in the same process would go on reading the file that it replaced."""
+
+    def open_files() -> list[str]:
+        links = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
+        return [
+            file for link in links if os.path.lexists(link) and (file := os.readlink(link)).startswith(str(tmp_path))
+        ]
+
+    with fresh_settings(tmp_path) as settings, opened(settings, runs=False) as context:
+        draft(context)
+        assert context.cached("a question", lambda: "an answer") == "an answer"
+        assert open_files()
+    assert open_files() == []
