@@ -168,6 +168,15 @@ def test_a_snapshot_that_no_training_makes_is_refused(door: Door, field: str, va
     assert says in answer.text
 
 
+def test_an_axis_of_an_encoder_that_is_not_installed_is_refused_with_the_digest(door: Door) -> None:
+    told = json.loads(json.dumps(door.base))
+    told["traits"][1]["intrinsic"]["encoder_digest"] = "0123456789abcdef" * 4
+    _, answer = door.bring_in(material.signed(told))
+    (error,) = answer.json()["error"]["details"]["errors"]
+    assert error["loc"] == ["traits", 1, "intrinsic", "axis"]
+    assert "not installed: digest 0123456789ab;" in error["msg"]
+
+
 def test_a_time_from_the_issue_takes_no_list_down(door: Door) -> None:
     document = json.loads(json.dumps(door.base))
     document["versions"][1]["created_at"] = "9999-12-31T23:59:59-14:00"

@@ -4,12 +4,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from tests.scoring.hand import PLANE, axis, encode, snapshot
 from traitbench.scoring.card import score
 from traitbench.scoring.snapshot import (
+    Breaks,
     EncoderIdentity,
     EncoderMismatch,
+    Quartiles,
     Snapshot,
     SnapshotInvalid,
     canonical_bytes,
@@ -54,6 +58,17 @@ def test_a_snapshot_written_by_hand_is_read_and_written_back() -> None:
     result = Snapshot.from_json(BY_HAND)
     np.testing.assert_array_equal(result.matrix, [[1, 0], [-0.5, 2]])
     assert result.to_json() == BY_HAND
+
+
+POINTS = st.lists(st.integers(0, 100), min_size=3, max_size=3).map(sorted)
+
+
+@given(POINTS, POINTS, st.integers(1, 3))
+@example([0, 0, 0], [0, 0, 0], 1)
+@example([100, 100, 100], [100, 100, 100], 3)
+def test_any_whole_score_may_be_a_break_or_a_quartile(breaks: list[int], quartiles: list[int], depth: int) -> None:
+    drawn = snapshot(axis(breaks=Breaks(*breaks), positive=Quartiles(*quartiles)), max_depth=depth)
+    assert Snapshot.from_json(drawn.to_json()).to_json() == drawn.to_json()
 
 
 def test_its_hash_does_not_change() -> None:
