@@ -68,6 +68,17 @@ def test_a_search_changes_the_weight_of_one_block_at_a_time(effort: str, blocks:
             assert sum(weight != 1 for weight in candidate.blocks) in (0, 1)
 
 
+def test_an_effort_tries_what_it_says() -> None:
+    low, medium, high, most = (
+        EFFORTS[name].levels[-1].candidates(blocks=2, labels=True) for name in ("low", "medium", "high", "max")
+    )
+    assert (len(low), len({each.power for each in low})) == (2, 1)
+    assert (len(medium), len({each.power for each in medium}), len({each.labels for each in medium})) == (45, 9, 5)
+    assert {weight for each in high for weight in each.blocks} == {0.5, 1, 2}
+    assert len({each.power for each in most}) == 13
+    assert len({weight for each in most for weight in each.blocks} - {1}) == 6
+
+
 @pytest.mark.parametrize("n", [40, 200])
 def test_held_out_scores_of_noise_are_at_chance(n: int) -> None:
     X, _ = cloud(n, 64, apart=0.0)
