@@ -14,6 +14,7 @@ from traitbench.contract.traits import TraitUpdate
 from traitbench.errors import (
     FeatureUnavailable,
     InsufficientScope,
+    ModelArchived,
     ModelNotTrained,
     NamespaceForbidden,
     TraitbenchError,
@@ -165,3 +166,11 @@ def _understood(context: Context, handle: str, text: dict[str, Any]) -> list[fee
         if problems:
             raise rules.invalid(problems, thing="The feedback")
         return verdicts
+
+
+def test_an_archived_model_refuses_feedback_as_archived_whatever_it_may_store(context: Context) -> None:
+    handle = trained_here(context)
+    models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
+    models.delete(context, AUTHOR, handle)
+    with pytest.raises(ModelArchived):
+        _score(context, handle, feedback={"warmth": 1})

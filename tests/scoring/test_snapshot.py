@@ -101,6 +101,12 @@ def test_any_number_in_use_changes_the_hash() -> None:
     assert len(hashes) == 7
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_without_finite_numbers_there_is_no_hash(value: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        param_hash(snapshot(axis(offset=value)))
+
+
 def test_differences_below_single_precision_do_not_change_the_hash() -> None:
     assert param_hash(snapshot(axis(offset=0.1))) == param_hash(snapshot(axis(offset=0.1 + 1e-12)))
 
