@@ -82,6 +82,16 @@ def test_versions_go_on_behind_those_that_came_in(working: Context, exported: Bu
     assert models.get(working, AUTHOR, handle).version_no == 7
 
 
+def test_a_version_may_be_as_old_as_the_refusal_of_an_older_one_says(working: Context, exported: Bundle) -> None:
+    told = exported.model_dump(mode="json")
+    told["versions"][0]["created_at"] = "1969-12-31T23:59:59Z"
+    with pytest.raises(ValidationFailed) as caught:
+        bundles.import_(working, AUTHOR, _signed(told), new_handle())
+    assert "a time from 1970-01-01 to" in caught.value.details["errors"][0]["msg"]
+    told["versions"][0]["created_at"] = "1970-01-01T00:00:00Z"
+    bundles.import_(working, AUTHOR, _signed(told), new_handle())
+
+
 def test_a_draft_comes_in_as_a_draft(context: Context) -> None:
     bundle = export_of(context, AUTHOR, draft(context, warm=2, cold=2))
     handle = new_handle()
