@@ -92,6 +92,19 @@ def test_a_version_may_be_as_old_as_the_refusal_of_an_older_one_says(working: Co
     bundles.import_(working, AUTHOR, _signed(told), new_handle())
 
 
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "is not valid"), (2, "and 1 other place are not valid"), (3, "and 2 other places are not")]
+)
+def test_a_refusal_counts_the_places_that_are_not_valid(
+    working: Context, exported: Bundle, count: int, said: str
+) -> None:
+    invalid = {"created_at": "1969-12-31T23:59:59Z", "tags": ["v7"], "version_no": 2**53 - 1}
+    told = exported.model_dump(mode="json")
+    told["versions"][0] |= dict([*invalid.items()][:count])
+    with pytest.raises(ValidationFailed, match=rf"cannot be imported: versions\[0\]\.[\w.\[\]]+ {said}"):
+        bundles.import_(working, AUTHOR, _signed(told), new_handle())
+
+
 def test_a_draft_comes_in_as_a_draft(context: Context) -> None:
     bundle = export_of(context, AUTHOR, draft(context, warm=2, cold=2))
     handle = new_handle()

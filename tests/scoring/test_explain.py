@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from tests.scoring.hand import axis, encode, snapshot
 from traitbench.scoring import card
-from traitbench.scoring.explain import MOST_ENCODED, Explained, Part, Reasons, explain
+from traitbench.scoring.explain import MOST_ENCODED, MOST_PARTS, Explained, Part, Reasons, explain
 from traitbench.scoring.segments import Segment
 from traitbench.scoring.snapshot import Snapshot
 
@@ -186,6 +186,13 @@ def test_in_a_long_text_the_most_important_passages_are_divided() -> None:
     strongest = max(reasons.parts, key=lambda part: abs(part.contribution))
     assert strongest.end - strongest.start < 400
     assert explain(snapshot(), encode, TEXTS["sentences"]).traits["warmth"].refined
+
+
+def test_merged_passages_cover_a_very_long_text_too() -> None:
+    text = "\n\n".join(f"They went {'east' if day % 3 else 'west'} on day {day}." for day in range(2 * MOST_PARTS))
+    parts = explain(snapshot(max_depth=3), encode, text).traits["warmth"].parts
+    assert len(parts) < len(text.split("\n\n"))
+    assert not gaps(text, parts, 0, len(text)).strip()
 
 
 def test_a_short_text_is_explained_by_words_and_a_longer_one_by_phrases() -> None:

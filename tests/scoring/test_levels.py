@@ -124,6 +124,13 @@ def test_metrics_say_what_was_tried_chosen_and_gained() -> None:
     assert "improve" in result["labels"]["why"]
 
 
+def test_labels_that_mislead_have_no_gain() -> None:
+    X, y = noisy(40)
+    result = trait_metrics(replace(samples(X, y), label_axis=-knowing()))["labels"]
+    assert result["gain"] <= 0
+    assert "do not improve held-out scores" in result["why"]
+
+
 @pytest.mark.parametrize(
     ("trait", "why", "used"),
     [
