@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import fisher_exact
 
+from traitbench.scoring import nuisance
 from traitbench.scoring.nuisance import language, of_group, of_length, source
 
 POLES = np.r_[np.ones(12), np.zeros(12)]
@@ -80,3 +82,10 @@ def test_any_text_has_a_language_or_none(text: str) -> None:
 )
 def test_a_source_is_a_host_or_a_provenance(provenance: str, address: str | None, name: str) -> None:
     assert source(provenance, address) == name
+
+
+@given(st.integers(1, 80), st.integers(1, 80), st.floats(0, 1), st.floats(0, 1))
+def test_chance_is_that_of_fishers_exact_test(n: int, m: int, one: float, other: float) -> None:
+    k, j = round(one * n), round(other * m)
+    tails = [fisher_exact([[k, n - k], [j, m - j]], alternative=tail).pvalue for tail in ("less", "greater")]
+    assert nuisance._by_chance(k, n, j, m) == pytest.approx(min(1.0, 2 * min(tails)), rel=1e-6)
