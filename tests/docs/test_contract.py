@@ -39,6 +39,7 @@ CELLS = {
 
 
 def codes(root: type[TraitbenchError] = TraitbenchError) -> Iterator[type[TraitbenchError]]:
+    """The errors that a response may have. Other modules define errors of runs, and may be imported here or not."""
     for error in root.__subclasses__():
         if "code" in vars(error) and error.__module__ == errors.__name__:
             yield error
