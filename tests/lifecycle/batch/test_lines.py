@@ -331,7 +331,7 @@ def test_texts_are_looked_up_in_blocks_of_limited_size(lengths: list[int]) -> No
     """At most 128 texts, and no further text once they have a quarter of a million characters."""
     first, texts = 0, ["x" * length for length in lengths]
     while first < len(texts):
-        block = batch_encoding._block(texts, first)
+        block = encoding._block(texts, first)
         assert [*map(len, block)] == lengths[first : first + len(block)]
         assert 1 <= len(block) <= 128
         assert sum(lengths[first : first + len(block) - 1]) < 256 * 1024
