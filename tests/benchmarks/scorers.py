@@ -24,6 +24,7 @@ from traitbench.generators.label_axes import LabelAxes
 from traitbench.generators.labels import WORDS
 from traitbench.scoring.card import positions
 from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
+from traitbench.scoring.spelling import spelling
 
 Scores = Sequence[float]
 Scorer = Callable[..., Scores]
@@ -84,6 +85,7 @@ def _fitted(
         y=np.array(quality, np.float64),
         groups=[hashlib.sha256(text.encode()).hexdigest() for text in train],
         label_axis=_label_axes(name).of(TraitPoles("", **result)) if labels else None,
+        spellings=spelling(train),
     )
     identity = EncoderIdentity(encoder.id, encoder.dimension, encoder.digest)
     return fit(

@@ -28,6 +28,7 @@ from traitbench.errors import (
     ValidationFailed,
 )
 from traitbench.extract import extract
+from traitbench.sample_data import demo_models
 
 
 def test_a_healthy_service_says_so_without_a_key(service: Service) -> None:
@@ -264,6 +265,9 @@ def test_an_address_that_is_not_public_is_not_fetched(client: Traitbench) -> Non
 def test_traits_are_discovered_and_listed(client: Traitbench, namespace: str) -> None:
     handle = f"{namespace}.discovered"
     make_draft(client, handle)
+    [headlines] = [model for model in demo_models() if model.handle == "demo.headlines"]
+    texts = list(dict.fromkeys(sample["text"] for sample in headlines.samples))
+    client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=0.5) for text in texts])
     started = client.traits.discover(handle, effort="low")
     assert started.state == "busy"
     assert client.models.wait(handle).state == "draft"

@@ -1,5 +1,6 @@
 """A text that has nothing to do with the samples is said to be so, and one of their kind is not."""
 
+import json
 import random
 import string
 from dataclasses import replace
@@ -103,7 +104,9 @@ def test_a_version_from_before_resemblance_was_measured_scores_as_it_did() -> No
 
 def test_a_snapshot_keeps_what_it_needs_and_no_text() -> None:
     snapshot = trained(ENGLISH, [0, 10, 20, 30, 150, 160, 170, 180]).snapshot
-    again = Snapshot.from_json(snapshot.to_json())
+    values = json.loads(json.dumps(snapshot.to_json()))
+    assert values == snapshot.to_json()
+    again = Snapshot.from_json(values)
     assert canonical_bytes(again) == canonical_bytes(snapshot)
     assert again.resemblance is not None
     assert not any(

@@ -1,0 +1,181 @@
+"""Whether confidence is a promise that is kept: how often the side is right, by confidence, on texts not learnt from.
+
+    python -m tests.benchmarks.confidence --data FOLDER [--quick]
+
+Every version is trained on real samples and, once more, on the same number of texts with labels assigned at random.
+Each is then asked about the set's test texts, and about texts that are unlike all samples: other sets, random letters,
+digits, and other languages.
+"""
+
+import random
+import string
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from tests.benchmarks import kept, protocol
+from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.benchmarks.scorers import fitted
+from traitbench.scoring.card import ceiling, choose, place_whole, read
+from traitbench.scoring.snapshot import Snapshot
+
+KS = (2, 4, 8, 16, 64, 256)
+LEVELS = ("high", "moderate", "low")
+_MOST_FRESH = 500
+_UNLIKE = 60
+
+OTHER_LANGUAGES: Mapping[str, Sequence[str]] = {
+    "German, French, Spanish": (
+        "Vielen Dank für Ihre schnelle Hilfe, ich bin sehr zufrieden.",
+        "Der Zug hatte heute wieder eine Stunde Verspätung.",
+        "Ich möchte meine Bestellung stornieren.",
+        "Merci beaucoup pour votre aide, je suis très content.",
+        "Le train avait encore une heure de retard ce matin.",
+        "Je voudrais annuler ma commande, s'il vous plaît.",
+        "Muchas gracias por su ayuda, estoy muy contento.",
+        "El tren llegó otra vez con una hora de retraso.",
+        "Quisiera cancelar mi pedido, por favor.",
+    ),
+    "Russian, Chinese, Hindi": (
+        "Большое спасибо за помощь, я очень доволен.",
+        "Поезд снова опоздал на час.",
+        "非常感谢您的帮助，我很满意。",
+        "火车今天又晚点了一个小时。",
+        "आपकी मदद के लिए बहुत धन्यवाद, मैं बहुत खुश हूँ।",
+        "ट्रेन आज फिर एक घंटा देर से आई।",
+    ),
+}
+
+# A name of texts and k, with real or random labels: how many texts have a confidence, and how many of these are right.
+_Tally = Counter[tuple[str, int, bool, str, str]]
+
+
+def measure(folder: Path, *, sets: Sequence[str], ks: Sequence[int], seeds: int) -> Measured:
+    """All counts, and their tables."""
+    tally: _Tally = Counter()
+    datas = {name: protocol.load(name, folder) for name in sets}
+    with threadpool_limits(limits=1):
+        for data in datas.values():
+            unlike = {**_gibberish(), **OTHER_LANGUAGES, "another set": _others(data.name, datas)}
+            for k in ks:
+                for seed in range(seeds):
+                    chosen = protocol.sample(data, k, seed)
+                    if chosen is not None:
+                        _cell(tally, data, [int(i) for i in chosen], k, seed, unlike)
+    return Measured([_kept(tally, ks), _shares(tally, ks)], {"counts": [[*key, n] for key, n in sorted(tally.items())]})
+
+
+def _cell(
+    tally: _Tally, data: protocol.Data, chosen: Sequence[int], k: int, seed: int, unlike: Mapping[str, Sequence[str]]
+) -> None:
+    train, quality = [data.pool[i] for i in chosen], data.quality[list(chosen)].tolist()
+    fresh, truth = data.test[:_MOST_FRESH], data.truth[:_MOST_FRESH]
+    positive = truth > (np.median(truth) if data.graded else 0.5)
+    lot = np.random.default_rng([seed, k])
+    assigned = lot.permutation([1.0] * k + [0.0] * (len(train) - k)).tolist()
+    for real, labels in ((True, quality), (False, assigned)):
+        trait = vars(data.trait) if real else {"name": "", "positive_label": "a", "negative_label": "b"}
+        snapshot = fitted(train, labels, trait=trait, effort="medium", labels=real).snapshot
+        _count(tally, snapshot, "new texts", k, real, fresh, positive if real else lot.random(len(fresh)) > 0.5)
+        if real:
+            for name, texts in unlike.items():
+                _count(tally, snapshot, name, k, real, texts, None)
+
+
+def _count(
+    tally: _Tally,
+    snapshot: Snapshot,
+    name: str,
+    k: int,
+    real: bool,
+    texts: Sequence[str],
+    positive: NDArray[np.bool_] | None,
+) -> None:
+    """By the rule of today, and by the rule of quartiles alone, as it was before."""
+    trait = snapshot.traits[0]
+    for i, placed in enumerate(place_whole(snapshot, texts, kept.vectors(texts))):
+        score = read(snapshot, choose(snapshot, None), placed).traits[trait.key]
+        before = ceiling(score.score, trait.breaks, trait.positive, trait.negative)
+        right = positive is not None and (score.score > 50) == bool(positive[i]) and score.score != 50
+        for rule, level in (("now", score.confidence), ("before", before)):
+            tally[name, k, real, rule, level] += 1
+            tally[name, k, real, f"{rule}, right", level] += right
+        tally[name, k, real, "now", "unlike"] += placed.unlike
+
+
+def _kept(tally: _Tally, ks: Sequence[int]) -> Table:
+    rows = [
+        [f"{level}, {rule}", *(_share(tally, "new texts", k, True, f"{rule}, right", rule, level) for k in ks)]
+        for rule in ("before", "now")
+        for level in LEVELS
+    ]
+    note = "How often the side is right among the texts that have this confidence, and their share of all."
+    return Table("Right side by confidence", ["confidence", *(f"k={k}" for k in ks)], rows, note)
+
+
+def _shares(tally: _Tally, ks: Sequence[int]) -> Table:
+    names = list(dict.fromkeys(name for name, *_ in tally))
+    rows = [
+        [f"random labels: {level}, {rule}", *(_part(tally, "new texts", k, False, rule, level) for k in ks)]
+        for rule in ("before", "now")
+        for level in ("high", "moderate")
+    ]
+    rows += [[f"{name}: unlike", *(_part(tally, name, k, True, "now", "unlike") for k in ks)] for name in names]
+    rows += [
+        [f"{name}: high, {rule}", *(_part(tally, name, k, True, rule, "high") for k in ks)]
+        for rule in ("before", "now")
+        for name in names
+        if name != "new texts"
+    ]
+    return Table("Share of texts", ["texts", *(f"k={k}" for k in ks)], rows)
+
+
+def _share(tally: _Tally, name: str, k: int, real: bool, right: str, rule: str, level: str) -> str:
+    count = tally[name, k, real, rule, level]
+    if not count:
+        return "none"
+    return f"{tally[name, k, real, right, level] / count:.3f} ({_part(tally, name, k, real, rule, level)})"
+
+
+def _part(tally: _Tally, name: str, k: int, real: bool, rule: str, level: str) -> str:
+    total = sum(tally[name, k, real, rule, each] for each in LEVELS)
+    return f"{100 * tally[name, k, real, rule, level] / total:.1f} %" if total else ""
+
+
+def _gibberish() -> dict[str, Sequence[str]]:
+    lot = random.Random(1)
+
+    def words(alphabet: str) -> list[str]:
+        made = [["".join(lot.choices(alphabet, k=lot.randint(3, 9))) for _ in range(4 + i % 8)] for i in range(_UNLIKE)]
+        return [" ".join(each) for each in made]
+
+    return {"random letters": words(string.ascii_lowercase), "digits": words(string.digits)}
+
+
+def _others(name: str, datas: Mapping[str, protocol.Data]) -> list[str]:
+    """Some texts of every set that is not of the same origin."""
+    origin = protocol.SETS[name].origin
+    others = [data for other, data in datas.items() if protocol.SETS[other].origin != origin]
+    return [text for data in others for text in data.test[: _UNLIKE // 3]]
+
+
+def main() -> None:
+    """Read the arguments and measure."""
+    arguments = parser("How often the side is right, by confidence.")
+    arguments.add_argument("--data", type=Path, required=True, help="the folder of the sets")
+    asked = arguments.parse_args()
+    sizes: dict[str, Any] = (
+        {"sets": ("cr", "spam"), "ks": (8, 64), "seeds": 1}
+        if asked.quick
+        else {"sets": tuple(protocol.SETS), "ks": KS, "seeds": protocol.SEEDS}
+    )
+    publish("confidence", lambda: measure(asked.data, **sizes), asked.out)
+
+
+if __name__ == "__main__":
+    main()
