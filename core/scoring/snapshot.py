@@ -250,24 +250,25 @@ def _axis_to_json(axis: TraitAxis | ModeAxis) -> dict[str, Any]:
 
 
 def _certainty_to_json(certainty: Certainty) -> dict[str, Any]:
-    return {
-        "proven": _levels_to_json(certainty.proven),
-        "likely": _levels_to_json(certainty.likely),
-        "limit": certainty.limit,
+    # Lists, as JSON has no tuples: a stored snapshot equals the one that was written.
+    levels = {
+        name: {level: list(bounds) for level, bounds in vars(getattr(certainty, name)).items()}
+        for name in ("proven", "likely")
     }
-
-
-def _levels_to_json(levels: Levels) -> dict[str, list[int]]:
-    return {"high": [*levels.high], "moderate": [*levels.moderate]}
+    return {**vars(certainty), **levels}
 
 
 def _resemblance_to_json(resemblance: Resemblance) -> dict[str, Any]:
     return {
         **_direction_to_json(resemblance.direction),
-        "surprise": None if resemblance.surprise is None else [*resemblance.surprise],
-        "letters": None if resemblance.letters is None else [*resemblance.letters],
+        "surprise": _bounds_to_json(resemblance.surprise),
+        "letters": _bounds_to_json(resemblance.letters),
         "modes": {name: _direction_to_json(direction) for name, direction in resemblance.modes.items()},
     }
+
+
+def _bounds_to_json(bounds: tuple[float, float] | None) -> list[float] | None:
+    return None if bounds is None else list(bounds)
 
 
 def _direction_to_json(direction: Direction) -> dict[str, Any]:
