@@ -22,6 +22,7 @@ from traitbench.contract.samples import Sample
 from traitbench.contract.scores import Card, Comparison
 from traitbench.contract.traits import Trait, TraitList
 from traitbench.contract.versions import Version
+from traitbench.differences import verdict
 
 _BAR = "#3E86C4"
 _BEHIND = "rgba(128,128,128,.22)"
@@ -106,12 +107,13 @@ def _explanation(explanation: Explanation) -> str:
 
 def _comparison(comparison: Comparison) -> str:
     rows: list[Row] = [
-        (key, _bar(each.a), each.a, _bar(each.b), each.b, _signed(each.delta))
+        (key, _bar(each.a), each.a, _bar(each.b), each.b, _signed(each.delta), verdict(each.delta, each.certain))
         for key, each in comparison.per_trait.items()
     ]
     a, b = comparison.a.composite, comparison.b.composite
-    rows.append((_bold("Composite"), _bar(a), a, _bar(b), b, _signed(comparison.improvement)))
-    return _table(("trait", "", "a", "", "b", "change"), rows) + _small(comparison.a.metadata.version_id)
+    change = _signed(comparison.improvement), verdict(comparison.improvement, comparison.certain)
+    rows.append((_bold("Composite"), _bar(a), a, _bar(b), b, *change))
+    return _table(("trait", "", "a", "", "b", "change", ""), rows) + _small(comparison.a.metadata.version_id)
 
 
 def _trait(trait: Trait) -> str:

@@ -13,7 +13,8 @@ from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.quality import discovered_note
 from traitbench.app.widgets.common.unreadable import cannot_be_read
-from traitbench.app.widgets.score.card import draw_card, draw_pairs, draw_words, pairs
+from traitbench.app.widgets.score.card import draw_card, draw_pairs, draw_words
+from traitbench.app.widgets.score.differences import differences, draw_differences
 from traitbench.app.widgets.score.explanation import HELP, WHY, draw_reasons, explained, pick_text
 from traitbench.app.widgets.score.feedback import draw_feedback
 from traitbench.app.widgets.score.live import read_while_typing
@@ -35,12 +36,12 @@ from traitbench.contract.scores import Card, Comparison
 ACTIVE = "active"
 
 
-def scored_by_service(pinned: str, texts: list[str]) -> list[Card]:
+def scored_by_service(pinned: str, texts: list[str]) -> tuple[list[Card], Comparison | None]:
     """The cards from the service: a score call for one text, a comparison for two."""
     if len(texts) == 1:
-        return [client().scores.score(pinned, texts[0])]
+        return [client().scores.score(pinned, texts[0])], None
     both = client().scores.compare(pinned, *texts)
-    return [both.a, both.b]
+    return [both.a, both.b], both
 
 
 model = chosen_model()
@@ -105,6 +106,7 @@ with typing:
 chosen = active if picked == ACTIVE else picked
 texts = [text, against] if against.strip() else [text]
 cards: list[Card] = []
+comparison: Comparison | None = None
 
 with answer:
     if not numbers:
@@ -136,17 +138,20 @@ with answer:
     source, by_service, rehearsal = "", False, None
     try:
         if numbers:
-            cards = preview.score(version(model.handle, versions[numbers.index(chosen)]), texts)
+            scoring_version = version(model.handle, versions[numbers.index(chosen)])
+            cards = preview.score(scoring_version, texts)
+            comparison = preview.compare(scoring_version, *cards) if against.strip() else None
             source = f"Preview with {chosen}, updated as you type"
         elif rehearsal := rehearsed(model, traits):
             cards = preview.score_rehearsal(rehearsal, texts)
+            comparison = preview.compare_rehearsal(rehearsal, *cards) if against.strip() else None
             source = f"Rehearsal from {count(rehearsal.samples, 'sample')} (nothing is stored)"
     except preview.PreviewUnavailable as reason:
         st.caption(plain(str(reason)))
         source, by_service = f"Scored by the service with {chosen}", True
         if numbers:
             with attempt():
-                cards = scored_by_service(f"{model.handle}@{chosen}", texts)
+                cards, comparison = scored_by_service(f"{model.handle}@{chosen}", texts)
     if not cards:
         st.stop()
 
@@ -173,16 +178,16 @@ with answer:
 
 # ---- two texts -------------------------------------------------------------------------------------------------------
 
-if len(cards) == 2:
-    first, second = cards
-    comparison = Comparison.of(first, second)
-    rows = pairs(first, second, names)
+if comparison:
+    first, second = comparison.a, comparison.b
+    rows = differences(comparison, names)
     st.subheader("What changes with the second text", anchor=False)
     with st.container(horizontal=True):
         st.metric("Composite", f"{first.composite} → {second.composite}", width=160)
         st.metric("Change", signed(comparison.improvement), width=160)
         st.metric("Traits changed", f"{sum(pair.delta != 0 for pair in rows)} of {len(rows)}", width=160)
     draw_pairs(rows, ("Text", "Second text"), key="score.change", file_name=f"{model.handle}-two-texts")
+    draw_differences(comparison, names)
     if numbers and not by_service:
         draw_official_pair(model.handle, chosen, (text, against), comparison)
     with st.expander("Side by side as plain text", icon=":material/content_paste:"):

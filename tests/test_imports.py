@@ -29,9 +29,16 @@ VALUES = {
     "traitbench.states",
     "traitbench.prune",
     "traitbench.barchart",
+    "traitbench.differences",
     "traitbench.notebook",
 }
-OPEN_TO_ALL = {"traitbench.settings", "traitbench.barchart", "traitbench.logs", "traitbench.extras"}
+OPEN_TO_ALL = {
+    "traitbench.settings",
+    "traitbench.barchart",
+    "traitbench.differences",
+    "traitbench.logs",
+    "traitbench.extras",
+}
 PREVIEW = {"traitbench.scoring", "traitbench.encoders", "traitbench.generators", "numpy"}
 OUTSIDE = {"traitbench.client", "traitbench.contract", "traitbench.errors", "traitbench.prune", *OPEN_TO_ALL}
 DATABASE = {"sqlalchemy", "alembic", "psycopg", "ulid"}

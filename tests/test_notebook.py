@@ -157,7 +157,8 @@ COMPARISON = Comparison.model_validate(
         "a": card(warmth=40).model_dump(),
         "b": card(warmth=55).model_dump(),
         "improvement": -9,
-        "per_trait": {"warmth": {"a": 40, "b": 55, "delta": 15}},
+        "certain": False,
+        "per_trait": {"warmth": {"a": 40, "b": 55, "delta": 15, "certain": True}},
     }
 )
 BUNDLE = Bundle.model_validate(
@@ -255,7 +256,7 @@ def test_no_text_has_a_colour_of_its_own() -> None:
         ("reasons", ["+1.50 from the middle", "▲ 0.83", "▼ 0.83", "0.9", "characters 0 to 9", "characters 500 to 510"]),
         ("reasons without a text", ["characters 0 to 6"]),
         ("reasons on the scale of scores", ["+65.0 points from the middle", "+150.0 points"]),
-        ("comparison", ["warmth", "40", "55", "▲ +15", "▼ -9"]),
+        ("comparison", ["40", "55", "▲ +15", "b is higher (sure)", "▼ -9", "no sure difference"]),
         ("sample", ["#4", "warmth", "0.5", "authored"]),
         ("version", ["v3", "train", "2026-03-04 05:06", "20 samples", "0.912", "0.800 – 0.990", "–"]),
         ("bundle", ["no samples", "0 versions"]),

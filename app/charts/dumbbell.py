@@ -1,7 +1,7 @@
 """Two scores per row and the change between them: hollow circle before, filled diamond after.
 
 The colour of the connector and the sign in the right-hand column show the direction of a change, not whether it is
-better. The connector is dotted if one of the scores is uncertain.
+better. The connector is dotted if the change is not sure.
 """
 
 from collections.abc import Sequence
@@ -20,17 +20,26 @@ ORDERS: tuple[Order, ...] = ("change", "score", "name")
 
 @dataclass(frozen=True)
 class Pair:
-    """One row: a name, two scores from 0 to 100, and whether both are certain."""
+    """One row: a name, two scores from 0 to 100, and whether the change is sure; None if that is not known.
+
+    `doubt` is the word for a change that is not.
+    """
 
     name: str
     a: int
     b: int
-    sure: bool = True
+    sure: bool | None = True
+    doubt: str = "uncertain"
 
     @property
     def delta(self) -> int:
         """The change from a to b."""
         return self.b - self.a
+
+    @property
+    def note(self) -> str:
+        """The sign and size of the change, with the doubt if there is a change and it is not sure."""
+        return signed(self.delta) + (f", {self.doubt}" if self.delta and not self.sure else "")
 
 
 def ordered(pairs: Sequence[Pair], by: Order = "change") -> list[Pair]:
@@ -52,7 +61,7 @@ def figure(pairs: Sequence[Pair], labels: tuple[str, str], palette: Palette) -> 
 
 def alt(pairs: Sequence[Pair], labels: tuple[str, str]) -> str:
     """The alt text of the chart."""
-    rows = [f"{pair.name} {pair.a} to {pair.b} ({signed(pair.delta)})" for pair in pairs]
+    rows = [f"{pair.name} {pair.a} to {pair.b} ({pair.note})" for pair in pairs]
     return f"Change from {labels[0]} to {labels[1]}, scores from 0 to 100: " + "; ".join(rows) + "."
 
 
@@ -77,7 +86,7 @@ def signed(delta: int) -> str:
 
 
 def _add_connectors(drawn: go.Figure, pairs: Sequence[Pair], direction: int, colour: str, *, sure: bool) -> None:
-    rows = [(row, pair) for row, pair in enumerate(pairs) if pair.delta * direction > 0 and pair.sure is sure]
+    rows = [(row, pair) for row, pair in enumerate(pairs) if pair.delta * direction > 0 and bool(pair.sure) is sure]
     x, y = segments([pair.a for _, pair in rows], [pair.b for _, pair in rows], [row for row, _ in rows])
     drawn.add_scatter(
         x=x,
@@ -102,9 +111,8 @@ def _add_ends(drawn: go.Figure, pairs: Sequence[Pair], labels: tuple[str, str], 
             name=label,
             showlegend=False,
             marker={"symbol": symbol, "size": 12, "color": colours, "line": {"width": 2, "color": colours}},
-            customdata=[[as_is(pair.name), signed(pair.delta), "" if pair.sure else ", uncertain"] for pair in pairs],
-            hovertemplate=f"<b>%{{customdata[0]}}</b><br>{label}: %{{x}}<br>"
-            "Change: %{customdata[1]}%{customdata[2]}<extra></extra>",
+            customdata=[[as_is(pair.name), pair.note] for pair in pairs],
+            hovertemplate=f"<b>%{{customdata[0]}}</b><br>{label}: %{{x}}<br>Change: %{{customdata[1]}}<extra></extra>",
         )
         drawn.add_scatter(
             x=[None],
@@ -122,4 +130,4 @@ def _colour(pair: Pair, palette: Palette) -> str:
 
 
 def _note(pair: Pair) -> str:
-    return f"<b>{signed(pair.delta)}</b>" + ("" if pair.sure else "  uncertain")
+    return f"<b>{signed(pair.delta)}</b>" + (f"  {pair.doubt}" if pair.delta and not pair.sure else "")

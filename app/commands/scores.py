@@ -10,8 +10,9 @@ from traitbench.app.commands.asking import InputFile, as_json, connected, given_
 from traitbench.app.commands.batch import Form, Order, score_file
 from traitbench.app.commands.reasons import say_reasons
 from traitbench.app.commands.showing import say_json, say_text
-from traitbench.barchart import draw
+from traitbench.barchart import draw, draw_pair
 from traitbench.contract.batch import Mode
+from traitbench.differences import sentences
 
 
 @click.command()
@@ -85,7 +86,7 @@ def compare(
     traits: list[str] | None,
     as_json: bool,
 ) -> None:
-    """Score two texts, and show the change from A to B."""
+    """Score two texts, and show the change from A to B and whether it is sure."""
     files = (file_a, file_b)
     if len(texts) + sum(file is not None for file in files) != 2 or [*texts, *files].count("-") > 1:
         raise click.UsageError("Give two texts, as A and B or with --file-a and --file-b. One of them may be -.")
@@ -95,7 +96,8 @@ def compare(
         if as_json:
             say_json(client.scores.compare(handle, a, b, traits=traits))
         else:
-            say_text(client.scores.compare_chart(handle, a, b, traits=traits))
+            comparison = client.scores.compare(handle, a, b, traits=traits)
+            say_text("\n".join((draw_pair(comparison), "", *sentences(comparison, {}))))
 
 
 def _score(

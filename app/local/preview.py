@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import DEFAULT_EFFORT, Model
 from traitbench.contract.samples import Sample
-from traitbench.contract.scores import Card
+from traitbench.contract.scores import Card, Comparison
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.encoders import Encoder, EncoderUnavailable, Vectors
@@ -32,6 +32,7 @@ from traitbench.generators.labels import WORDS
 from traitbench.scoring import card as scoring
 from traitbench.scoring import size
 from traitbench.scoring.collect import collect, spelled, to_spell
+from traitbench.scoring.difference import certain
 from traitbench.scoring.explain import explain
 from traitbench.scoring.fit import EncoderIdentity, fit
 from traitbench.scoring.repeats import shorten
@@ -73,6 +74,11 @@ def score(version: Version, texts: Sequence[str], *, traits: Sequence[str] | Non
     return _cards(_snapshot_of(version), texts, f"v{version.version_no}", traits)
 
 
+def compare(version: Version, a: Card, b: Card) -> Comparison:
+    """Compare two cards of a version."""
+    return Comparison.of(a, b, certain(_snapshot_of(version), a.detail, b.detail))
+
+
 def rehearse(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> Rehearsal:
     """Fit the draft in memory as a training does, without traits that have no samples at a pole."""
     given = [trait for trait in traits if trait.kind == "extrinsic"]
@@ -88,6 +94,11 @@ def rehearse(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -
 def score_rehearsal(rehearsal: Rehearsal, texts: Sequence[str]) -> list[Card]:
     """Score texts by a rehearsal, as a version trained on the same samples would."""
     return _cards(rehearsal.snapshot, texts, "draft", None)
+
+
+def compare_rehearsal(rehearsal: Rehearsal, a: Card, b: Card) -> Comparison:
+    """Compare two cards of a rehearsal."""
+    return Comparison.of(a, b, certain(rehearsal.snapshot, a.detail, b.detail))
 
 
 def explain_rehearsal(rehearsal: Rehearsal, text: str) -> dict[str, Explanation]:

@@ -1,6 +1,6 @@
 """Scores on the wire (core/docs/contract.md, section 8)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -97,23 +97,47 @@ class CompareRequest(Received):
 
 
 class Delta(Returned):
-    """The scores of two texts on one trait; `delta` is b - a."""
+    """The scores of two texts on one trait; `delta` is b - a.
+
+    `certain` says whether the difference is larger than the noise of the scores: its sign is right at least 9 times in
+    10. It is null if the version cannot judge it, and on answers of older services.
+    """
 
     a: Points
     b: Points
     delta: Change
+    certain: bool | None = None
 
 
 class Comparison(Returned):
-    """The cards of two texts and the changes from a to b; `improvement` is the difference of the composites."""
+    """The cards of two texts and the changes from a to b; `improvement` is the difference of the composites.
+
+    `certain` says whether the improvement is: at least one trait certainly moved its way, and none moved the other way.
+    It is null if that of a trait is.
+    """
 
     a: Card
     b: Card
     improvement: Change
+    certain: bool | None = None
     per_trait: dict[str, Delta]
 
     @staticmethod
-    def of(a: Card, b: Card) -> "Comparison":
-        """Put two cards of the same traits side by side."""
-        deltas = {key: Delta(a=old, b=b.scores[key], delta=b.scores[key] - old) for key, old in a.scores.items()}
-        return Comparison(a=a, b=b, improvement=b.composite - a.composite, per_trait=deltas)
+    def of(a: Card, b: Card, certain: Mapping[str, bool | None]) -> "Comparison":
+        """Put two cards of the same traits side by side; `certain` says by trait whether the difference is."""
+        deltas = {
+            key: Delta(a=old, b=b.scores[key], delta=b.scores[key] - old, certain=certain[key])
+            for key, old in a.scores.items()
+        }
+        improvement = b.composite - a.composite
+        return Comparison(
+            a=a, b=b, improvement=improvement, certain=_certain(improvement, deltas.values()), per_trait=deltas
+        )
+
+
+def _certain(improvement: int, deltas: Collection[Delta]) -> bool | None:
+    """Whether a change of the composite is certain: a trait certainly moved the same way, and none the other way."""
+    if any(each.certain is None for each in deltas):
+        return None
+    same_way = [each.delta * improvement > 0 for each in deltas if each.delta]
+    return all(same_way) and improvement != 0 and any(each.certain for each in deltas)

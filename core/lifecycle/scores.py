@@ -11,6 +11,7 @@ from traitbench.lifecycle import access, explaining, extraction, feedback, rules
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.scoring import card
+from traitbench.scoring.difference import certain
 from traitbench.store.engine import reading
 
 
@@ -52,7 +53,7 @@ def compare(context: Context, caller: Caller, handle: str, body: CompareRequest,
     rules.require("use", served.model)
     texts = [extraction.text_of(context, content) for content in (body.a, body.b)]
     a, b = (_card(context, served, text, body.traits, request_id=request_id) for text in texts)
-    return Comparison.of(a, b)
+    return Comparison.of(a, b, certain(served.snapshot, a.detail, b.detail))
 
 
 def _card(

@@ -9,6 +9,10 @@ values come from fits to fewer samples than the final trait, so they count as fe
 Where the interval of the AUROC reaches down to 0.5, no score is sure: the poles may not differ at all.
 
 One standard error was chosen on seven sets of real texts with 2 to 256 samples a pole, see `core/docs/scoring.md`.
+
+The same regression says how far apart two scores must be. If exactly one of two texts belongs to the positive pole, the
+odds that it is the second one are exp(slope * difference of the logits). A difference is sure if that chance is high
+enough with the slope one standard error below its estimate. So two moderate scores on opposite sides always differ.
 """
 
 from dataclasses import dataclass
@@ -56,12 +60,14 @@ NOWHERE = Levels()
 class Certainty:
     """Where a trait's scores are sure, and where they would be if the samples were many (`likely`).
 
-    `limit` says why no score is sure; None if some are.
+    `limit` says why no score is sure; None if some are. Two scores surely differ if their logits are `difference` or
+    more apart; None if no two scores do.
     """
 
     proven: Levels = NOWHERE
     likely: Levels = NOWHERE
     limit: Reason | None = None
+    difference: float | None = None
 
     def at(self, points: int, most: Confidence) -> tuple[Confidence, Reason | None]:
         """The confidence of a score, at most `most`, and why it is not high."""
@@ -71,6 +77,12 @@ class Certainty:
         if sure == "high":
             return sure, None
         return sure, "overlap" if sure == weaker(self.likely.at(points), most) else "few_samples"
+
+    def differ(self, one: int, other: int) -> bool:
+        """Whether the text with the higher one of two scores is surely the more positive one."""
+        if self.limit is not None or self.difference is None:
+            return False
+        return abs(float(_LOGITS[one] - _LOGITS[other])) >= self.difference
 
 
 def weaker(one: Confidence, other: Confidence) -> Confidence:
@@ -105,7 +117,8 @@ def certainty(
     likely = _levels(logits, np.zeros(len(logits)))
     if likely == NOWHERE:
         return Certainty(limit="not_separable")
-    return Certainty(_levels(logits, _STANDARD_ERRORS * errors), likely)
+    slope = float(mean[0] - _STANDARD_ERRORS * np.sqrt(covariance[0, 0]))
+    return Certainty(_levels(logits, _STANDARD_ERRORS * errors), likely, difference=_difference(slope))
 
 
 def _posterior(values: Floats, targets: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -122,6 +135,14 @@ def _posterior(values: Floats, targets: Floats, weights: Floats) -> tuple[Floats
         if np.abs(step).max() < _CONVERGED:
             break
     return mean, np.linalg.inv(hessian)
+
+
+def _difference(slope: float) -> float | None:
+    """The least difference of two logits that is sure with this slope; None if it does not fit on the scale."""
+    if slope <= 0:
+        return None
+    needed = float(np.float32(logit(_HIGH) / slope))
+    return needed if needed <= _LOGITS[-1] - _LOGITS[0] else None
 
 
 def _levels(logits: Floats, errors: Floats) -> Levels:

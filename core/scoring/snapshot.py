@@ -340,7 +340,10 @@ def _certainty(values: Mapping[str, Any]) -> Certainty:
     limit = values["limit"]
     if limit is not None and limit not in get_args(Reason):
         raise SnapshotInvalid(f"The snapshot is damaged: unknown limit {limit!r}.")
-    return Certainty(_levels(values["proven"]), _levels(values["likely"]), limit)
+    difference = None if values["difference"] is None else _number(values, "difference")
+    if difference is not None and difference <= 0:
+        raise SnapshotInvalid("The snapshot is damaged: difference must be positive.")
+    return Certainty(_levels(values["proven"]), _levels(values["likely"]), limit, difference)
 
 
 def _levels(values: Mapping[str, Any]) -> Levels:

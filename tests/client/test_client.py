@@ -217,6 +217,8 @@ def test_two_texts_are_compared_as_cards_and_as_a_chart(trained: Trained) -> Non
     compared = trained.client.scores.compare(f"{trained.handle}@v1", COLD[0], WARM[0], traits=["Warmth"])
     assert compared.a.scores == trained.client.scores.score(trained.handle, COLD[0]).scores
     assert compared.per_trait["warmth"].delta == compared.b.scores["warmth"] - compared.a.scores["warmth"] > 0
+    assert compared.certain is compared.per_trait["warmth"].certain is True
+    assert trained.client.scores.compare(trained.handle, COLD[0], COLD[0]).certain is False
     chart = trained.client.scores.compare_chart(trained.handle, COLD[0], WARM[0])
     assert "warmth" in chart
     assert "█" in chart

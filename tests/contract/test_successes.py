@@ -1,12 +1,16 @@
 """Success codes and headers (core/docs/contract.md, sections 1 and 5), and what an answer's media type is."""
 
+import copy
 import math
 from typing import Any
+
+import pytest
 
 from tests.contract.stage import StateFixtures
 from tests.contract.world import World
 from traitbench.barchart import draw, draw_pair
 from traitbench.contract.scores import Card, Comparison
+from traitbench.scoring.snapshot import Snapshot, param_hash
 
 
 def test_the_codes_along_the_life_of_a_model(world: World) -> None:
@@ -97,8 +101,33 @@ def test_a_pair_compared_is_two_cards_of_one_request(world: World) -> None:
         card["metadata"]["request_id"] = answer.headers["x-request-id"]
         assert answer.body[name] == card
     a, b = (answer.body[name]["scores"]["tone"] for name in "ab")
-    assert answer.body["per_trait"] == {"tone": {"a": a, "b": b, "delta": b - a}}
+    certain = answer.body["certain"]
+    assert answer.body["per_trait"] == {"tone": {"a": a, "b": b, "delta": b - a, "certain": certain}}
     assert answer.body["improvement"] == b - a > 0
+    assert certain is False, "few samples make no difference certain"
+
+
+@pytest.mark.parametrize(
+    ("least", "verdict"), [(0.01, True), (9.0, False), (None, False), ("unmeasured", None)], ids=str
+)
+def test_a_difference_is_certain_if_it_is_larger_than_the_version_needs(
+    world: World, least: float | str | None, verdict: bool | None
+) -> None:
+    handle = f"mine.difference-{str(least).replace('.', '-').lower()}"
+    bundle = copy.deepcopy(world.bundles["ready"])
+    [version] = bundle["versions"]
+    for axis in version["snapshot"]["traits"]:
+        # Without samples by the dozen nothing is certain, so the version is given what many samples would prove.
+        axis["certainty"] |= {"limit": None, "difference": least}
+        if verdict is None:
+            del axis["certainty"]
+    version["param_hash"] = param_hash(Snapshot.from_json(version["snapshot"]))
+    world.bring_in(handle, bundle)
+    pair = {"a": "A pain to read", "b": "A joy to read"}
+    answer = world.call("POST", f"/v1/models/{handle}/compare", json=pair).body
+    assert (answer["per_trait"]["tone"]["certain"], answer["certain"]) == (verdict, verdict)
+    same = world.call("POST", f"/v1/models/{handle}/compare", json={**pair, "b": pair["a"]}).body
+    assert same["certain"] is (None if verdict is None else False)
 
 
 def test_a_pair_drawn_is_the_pair_sent(world: World) -> None:

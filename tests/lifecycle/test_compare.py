@@ -45,12 +45,15 @@ def test_what_changes_is_counted_from_the_first_to_the_second(working: Context, 
     }
     assert all(delta.delta == delta.b - delta.a for delta in compared.per_trait.values())
     assert compared.per_trait["warmth"].delta > 0 > compared.per_trait["coldness"].delta
+    assert {delta.certain for delta in compared.per_trait.values()} == {True}
+    assert compared.certain is False, "one trait rises and the other one falls"
 
 
 def test_a_text_compared_with_itself_changes_nothing(working: Context, toned: str) -> None:
     compared = _compare(working, toned, b=A)
     assert compared.a == compared.b
     assert (compared.improvement, {delta.delta for delta in compared.per_trait.values()}) == (0, {0})
+    assert {compared.certain, *(delta.certain for delta in compared.per_trait.values())} == {False}
 
 
 def test_only_the_traits_asked_for_are_compared(working: Context, toned: str) -> None:

@@ -75,6 +75,15 @@ def test_two_texts_show_the_change_per_trait(workbench: Workbench, trained: Trai
     at.toggle(key="score.change.as_table").set_value(True).run()
     row = at.dataframe[0].value.iloc[0].to_dict()
     assert (row["Trait"], row["Text"], row["Second text"], row["Change"]) == ("Warmth", a, b, b - a)
+    assert row["Sure"] is trained.client.scores.compare(trained.handle, UNKIND, KIND).certain is True
+    assert "- The second text is higher (sure): **Warmth**." in words(at)
+
+
+def test_a_difference_that_is_noise_is_not_called_higher(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("score", model=trained.handle, text=UNKIND, against=UNKIND + "!")
+    assert trained.client.scores.compare(trained.handle, UNKIND, UNKIND + "!").certain is False
+    assert "- No sure difference: **Warmth**." in words(at)
+    assert "higher" not in words(at)
 
 
 def test_two_texts_are_compared_by_the_service_on_request(workbench: Workbench, trained: Trained) -> None:
@@ -97,6 +106,7 @@ def test_with_a_scoring_key_the_service_compares(
     at = scorer.open("score", model=trained.handle, text=UNKIND, against=KIND)
     assert "Scored by the service with v1" in words(at)
     assert at.metric[1].value.startswith(str(trained.client.scores.score(trained.handle, UNKIND).composite))
+    assert "- The second text is higher (sure): **Warmth**." in words(at)
 
 
 def test_an_address_is_not_scored_as_a_text_and_stays_when_it_cannot_be_read(

@@ -162,6 +162,10 @@ def test_a_damaged_resemblance_is_refused(damage: dict[str, object]) -> None:
         {"proven": {"high": [40, 60], "moderate": [30, 70]}},
         {"likely": {"high": [-2, 80], "moderate": [30, 70]}},
         {"likely": {"high": [20, 80, 90], "moderate": [30, 70]}},
+        {"difference": 0},
+        {"difference": -1.5},
+        {"difference": "2"},
+        {"difference": float("nan")},
     ],
 )
 def test_a_damaged_certainty_is_refused(damage: dict[str, object]) -> None:

@@ -61,7 +61,24 @@ def test_the_column_on_the_right_says_what_is_uncertain() -> None:
 
 
 def test_the_chart_in_words_says_every_change() -> None:
-    assert "Clarity 50 to 84 (▲ +34)" in dumbbell.alt(PAIRS, LABELS)
+    assert "Clarity 50 to 84 (▲ +34); Evidence 40 to 52 (▲ +12, uncertain)" in dumbbell.alt(PAIRS, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("pair", "note", "dash"),
+    [
+        (Pair("x", 40, 52, sure=True, doubt="not sure"), "<b>▲ +12</b>", "solid"),
+        (Pair("x", 40, 52, sure=False, doubt="not sure"), "<b>▲ +12</b>  not sure", "dot"),
+        (Pair("x", 40, 52, sure=None, doubt="not known if sure"), "<b>▲ +12</b>  not known if sure", "dot"),
+        (Pair("x", 40, 40, sure=False, doubt="not sure"), "<b>=</b>", None),
+    ],
+)
+def test_a_doubt_has_its_own_words_and_a_score_that_stays_has_none(pair: Pair, note: str, dash: str | None) -> None:
+    figure = dumbbell.figure([pair], LABELS, PALETTE)
+    assert [annotation.text for annotation in figure.layout.annotations] == [note]
+    drawn = [style for (_, style), x in connectors(figure).items() if x]
+    assert drawn == ([dash] if dash else [])
+    assert dumbbell.table([pair], LABELS)["Sure"].tolist() == [pair.sure]
 
 
 def test_the_table_names_its_columns_after_the_two_sides() -> None:

@@ -277,7 +277,9 @@ def test_two_texts_are_compared(ask: Ask, trained: Trained, tmp_path: Path) -> N
     file = tmp_path / "cold.txt"
     file.write_text(COLD[0])
     _, chart, _ = ask("compare", trained.handle, "--file-a", str(file), "-", stdin=WARM[0])
-    assert chart == trained.client.scores.compare_chart(trained.handle, COLD[0], WARM[0]).rstrip("\n") + "\n"
+    drawn = trained.client.scores.compare_chart(trained.handle, COLD[0], WARM[0]).rstrip("\n")
+    assert chart == f"{drawn}\n\nB is higher (sure): warmth.\n"
+    assert "\n\nNo sure difference: warmth.\n" in ask("compare", trained.handle, COLD[0], COLD[1])[1]
     _, out, _ = ask("compare", f"{trained.handle}@v1", COLD[0], WARM[0], "--json")
     assert json.loads(out)["per_trait"]["warmth"]["delta"] > 0
 
