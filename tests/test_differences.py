@@ -20,8 +20,9 @@ def card(scores: Mapping[str, int]) -> Card:
 
 def compared(**moves: tuple[int, int, bool | None]) -> Comparison:
     """A comparison by the scores of a and b and their certainty, by trait."""
-    a, b = (card({key: move[at] for key, move in moves.items()}) for at in (0, 1))
-    return Comparison.of(a, b, {key: move[2] for key, move in moves.items()})
+    a = card({key: first for key, (first, _, _) in moves.items()})
+    b = card({key: second for key, (_, second, _) in moves.items()})
+    return Comparison.of(a, b, {key: certain for key, (_, _, certain) in moves.items()})
 
 
 @pytest.mark.parametrize(

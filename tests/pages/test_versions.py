@@ -244,7 +244,7 @@ def test_the_comparison_says_how_both_were_made_and_what_came_of_it(workbench: W
     at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
     assert "**v1**  First training" in words(at)
     assert "**v2**  Refit" in words(at)
-    assert "v2 was measured on 10 samples fewer" in words(at)
+    assert "v2 was measured with 10 fewer samples, so the figures are not directly comparable." in words(at)
 
 
 def test_every_figure_of_both_stands_side_by_side_with_its_change(workbench: Workbench, twice: Trained) -> None:

@@ -33,10 +33,11 @@ def draw_quality(
             key=key,
             file_name=file_name,
         )
-        overlap = " If intervals overlap, the difference may be chance." if len(figures) > 1 else ""
+        chance = " If one AUROC is inside the interval of the other, the difference may be chance."
+        note = chance if len(figures) > 1 else ""
         st.caption(
             "AUROC: how often a positive sample scores above a negative one (0.5 is chance, 1 is perfect). Lines: 95 % "
-            f"intervals. Each sample is scored by a fit that did not use it.{overlap} {measured_on(figures[-1])}"
+            f"intervals. Each sample is scored by a fit that did not use it.{note} {measured_on(figures[-1])}"
         )
     _draw_missing(figures[-1], traits)
     discovered_note(traits)
