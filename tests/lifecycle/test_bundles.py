@@ -182,8 +182,8 @@ def _rehashed(**changes: Any) -> Callable[[Json], None]:
 
     def change(content: Json) -> None:
         version = content["versions"][0]
-        others = {name: value for name, value in version["snapshot"].items() if name != "resemblance"}
-        snapshot = Snapshot.from_json({**others, **changes})
+        version["snapshot"].pop("resemblance", None)  # it has the encoder's dimension, which may change
+        snapshot = Snapshot.from_json({**version["snapshot"], **changes})
         version["snapshot"], version["param_hash"] = snapshot.to_json(), param_hash(snapshot)
 
     return change
