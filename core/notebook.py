@@ -12,10 +12,11 @@ from typing import Any
 
 from traitbench.barchart import DOTS
 from traitbench.contract.bundles import Bundle
+from traitbench.contract.confidence import why_not_high, why_short
 from traitbench.contract.explanations import Explanation, Neighbour, Part, Piece
 from traitbench.contract.extracts import Extracted
 from traitbench.contract.fields import Wire
-from traitbench.contract.metrics import Interval
+from traitbench.contract.metrics import Interval, TraitMetrics
 from traitbench.contract.models import LastOperation, Model
 from traitbench.contract.page import Page
 from traitbench.contract.samples import Sample
@@ -69,15 +70,19 @@ def _model(model: Model) -> str:
 
 def _card(card: Card) -> str:
     rows: list[Row] = [
-        (key, _bar(trait.score), trait.score, DOTS[trait.confidence], trait.label or "", _or_dash(trait.headroom))
+        (
+            *(key, _bar(trait.score), trait.score, DOTS[trait.confidence], why_short(trait)),
+            *(trait.label or "", _or_dash(trait.headroom)),
+        )
         for key, trait in card.detail.items()
     ]
     if len(rows) > 1:
-        total = (card.composite, DOTS[card.confidence], "", _or_dash(card.headroom))
+        total = (card.composite, DOTS[card.confidence], "", "", _or_dash(card.headroom))
         rows.append((_bold("Composite"), _bar(card.composite), *total))
     about = [card.metadata.version_id, _count(card.input_tokens, "token")]
     about += [f"feedback stored as {', '.join(map(str, card.metadata.sample_ids))}"] if card.metadata.sample_ids else []
-    table = _table(("trait", "", "score", "confidence", "tier", "to next tier"), rows) + _small(" · ".join(about))
+    table = _table(("trait", "", "score", "confidence", "why not high", "tier", "to next tier"), rows)
+    table += _small(" · ".join(about))
     reasons = (card.explanation or {}).items()
     return table + "".join(_line(_bold(key), card.scores.get(key, "")) + _explanation(each) for key, each in reasons)
 
@@ -134,12 +139,21 @@ def _version(version: Version) -> str:
     rows: list[Row] = [
         (
             *(key, _figure(each.auroc), _interval(each.auroc_interval), _figure(each.brier)),
-            *(_figure(each.calibration_error), each.measured_on or ""),
+            *(_figure(each.calibration_error), _high_confidence(each), each.measured_on or ""),
         )
         for key, each in islice(version.metrics.traits.items(), _MOST_ROWS)
     ]
-    heads = ("trait", "AUROC", "95 %", "Brier", "calibration error", "measured on")
+    heads = ("trait", "AUROC", "95 %", "Brier", "calibration error", "high confidence", "measured on")
     return title + facts + (_table(heads, rows) if rows else "")
+
+
+def _unsure(comparison: Comparison) -> str:
+    """Why the confidence of scores is not high, one line for each text and reason."""
+    return "".join(
+        _small(f"{side}, {', '.join(keys)}: {level} confidence. {reason}")
+        for side, card in (("a", comparison.a), ("b", comparison.b))
+        for (level, reason), keys in why_not_high(card).items()
+    )
 
 
 def _extracted(extracted: Extracted) -> str:
@@ -164,7 +178,7 @@ _DRAWINGS: Mapping[type[Wire], Callable[[Any], str]] = {
     Model: _model,
     Card: _card,
     Explanation: _explanation,
-    Comparison: _comparison,
+    Comparison: lambda answer: _comparison(answer) + _unsure(answer),
     Trait: _trait,
     TraitList: lambda answer: listing(answer.traits),
     Sample: _sample,
@@ -296,6 +310,14 @@ def _figure(value: float | None) -> str:
 
 def _interval(ends: Interval | None) -> str:
     return f"{_figure(ends[0])} – {_figure(ends[1])}" if ends else ""
+
+
+def _high_confidence(figures: TraitMetrics) -> str:
+    """How many of the held-out samples have high confidence, and how many of these are right."""
+    known = figures.confidence or {}
+    whole = sum(each.samples for each in known.values())
+    high = known.get("high")
+    return f"{high.samples} of {whole}, {high.right} right" if high and whole else ""
 
 
 def _amount(value: float, explanation: Explanation) -> str:

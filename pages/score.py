@@ -9,6 +9,7 @@ from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client, version
 from traitbench.app.shell.text import count, is_address, plain
+from traitbench.app.widgets.common.confidence import draw_trained_before
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.quality import discovered_note
@@ -30,6 +31,7 @@ from traitbench.app.widgets.score.texts import (
     offer_text,
     restore_texts,
 )
+from traitbench.app.widgets.score.unsure import draw_unsure
 from traitbench.app.widgets.train.learning import draw_learning
 from traitbench.contract.scores import Card, Comparison
 
@@ -156,6 +158,8 @@ with answer:
         st.stop()
 
     st.badge(source, icon=":material/visibility:", color="gray")
+    if numbers:
+        draw_trained_before(model, versions[numbers.index(chosen)])
     draw_card(cards[0], names, key="score.card", file_name=f"{model.handle}-scores")
     draw_words(cards[0], names)
     discovered_note(traits)
@@ -186,6 +190,7 @@ if comparison:
         st.metric("Composite", f"{first.composite} → {second.composite}", width=160)
         st.metric("Change", signed(comparison.improvement), width=160)
         st.metric("Traits changed", f"{sum(pair.delta != 0 for pair in rows)} of {len(rows)}", width=160)
+    draw_unsure((("Text", first), ("Second text", second)), names)
     draw_pairs(rows, ("Text", "Second text"), key="score.change", file_name=f"{model.handle}-two-texts")
     draw_differences(comparison, names)
     if numbers and not by_service:

@@ -9,6 +9,7 @@ from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import ago, count, plain
+from traitbench.app.widgets.common.confidence import draw_confidence
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.quality import discovered_note, draw_quality
@@ -84,6 +85,15 @@ if model.state == "ready":
     st.markdown("**How well each trait separates its poles**")
     figures = [series(each, names) for each in (before, version) if each]
     draw_quality(figures, traits, key="train.figures", file_name=f"{model.handle}-{label(version)}-figures")
+    st.markdown("**How sure its scores are**")
+    draw_confidence(
+        model,
+        version,
+        names,
+        key="train.confidence",
+        file_name=f"{model.handle}-{label(version)}-confidence",
+        can_link=False,
+    )
     draw_gained(model, traits, version)
     draw_retune(model, traits, versions, waiting(model, traits, versions[0]))
     with st.container(border=True, key="train.nothing"):

@@ -25,6 +25,7 @@ from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client, version
 from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.common.confidence import draw_confidence, draw_trained_before
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.modes import draw_modes, modes_of, speeds
@@ -119,6 +120,8 @@ if view == "All":
     discovered_note(traits)
     with st.container(horizontal=True, horizontal_alignment="right"):
         download_table(table, key="versions.list", file_name=f"{model.handle}-versions")
+    if active in by_label:
+        draw_trained_before(model, by_label[active])
     draw_keeping(model, versions)
 
 # ---- one version in detail -------------------------------------------------------------------------------------------
@@ -165,6 +168,8 @@ if view == "Details":
     )
     by_trait = shown.metrics.traits
     stem = f"{model.handle}-{label(shown)}"
+    st.subheader("How sure its scores are", anchor=False)
+    draw_confidence(model, shown, names, key="versions.confidence", file_name=f"{stem}-confidence")
     if by_trait:
         st.subheader("Trait by trait", anchor=False)
         key = pick_trait({key: names.get(key, key) for key in by_trait})

@@ -31,6 +31,7 @@ def trait_score(score: int) -> dict[str, Any]:
         "score": score,
         "label": "Solid",
         "confidence": "moderate",
+        "confidence_reason": "overlap",
         "band": [40, 60],
         "headroom": 7,
         "breaks": {"developing": 30, "solid": 50, "strong": 70},
@@ -150,7 +151,15 @@ def version(metrics: dict[str, Any], tag: str = "best") -> Version:
 
 MEASURED = {
     "auroc": 0.91,
-    "traits": {"warmth": {"auroc": 0.912, "auroc_interval": [0.8, 0.99], "brier": None, "measured_on": EVIL}},
+    "traits": {
+        "warmth": {
+            "auroc": 0.912,
+            "auroc_interval": [0.8, 0.99],
+            "brier": None,
+            "measured_on": EVIL,
+            "confidence": {"high": {"samples": 12, "right": 11}, "low": {"samples": 8, "right": 5}},
+        }
+    },
 }
 COMPARISON = Comparison.model_validate(
     {
@@ -251,14 +260,44 @@ def test_no_text_has_a_colour_of_its_own() -> None:
     ("answer", "words"),
     [
         ("model", ["a.b", "ready, v3", "#best", "discover failed", "depth 1"]),
-        ("card", ["warmth", "77", "●●○", "Solid", "Composite", "61", "●○○", "v3 · 12 tokens", "stored as 8, 9"]),
+        (
+            "card",
+            [
+                "why not high",
+                "both poles score like this",
+                "warmth",
+                "77",
+                "●●○",
+                "Solid",
+                "Composite",
+                "61",
+                "●○○",
+                "v3 · 12 tokens",
+                "stored as 8, 9",
+            ],
+        ),
         ("card with reasons", ["77", "+1.50", "0.83", "12"]),
         ("reasons", ["+1.50 from the middle", "▲ 0.83", "▼ 0.83", "0.9", "characters 0 to 9", "characters 500 to 510"]),
         ("reasons without a text", ["characters 0 to 6"]),
         ("reasons on the scale of scores", ["+65.0 points from the middle", "+150.0 points"]),
-        ("comparison", ["40", "55", "▲ +15", "b is higher (sure)", "▼ -9", "no sure difference"]),
+        (
+            "comparison",
+            [
+                "b, warmth: moderate confidence. Samples of both poles score like this.",
+                "warmth",
+                "40",
+                "55",
+                "▲ +15",
+                "b is higher (sure)",
+                "▼ -9",
+                "no sure difference",
+            ],
+        ),
         ("sample", ["#4", "warmth", "0.5", "authored"]),
-        ("version", ["v3", "train", "2026-03-04 05:06", "20 samples", "0.912", "0.800 – 0.990", "–"]),
+        (
+            "version",
+            ["12 of 20, 11 right", "v3", "train", "2026-03-04 05:06", "20 samples", "0.912", "0.800 – 0.990", "–"],
+        ),
         ("bundle", ["no samples", "0 versions"]),
     ],
 )

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from traitbench.app.charts.rows import as_is, lay_out, segments
 from traitbench.app.shell.theme import NO_TIER, TIERS, Palette, TierSign
 from traitbench.barchart import DOTS
+from traitbench.contract.confidence import why, why_short
 from traitbench.contract.scores import TraitScore
 
 _STEPS = (0.07, 0.13, 0.19, 0.26)
@@ -34,7 +35,7 @@ def figure(detail: Mapping[str, TraitScore], names: Mapping[str, str], palette: 
 
 def alt(detail: Mapping[str, TraitScore], names: Mapping[str, str]) -> str:
     """The alt text of the chart."""
-    rows = [f"{names.get(key, key)} {_in_words(trait)}" for key, trait in detail.items()]
+    rows = [f"{names.get(key, key)} {_in_words(trait, why_short(trait))}" for key, trait in detail.items()]
     return f"Bar chart of {len(rows)} trait scores from 0 to 100: " + "; ".join(rows) + "."
 
 
@@ -47,6 +48,7 @@ def table(detail: Mapping[str, TraitScore], names: Mapping[str, str]) -> pd.Data
                 "Score": trait.score,
                 "Tier": trait.label,
                 "Confidence": trait.confidence,
+                "Why not high": why_short(trait) or None,
                 "Band low": trait.band[0],
                 "Band high": trait.band[1],
                 "To next tier": trait.headroom,
@@ -114,14 +116,17 @@ def _note(trait: TraitScore) -> str:
     return f"<b>{score}</b>  {DOTS[trait.confidence]}  {trait.label or 'uncertain'}"
 
 
-def _in_words(trait: TraitScore) -> str:
+def _in_words(trait: TraitScore, reason: str = "") -> str:
     tier = f"{trait.label}, {trait.confidence} confidence" if trait.label else "uncertain, low confidence, no tier"
-    return f"{trait.score} ({tier})"
+    return f"{trait.score} ({tier}{': ' if reason else ''}{reason})"
 
 
 def _hint(trait: TraitScore) -> str:
     breaks = trait.breaks
-    return (
-        f"{_in_words(trait)}<br>Middle half of the samples at the nearer pole: {trait.band[0]} to {trait.band[1]}<br>"
-        f"Developing from {breaks.developing}, Solid from {breaks.solid}, Strong from {breaks.strong}"
+    lines = (
+        _in_words(trait),
+        why(trait),
+        f"Middle half of the samples at the nearer pole: {trait.band[0]} to {trait.band[1]}",
+        f"Developing from {breaks.developing}, Solid from {breaks.solid}, Strong from {breaks.strong}",
     )
+    return "<br>".join(filter(None, lines))

@@ -12,6 +12,8 @@ from traitbench.app.commands.reasons import say_reasons
 from traitbench.app.commands.showing import say_json, say_text
 from traitbench.barchart import draw, draw_pair
 from traitbench.contract.batch import Mode
+from traitbench.contract.confidence import why_not_high
+from traitbench.contract.scores import Card
 from traitbench.differences import sentences
 
 
@@ -98,6 +100,8 @@ def compare(
         else:
             comparison = client.scores.compare(handle, a, b, traits=traits)
             say_text("\n".join((draw_pair(comparison), "", *sentences(comparison, {}))))
+            _say_why(comparison.a, "a: ")
+            _say_why(comparison.b, "b: ")
 
 
 def _score(
@@ -110,10 +114,17 @@ def _score(
         say_json(card)
         return
     say_text(draw(card))
+    _say_why(card)
     say_reasons(card, text)
     if card.metadata.sample_ids:
         ids = ", ".join(map(str, card.metadata.sample_ids))
         click.echo(f"The feedback is stored as {ids}, for the next retraining.", err=True)
+
+
+def _say_why(card: Card, begin: str = "") -> None:
+    """Say on stderr why the confidence of traits is not high, as stdout has only the chart."""
+    for (level, reason), keys in why_not_high(card).items():
+        click.echo(f"{begin}{', '.join(keys)}: {level} confidence. {reason}".rstrip(), err=True)
 
 
 def _feedback(option: str) -> tuple[str, float | str]:

@@ -4,6 +4,7 @@ import click
 
 from traitbench.app.commands.asking import as_json, connected
 from traitbench.app.commands.showing import say, say_fields, say_json, say_lines, say_table, say_unreadable
+from traitbench.contract.confidence import MEASURED_BEFORE, REASONS
 from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.names import parse_version
 from traitbench.contract.page import LARGEST_PAGE
@@ -106,6 +107,17 @@ def _say(version: Version) -> None:
             ("TRAIT", "AUROC", "95 %", "BRIER", "CALIBRATION", "MEASURED ON"),
             [(key, *_figures(each)) for key, each in version.metrics.traits.items()],
         )
+        _say_confidence(version)
+
+
+def _say_confidence(version: Version) -> None:
+    """Say on stderr which traits are never sure, or that the version is too old to know."""
+    traits = version.metrics.traits
+    if any(each.from_quartiles for each in traits.values()):
+        click.echo(f"v{version.version_no} {MEASURED_BEFORE} Refit the model to measure it.", err=True)
+    for key, each in traits.items():
+        if each.confidence_reason:
+            click.echo(f"{key}: low confidence for every text. {REASONS[each.confidence_reason].trait}", err=True)
 
 
 def _figures(trait: TraitMetrics) -> tuple[str, ...]:

@@ -8,11 +8,11 @@ import pandas as pd
 
 from traitbench.app.charts.histogram import Histogram, binned
 from traitbench.app.files.exporting import csv_file, jsonl_file, parquet_file
-from traitbench.app.jobs.batches import CONFIDENCES, NONE, TIERS, Job
+from traitbench.app.jobs.batches import CONFIDENCES, NONE, REASONS, TIERS, Job
 from traitbench.app.jobs.batching import Shape, columns_out
 
 Order = Literal["As in the file", "Lowest first", "Highest first"]
-Show = Literal["All", "Low confidence", "Not scored"]
+Show = Literal["All", "Low confidence", "Unlike the samples", "Not scored"]
 
 LINE, TEXT, COMPOSITE, CONFIDENCE, ERROR = "line", "text", "composite", "confidence", "error"
 
@@ -32,6 +32,11 @@ def sure_of(key: str) -> str:
     return f"confidence of {key}"
 
 
+def why_of(key: str) -> str:
+    """Return the name of the column with why a trait's confidences are not high."""
+    return f"confidence reason of {key}"
+
+
 def other(column: str) -> str:
     """Return the name of the result column that holds a column of the input."""
     return f"in {column}"
@@ -47,6 +52,7 @@ def frame_of(job: Job) -> pd.DataFrame:
         columns[score_of(key)] = _figures(trait.scores[:done])
         columns[tier_of(key)] = _words(trait.tiers[:done], [tier or "uncertain" for tier in TIERS])
         columns[sure_of(key)] = _words(trait.confidences[:done], CONFIDENCES)
+        columns[why_of(key)] = _words(trait.reasons[:done], REASONS)
     for place, name in enumerate(job.other_columns):
         columns[other(name)] = pd.Series([cells[place] for cells in job.others[:done]], dtype="str")
     errors = [job.errors.get(row, "") for row in range(done)] if job.failed else [""] * done
@@ -59,6 +65,7 @@ def arranged(frame: pd.DataFrame, *, show: Show, order: Order, by: str) -> pd.Da
     kinds: Mapping[Show, Callable[[], pd.Series]] = {
         "All": lambda: pd.Series(True, frame.index),
         "Low confidence": lambda: frame[CONFIDENCE] == "low",
+        "Unlike the samples": lambda: _unlike(frame),
         "Not scored": lambda: frame[COMPOSITE].isna(),
     }
     rows = frame[kinds[show]()]
@@ -96,14 +103,16 @@ def as_parquet(frame: pd.DataFrame, job: Job) -> bytes:
 
 
 def _names(job: Job) -> list[str]:
-    """Return the column names of the command line's output, plus tier and confidence after each trait."""
-    keys = [name for key in job.traits for name in (key, f"{key} tier", f"{key} confidence")]
+    """Return the column names of the command line's output, plus tier, confidence and its reason after each trait."""
+    keys = [
+        name for key in job.traits for name in (key, f"{key} tier", f"{key} confidence", f"{key} confidence reason")
+    ]
     return columns_out(Shape(job.columns, keys))
 
 
 def _columns(frame: pd.DataFrame, job: Job) -> pd.DataFrame:
     came_in = [TEXT if column == job.column else other(column) for column in job.columns]
-    of_traits = [name for key in job.traits for name in (score_of(key), tier_of(key), sure_of(key))]
+    of_traits = [name for key in job.traits for name in (score_of(key), tier_of(key), sure_of(key), why_of(key))]
     ours = frame.assign(version=job.version)
     return ours[[*came_in, LINE, *of_traits, COMPOSITE, CONFIDENCE, "version", ERROR]]
 
@@ -114,6 +123,12 @@ def _rows(frame: pd.DataFrame, job: Job) -> Sequence[tuple[object, ...]]:
         for _, column in _columns(frame, job).items()
     ]
     return list(zip(*columns, strict=True))
+
+
+def _unlike(frame: pd.DataFrame) -> pd.Series:
+    """Whether each text is unlike the samples. If it is, every trait says so."""
+    columns = [name for name in frame.columns if str(name).startswith(why_of(""))]
+    return frame[columns[0]] == "unlike_samples" if columns else pd.Series(False, frame.index)
 
 
 def _figures(values: Sequence[int]) -> pd.Series:

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from traitbench.app.access.people import OPERATOR
 from traitbench.app.files.tables import Source, Unreadable
@@ -22,7 +22,7 @@ from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 from traitbench.contract.batch import ScoredLine
 from traitbench.contract.names import unpin
-from traitbench.contract.scores import Breaks, Confidence, Tier
+from traitbench.contract.scores import Breaks, Confidence, ConfidenceReason, Tier, TraitScore
 from traitbench.errors import InternalError, TraitbenchError
 
 State = Literal["running", "done", "stopped", "failed"]
@@ -34,8 +34,9 @@ MOST_RUNNING = 3
 
 TIERS: tuple[Tier | None, ...] = (None, "Weak", "Developing", "Solid", "Strong")
 CONFIDENCES: tuple[Confidence, ...] = ("low", "moderate", "high")
+REASONS: tuple[ConfidenceReason, ...] = get_args(ConfidenceReason)
 NONE = -1
-"""The placeholder in a row without a score."""
+"""The placeholder in a row without a score, and of a reason that there is none."""
 
 FORGOTTEN_AFTER, PURGED_AFTER = 6 * 3_600.0, 15 * 60.0
 """Seconds after which a batch that is not viewed is discarded; the second applies to zero data retention."""
@@ -51,7 +52,7 @@ class TraitColumn:
     """The scores of one trait, stored compactly: one byte per row and column."""
 
     def __init__(self) -> None:
-        self.scores, self.tiers, self.confidences = array("b"), array("b"), array("b")
+        self.scores, self.tiers, self.confidences, self.reasons = array("b"), array("b"), array("b"), array("b")
         self.breaks: Breaks | None = None
 
 
@@ -76,7 +77,7 @@ class Job:
         self.state: State = "running"
         self.error: TraitbenchError | None = None
         self.seen = time.monotonic()
-        self.done = self.failed = 0
+        self.done = self.failed = self.unlike = 0
         self.lines, self.composites, self.confidences = array("q"), array("b"), array("b")
         self.texts: list[str] = []
         self.others: list[tuple[str, ...]] = []
@@ -172,13 +173,25 @@ class Job:
     def _add_figures(self, card: ScoredLine | None) -> None:
         self.composites.append(NONE if card is None else card.composite)
         self.confidences.append(NONE if card is None else CONFIDENCES.index(card.confidence))
+        # A text is unlike the samples of the whole model, not of one trait.
+        self.unlike += card is not None and any(_is_unlike(each) for each in card.detail.values())
         for key, column in self.traits.items():
             trait = None if card is None else card.detail.get(key)
             column.scores.append(NONE if trait is None else trait.score)
             column.tiers.append(NONE if trait is None else TIERS.index(trait.label))
             column.confidences.append(NONE if trait is None else CONFIDENCES.index(trait.confidence))
+            column.reasons.append(_reason(trait))
             if trait is not None and column.breaks is None:
                 column.breaks = trait.breaks
+
+
+def _is_unlike(trait: TraitScore) -> bool:
+    return trait.confidence_reason == "unlike_samples"
+
+
+def _reason(trait: TraitScore | None) -> int:
+    reason = None if trait is None else trait.confidence_reason
+    return NONE if reason is None else REASONS.index(reason)
 
 
 def _drawable(text: str) -> str:

@@ -50,7 +50,7 @@ with Traitbench({_quoted(base_url)}, os.environ["{KEY}"]) as client:
 
 print(card.composite, card.confidence)
 for key, trait in card.detail.items():
-    print(key, trait.score, trait.label)"""
+    print(key, trait.score, trait.label or trait.confidence_reason)"""
 
 
 def _bare_python(base_url: str, handle: str, text: str) -> str:

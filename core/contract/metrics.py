@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 
 from traitbench.contract.fields import Integral, Wire
-from traitbench.contract.scores import Confidence, Tier
+from traitbench.contract.scores import Confidence, ConfidenceReason, Tier
 
 Pole = Literal["positive", "negative"]
 POLES: tuple[Pole, ...] = get_args(Pole)
@@ -156,13 +156,15 @@ class TraitMetrics(Figures):
     """All figures of one trait.
 
     `curve` and `confidence` are null in a version from before they were measured. Without `confidence`, the confidence
-    of its scores follows from quartiles alone and may be too high.
+    of its scores follows from quartiles alone and may be too high. `confidence_reason` says why no score of the trait
+    is sure; it is null if some are.
     """
 
     folds: Count | None = None
     repeats: Count | None = None
     confusion: Confusion | None = None
     confidence: dict[Confidence, Sureness] | None = None
+    confidence_reason: ConfidenceReason | None = None
     curve: list[CurvePoint] | None = None
     forecast: Forecast | None = None
     feed: Feed | None = None
@@ -172,6 +174,11 @@ class TraitMetrics(Figures):
     search: Search | None = None
     labels: LabelUse | None = None
     modes: dict[str, Figures] = Field(default={})
+
+    @property
+    def from_quartiles(self) -> bool:
+        """Whether the version is from before confidence was measured. A newer one has the field, if only as null."""
+        return "confidence" not in self.model_fields_set
 
 
 class EncoderName(_Measured):

@@ -6,10 +6,12 @@ neither break out of its table nor look like a part of the card.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
-from traitbench.contract.metrics import TraitMetrics
+from traitbench.contract.confidence import MEASURED_BEFORE, PROMISE, REASONS
+from traitbench.contract.metrics import Sureness, TraitMetrics
 from traitbench.contract.models import Model
+from traitbench.contract.scores import Confidence
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.lifecycle import access
@@ -25,6 +27,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>\\]+")
 _NONE = "–"
 _TRAIT_COLUMNS = ("Trait", "Key", "Positive pole", "Negative pole", "Kind", "Parts combined by", "Description")
 _FIGURE_COLUMNS = ("Trait", "AUROC", "95 % interval", "Brier", "Calibration error", "Samples", "Measured on")
+_CONFIDENCE_COLUMNS = ("Trait", "High", "High, right", "Moderate", "Moderate, right", "Low", "Low, right")
 _SOURCE_FIELDS = ("name", "license", "citation", "url")
 
 
@@ -102,7 +105,32 @@ def _metrics(version: Version, shown: Sequence[Trait]) -> str:
     rows = [_figures(names.get(key, key), figures) for key, figures in version.metrics.traits.items()]
     mean = _figure(version.metrics.auroc)
     lines = [] if mean == _NONE else [f"Mean AUROC of the traits that could be measured: {mean}."]
-    return "\n\n".join([*lines, _table(_FIGURE_COLUMNS, rows)] if rows else [*lines, "The version has no metrics."])
+    if not rows:
+        return "\n\n".join([*lines, "The version has no metrics."])
+    return "\n\n".join([*lines, _table(_FIGURE_COLUMNS, rows), *_confidence(version, names)])
+
+
+def _confidence(version: Version, names: Mapping[str, str]) -> Iterator[str]:
+    """How many held-out samples have each confidence, how many of these are right, and traits that are never sure."""
+    traits = version.metrics.traits
+    if any(figures.from_quartiles for figures in traits.values()):
+        yield f"**Confidence:** v{version.version_no} {MEASURED_BEFORE}"
+        return
+    if known := {key: figures.confidence for key, figures in traits.items() if figures.confidence}:
+        yield f"Held-out samples by confidence, and how many of these score on their own pole's side. {PROMISE}"
+        yield _table(_CONFIDENCE_COLUMNS, [(names.get(key, key), *_counts(levels)) for key, levels in known.items()])
+    never = {key: figures.confidence_reason for key, figures in traits.items() if figures.confidence_reason}
+    if never:
+        yield "\n".join(
+            f"- **{_inline(names.get(key, key))}** has low confidence for every text. {REASONS[reason].trait}"
+            for key, reason in never.items()
+        )
+
+
+def _counts(levels: Mapping[Confidence, Sureness]) -> Iterator[str]:
+    for level in get_args(Confidence):
+        each = levels.get(level)
+        yield from (_NONE, _NONE) if each is None else (f"{each.samples:,}", f"{each.right:,}")
 
 
 def _figures(name: str, figures: TraitMetrics) -> tuple[str, ...]:

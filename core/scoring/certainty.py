@@ -69,6 +69,11 @@ class Certainty:
     limit: Reason | None = None
     difference: float | None = None
 
+    @property
+    def nowhere(self) -> Reason | None:
+        """Why no score is sure; None if some are."""
+        return self.limit or ("few_samples" if self.proven == NOWHERE else None)
+
     def at(self, points: int, most: Confidence) -> tuple[Confidence, Reason | None]:
         """The confidence of a score, at most `most`, and why it is not high."""
         if self.limit is not None:

@@ -169,6 +169,7 @@ def _fit_trait(
     }
     numbers = _numbers(samples, result, metrics)
     metrics["confidence"] = _confidences(numbers, samples, result)
+    metrics["confidence_reason"] = None if numbers.certainty is None else numbers.certainty.nowhere
     modes = {}
     for name, columns in plan.modes.items():
         trait_in_mode = _in_mode(trait, columns)

@@ -3,11 +3,13 @@
 import pytest
 
 from tests.docs.markdown import ROOT, read, section, table
+from traitbench.contract.confidence import PROMISE
 from traitbench.encoders import graph, style
 from traitbench.scoring import (
     auroc,
     calibrate,
     candidates,
+    certainty,
     curve,
     discover,
     duplicates,
@@ -46,19 +48,42 @@ LEVELS = search.EFFORTS["max"].levels
         ("6. The label axis", f"at most {({4: 'four'})[int(search._SYNTHESIZED_WEIGHT)]} real samples"),
         ("7. Metrics", f"{({0.6: 'six tenths'})[auroc.EVIDENCE]} of the groups"),
         ("7. Metrics", f"adds about {curve._USUAL_GAIN} to the logit"),
-        ("9. Discovery", f"correlation of at least {discover._STABLE}"),
         (
-            "9. Discovery",
+            "8. Confidence and resemblance",
+            f"reaches {certainty._HIGH} or {certainty._MODERATE} {({1.0: 'one'})[certainty._STANDARD_ERRORS]} standard",
+        ),
+        (
+            "8. Confidence and resemblance",
+            f"with a standard deviation of {({(0.5, 0.5): '0.5 each'})[tuple(certainty._SPREAD.tolist())]}",
+        ),
+        (
+            "8. Confidence and resemblance",
+            f"the evidence counts {({0.6: 'six tenths'})[auroc.EVIDENCE]}",
+        ),
+        ("10. Discovery", f"correlation of at least {discover._STABLE}"),
+        (
+            "10. Discovery",
             f"AUROC of at least {discover._MIN_DISCRIMINATION} and {({3: 'three'})[int(discover._DEVIATIONS)]}",
         ),
-        ("9. Discovery", f"correlate by {discover._SAME_AXIS} or more"),
-        ("10. The sample doctor", f"less than a {({0.1: 'tenth'})[suspects._SUSPECT_BELOW]}"),
-        ("10. The sample doctor", f"an AUROC of at least {suspects._LEAST_AUROC}"),
-        ("10. The sample doctor", f"an AUROC of at least {nuisance._AREA}"),
+        ("10. Discovery", f"correlate by {discover._SAME_AXIS} or more"),
+        ("11. The sample doctor", f"less than a {({0.1: 'tenth'})[suspects._SUSPECT_BELOW]}"),
+        ("11. The sample doctor", f"an AUROC of at least {suspects._LEAST_AUROC}"),
+        ("11. The sample doctor", f"an AUROC of at least {nuisance._AREA}"),
     ],
 )
 def test_a_constant(heading: str, sentence: str) -> None:
     assert sentence in " ".join(section(PAGE, heading).split())
+
+
+def test_the_promise_is_the_one_that_people_read() -> None:
+    words = {0.9: "9 times in 10", 0.75: "3 in 4"}
+    promised = (
+        f"High: the side is right at least {words[certainty._HIGH]}. Moderate: at least {words[certainty._MODERATE]}."
+    )
+    assert PROMISE.startswith(promised)
+    assert f"right at least {words[certainty._HIGH]}, moderate at least {words[certainty._MODERATE]}" in " ".join(
+        section(PAGE, "8. Confidence and resemblance").split()
+    )
 
 
 def test_the_efforts() -> None:
@@ -67,7 +92,7 @@ def test_the_efforts() -> None:
 
 def test_the_figures_are_those_of_the_readme() -> None:
     readme = (ROOT / "README.md").read_text("utf-8").splitlines()
-    rows = table(PAGE, "11. How good it is")
+    rows = table(PAGE, "12. How good it is")
     assert rows
     for row in rows:
         figures = " | ".join(row[name] for name in row if name.startswith("k="))

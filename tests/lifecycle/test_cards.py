@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, new_handle
+from traitbench.contract.confidence import MEASURED_BEFORE, PROMISE, REASONS
+from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import ModelCreate, ModelUpdate
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.errors import ModelNotFound
@@ -61,6 +63,31 @@ def test_traits_stand_with_their_poles(working: Context, toned: str) -> None:
     card = cards.card(working, SCORER, toned)
     assert _cells(card, "Warmth | warmth")[:4] == ["Warmth", "warmth", "warm", "cold"]
     assert _cells(card, "Cool | coldness")[-1] == "Little feeling ¦ few words"
+
+
+def test_confidence_is_counted_with_what_it_promises(working: Context, toned: str) -> None:
+    known = versions.get(working, SCORER, toned, "v1").metrics.traits["coldness"].confidence
+    assert known
+    card = cards.card(working, SCORER, toned)
+    counts = [f"{number}" for each in known.values() for number in (each.samples, each.right)]
+    assert PROMISE in card
+    assert f"| Cool | {' | '.join(counts)} |" in card
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ({"auroc": 0.9}, f"v1 {MEASURED_BEFORE}"),
+        ({"confidence": None, "confidence_reason": "not_separable"}, REASONS["not_separable"].trait),
+        ({"confidence": None, "confidence_reason": "few_samples"}, REASONS["few_samples"].trait),
+    ],
+)
+def test_what_is_wrong_with_the_confidence_is_said(
+    working: Context, toned: str, figures: dict[str, Any], said: str
+) -> None:
+    version = versions.get(working, SCORER, toned, "v1")
+    other = version.model_copy(update={"metrics": Metrics.model_validate({"traits": {"coldness": figures}})})
+    assert said in "\n".join(cards._confidence(other, {"coldness": "Cool"}))
 
 
 def test_every_figure_stands_with_what_it_was_measured_on(working: Context, toned: str) -> None:

@@ -76,6 +76,18 @@ def test_pasted_lines_become_a_table_with_histograms(workbench: Workbench, train
     assert "3 rows scored with v1" in words(at)
 
 
+def test_texts_that_are_unlike_the_samples_are_counted_and_can_be_shown_alone(
+    workbench: Workbench, trained: Trained
+) -> None:
+    lines = f"{WARM[0]}\nqwpo xzzk vbnm lkjh asdf\n48151 62342 00012\n{COLD[0]}"
+    at = scored(pasted(workbench.open("batch", model=trained.handle), lines))
+    assert "**2 of 4 texts are unlike the samples.**" in at.warning[0].value
+    at.segmented_control(key="show").set_value("Unlike the samples").run()
+    assert [row["line"] for row in table(at)] == [2, 3]
+    assert {row["confidence reason of warmth"] for row in table(at)} == {"unlike the samples"}
+    assert "the table says why" in words(at)
+
+
 def test_a_file_says_which_rows_could_not_be_scored(workbench: Workbench, trained: Trained) -> None:
     content = f'{{"id": 1, "message": "{WARM[0]}"}}\nno json\n{{"id": 2, "message": "  "}}\n'.encode()
     at = uploaded(workbench.open("batch", model=trained.handle), "letters.jsonl", content)

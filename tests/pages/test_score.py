@@ -6,12 +6,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, free_port, make_draft
-from tests.pages.drive import Workbench, add_version, charts, copied_link, links, words
+from tests.pages.drive import Workbench, add_version, charts, copied_link, links, make_old, words
 from traitbench.app.widgets.score.rehearsal import AT_ONCE
 from traitbench.client import Traitbench
+from traitbench.contract.confidence import MEASURED_BEFORE, PROMISE, REASONS
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 
+GIBBERISH = "qwpo xzzk vbnm lkjh asdf 48151 62342 00012"
 KIND = "Thank you so much, it was lovely to hear from you."
 UNKIND = "Your request is denied. Do not write again."
 
@@ -138,10 +140,48 @@ def test_too_few_samples_look_uncertain(workbench: Workbench, client: Traitbench
     client.models.wait(handle)
     at = workbench.open("score", model=handle, text=KIND)
     assert at.metric[0].value.startswith("≈")
-    assert "is uncertain. A pole has too few samples" in words(at)
+    assert "is uncertain. There are too few samples to be sure: add some that are like this text." in words(at)
     shown = [annotation["text"] for annotation in json.loads(charts(at)[0])["layout"]["annotations"]]
     assert any("uncertain" in text for text in shown)
     assert not any(tier in text for text in shown for tier in ("Weak", "Developing", "Solid", "Strong"))
+
+
+def test_where_the_dots_are_explained_it_says_what_they_promise(workbench: Workbench, trained: Trained) -> None:
+    at = typed(workbench.open("score", model=trained.handle), KIND)
+    assert f"●●● high · ●●○ moderate · ●○○ low confidence. {PROMISE}" in words(at)
+
+
+def test_a_text_that_is_unlike_the_samples_is_said_to_be_so_once(workbench: Workbench, trained: Trained) -> None:
+    at = typed(workbench.open("score", model=trained.handle), GIBBERISH)
+    assert [warning.value for warning in at.warning] == [REASONS["unlike_samples"].sentence]
+    assert words(at).count(REASONS["unlike_samples"].sentence) == 1
+    assert "unlike the samples" in at.get("plotly_chart")[0].proto.alt
+    at.toggle(key="score.card.as_table").set_value(True).run()
+    assert at.dataframe[0].value["Why not high"].tolist() == ["unlike the samples"]
+    assert not typed(at, KIND).warning
+
+
+def test_beside_another_text_it_says_which_of_them_is_uncertain_and_why(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("score", model=trained.handle, text=KIND, against=GIBBERISH)
+    assert f"- **Second text**, Warmth: uncertain. {REASONS['unlike_samples'].sentence}" in words(at)
+
+
+def test_a_version_from_before_confidence_was_measured_says_so_once(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.old"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    assert MEASURED_BEFORE not in words(workbench.open("score", model=handle, text=KIND))
+    make_old(service.context, handle)
+    for page, query in (("score", {"text": KIND}), ("versions", {}), ("versions", {"view": "Details"})):
+        at = workbench.open(page, model=handle, **query)
+        assert words(at).count(MEASURED_BEFORE) == 1, page
+        assert "Refit the model to measure confidence" in links(at)
+    at = workbench.open("train", model=handle)
+    assert words(at).count(MEASURED_BEFORE) == 1
+    assert "Refit the model below to measure it." in words(at)
 
 
 def test_a_chosen_version_scores(workbench: Workbench, service: Service, client: Traitbench, namespace: str) -> None:
@@ -165,6 +205,7 @@ def test_before_the_first_training_it_says_what_a_training_would(
     at = workbench.open("score", model=handle, text=KIND)
     assert "Rehearsal from 20 samples (nothing is stored)" in words(at)
     result = at.metric[0].value
+    assert REASONS["unlike_samples"].sentence in words(typed(at, GIBBERISH))
     assert client.models.get(handle).state == "draft"
     client.models.train(handle)
     client.models.wait(handle)

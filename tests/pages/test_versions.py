@@ -8,12 +8,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import TextInput
 
-from tests.conftest import Service, Trained, free_port, make_draft
+from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, add_version, charts, copied_link, links, make_old, words
+from traitbench.app.widgets.versions import side_by_side
+from traitbench.barchart import DOTS
 from traitbench.client import Traitbench
+from traitbench.contract.confidence import REASONS
 from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.contract.samples import SampleInput
+from traitbench.contract.scores import ConfidenceReason
 from traitbench.contract.traits import TraitInput
+from traitbench.sample_data import demo_models
 
 TEXTS = ("Thank you so much, it was lovely.", "Your request is denied.", "The train leaves at nine.")
 
@@ -197,6 +202,44 @@ def test_a_trait_without_a_measurement_says_why_and_draws_nothing(
     assert "**Not measured in v1:** one distinct text at the" in words(at)
     assert not charts(at)
     assert not at.metric
+    assert f"- **Warmth:** {REASONS['few_samples'].trait}" in words(at)
+    assert "Give feedback on scores to add samples" in links(at)
+
+
+def test_details_count_the_held_out_samples_by_confidence_and_how_many_are_right(
+    workbench: Workbench, trained: Trained
+) -> None:
+    known = trained.client.versions.get(trained.handle).metrics.traits["warmth"].confidence
+    assert known
+    assert sum(each.samples for each in known.values()) == 20
+    row = frame(workbench.open("versions", model=trained.handle, view="Details"), "●●● High").iloc[0]
+    for level, dots in DOTS.items():
+        each, cell = known[level], row[f"{dots} {level.capitalize()}"]
+        assert cell == (f"{each.samples} ({100 * each.right // each.samples} % right)" if each.samples else "0")
+
+
+@pytest.mark.parametrize(("reason", "link"), [("few_samples", "feedback"), ("not_separable", "Read the samples")])
+def test_a_trait_that_is_never_sure_says_what_is_wrong_and_what_to_do(
+    workbench: Workbench, client: Traitbench, namespace: str, reason: ConfidenceReason, link: str
+) -> None:
+    """Three samples at each pole, or many whose labels mean nothing."""
+    handle = f"{namespace}.{reason.replace('_', '-')}"
+    client.models.create(handle)
+    client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
+    unrelated = [sample["text"] for sample in demo_models()[0].samples[::4]]
+    texts = [text for pair in zip(WARM[:3], COLD[:3], strict=True) for text in pair]
+    inputs = [
+        SampleInput(trait="warmth", text=text, quality=1.0 - number % 2)
+        for number, text in enumerate(texts if reason == "few_samples" else unrelated)
+    ]
+    client.samples.add(handle, inputs)
+    client.models.train(handle, effort="low", use_labels=False)
+    client.models.wait(handle)
+    assert client.versions.get(handle).metrics.traits["warmth"].confidence_reason == reason
+    for page in ("train", "versions"):
+        at = workbench.open(page, model=handle, **({"view": "Details"} if page == "versions" else {}))
+        assert f"- **Warmth:** {REASONS[reason].trait}" in words(at)
+        assert any(link in each for each in links(at))
 
 
 def test_the_link_names_the_trait_that_is_looked_at(workbench: Workbench, client: Traitbench, namespace: str) -> None:
@@ -266,6 +309,16 @@ def test_the_same_texts_go_through_both_versions(workbench: Workbench, twice: Tr
     for text in TEXTS:
         a, b = (twice.client.scores.score(f"{twice.handle}@{version}", text).composite for version in ("v1", "v2"))
         assert tuple(table.loc[text, ["v1", "v2", "Change"]]) == (a, b, b - a)
+
+
+def test_the_file_of_all_scores_says_why_one_is_not_sure(twice: Trained) -> None:
+    cards = [
+        twice.client.scores.score(f"{twice.handle}@{version}", "qwpo xzzk vbnm lkjh asdf 48151")
+        for version in ("v1", "v2")
+    ]
+    rows = side_by_side.table([side_by_side.Both("gibberish", *cards)], ("v1", "v2"), {"warmth": "Warmth"})
+    assert rows["Trait"].tolist() == ["Composite", "Warmth"]
+    assert rows["Why not sure"].tolist() == [REASONS["unlike_samples"].short] * 2
 
 
 def test_rows_can_be_the_traits_of_one_text(workbench: Workbench, twice: Trained) -> None:

@@ -43,6 +43,21 @@ def sureness(snapshot: Snapshot, X: NDArray[np.float32], y: Floats) -> dict[str,
     return {level: (count, right) for level, (count, right) in found.items()}
 
 
+@pytest.mark.parametrize(
+    ("known", "reason"),
+    [
+        (Certainty(limit="not_separable"), "not_separable"),
+        (Certainty(limit="few_samples"), "few_samples"),
+        (Certainty(proven=NOWHERE, likely=LEVELS), "few_samples"),
+        (Certainty(proven=LEVELS, likely=LEVELS), None),
+    ],
+)
+def test_a_trait_says_why_no_score_is_sure(known: Certainty, reason: str | None) -> None:
+    assert known.nowhere == reason
+    if reason:
+        assert {known.at(points, "high")[0] for points in range(101)} == {"low"}
+
+
 @pytest.mark.parametrize("per_pole", [6, 16, 64])
 @pytest.mark.parametrize("apart", [1.0, 2.0, 4.0])
 def test_high_is_right_nine_times_in_ten_and_moderate_three_in_four(per_pole: int, apart: float) -> None:

@@ -26,6 +26,7 @@ from traitbench.app.jobs.batch_results import (
     score_of,
     sure_of,
     tier_of,
+    why_of,
 )
 from traitbench.app.jobs.batches import Job
 from traitbench.app.shell import session
@@ -37,6 +38,7 @@ from traitbench.app.widgets.common.chart import chart, only_our_csv
 from traitbench.app.widgets.samples.table import ROW_HEIGHT, table_height
 from traitbench.app.widgets.score.texts import hand_over
 from traitbench.barchart import DOTS
+from traitbench.contract.confidence import PROMISE, REASONS
 
 ORDER, BY, SHOW = "order", "batch.by", "show"
 MOST_SHOWN = 5_000
@@ -44,6 +46,7 @@ MOST_SHOWN = 5_000
 _CUT = 300
 _CHARTS = "batch.charts"
 _FEW_CHARTS = 6
+_SHORT = {reason: words.short for reason, words in REASONS.items()}
 
 
 def draw_results(job: Job, names: Mapping[str, str]) -> None:
@@ -54,6 +57,12 @@ def draw_results(job: Job, names: Mapping[str, str]) -> None:
             f"**{count(job.failed, 'row')} of {job.done:,} could not be scored.** To see why, show *Not scored* in the "
             "table.",
             icon=":material/error:",
+        )
+    if job.unlike:
+        st.warning(
+            f"**{job.unlike:,} of {count(job.done, 'text')} {'is' if job.unlike == 1 else 'are'} unlike the samples.** "
+            "Their scores mean little. To see them, show *Unlike the samples* in the table.",
+            icon=":material/warning:",
         )
     if job.failed < job.done:
         _draw_histograms(bars, job, names)
@@ -99,7 +108,9 @@ def _draw_histograms(bars: Mapping[str, histogram.Histogram], job: Job, names: M
         for key in shown:
             _draw_histogram(bars[key], key or COMPOSITE, job)
     signs = " · ".join(f"{sign.glyph} {tier}" for tier, sign in reversed(list(TIERS.items())))
-    st.caption(f"{signs}. Dotted lines mark where each tier begins. Hatched: low confidence, so no tier.")
+    st.caption(
+        f"{signs}. Dotted lines mark where each tier begins. Hatched: low confidence, so no tier; the table says why."
+    )
 
 
 def _draw_histogram(bars: histogram.Histogram, key: str, job: Job) -> None:
@@ -186,6 +197,7 @@ def _on_screen(shown: pd.DataFrame, job: Job) -> pd.DataFrame:
             f"{glyphs[tier]} {tier} {DOTS[dots]}" if isinstance(tier, str) else ""
             for tier, dots in zip(tiers, sure, strict=True)
         ]
+        columns[why_of(key)] = shown[why_of(key)].astype("object").map(_SHORT).fillna("")
     for name in job.other_columns:
         columns[other(name)] = shown[other(name)].str.slice(0, _CUT)
     return pd.DataFrame(columns)
@@ -198,13 +210,16 @@ def _columns(job: Job, names: Mapping[str, str]) -> dict[str, Any]:
         LINE: column.NumberColumn("Line", width=60, help="Line number in the file."),
         TEXT: column.TextColumn(job.column if job.column != "text" else "Text", width=380),
         COMPOSITE: score("Composite", color="primary"),
-        CONFIDENCE: column.TextColumn("Confidence", width=90),
+        CONFIDENCE: column.TextColumn("Confidence", width=90, help=PROMISE),
         ERROR: column.TextColumn("Why not scored", width=320),
     }
     for key in job.traits:
         columns[score_of(key)] = score(names.get(key, key))
         columns[tier_of(key)] = column.TextColumn(
-            "Tier", width=150, help=f"Tier and confidence of {plain(names.get(key, key))}"
+            "Tier", width=150, help=f"Tier and confidence of {plain(names.get(key, key))}. {PROMISE}"
+        )
+        columns[why_of(key)] = column.TextColumn(
+            "Why not high", width=170, help=f"Why the confidence of {plain(names.get(key, key))} is not high."
         )
     return columns | {other(name): column.TextColumn(name, width=120) for name in job.other_columns}
 

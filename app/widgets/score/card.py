@@ -10,13 +10,11 @@ from traitbench.app.shell.text import count, plain
 from traitbench.app.shell.theme import PALETTE
 from traitbench.app.widgets.common.chart import chart
 from traitbench.barchart import DOTS
+from traitbench.contract.confidence import PROMISE, REASONS, why
 from traitbench.contract.scores import Card, Tier, TraitScore
 
+_LEGEND = " · ".join(f"{dots} {level}" for level, dots in DOTS.items()) + " confidence."
 _NEXT: Mapping[Tier, str] = {"Weak": "Developing", "Developing": "Solid", "Solid": "Strong"}
-_IN_THE_GAP = "The score lies between the samples of the two poles."
-_OVERLAP = "Samples of both poles score in this range, so the score is only a hint."
-_TOO_FEW = "A pole has too few samples, so the score is only a hint."
-_NO_BAND = [0, 100]
 
 
 def draw_card(card: Card, names: Mapping[str, str], *, key: str, file_name: str) -> None:
@@ -38,18 +36,25 @@ def draw_card(card: Card, names: Mapping[str, str], *, key: str, file_name: str)
 
 def draw_words(card: Card, names: Mapping[str, str]) -> None:
     """Draw what each score means, and how to read the chart."""
-    st.markdown("\n".join(f"- **{plain(names.get(key, key))}** {in_words(each)}" for key, each in card.detail.items()))
+    unlike = all(each.confidence_reason == "unlike_samples" for each in card.detail.values())
+    if unlike:
+        st.warning(REASONS["unlike_samples"].sentence, icon=":material/warning:")
+    lines = [
+        f"- **{plain(names.get(key, key))}** {in_words(each, reason=not unlike)}" for key, each in card.detail.items()
+    ]
+    st.markdown("\n".join(lines))
     st.caption(
         "Shaded steps: the trait's tiers, from Weak to Strong. Thin line: the middle half of the samples at the nearer "
-        "pole. Dots: confidence. Hatched bar: uncertain, no tier."
+        "pole. Hatched bar: low confidence, so no tier."
     )
+    st.caption(f"{_LEGEND} {PROMISE}")
 
 
-def in_words(trait: TraitScore) -> str:
-    """`84 is Strong.`, `61 is Solid, 9 points below Strong.`, or why it is uncertain."""
+def in_words(trait: TraitScore, *, reason: bool = True) -> str:
+    """`84 is Strong.`, `61 is Solid, 9 points below Strong.`, and why its confidence is not high."""
     if trait.label is None:
-        return f"{trait.score} is uncertain. {_TOO_FEW if trait.band == _NO_BAND else _OVERLAP}"
-    nearly = _IN_THE_GAP if trait.confidence == "moderate" else ""
+        return f"{trait.score} is uncertain. {why(trait) if reason else ''}".strip()
+    nearly = f"Moderate confidence. {why(trait)}".strip() if trait.confidence == "moderate" else ""
     if trait.label == "Strong" or trait.headroom is None:
         return f"{trait.score} is {trait.label}. {nearly}".strip()
     points = count(trait.headroom, "point")

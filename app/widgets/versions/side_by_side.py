@@ -14,6 +14,7 @@ from traitbench.app.shell.service import client, version
 from traitbench.app.shell.text import count, plain, shortened
 from traitbench.app.widgets.common.chart import download_table
 from traitbench.app.widgets.score.card import draw_pairs, pairs
+from traitbench.contract.confidence import why_short
 from traitbench.contract.names import pin
 from traitbench.contract.scores import Card
 from traitbench.contract.versions import Version
@@ -123,7 +124,7 @@ def table(rows: Sequence[Both], labels: tuple[str, str], names: Mapping[str, str
     """One row per text and trait, the composite first."""
     cells = []
     for row in rows:
-        composite = row.composite
+        composite, why = row.composite, _why(row, names)
         for pair in [Pair("Composite", composite.a, composite.b, composite.sure), *pairs(row.before, row.after, names)]:
             cells.append(
                 {
@@ -133,9 +134,21 @@ def table(rows: Sequence[Both], labels: tuple[str, str], names: Mapping[str, str
                     labels[1]: pair.b,
                     "Change": pair.delta,
                     "Sure": pair.sure,
+                    "Why not sure": why.get(pair.name),
                 }
             )
     return pd.DataFrame(cells)
+
+
+def _why(row: Both, names: Mapping[str, str]) -> dict[str, str]:
+    """Why a score of a text has low confidence, by the name of the trait, and of the composite."""
+    reasons: dict[str, list[str]] = {}
+    for card in (row.before, row.after):
+        for key, each in card.detail.items():
+            if each.confidence == "low" and (reason := why_short(each)):
+                reasons.setdefault(names.get(key, key), []).append(reason)
+    reasons["Composite"] = [reason for each in reasons.values() for reason in each]
+    return {name: ", ".join(dict.fromkeys(each)) for name, each in reasons.items() if each}
 
 
 def _draw_summary(rows: Sequence[Both], names: Mapping[str, str]) -> None:

@@ -13,6 +13,7 @@ from traitbench.app.widgets.common.search_report import draw_trait_search
 from traitbench.app.widgets.versions.confusion import draw_confusion
 from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.models import Model
+from traitbench.contract.scores import Confidence
 from traitbench.contract.traits import Trait
 
 _Labelled = tuple[str, TraitMetrics]
@@ -105,7 +106,10 @@ def _draw_differences(versions: Sequence[_Labelled], *, key: str, file_name: str
         },
     )
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.caption("Higher is better for AUROC. Lower is better for all other figures.", width="stretch")
+        st.caption(
+            "Higher is better for AUROC and for high confidence. Lower is better for errors and cross-entropy.",
+            width="stretch",
+        )
         download_table(table, key=key, file_name=file_name)
 
 
@@ -118,6 +122,7 @@ def differences(versions: Sequence[_Labelled]) -> pd.DataFrame:
         ("Brier", [each.brier for _, each in versions]),
         ("Calibration error", [each.calibration_error for _, each in versions]),
         ("Cross-entropy", [each.cross_entropy for _, each in versions]),
+        *(_shares(level, [each for _, each in versions]) for level in ("high", "moderate")),
         ("Forecast AUROC", [each.forecast.auroc if each.forecast else None for _, each in versions]),
         ("Label weight", [each.labels.share if each.labels else None for _, each in versions]),
     )
@@ -130,6 +135,16 @@ def differences(versions: Sequence[_Labelled]) -> pd.DataFrame:
         ],
         columns=["Figure", *labels, "Change"],
     )
+
+
+def _shares(level: Confidence, versions: Sequence[TraitMetrics]) -> tuple[str, list[float | None]]:
+    """The share of held-out samples with this confidence in each version; None if it was not measured."""
+    shares: list[float | None] = []
+    for each in versions:
+        known = each.confidence or {}
+        whole = sum(one.samples for one in known.values())
+        shares.append(known[level].samples / whole if whole and level in known else None)
+    return f"{level.capitalize()} confidence, share of samples", shares
 
 
 def _change(values: Sequence[float | None]) -> float | None:

@@ -1,22 +1,30 @@
 """A card as a figure: what is drawn, what is not, and the same in words and as a table."""
 
-from typing import Any
+from typing import Any, get_args
 
+import pandas as pd
 import pytest
 
 from traitbench.app.charts import scorecard
 from traitbench.app.charts.rows import ROW_HEIGHT
 from traitbench.app.shell.theme import NO_TIER, PALETTE, TIERS
-from traitbench.contract.scores import Breaks, Confidence, Native, Tier, TraitScore
+from traitbench.contract.confidence import REASONS
+from traitbench.contract.scores import Breaks, Confidence, ConfidenceReason, Native, Tier, TraitScore
 
 NAMES = {"clarity": "Clarity", "warmth": "Warmth"}
 
 
-def trait(score: int, label: Tier | None = "Solid", confidence: Confidence = "high") -> TraitScore:
+def trait(
+    score: int,
+    label: Tier | None = "Solid",
+    confidence: Confidence = "high",
+    reason: ConfidenceReason | None = None,
+) -> TraitScore:
     return TraitScore(
         score=score,
         label=label,
         confidence=confidence,
+        confidence_reason=reason,
         band=[40, 60],
         headroom=None if label is None else 5,
         breaks=Breaks(developing=20, solid=50, strong=80),
@@ -101,6 +109,25 @@ def test_the_chart_in_words_says_every_score() -> None:
     assert "Warmth 52 (uncertain, low confidence, no tier)" in words
 
 
+@pytest.mark.parametrize("reason", get_args(ConfidenceReason))
+def test_why_confidence_is_not_high_is_in_the_hover_the_alt_text_and_the_table(reason: ConfidenceReason) -> None:
+    detail = {"clarity": trait(84, "Strong"), "warmth": trait(52, None, "low", reason)}
+    words = REASONS[reason]
+    hints = [hint for _, hint in bars(scorecard.figure(detail, NAMES, PALETTE)).customdata]
+    assert words.sentence in hints[1]
+    assert f"Warmth 52 (uncertain, low confidence, no tier: {words.short})" in scorecard.alt(detail, NAMES)
+    column = scorecard.table(detail, NAMES)["Why not high"]
+    assert pd.isna(column[0])
+    assert column[1] == words.short
+    assert not any(each.sentence in hints[0] for each in REASONS.values())
+
+
+def test_a_service_that_gives_no_reason_is_shown_without_one() -> None:
+    detail = {"warmth": trait(52, None, "low")}
+    assert scorecard.alt(detail, NAMES).endswith("Warmth 52 (uncertain, low confidence, no tier).")
+    assert "<br><br>" not in bars(scorecard.figure(detail, NAMES, PALETTE)).customdata[0][1]
+
+
 def test_the_table_has_all_that_the_card_has() -> None:
     row = scorecard.table({"clarity": trait(84, "Strong")}, NAMES).iloc[0].to_dict()
     assert row == {
@@ -108,6 +135,7 @@ def test_the_table_has_all_that_the_card_has() -> None:
         "Score": 84,
         "Tier": "Strong",
         "Confidence": "high",
+        "Why not high": None,
         "Band low": 40,
         "Band high": 60,
         "To next tier": 5,

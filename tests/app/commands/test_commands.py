@@ -9,6 +9,7 @@ import pytest
 from tests.app.asking import Ask
 from tests.conftest import COLD, WARM, Trained, make_draft
 from traitbench.client import Traitbench
+from traitbench.contract.confidence import REASONS
 from traitbench.contract.models import Model, VersionRetentionPolicy
 
 
@@ -282,6 +283,14 @@ def test_two_texts_are_compared(ask: Ask, trained: Trained, tmp_path: Path) -> N
     assert "\n\nNo sure difference: warmth.\n" in ask("compare", trained.handle, COLD[0], COLD[1])[1]
     _, out, _ = ask("compare", f"{trained.handle}@v1", COLD[0], WARM[0], "--json")
     assert json.loads(out)["per_trait"]["warmth"]["delta"] > 0
+
+
+def test_why_a_confidence_is_not_high_is_said_beside_the_chart(ask: Ask, trained: Trained) -> None:
+    sentence = f"warmth: low confidence. {REASONS['unlike_samples'].sentence}\n"
+    _, chart, err = ask("score", trained.handle, "qwpo xzzk vbnm lkjh asdf 48151")
+    assert (sentence in err, "unlike" in chart) == (True, False)
+    _, _, err = ask("compare", trained.handle, WARM[0], "qwpo xzzk vbnm lkjh asdf 48151")
+    assert f"b: {sentence}" in err
 
 
 def test_the_model_card_is_printed(ask: Ask, trained: Trained) -> None:

@@ -21,6 +21,7 @@ from traitbench.app.jobs.batch_results import (
     frame_of,
     histograms,
     score_of,
+    why_of,
 )
 from traitbench.app.jobs.batches import Job
 from traitbench.app.jobs.batching import probe
@@ -95,7 +96,17 @@ def test_rows_are_arranged_and_what_has_no_figure_comes_last(scored: Job) -> Non
 
 def test_files_hold_what_came_in_and_what_came_out(scored: Job) -> None:
     frame = frame_of(scored)
-    names = ["id", "text", "line", "warmth", "warmth tier", "warmth confidence", "composite", "confidence"]
+    names = [
+        "id",
+        "text",
+        "line",
+        "warmth",
+        "warmth tier",
+        "warmth confidence",
+        "warmth confidence reason",
+        "composite",
+        "confidence",
+    ]
     table = list(csv.DictReader(io.StringIO(as_csv(frame, scored).decode("utf-8-sig"), newline="")))
     assert list(table[0]) == [*names, "version", "error"]
     assert (table[0]["id"], table[0]["text"]) == ("'=1+1", f"'={WARM[0]}")
@@ -104,6 +115,23 @@ def test_files_hold_what_came_in_and_what_came_out(scored: Job) -> None:
     assert (exact[0]["id"], exact[0]["warmth"], exact[1]["warmth"]) == ("=1+1", int(table[0]["warmth"]), None)
     rows = parquet.read_table(io.BytesIO(as_parquet(frame, scored))).to_pylist()
     assert [row["warmth"] for row in rows] == [row["warmth"] for row in exact]
+
+
+def test_each_confidence_has_its_reason_in_one_byte_and_unlike_texts_are_counted(trained: Trained) -> None:
+    job = a_job(trained, [{"text": WARM[1]}, {"text": "qwpo xzzk vbnm lkjh asdf 48151"}, {"text": " "}])
+    job.start()
+    frame = frame_of(ended(job))
+    cards = [trained.client.scores.score(trained.handle, text).detail["warmth"] for text in job.texts[:2]]
+    assert frame[why_of("warmth")].astype("object").where(frame[why_of("warmth")].notna(), None).tolist() == [
+        *(card.confidence_reason for card in cards),
+        None,
+    ]
+    assert cards[1].confidence_reason == "unlike_samples"
+    assert job.unlike == 1
+    assert job.traits["warmth"].reasons.itemsize == 1
+    assert arranged(frame, show="Unlike the samples", order="As in the file", by=COMPOSITE)["line"].tolist() == [2]
+    rows = parquet.read_table(io.BytesIO(as_parquet(frame, job))).to_pylist()
+    assert [row["warmth confidence reason"] for row in rows] == [*(card.confidence_reason for card in cards), None]
 
 
 def test_scores_are_counted_by_tier(scored: Job) -> None:
