@@ -30,6 +30,7 @@ from traitbench.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from traitbench.app.access.oidc import OpenId
+    from traitbench.app.local.handover import VectorsById
     from traitbench.lifecycle.context import Context
 
 _MAIN = Path(__file__).with_name("main.py")
@@ -49,6 +50,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
     """
     import streamlit as st
 
+    from traitbench.app.local import handover
     from traitbench.app.serving import offline
 
     offline.block_lookups()
@@ -62,7 +64,11 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
     async def lifespan(streamlit: object) -> AsyncIterator[None]:
         signing_in = openid.lifespan() if openid else nullcontext()
         async with service.lifespan(streamlit), signing_in, _warmed(streamlit):
-            yield
+            handover.connect(service.keep_vectors)
+            try:
+                yield
+            finally:
+                handover.connect(None)
 
     first = Middleware(_ServiceFirst, service=service, below="/v1/")
     pages = st.App(_MAIN, lifespan=lifespan, middleware=[first], on_script_error=_crashed)
@@ -137,6 +143,13 @@ class Embedded:
         keys.first_key(self.context)
         self._api = create_app(lambda: self.context)
         threading.Thread(target=demo.ensure_demo_models, args=(self.context,), name="demo models", daemon=True).start()
+
+    def keep_vectors(self, encoder_digest: str, vectors: "VectorsById") -> None:
+        """Store vectors of samples that the workbench has made, for the next training."""
+        from traitbench.lifecycle import encoding
+
+        if self.context is not None:
+            encoding.adopt(self.context.engine, encoder_digest, vectors)
 
     def close(self) -> None:
         """Stop what `open` started. Late requests get a 503 that says that the service is stopping."""

@@ -15,6 +15,7 @@ from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.quality import discovered_note, draw_quality
 from traitbench.app.widgets.common.unreadable import cannot_be_read
 from traitbench.app.widgets.samples.doctor import draw_doctor_line
+from traitbench.app.widgets.train.cost import USUAL_LENGTH, unread_lengths
 from traitbench.app.widgets.train.gained import draw_gained
 from traitbench.app.widgets.train.learning import draw_learning
 from traitbench.app.widgets.train.retune import draw_retune, why_no_search
@@ -139,8 +140,9 @@ with plan:
         page_link("samples", "Add samples")
 
 with choice:
-    asked = pick_search(traits, to_read=samples)
     why_not = why_read_only(model)
+    lengths = [USUAL_LENGTH] * samples if why_not else unread_lengths(model, traits)
+    asked = pick_search(traits, lengths=lengths)
     if st.button(
         "Start training",
         type="primary",

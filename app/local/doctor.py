@@ -58,7 +58,7 @@ def considered(traits: Sequence[Trait], samples: Sequence[Sample]) -> list[Sampl
 def to_read(traits: Sequence[Trait], samples: Sequence[Sample]) -> int:
     """Return how many texts must be encoded first; 0 if they are so few that this needs no confirmation."""
     texts = preview.unread(considered(traits, samples))
-    few = len(texts) <= _AT_ONCE and sum(map(len, texts.values())) <= _CHARACTERS_AT_ONCE
+    few = len(texts) <= _AT_ONCE and sum(len(each.text) for each in texts) <= _CHARACTERS_AT_ONCE
     return 0 if few else len(texts)
 
 

@@ -6,7 +6,7 @@ change and are parsed once per `param_hash`. Texts are not stored.
 
 import hashlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ import streamlit as st
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
+from traitbench.app.local.handover import hand_over
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import DEFAULT_EFFORT, Model
 from traitbench.contract.samples import Sample
@@ -109,21 +110,21 @@ def explain_rehearsal(rehearsal: Rehearsal, text: str) -> dict[str, Explanation]
     return {key: Explanation.model_validate(reasons.to_wire() | left) for key, reasons in explanation.traits.items()}
 
 
-def unread(samples: Sequence[Sample]) -> dict[str, str]:
-    """Return the texts whose vectors are not in memory, by their hash."""
+def unread(samples: Sequence[Sample]) -> list[Sample]:
+    """Return one sample of every text whose vector is not in memory."""
     known = _at_hand(_encoder(), samples)
-    return {sample.content_sha256: sample.text for sample in samples if sample.content_sha256 not in known}
+    return list({each.content_sha256: each for each in samples if each.content_sha256 not in known}.values())
 
 
-def read(texts: Mapping[str, str], progress: Callable[[int, int], object]) -> None:
-    """Encode texts in small batches, so that interactive requests go first."""
-    encoder, turns, keys = _encoder(), BatchQueue(), list(texts)
-    for start in range(0, len(keys), _A_TURN):
-        progress(start, len(keys))
-        some = keys[start : start + _A_TURN]
+def read(samples: Sequence[Sample], progress: Callable[[int, int], object]) -> None:
+    """Encode the texts of samples in small batches, so that interactive requests go first."""
+    encoder, turns = _encoder(), BatchQueue()
+    for start in range(0, len(samples), _A_TURN):
+        progress(start, len(samples))
+        some = samples[start : start + _A_TURN]
         with SCHEDULER.slot(turns):
-            encoded = embed(encoder.encode, [texts[key] for key in some])
-        _remember(encoder, dict(zip(some, encoded, strict=True)))
+            encoded = embed(encoder.encode, [each.text for each in some])
+        _remember(encoder, some, encoded)
 
 
 def forget() -> None:
@@ -238,9 +239,10 @@ def _label_axes(encoder: Encoder) -> LabelAxes:
 def _embedded(encoder: Encoder, samples: Sequence[Sample]) -> dict[str, Vector]:
     """Return the vector (d,) of every text by its hash, from memory if possible."""
     known = _at_hand(encoder, samples)
-    texts = {sample.content_sha256: sample.text for sample in samples if sample.content_sha256 not in known}
-    known |= dict(zip(texts, embed(encoder.encode, list(texts.values())), strict=True)) if texts else {}
-    _remember(encoder, known)
+    if missing := list({each.content_sha256: each for each in samples if each.content_sha256 not in known}.values()):
+        encoded = embed(encoder.encode, [each.text for each in missing])
+        _remember(encoder, missing, encoded)
+        known |= {each.content_sha256: vector for each, vector in zip(missing, encoded, strict=True)}
     return known
 
 
@@ -249,10 +251,12 @@ def _at_hand(encoder: Encoder, samples: Sequence[Sample]) -> dict[str, Vector]:
         return {key: _vectors[encoder.digest, key] for key in _keys(samples) if (encoder.digest, key) in _vectors}
 
 
-def _remember(encoder: Encoder, encoded: Mapping[str, Vector]) -> None:
+def _remember(encoder: Encoder, samples: Sequence[Sample], encoded: Vectors) -> None:
     with _vectors_lock:
-        for key, vector in encoded.items():
-            _vectors[encoder.digest, key] = vector
+        for sample, vector in zip(samples, encoded, strict=True):
+            _vectors[encoder.digest, sample.content_sha256] = vector
+    vectors = {each.id: (each.content_sha256, vector) for each, vector in zip(samples, encoded, strict=True)}
+    hand_over(encoder.digest, vectors)
 
 
 def _keys(samples: Sequence[Sample]) -> set[str]:

@@ -41,13 +41,19 @@ class LabelAxes:
 
     def of(self, trait: Described) -> Vector | None:
         """Return the label axis (d,) of a trait, or None if its words do not distinguish the poles."""
-        # The key is not part of it, so traits with the same words share an axis.
-        poles = TraitPoles("", trait.name, trait.positive_label, trait.negative_label, trait.description)
-        place = (self._digest, poles)
+        place = self._place(trait)
         with _one_at_a_time:
             if place not in _kept:
-                _kept[place] = self._make(poles)
+                _kept[place] = self._make(place[1])
             return _kept[place]
+
+    def is_known(self, trait: Described) -> bool:
+        """Whether the label axis of a trait is in memory, so that it costs nothing."""
+        return self._place(trait) in _kept
+
+    def _place(self, trait: Described) -> tuple[str, TraitPoles]:
+        # The key is not part of it, so traits with the same words share an axis.
+        return self._digest, TraitPoles("", trait.name, trait.positive_label, trait.negative_label, trait.description)
 
     def _make(self, poles: TraitPoles) -> Vector | None:
         vocabulary = self._vocabulary()

@@ -20,8 +20,10 @@ from traitbench.errors import InsufficientSamples
 from traitbench.lifecycle import access, derivations, rules
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
-from traitbench.lifecycle.encoding import encoded
+from traitbench.lifecycle.encoding import ENCODING, encoded
 from traitbench.runs.execution import Execution, Fenced
+from traitbench.runs.timeline import Timeline
+from traitbench.scoring import cost
 from traitbench.scoring.discover import FEWEST_TEXTS, MOST_TEXTS, DiscoveredTrait, InsufficientTexts, pole_difference
 from traitbench.scoring.discover import discover as find_axes
 from traitbench.store import models, samples, traits
@@ -30,7 +32,7 @@ from traitbench.store.models import ModelRow
 from traitbench.store.traits import Axis, TraitRow
 from traitbench.store.vectors import Vector
 
-_ENCODING = 0.7
+_DISCOVERING = "discovering"
 # In a script without spaces a "word" is as long as a sentence, so each field is cut to its maximum length.
 _MAX_LENGTHS = {"name": 180, "positive_label": 200, "negative_label": 200, "description": 2_000}
 
@@ -58,8 +60,11 @@ def run(engine: Engine, encoder: Encoder, execution: Execution) -> None:
     """Find axes among the model's texts and attach them, in the worker."""
     with reading(engine) as connection:
         pool = _pool(connection, execution.run.model_id)
-    known = encoded(engine, encoder, execution, pool.labels, share=lambda texts: _ENCODING if texts else 0.0)
-    execution.report("discovering", 0, 1, fraction=_ENCODING)
+    texts = len({label.content_sha256 for label in pool.labels})
+    timeline = Timeline({ENCODING: 0.0, _DISCOVERING: cost.discovering(min(texts, MOST_TEXTS))})
+    known = encoded(engine, encoder, execution, pool.labels, timeline=timeline)
+    timeline.reach(_DISCOVERING)
+    execution.report(_DISCOVERING, 0, 1, fraction=timeline.fraction, left_s=timeline.left_s)
     discovered = _find(engine, encoder, execution.run.effort, pool, known)
     with writing(engine) as connection:
         _finish(connection, encoder, execution, pool, discovered)

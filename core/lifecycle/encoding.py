@@ -3,22 +3,32 @@
 So a run that is interrupted does not encode the same texts again.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
 
 from traitbench.encoders import Encoder
 from traitbench.runs.execution import Execution, Fenced
+from traitbench.runs.timeline import Timeline
+from traitbench.scoring import cost
 from traitbench.scoring.segments import embed
 from traitbench.store import samples, vectors
 from traitbench.store.engine import reading, writing
+from traitbench.store.errors import StoreUnavailable
 from traitbench.store.vectors import Vector
 
-_TEXTS_AT_ONCE = 32
+ENCODING = "encoding"
+"""The phase of a run, and of its timeline, in which texts are encoded."""
+
+_TEXTS_AT_ONCE, _ADOPTED_AT_ONCE = 32, 500
 _CHARACTERS_AT_ONCE = 50_000  # the longest text; each piece has a time limit (`traitbench.runs.heartbeat`)
 
 Item = TypeVar("Item")
+
+_log = logging.getLogger(__name__)
 
 
 def encoded(
@@ -27,24 +37,45 @@ def encoded(
     execution: Execution,
     labels: Sequence[samples.Label],
     *,
-    share: Callable[[int], float],
+    timeline: Timeline,
 ) -> Mapping[str, Vector]:
-    """The vector of every text. `share(n)` is the fraction of the whole run that encoding `n` new texts takes."""
+    """The vector of every text. `timeline` is that of the whole run; the work of encoding is set here."""
     with reading(engine) as connection:
         stored = vectors.read(connection, execution.run.model_id, encoder.digest)
-    known = {label.content_sha256: stored[label.id] for label in labels if label.id in stored}
-    new = {label.content_sha256: label.id for label in labels if label.content_sha256 not in known}
-    for done, batch in _batches(list(new.items())):
-        execution.report("encoding", done, len(new), fraction=share(len(new)) * done / len(new))
+        known = {label.content_sha256: stored[label.id] for label in labels if label.id in stored}
+        new = {label.content_sha256: label.id for label in labels if label.content_sha256 not in known}
+        lengths = samples.lengths(connection, list(new.values()))
+    work, done, worked = cost.reading(lengths.values()), 0, 0.0
+    timeline.expect(ENCODING, work)
+    timeline.reach(ENCODING)
+    for batch in _batches(list(new.items())):
         with reading(engine) as connection:
             texts = samples.texts(connection, [sample_id for _, sample_id in batch])
         if len(texts) < len(batch):
             # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
             raise Fenced(execution.run.id)
         for piece in _pieces(batch, texts, alone=execution.suspected):
-            execution.announce("encoding", samples=[sample_id for _, sample_id in piece])
+            execution.report(ENCODING, done, len(new), fraction=timeline.fraction, left_s=timeline.left_s)
+            execution.announce(ENCODING, samples=[sample_id for _, sample_id in piece])
             known |= _encode_piece(engine, encoder, piece, texts)
+            done += len(piece)
+            worked += cost.reading(lengths[sample_id] for _, sample_id in piece)
+            timeline.reach(ENCODING, worked / work)
     return known
+
+
+def adopt(engine: Engine, encoder_digest: str, encoded: Mapping[int, tuple[str, Vector]]) -> None:
+    """Store vectors that were made outside of a run, by sample id with the hash of the text, for the next training.
+
+    Only samples that still exist with this text get their vector, and none of a model under zero retention. Nothing
+    fails if the store does: the training then encodes the texts itself.
+    """
+    try:
+        for some in _batches(list(encoded.items()), _ADOPTED_AT_ONCE):
+            with writing(engine) as connection:
+                vectors.adopt(connection, encoder_digest, dict(some))
+    except (StoreUnavailable, SQLAlchemyError) as error:
+        _log.warning("vectors of samples could not be stored: %s", type(error).__qualname__)
 
 
 def _encode_piece(
@@ -75,6 +106,6 @@ def _pieces(
     yield piece
 
 
-def _batches(items: Sequence[Item]) -> Iterator[tuple[int, Sequence[Item]]]:
-    for first in range(0, len(items), _TEXTS_AT_ONCE):
-        yield first, items[first : first + _TEXTS_AT_ONCE]
+def _batches(items: Sequence[Item], size: int = _TEXTS_AT_ONCE) -> Iterator[Sequence[Item]]:
+    for first in range(0, len(items), size):
+        yield items[first : first + size]

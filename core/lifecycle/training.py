@@ -8,7 +8,8 @@ written in one transaction that only the run's current owner can commit: the ver
 end of the run, and the deletion of old versions and, under zero retention, of samples.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -23,12 +24,15 @@ from traitbench.generators.label_axes import LabelAxes
 from traitbench.lifecycle import access, retention, rules, zero_retention
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
-from traitbench.lifecycle.encoding import encoded
+from traitbench.lifecycle.encoding import ENCODING, encoded
 from traitbench.lifecycle.model_runs import launch, run_key
 from traitbench.runs import Queue
 from traitbench.runs.execution import Execution, Fenced
+from traitbench.runs.timeline import RecentPace, Timeline
+from traitbench.scoring import cost
 from traitbench.scoring.collect import collect, spelled, to_spell
 from traitbench.scoring.fit import EncoderIdentity, Trained, fit
+from traitbench.scoring.search import EFFORTS
 from traitbench.scoring.snapshot import param_hash
 from traitbench.scoring.spelling import Spelling
 from traitbench.states import Outcome
@@ -39,8 +43,8 @@ from traitbench.store.runs import RunRow
 from traitbench.store.traits import Axis, TraitRow
 from traitbench.store.vectors import Vector
 
-# Fitting one trait takes as long as encoding this many texts. Only the progress bar depends on it.
-_TEXTS_PER_TRAIT = 50
+# The phases of the time left. A person sees the last three as "learning".
+_WORDS, _LEARNING, _SAVING = "words", "learning", "saving"
 
 _TRIGGERS: Mapping[OperationKind, TriggeredBy] = {
     "train": "train",
@@ -74,15 +78,31 @@ def start_in(connection: Connection, queue: Queue, model: ModelRow, body: TrainR
     return launch(connection, queue, model, kind, effort=effort, run_key=key, options=options), True
 
 
-def run(engine: Engine, encoder: Encoder, execution: Execution, *, labels: LabelAxes | None = None) -> None:
-    """Train a version from the model's samples and, with `labels`, from the words of its traits."""
+def run(
+    engine: Engine,
+    encoder: Encoder,
+    execution: Execution,
+    *,
+    labels: LabelAxes | None = None,
+    recent: RecentPace | None = None,
+) -> None:
+    """Train a version from the model's samples and, with `labels`, from the words of its traits.
+
+    `recent` is the pace of the trainings before, for the time left of this one.
+    """
     with reading(engine) as connection:
         inputs = _read_inputs(connection, encoder, execution.run)
-    known = encoded(engine, encoder, execution, inputs.labels, share=inputs.share)
+    labels = labels if inputs.use_labels else None
+    timeline = _timeline(inputs, execution, labels, recent or RecentPace())
+    known = encoded(engine, encoder, execution, inputs.labels, timeline=timeline)
+    timeline.reach(_WORDS)
     spellings = _spellings(engine, execution, inputs)
-    trained = _fit(encoder, execution, inputs, known, spellings, labels if inputs.use_labels else None)
+    trained = _fit(encoder, execution, inputs, known, spellings, labels, timeline)
+    timeline.reach(_SAVING)
     with writing(engine) as connection:
         model = _finish(connection, execution, inputs, trained)
+    if recent is not None:
+        recent.remember(timeline)
     if model.zero_data_retention:
         zero_retention.settle(engine, model.id)
 
@@ -129,9 +149,25 @@ class _TrainingInputs:
     fixed: Mapping[str, Any] | None
     use_labels: bool
 
-    def share(self, texts: int) -> float:
-        """The fraction of the run that encoding this many texts takes."""
-        return texts / (texts + _TEXTS_PER_TRAIT * len(self.traits))
+    def per_trait(self) -> list[int]:
+        """How many samples each trait is fitted to; a discovered one is fitted to all."""
+        counts = Counter(label.trait for label in self.labels)
+        return [len(self.labels) if trait.id in self.axes else counts[trait.key] for trait in self.traits]
+
+
+def _timeline(inputs: _TrainingInputs, execution: Execution, labels: LabelAxes | None, recent: RecentPace) -> Timeline:
+    """The phases of a training and their work; that of encoding is set when it begins."""
+    per_trait = inputs.per_trait()
+    effort = EFFORTS[execution.run.effort]
+    fits = sum(sum(cost.fitting(effort, count, searched=inputs.fixed is None).values()) for count in per_trait)
+    named = 0 if labels is None else sum(not labels.is_known(trait) for trait in inputs.traits)
+    work = {
+        ENCODING: 0.0,
+        _WORDS: cost.words(named),
+        _LEARNING: fits + cost.resembling(sum(per_trait)),
+        _SAVING: cost.saving(len(inputs.labels)),
+    }
+    return Timeline(work, pace=recent.pace, corrections=recent.corrections)
 
 
 def _read_inputs(connection: Connection, encoder: Encoder, run: RunRow) -> _TrainingInputs:
@@ -165,25 +201,34 @@ def _fit(
     known: Mapping[str, Vector],
     spellings: Mapping[str, Spelling],
     labels: LabelAxes | None,
+    timeline: Timeline,
 ) -> Trained:
-    encoded = execution.fraction
+    def report(phase: str, done: int, share: float) -> None:
+        timeline.reach(phase, share)
+        execution.report("learning", done, len(inputs.traits), fraction=timeline.fraction, left_s=timeline.left_s)
 
-    def report(done: int, total: int) -> None:
-        execution.report("learning", done, total, fraction=encoded + (0.99 - encoded) * done / total)
+    named = 0
+
+    def label_axis(trait: TraitRow) -> Vector | None:
+        nonlocal named
+        axis = None if labels is None else labels.of(trait)
+        named += 1
+        report(_WORDS, 0, named / len(inputs.traits))
+        return axis
 
     # Label axes may take a while; the samples that were encoded last are not to blame for it.
-    execution.announce("learning")
+    report(_WORDS, 0, 0.0)
     axes = {trait.key: inputs.axes[trait.id].vector for trait in inputs.traits if trait.id in inputs.axes}
-    label_axis: Callable[[TraitRow], Vector | None] = _no_axis if labels is None else labels.of
+    collected = collect(inputs.traits, inputs.labels, known, spellings=spellings, axes=axes, label_axis=label_axis)
     return fit(
-        collect(inputs.traits, inputs.labels, known, spellings=spellings, axes=axes, label_axis=label_axis),
+        collected,
         encoder=EncoderIdentity.of(encoder),
         scoring_method=inputs.model.scoring_method,
         max_depth=inputs.model.max_depth,
         effort=execution.run.effort,
         fixed=inputs.fixed,
         modes=encoder.modes,
-        on_progress=report,
+        on_progress=lambda done, _total, share: report(_LEARNING, done, share),
     )
 
 
@@ -195,10 +240,6 @@ def _spellings(engine: Engine, execution: Execution, inputs: _TrainingInputs) ->
         # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
         raise Fenced(execution.run.id)
     return spelled({digest: texts[sample_id] for digest, sample_id in chosen.items()})
-
-
-def _no_axis(_trait: TraitRow) -> None:
-    """Return no label axis, so that only the samples are used."""
 
 
 def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.Label]) -> datetime:

@@ -30,6 +30,7 @@ from traitbench.runs.execution import Execution
 from traitbench.runs.heartbeat import Heartbeat, WorkerExit
 from traitbench.runs.queue import EngineQueue
 from traitbench.runs.schedules import Schedule
+from traitbench.runs.timeline import RecentPace
 from traitbench.runs.worker import Body, Worker, serve
 from traitbench.settings import Settings
 from traitbench.store import workers
@@ -99,7 +100,7 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     encoder = load_encoder(settings.encoder, cache=settings.cache)
     vocabulary = partial(load_vocabulary, encoder, cache=settings.cache)
     labels = LabelAxes(encoder.digest, encoder.encode, partial(vocabulary, size=WORDS))
-    train = partial(training.run, engine, encoder, labels=labels)
+    train = partial(training.run, engine, encoder, labels=labels, recent=RecentPace())
     return {
         **dict.fromkeys(("train", "retune", "retrain"), train),
         "discover": partial(discovery.run, engine, encoder),

@@ -58,6 +58,7 @@ class Execution:
         self._started = monotonic()
         self._reported = -_EVERY_SECONDS
         self.fraction = 0.0
+        self._left_s: float | None = None
 
     @property
     def elapsed_s(self) -> float:
@@ -73,12 +74,16 @@ class Execution:
         """Tell the parent which piece comes next, in case the worker does not survive it."""
         self._tell(self.run.id, WorkItem(phase, done, tuple(samples)))
 
-    def report(self, phase: str, done: int, total: int, *, fraction: float) -> None:
-        """Report progress, at most twice a second; raise `Fenced` if this execution no longer owns the run."""
+    def report(self, phase: str, done: int, total: int, *, fraction: float, left_s: float | None = None) -> None:
+        """Report progress, at most twice a second; raise `Fenced` if this execution no longer owns the run.
+
+        `left_s` are the seconds that the run still takes. By default they follow from the fraction that is done.
+        """
         self.announce(phase, done=done)
         if monotonic() - self._reported < _EVERY_SECONDS:
             return
         self.fraction = min(1.0, max(self.fraction, fraction))
+        self._left_s = left_s
         with writing(self._engine) as connection:
             owned = runs.progress(connection, self.run.id, self.owner, self._progress(phase, done, total))
         if not owned:
@@ -90,14 +95,15 @@ class Execution:
 
         `notes` tell a person about the outcome.
         """
-        self.fraction = 1.0
+        self.fraction, self._left_s = 1.0, None
         progress = self._progress(phase, total, total) | ({"notes": list(notes)} if notes else {})
         if not runs.succeed(connection, self.run.id, self.owner, progress=progress, now=datetime.now(UTC)):
             raise Fenced(self.run.id)
 
     def _progress(self, phase: str, done: int, total: int) -> dict[str, Any]:
         elapsed, fraction = self.elapsed_s, self.fraction
-        eta = elapsed * (1 - fraction) / fraction if fraction >= _ETA_FROM else None
+        by_fraction = elapsed * (1 - fraction) / fraction if fraction >= _ETA_FROM else None
+        eta = by_fraction if self._left_s is None else self._left_s
         return {
             "phase": phase,
             "done": done,

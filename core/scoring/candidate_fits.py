@@ -4,7 +4,7 @@ A block of the encoder's features may be scaled. Scaling its columns and then fi
 plain columns and scaling it back. So no vector ever has to be encoded again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,24 @@ class TrainingSet:
     folds: NDArray[np.int64]
     leave_one_out: bool
 
+    @property
+    def fits(self) -> int:
+        """How many fits one path of directions takes."""
+        return 1 if self.leave_one_out else int(self.folds.max()) + 2
+
+
+@dataclass
+class _Steps:
+    """Counts the fits that are done."""
+
+    total: int
+    tell: Callable[[int, int], None]
+    done: int = 0
+
+    def next(self) -> None:
+        self.done += 1
+        self.tell(self.done, self.total)
+
 
 @dataclass(frozen=True, eq=False)
 class CandidateFits:
@@ -48,17 +66,31 @@ class CandidateFits:
         return (vector if self.label_axis is None else vector + average.label_gain * self.label_axis), offset
 
 
+def ignore(_done: int, _total: int) -> None:
+    """Ignores progress."""
+
+
 def fit_candidates(
-    training_set: TrainingSet, directions: Sequence[Candidate], *, blocks: Sequence[slice], label_axis: Floats | None
+    training_set: TrainingSet,
+    directions: Sequence[Candidate],
+    *,
+    blocks: Sequence[slice],
+    label_axis: Floats | None,
+    on_fit: Callable[[int, int], None] = ignore,
 ) -> CandidateFits:
-    """Fit the directions to all samples and, for held-out values, to all samples but those of each fold."""
+    """Fit the directions to all samples and, for held-out values, to all samples but those of each fold.
+
+    `on_fit(done, total)` counts the fits: one for each choice of block factors, and one for each of its folds.
+    """
     d, evaluated = training_set.X.shape[1], training_set.is_evaluated
     order: list[Candidate] = []
     vectors, offsets, values = [], [], []
-    for factors in dict.fromkeys(direction.blocks for direction in directions):
+    scalings = dict.fromkeys(direction.blocks for direction in directions)
+    steps = _Steps(len(scalings) * training_set.fits, on_fit)
+    for factors in scalings:
         group = [direction for direction in directions if direction.blocks == factors]
         scales = columns(factors, blocks, d)
-        fitted, held_out = _fit(training_set, scales, [10.0**direction.power for direction in group])
+        fitted, held_out = _fit(training_set, scales, [10.0**direction.power for direction in group], steps)
         order += group
         vectors.append(fitted.directions if scales is None else fitted.directions * scales)
         offsets.append(fitted.offsets)
@@ -84,15 +116,21 @@ def columns(factors: Sequence[float], blocks: Sequence[slice], d: int) -> Floats
     return scales
 
 
-def _fit(training_set: TrainingSet, scales: Floats | None, shrinkages: Sequence[float]) -> tuple[Path, Floats]:
+def _fit(
+    training_set: TrainingSet, scales: Floats | None, shrinkages: Sequence[float], steps: "_Steps"
+) -> tuple[Path, Floats]:
     X = training_set.X if scales is None else (training_set.X * scales).astype(np.float32)
     if training_set.leave_one_out:
-        return path_and_left_out(X, training_set.y, shrinkages)
+        result = path_and_left_out(X, training_set.y, shrinkages)
+        steps.next()
+        return result
     fitted = path(X, training_set.y, shrinkages, training_set.sample_weight)
+    steps.next()
     values = np.empty((len(X), len(shrinkages)))
     for fold in range(int(training_set.folds.max()) + 1):
         out = training_set.folds == fold
         partial = path(X[~out], training_set.y[~out], shrinkages, training_set.sample_weight[~out])
         # A fit without a fold has a mean quality that is shifted away from that fold, so use the mean over all samples.
         values[out] = partial.values(X[out]) - partial.middle + fitted.middle
+        steps.next()
     return fitted, values

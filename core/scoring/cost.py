@@ -1,64 +1,106 @@
-"""Estimate the duration of a training before it starts: an order of magnitude, not a promise.
+"""The work of a training, in seconds on a reference machine: AVX-512, nothing else running.
 
-The constants are seconds on a reference machine (two cores, AVX-512). Each process times a small piece of the same
-work, in one thread as trainings run, and scales the estimate by the result.
+One table for all forecasts: the time announced before a training, and the share of the work that each step of it is.
+The constants were measured with the default encoder. How much slower the machine is now, `speed` says before a training
+and `traitbench.runs.timeline` during it.
 """
 
-import time
-from collections.abc import Sequence
-from functools import cache
+import os
+from collections.abc import Iterable, Sequence
+from math import exp
 
-import numpy as np
-import scipy.linalg
-from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from traitbench.scoring.search import EFFORTS, Effort, blocks_searched, uses_labels
 
-from traitbench.scoring.search import EFFORTS, blocks_searched, uses_labels
+DIMENSION = 1_091
+"""The number of features of the default encoder."""
 
-_START = 0.2
-_TEXT = 0.004
-_LABELS = 0.25
-_TRAIT = 0.04
-_CANDIDATE, _CANDIDATE_SAMPLE = 2e-4, 4e-6
-_DECOMPOSITION, _FEATURES = 2e-10, 1_091
-_SAMPLE = 1.2e-4
-_BLOCKS = 3
-_PROBE, _PROBE_SECONDS, _PROBES = 192, 0.004, 8
-_SLOWEST, _FASTEST = 20.0, 0.2
-
-
-def estimate(effort: str, *, samples_per_trait: Sequence[int], to_encode: int) -> float:
-    """Seconds for traits with these numbers of samples, with `to_encode` texts that were never encoded."""
-    fitting = sum(_trait(effort, samples) for samples in samples_per_trait)
-    return _START + _pace() * (_TEXT * to_encode + fitting)
+_TEXT, _CHARACTER, _PARALLEL = 9e-4, 1.85e-5, 0.8
+_LABELS = 0.32
+_SAVING, _SAVING_SAMPLE = 0.1, 2e-5
+_PREPARING, _PREPARING_SAMPLE = 0.002, 1.3e-5
+_DIRECTION, _DECOMPOSITION, _DIRECTION_SAMPLE = 8e-4, 1.9e-10, 1.8e-8
+_LEVEL, _CANDIDATE, _CANDIDATE_SAMPLE = 0.003, 3e-5, 1e-7
+_FIGURES, _FIGURES_OF_FEW, _FIGURES_SAMPLE = 0.02, 0.02, 3e-6
+_MODE, _MODE_SAMPLE = 0.004, 2e-6
+_RESEMBLANCE_SAMPLE = 3.3e-5
+_DISCOVERING, _DISCOVERING_TEXT = 0.05, 1.5e-3
+_SINGLE_PRECISION_FROM, _LEAVE_ONE_OUT_FROM, _FEW, _FOLDS = 4_096, 64, 512, 10
+_USUALLY_ALIKE, _COMPARED_UP_TO = 2_000, 8_192
+_BLOCKS, _MODES = 3, (363, 363)
 
 
-def _trait(effort: str, samples: int) -> float:
-    levels, labels = EFFORTS[effort].levels, uses_labels(samples)
-    blocks = _BLOCKS if blocks_searched(samples) else 0
-    candidates = [each for level in levels for each in level.candidates(blocks=blocks, labels=labels)]
-    paths = len({candidate.blocks for candidate in candidates})
-    averaging = len(candidates) * (_CANDIDATE + _CANDIDATE_SAMPLE * samples)
-    decomposing = paths * _DECOMPOSITION * min(samples, _FEATURES) ** 3
-    return _TRAIT + _LABELS + averaging + decomposing + _SAMPLE * samples
+def reading(lengths: Iterable[int], *, processors: int | None = None) -> float:
+    """The work of encoding texts of these numbers of characters, with so many processors (by default, all)."""
+    at_once = (processors or os.cpu_count() or 1) ** _PARALLEL
+    return float(sum(_TEXT + _CHARACTER * length for length in lengths) / at_once)
 
 
-def pace(probes: Sequence[float]) -> float:
-    """How many times slower this machine is than the reference, by the seconds of several probes.
+def words(traits: int) -> float:
+    """The work of making the label axes of so many traits."""
+    return _LABELS * traits
 
-    The fastest probe counts: the first one loads libraries, and the machine may be busy during any of them.
+
+def saving(samples: int) -> float:
+    """The work of collecting so many samples and of writing the version."""
+    return _SAVING + _SAVING_SAMPLE * samples
+
+
+def discovering(texts: int) -> float:
+    """The work of finding axes among so many texts; it depends on the texts by a factor of two."""
+    return _DISCOVERING + _DISCOVERING_TEXT * texts
+
+
+def resembling(samples: int) -> float:
+    """The work of describing what the texts of a model have in common."""
+    return _RESEMBLANCE_SAMPLE * samples
+
+
+def fitting(
+    effort: Effort,
+    samples: int,
+    *,
+    dimension: int = DIMENSION,
+    modes: Sequence[int] = _MODES,
+    blocks: int = _BLOCKS,
+    searched: bool = True,
+) -> dict[str, float]:
+    """The work of fitting a trait, by step in order; `modes` are the numbers of columns of the encoder's modes.
+
+    Without a search (an intrinsic trait, or settings of an earlier version), one direction is fitted.
     """
-    return min(max(min(probes) / _PROBE_SECONDS, _FASTEST), _SLOWEST)
+    levels = effort.levels if searched else EFFORTS["low"].levels
+    tried = blocks if searched and blocks_searched(samples) else 0
+    candidates = [level.candidates(blocks=tried, labels=uses_labels(samples)) for level in levels]
+    paths = len({candidate.blocks for level in candidates for candidate in level})
+    few = _FIGURES_OF_FEW if samples < _FEW else 0.0
+    return {
+        "preparing": _PREPARING + _PREPARING_SAMPLE * samples,
+        "directions": paths * _directions(samples, dimension),
+        "levels": sum(_LEVEL + len(level) * (_CANDIDATE + _CANDIDATE_SAMPLE * samples) for level in candidates),
+        "figures": _FIGURES + few + _FIGURES_SAMPLE * samples,
+        "modes": sum(_MODE + _MODE_SAMPLE * samples + _directions(samples, width) for width in modes),
+    }
 
 
-@cache
-def _pace() -> float:
-    square = np.random.default_rng(0).normal(size=(_PROBE, _PROBE))
-    with threadpool_limits(limits=1):
-        return pace([_probe(square @ square.T) for _ in range(_PROBES)])
+def _directions(samples: int, dimension: int) -> float:
+    """The work of one path of directions and of its held-out values."""
+    repeats = 1 + min(_FOLDS, max(1, samples // 2)) * _chance_of_folds(samples)
+    precision = 1.0 if samples < _SINGLE_PRECISION_FROM else 0.5
+    decomposing = precision * _DECOMPOSITION * min(samples, dimension) ** 3
+    return repeats * (_DIRECTION + decomposing + _DIRECTION_SAMPLE * samples * dimension)
 
 
-def _probe(symmetric: NDArray[np.float64]) -> float:
-    started = time.perf_counter()
-    scipy.linalg.eigh(symmetric, check_finite=False, driver="evd")
-    return time.perf_counter() - started
+def searching(effort: str, samples_per_trait: Sequence[int]) -> float:
+    """The work of a training besides encoding."""
+    samples = sum(samples_per_trait)
+    fits = sum(sum(fitting(EFFORTS[effort], each).values()) for each in samples_per_trait)
+    return fits + words(len(samples_per_trait)) + resembling(samples) + saving(samples)
+
+
+def _chance_of_folds(samples: int) -> float:
+    """The chance that held-out values come from folds: leave-one-out is fair only without near duplicates, and the more
+    samples, the more likely two of them are. Of very many samples, near duplicates are not looked for.
+    """
+    if samples < _LEAVE_ONE_OUT_FROM:
+        return 1.0
+    return 1 - exp(-((samples / _USUALLY_ALIKE) ** 2)) if samples <= _COMPARED_UP_TO else 0.0

@@ -9,8 +9,9 @@ parameters chosen for the full vectors.
 """
 
 import hashlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
+from traitbench.scoring import cost
 from traitbench.scoring.auroc import auroc, out_of_fold_interval
 from traitbench.scoring.candidates import Candidate
 from traitbench.scoring.card import breaks, confidence, half_up, quartiles
@@ -27,6 +29,7 @@ from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, c
 from traitbench.scoring.duplicates import alike, joined
 from traitbench.scoring.evaluate import figures, judged
 from traitbench.scoring.intrinsic import figures_of_labels, place, pool
+from traitbench.scoring.progress import FitProgress, ProgressListener
 from traitbench.scoring.report import labels_entry, search_entry
 from traitbench.scoring.resemblance import Resemblance, resemblance
 from traitbench.scoring.search import EFFORTS, Effort, SearchResult, TrainingSamples, chosen_before, evidence, search
@@ -90,7 +93,7 @@ class Trained:
     metrics: dict[str, Any]
 
 
-def ignore(done: int, total: int) -> None:
+def ignore(_done: int, _total: int, _share: float, /) -> None:
     """Ignores progress."""
 
 
@@ -103,9 +106,9 @@ def fit(
     effort: str,
     fixed: Mapping[str, Any] | None = None,
     modes: Mapping[str, slice] = NO_MODES,
-    on_progress: Callable[[int, int], None] = ignore,
+    on_progress: ProgressListener = ignore,
 ) -> Trained:
-    """Fit every trait; `on_progress(done, total)` counts the traits.
+    """Fit every trait; `on_progress(done, total, share)` counts the traits and says how much of the work is done.
 
     `fixed` is `metrics["traits"]` of an earlier version: a trait listed there is refitted with the parameters chosen
     then. With the same samples, the snapshot is then the same, byte for byte. `modes` are the columns of the encoder's
@@ -117,12 +120,13 @@ def fit(
     fitted = []
     # One thread: with several, rounding depends on how the work is split, and so would `param_hash`.
     with threadpool_limits(limits=1):
-        for done, trait in enumerate(traits):
-            on_progress(done, len(traits))
-            shares = chosen_before((fixed or {}).get(trait.key))
-            fitted.append(_fit_trait(trait, encoder.dimension, plan, shares))
-    on_progress(len(traits), len(traits))
+        shares = [chosen_before((fixed or {}).get(trait.key)) for trait in traits]
+        progress = _progress(traits, plan, encoder.dimension, shares, on_progress)
+        for trait, chosen in zip(traits, shares, strict=True):
+            fitted.append(_fit_trait(trait, encoder.dimension, plan, chosen, progress))
+            progress.trait_finished()
     resembled = _resemblance(traits, modes)
+    progress.all_finished()
     snapshot = Snapshot(encoder, scoring_method, max_depth, tuple(axis for axis, _ in fitted), resembled)
     measured = {axis.key: figures_of_trait for axis, figures_of_trait in fitted}
     says = EFFORTS[effort].says if fixed is None else _REFITTED
@@ -153,13 +157,37 @@ def _blocks(modes: Mapping[str, slice], dimension: int) -> dict[str, slice]:
     return {names[stretch]: slice(*stretch) for stretch in stretches}
 
 
+def _progress(
+    traits: Sequence[TraitSamples],
+    plan: _Plan,
+    dimension: int,
+    shares: Sequence[Mapping[Candidate, float]],
+    tell: ProgressListener,
+) -> FitProgress:
+    """The progress of a fit, with the work that is expected of every step."""
+    work = [
+        cost.fitting(
+            plan.effort,
+            len(trait.y),
+            dimension=dimension,
+            modes=[columns.stop - columns.start for columns in plan.modes.values()],
+            blocks=len(plan.blocks),
+            searched=trait.intrinsic_axis is None and not chosen,
+        )
+        for trait, chosen in zip(traits, shares, strict=True)
+    ]
+    return FitProgress(work, cost.resembling(sum(len(trait.y) for trait in traits)), tell)
+
+
 def _fit_trait(
-    trait: TraitSamples, dimension: int, plan: _Plan, shares: Mapping[Candidate, float]
+    trait: TraitSamples, dimension: int, plan: _Plan, shares: Mapping[Candidate, float], progress: FitProgress
 ) -> tuple[TraitAxis, dict[str, Any]]:
     _check(trait, dimension)
     trait = _with_near_duplicates(trait)
-    samples, result = _search_or_place(trait, plan, shares)
+    progress.finished("preparing")
+    samples, result = _search_or_place(trait, plan, shares, progress)
     metrics = _figures(trait, plan, samples, result)
+    progress.finished("figures")
     metrics |= {
         "counts": _counts(trait, samples),
         "parameters": dict(result.parameters),
@@ -171,7 +199,7 @@ def _fit_trait(
     metrics["confidence"] = _confidences(numbers, samples, result)
     metrics["confidence_reason"] = None if numbers.certainty is None else numbers.certainty.nowhere
     modes = {}
-    for name, columns in plan.modes.items():
+    for fitted, (name, columns) in enumerate(plan.modes.items(), start=1):
         trait_in_mode = _in_mode(trait, columns)
         samples_in_mode, result_in_mode = _fit_in_mode(trait_in_mode, samples, columns, plan.effort, result)
         mode_figures = (
@@ -183,6 +211,7 @@ def _fit_trait(
         metrics.setdefault("modes", {})[name] = {
             figure: mode_figures[figure] for figure in _MODE_FIGURES if figure in mode_figures
         }
+        progress.part("modes", fitted, len(plan.modes))
     axis = TraitAxis(
         key=trait.key,
         name=trait.name,
@@ -207,15 +236,29 @@ def _with_near_duplicates(trait: TraitSamples) -> TraitSamples:
 
 
 def _search_or_place(
-    trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float]
+    trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float], progress: FitProgress
 ) -> tuple[TrainingSamples, SearchResult]:
     """The samples that were used, merged and weighted, and the fitted trait."""
-    groups = list(trait.groups)
-    if trait.intrinsic_axis is None:
-        samples = evidence(trait.X, trait.y.astype(np.float64), groups, trait.made)
-        return samples, search(samples, plan.effort, label_axis=trait.label_axis, shares=shares, blocks=plan.columns)
-    samples = pool(trait.X, groups, trait.made, trait.intrinsic_axis)
-    return samples, place(samples, trait.intrinsic_axis)
+    if trait.intrinsic_axis is not None:
+        return _placed(trait, trait.intrinsic_axis)
+    samples = evidence(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made)
+    result = search(
+        samples,
+        plan.effort,
+        label_axis=trait.label_axis,
+        shares=shares,
+        blocks=plan.columns,
+        on_fit=partial(progress.part, "directions"),
+    )
+    progress.finished("directions")
+    progress.finished("levels")
+    return samples, result
+
+
+def _placed(trait: TraitSamples, axis: NDArray[np.float32]) -> tuple[TrainingSamples, SearchResult]:
+    """The samples of an intrinsic trait, merged and weighted, and the trait on its axis (d,)."""
+    samples = pool(trait.X, list(trait.groups), trait.made, axis)
+    return samples, place(samples, axis)
 
 
 def _fit_in_mode(
@@ -225,7 +268,7 @@ def _fit_in_mode(
     it chose.
     """
     if trait.intrinsic_axis is not None:
-        return _search_or_place(trait, _Plan(effort, {}, {}), {})
+        return _placed(trait, trait.intrinsic_axis)
     samples_in_mode = replace(samples, X=unit(samples.X[:, columns]).astype(np.float32))
     return samples_in_mode, search(
         samples_in_mode, effort, label_axis=trait.label_axis, shares=_without_blocks(result.shares)

@@ -14,7 +14,7 @@ for evaluation only where a pole has fewer than two real texts. A variation shar
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.scoring.axis import Floats, centroid_difference, pole_weights
-from traitbench.scoring.candidate_fits import CandidateFits, TrainingSet, columns, fit_candidates
+from traitbench.scoring.candidate_fits import CandidateFits, TrainingSet, columns, fit_candidates, ignore
 from traitbench.scoring.candidates import (
     LABEL_SLOPES,
     Candidate,
@@ -206,11 +206,12 @@ def search(
     shares: Mapping[Candidate, float] | None = None,
     blocks: Sequence[slice] = (),
     turn: int = 0,
+    on_fit: Callable[[int, int], None] = ignore,
 ) -> SearchResult:
     """Fit the trait and return the averaged axis; with `shares` of an earlier search, reuse its choice.
 
     `label_axis` (d,) is an axis made without any sample. `blocks` are the columns that a search may scale separately.
-    Each `turn` assigns the samples to other folds.
+    Each `turn` assigns the samples to other folds. `on_fit(done, total)` counts the fits of directions.
     """
     axis = None if label_axis is None else label_axis.astype(np.float64)
     if samples.smaller_pole == 0:
@@ -221,10 +222,10 @@ def search(
     folds = _folds(samples, _NESTED_FOLDS if leave_one_out else _FOLDS, turn)
     training_set = TrainingSet(samples.X, samples.y, samples.sample_weight, samples.is_evaluated, folds, leave_one_out)
     if chosen := _applicable(shares or {}, labels=axis is not None, blocks=len(blocks)):
-        return _as_chosen(training_set, chosen, blocks, axis)
+        return _as_chosen(training_set, chosen, blocks, axis, on_fit)
     count = len(samples.y)
     return _searched(
-        training_set, effort, blocks if blocks_searched(count) else (), axis if uses_labels(count) else None
+        training_set, effort, blocks if blocks_searched(count) else (), axis if uses_labels(count) else None, on_fit
     )
 
 
@@ -277,9 +278,13 @@ def _applicable(shares: Mapping[Candidate, float], *, labels: bool, blocks: int)
 
 
 def _as_chosen(
-    training_set: TrainingSet, chosen: Mapping[Candidate, float], blocks: Sequence[slice], axis: Floats | None
+    training_set: TrainingSet,
+    chosen: Mapping[Candidate, float],
+    blocks: Sequence[slice],
+    axis: Floats | None,
+    on_fit: Callable[[int, int], None],
 ) -> SearchResult:
-    fits = _fit_candidates(training_set, list(chosen), blocks, axis)
+    fits = _fit_candidates(training_set, list(chosen), blocks, axis, on_fit)
     candidates = CandidateSet(list(chosen))
     held_out = fits.held_out.for_candidates(candidates)
     average = average_candidates(held_out, candidates, fixed=np.array(list(chosen.values())))
@@ -287,9 +292,16 @@ def _as_chosen(
     return _result(training_set, fits, average, logits, blocks)
 
 
-def _searched(training_set: TrainingSet, effort: Effort, blocks: Sequence[slice], axis: Floats | None) -> SearchResult:
+def _searched(
+    training_set: TrainingSet,
+    effort: Effort,
+    blocks: Sequence[slice],
+    axis: Floats | None,
+    on_fit: Callable[[int, int], None],
+) -> SearchResult:
     levels = {each.name: each.candidates(blocks=len(blocks), labels=axis is not None) for each in effort.levels}
-    fits = _fit_candidates(training_set, [candidate for level in levels.values() for candidate in level], blocks, axis)
+    tried_candidates = [candidate for level in levels.values() for candidate in level]
+    fits = _fit_candidates(training_set, tried_candidates, blocks, axis, on_fit)
     tried, best = [], None
     for name, candidates in levels.items():
         answer = _answer(fits.held_out, name, candidates)
@@ -329,10 +341,14 @@ def _label_gain(held_out: HeldOut, candidates: CandidateSet) -> float:
 
 
 def _fit_candidates(
-    training_set: TrainingSet, candidates: Sequence[Candidate], blocks: Sequence[slice], axis: Floats | None
+    training_set: TrainingSet,
+    candidates: Sequence[Candidate],
+    blocks: Sequence[slice],
+    axis: Floats | None,
+    on_fit: Callable[[int, int], None],
 ) -> CandidateFits:
     directions = list(dict.fromkeys(candidate.direction for candidate in candidates))
-    return fit_candidates(training_set, directions, blocks=blocks, label_axis=axis)
+    return fit_candidates(training_set, directions, blocks=blocks, label_axis=axis, on_fit=on_fit)
 
 
 def _result(

@@ -146,6 +146,17 @@ def texts(connection: Connection, sample_ids: Sequence[int]) -> dict[int, str]:
     return known
 
 
+def lengths(connection: Connection, sample_ids: Sequence[int]) -> dict[int, int]:
+    """The numbers of characters of some samples' texts, by id."""
+    known: dict[int, int] = {}
+    for first in range(0, len(sample_ids), _AT_ONCE):
+        some = select(_SAMPLES.id, func.length(_SAMPLES.text)).where(
+            _SAMPLES.id.in_(sample_ids[first : first + _AT_ONCE])
+        )
+        known |= {sample_id: length or 0 for sample_id, length in connection.execute(some)}
+    return known
+
+
 def _sample(row: Row[Any]) -> Sample:
     return Sample(
         id=row.id,

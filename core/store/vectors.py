@@ -15,6 +15,7 @@ from traitbench.store.engine import insert
 
 _VECTORS = tables.vectors.c
 _STORED = np.dtype("<f4")
+_KEEPING = select(tables.models.c.id).where(~tables.models.c.zero_data_retention)
 
 Vector = NDArray[np.float32]
 
@@ -39,6 +40,22 @@ def store(connection: Connection, encoder_digest: str, vectors: Mapping[int, Vec
     ]
     if rows:
         connection.execute(insert(connection, tables.vectors).on_conflict_do_nothing(), rows)
+
+
+def adopt(connection: Connection, encoder_digest: str, vectors: Mapping[int, tuple[str, Vector]]) -> None:
+    """Store vectors by sample id, each with the hash of its text, for samples that still have this text.
+
+    Samples of models under zero retention are left out.
+    """
+    locked = select(tables.samples.c.id, tables.samples.c.content_sha256).where(
+        tables.samples.c.id.in_(list(vectors)), tables.samples.c.model_id.in_(_KEEPING)
+    )
+    hashes = {row.id: row.content_sha256 for row in connection.execute(locked.with_for_update())}
+    store(
+        connection,
+        encoder_digest,
+        {sample_id: vector for sample_id, (digest, vector) in vectors.items() if hashes.get(sample_id) == digest},
+    )
 
 
 def _existing(connection: Connection, sample_ids: Sequence[int]) -> set[int]:

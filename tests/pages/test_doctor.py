@@ -12,14 +12,18 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Service, Trained
 from tests.pages.drive import Workbench, copied_link, links, words
-from traitbench.app.local import doctor, preview
+from traitbench.app.asgi import Embedded
+from traitbench.app.local import doctor, handover, preview
 from traitbench.app.samples.sample_changes import Changes, as_input, save
 from traitbench.client import Traitbench
 from traitbench.contract.errors import ErrorBody, ErrorEnvelope
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
+from traitbench.encoders.registry import load_encoder
 from traitbench.errors import TraitbenchError
 from traitbench.scoring.doctor import Finding, Fix
+from traitbench.store import models, vectors
+from traitbench.store.engine import reading
 
 
 @pytest.fixture
@@ -290,6 +294,30 @@ def test_vectors_are_forgotten_when_a_model_forgets_its_samples(
     assert not preview.unread(samples)
     preview.forget()
     assert len(preview.unread(samples)) == 20
+
+
+def test_the_training_after_a_check_encodes_no_text_again(
+    workbench: Workbench, service: Service, client: Traitbench, draft: str
+) -> None:
+    preview.forget()
+    embedded = Embedded(service.settings)
+    embedded.context = service.context
+    handover.connect(embedded.keep_vectors)
+    try:
+        check(workbench, draft)
+        at = workbench.open("train", model=draft)
+    finally:
+        handover.connect(None)
+    assert "no texts to read" in words(at)
+    with reading(service.context.engine) as connection:
+        model = models.find(connection, draft)
+        assert model is not None
+        stored = vectors.read(connection, model.id, _encoder_digest(service))
+    assert set(stored) == {sample.id for sample in client.samples.list(draft)}
+
+
+def _encoder_digest(service: Service) -> str:
+    return load_encoder(service.settings.encoder, cache=service.settings.cache).digest
 
 
 # ---- on the Train page -----------------------------------------------------------------------------------------------

@@ -50,6 +50,9 @@ class HangingLabels(LabelAxes):
     def __init__(self) -> None:
         """Without a vocabulary: no axis is made."""
 
+    def is_known(self, trait: Described) -> bool:
+        return False
+
     def of(self, trait: Described) -> None:
         if trait.name == "hang":
             ctypes.CDLL(None).pause()

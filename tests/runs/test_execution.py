@@ -180,3 +180,22 @@ def test_progress_is_written_twice_a_second_at_most_and_never_goes_back(yard: Ya
 
     execute(_worker(yard, look), run_id)
     assert shown == [(0, 0.5)] * 3
+
+
+def test_the_time_left_is_the_one_reported_or_else_follows_from_the_fraction(yard: Yard) -> None:
+    seen: list[float | None] = []
+    for left_s in (41.5, None):
+        model_id, run_id = _queue(yard)
+
+        def body(execution: Execution, left_s: float | None = left_s, model_id: int = model_id) -> None:
+            execution.report("learning", 0, 1, fraction=0.5, left_s=left_s)
+            with reading(yard.engine) as connection:
+                operation = models.read(connection, model_id).last_operation
+            assert operation is not None
+            assert operation.progress is not None
+            seen.append(operation.progress.eta_s)
+
+        execute(_worker(yard, body), run_id)
+    assert seen[0] == 41.5
+    assert seen[1] is not None
+    assert seen[1] < 41.5

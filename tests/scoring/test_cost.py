@@ -2,30 +2,49 @@ import itertools
 
 import pytest
 
-from traitbench.scoring.cost import estimate, pace
+from traitbench.scoring import cost
+from traitbench.scoring.search import EFFORTS
+from traitbench.scoring.speed import Speed, speed, speed_now
 
 LEVELS = ("low", "medium", "high", "max")
 
 
 @pytest.mark.parametrize("samples", [2, 50, 500, 5_000, 100_000])
 def test_more_effort_never_costs_less(samples: int) -> None:
-    costs = [estimate(effort, samples_per_trait=[samples], to_encode=0) for effort in LEVELS]
+    costs = [cost.searching(effort, [samples]) for effort in LEVELS]
     assert all(less <= more for less, more in itertools.pairwise(costs))
 
 
-def test_more_samples_more_texts_and_more_traits_take_longer() -> None:
-    plain = estimate("medium", samples_per_trait=[100], to_encode=100)
-    assert plain < estimate("medium", samples_per_trait=[400], to_encode=100)
-    assert plain < estimate("medium", samples_per_trait=[100], to_encode=400)
-    assert plain < estimate("medium", samples_per_trait=[100, 100], to_encode=100)
+def test_more_samples_longer_texts_and_more_traits_take_longer() -> None:
+    plain = cost.searching("medium", [100])
+    assert plain < cost.searching("medium", [400])
+    assert plain < cost.searching("medium", [100, 100])
+    assert cost.reading([100] * 10) < cost.reading([100] * 11) < cost.reading([1_000] * 10)
+
+
+def test_a_fit_without_a_search_is_cheaper() -> None:
+    searched, reused = (sum(cost.fitting(EFFORTS["max"], 400, searched=each).values()) for each in (True, False))
+    assert reused < searched / 3
 
 
 def test_a_model_without_traits_costs_only_the_start() -> None:
-    assert 0 < estimate("max", samples_per_trait=[], to_encode=0) < 1
+    assert 0 < cost.searching("max", []) < 1
 
 
-def test_the_fastest_probe_decides_the_pace() -> None:
+def test_the_fastest_probe_decides_how_fast_the_processor_is() -> None:
     """Seen in practice: one probe took 80 ms instead of 4, and every estimate was twenty times too long."""
-    assert pace([0.08, 0.0042, 0.004, 0.13]) == pace([0.004])
-    assert pace([0.008]) == 2 * pace([0.004])
-    assert pace([60.0]) < 60.0
+    idle = [(0.004, 0.004)]
+    assert speed([(0.08, 0.08), *idle, *idle], queue=0.5) == speed(idle, queue=0.5) == Speed(1.0, 1.0)
+    assert speed([(0.008, 0.008)], queue=0.5) == Speed(2.0, 2.0)
+    assert speed([(60.0, 60.0)], queue=0.5).most < 60.0
+
+
+def test_a_busy_machine_takes_longer_and_nobody_knows_how_long() -> None:
+    assert speed([(0.004, 0.012)], queue=6.0) == Speed(3.0, 6.0)
+    assert speed([(0.004, 0.04)], queue=1.0) == Speed(1.0, 10.0)
+
+
+def test_the_speed_of_this_machine_is_measured_once_and_kept_for_a_while() -> None:
+    measured = speed_now()
+    assert 0 < measured.least <= measured.most
+    assert speed_now() is measured

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -15,6 +16,7 @@ from tests.scoring.hand import PLANE, directions, encode, fitted, samples
 from tests.scoring.test_axis import cloud
 from traitbench.scoring.card import positions, score
 from traitbench.scoring.fit import fit
+from traitbench.scoring.progress import ProgressListener
 from traitbench.scoring.search import EFFORTS
 from traitbench.scoring.snapshot import Snapshot, param_hash
 
@@ -136,18 +138,60 @@ def test_identical_samples_score_50(effort: str) -> None:
     assert positions(trained.snapshot, encode, ["east", "west"])[:, 0].tolist() == [0.5, 0.5]
 
 
-def test_progress_counts_the_traits() -> None:
-    calls: list[tuple[int, int]] = []
+@pytest.mark.parametrize("effort", ["low", "max"])
+def test_progress_counts_the_traits_and_rises_inside_each(effort: str) -> None:
+    calls: list[tuple[int, int, float]] = []
     traits = [samples(directions(0, 10, 180, 190), [1, 1, 0, 0], key=key) for key in ("a", "b")]
-    fit(
+    heard = fit(
         traits,
         encoder=PLANE,
         scoring_method="balanced_cosine",
         max_depth=1,
-        effort="low",
-        on_progress=lambda done, total: calls.append((done, total)),
+        effort=effort,
+        on_progress=lambda done, total, share: calls.append((done, total, share)),
     )
-    assert calls == [(0, 2), (1, 2), (2, 2)]
+    counts, shares = [call[:2] for call in calls], [call[2] for call in calls]
+    assert sorted(set(counts)) == [(0, 2), (1, 2), (2, 2)]
+    assert counts == sorted(counts)
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 1)
+    assert all(len({share for done, _, share in calls if done == trait}) > 3 for trait in (0, 1))
+    unheard = fit(traits, encoder=PLANE, scoring_method="balanced_cosine", max_depth=1, effort=effort)
+    assert param_hash(heard.snapshot) == param_hash(unheard.snapshot)
+    assert heard.metrics == unheard.metrics
+
+
+def test_a_listener_stops_the_fit_at_any_step() -> None:
+    trait = samples(directions(0, 10, 180, 190), [1, 1, 0, 0])
+    steps = 0
+
+    class Stopped(Exception):
+        pass
+
+    def count(_done: int, _total: int, _share: float) -> None:
+        nonlocal steps
+        steps += 1
+
+    def learn(on_progress: ProgressListener) -> None:
+        fit(
+            [trait],
+            encoder=PLANE,
+            scoring_method="balanced_cosine",
+            max_depth=1,
+            effort="low",
+            on_progress=on_progress,
+        )
+
+    learn(count)
+    for last in range(steps):
+        calls = iter(range(steps))
+
+        def stop(_done: int, _total: int, _share: float, calls: Iterator[int] = calls, last: int = last) -> None:
+            if next(calls) == last:
+                raise Stopped
+
+        with pytest.raises(Stopped):
+            learn(stop)
 
 
 def test_inconsistent_inputs_are_refused() -> None:

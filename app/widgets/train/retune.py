@@ -9,6 +9,7 @@ from traitbench.app.presentation.figures import label
 from traitbench.app.samples.waiting import Waiting
 from traitbench.app.shell.service import attempt, client, version
 from traitbench.app.shell.text import count, plain
+from traitbench.app.widgets.train.cost import USUAL_LENGTH
 from traitbench.app.widgets.train.training import SearchChoice, pick_search
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
@@ -25,7 +26,7 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
             return
         plan, choice = st.columns([3, 2], gap="large")
         with choice:
-            asked = pick_search(traits, to_read=waits.samples)
+            asked = pick_search(traits, lengths=[USUAL_LENGTH] * waits.samples)
             if st.button("Refit", icon=":material/manage_search:", key="train.retune.start"):
                 with attempt() as starting:
                     client().models.train(

@@ -47,9 +47,12 @@ class SearchChoice:
     use_labels: bool
 
 
-def pick_search(traits: Sequence[Trait], *, to_read: int) -> SearchChoice:
-    """Draw the choice of effort and use of labels, both part of the link, and the cost for `to_read` unread texts."""
-    costs = costs_of(list(_EFFORTS), traits, to_read)
+def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchChoice:
+    """Draw the choice of effort and use of labels, both part of the link, and the cost.
+
+    `lengths` are the numbers of characters of the texts to encode.
+    """
+    costs = costs_of(list(_EFFORTS), traits, lengths)
     tries = {effort: caption.format(_settings(effort)) for effort, caption in _EFFORTS.items()}
     effort = (
         st.radio(
