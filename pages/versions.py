@@ -1,4 +1,4 @@
-"""Versions: all versions of a model, one version in detail, or two side by side."""
+"""Versions: all versions of a model, one version in detail, two side by side, or encoders on its samples."""
 
 import json
 
@@ -32,13 +32,14 @@ from traitbench.app.widgets.common.modes import draw_modes, modes_of, speeds
 from traitbench.app.widgets.common.quality import discovered_note, draw_quality
 from traitbench.app.widgets.common.search_report import draw_search
 from traitbench.app.widgets.common.unreadable import draw_unreadable
+from traitbench.app.widgets.versions.encoders import draw_encoders
 from traitbench.app.widgets.versions.keeping import draw_keeping
 from traitbench.app.widgets.versions.side_by_side import draw_both, in_link, pair_of, pick_texts, score_both
 from traitbench.app.widgets.versions.tags import draw_tags
 from traitbench.app.widgets.versions.trait_figures import draw_trait, pick_trait
 from traitbench.contract.page import LARGEST_PAGE
 
-VIEWS = ("All", "Details", "Compare")
+VIEWS = ("All", "Details", "Compare", "Encoders")
 CREATED_BY = (
     "First training: trained from a draft. Refit: fitted again from scratch. Feedback: retrained automatically from "
     "feedback. Import: imported from a file."
@@ -213,6 +214,11 @@ if view == "Details":
                 key="versions.snapshot",
                 on_click="ignore",
             )
+
+# ---- encoders on the model's samples ---------------------------------------------------------------------------------
+
+if view == "Encoders":
+    draw_encoders(model, traits, by_label[shown_first])
 
 # ---- two versions side by side ---------------------------------------------------------------------------------------
 

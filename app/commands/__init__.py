@@ -1,5 +1,5 @@
-"""The operations of the API as commands. Each calls the service through the client and prints the answer. `encoder`
-alone needs no service.
+"""The operations of the API as commands. Each calls the service through the client and prints the answer.
+`encoder check` alone needs no service.
 
 People get tables and sentences. With `--json`, programs get one JSON value, or one per line for a list.
 """

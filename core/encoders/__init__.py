@@ -8,7 +8,7 @@ An encoder made of several blocks may have modes besides "full": faster ways to 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,16 @@ class Encoder(Protocol):
 
     def words(self) -> Sequence[str]:
         """Return the whole words of at least three letters that have a token, the most common first."""
+        ...
+
+
+@runtime_checkable
+class FromFiles(Protocol):
+    """An encoder that knows the size of its model and tokenizer files."""
+
+    @property
+    def file_bytes(self) -> int:
+        """The bytes of all files that the encoder reads, without its fixed statistics."""
         ...
 
 

@@ -37,6 +37,11 @@ class Folder:
     model: Path
     contents: Mapping[str, bytes]
 
+    @property
+    def size(self) -> int:
+        """The size of all files."""
+        return sum(map(len, self.contents.values()))
+
     def note(self, name: str) -> dict[str, Any]:
         """The content of a configuration file; empty if there is none."""
         result = self._parsed(name, {})

@@ -31,6 +31,7 @@ class Full:
         self.id = id
         self._minilm, self._static = minilm, static
         self._static_width = static.table.width + COUNT
+        self.file_bytes = minilm.file_bytes + static.file_bytes
         self.dimension = minilm.dimension + self._static_width
         self.modes: Mapping[str, slice] = MappingProxyType(
             {"layer4": slice(0, graph.WIDTH), "static": slice(minilm.dimension, self.dimension)}

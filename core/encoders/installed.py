@@ -31,8 +31,16 @@ class Published:
 
     def read(self) -> bytes:
         """The content, from the wheel or else from the package; raise `EncoderUnavailable` if it is not this file."""
+        return read(self._file(), sha256=self.sha256, also=self.also)
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of the file."""
+        return self._file().stat().st_size
+
+    def _file(self) -> Path:
         carried = SHIPPED / self.carried_as
-        return read(carried if carried.is_file() else self._in_package(), sha256=self.sha256, also=self.also)
+        return carried if carried.is_file() else self._in_package()
 
     def _in_package(self) -> Path:
         return folder(self.distribution.replace("-", "_"), distribution=self.distribution) / self.path

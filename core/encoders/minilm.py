@@ -60,7 +60,9 @@ class MiniLM:
         session: InferenceSession,
         tokenizer: Tokenizer,
         statistics: Statistics,
+        file_bytes: int,
     ) -> None:
+        self.file_bytes = file_bytes
         self._session, self._tokenizer, self._statistics = session, tokenizer, statistics
         self.digest = _digest(statistics)
 
@@ -133,8 +135,13 @@ def load(*, cache: Path) -> MiniLM:
 
     Raise `EncoderUnavailable` if neither is there.
     """
-    plain = tokens.plain(TOKENIZER.read())
-    return MiniLM(session=_session(cache), tokenizer=plain, statistics=load_statistics("minilm"))
+    content, tokenizer = graph_content(cache=cache), TOKENIZER.read()
+    return MiniLM(
+        session=_session(content),
+        tokenizer=tokens.plain(tokenizer),
+        statistics=load_statistics("minilm"),
+        file_bytes=len(content) + len(tokenizer),
+    )
 
 
 def graph_file() -> str:
@@ -148,12 +155,12 @@ def graph_content(*, cache: Path) -> bytes:
     return read(installed.SHIPPED / graph_file()) or cached_bytes(cache / graph_file(), _built)
 
 
-def _session(cache: Path) -> InferenceSession:
+def _session(content: bytes) -> InferenceSession:
     """One thread per run, so that concurrent requests do not compete for processors."""
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    return InferenceSession(graph_content(cache=cache), options, providers=["CPUExecutionProvider"])
+    return InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 
 def _built() -> bytes:

@@ -32,6 +32,7 @@ class NGrams:
 
     id = ID
     dimension = _CELLS + COUNT
+    file_bytes = 0
     modes: Mapping[str, slice] = MappingProxyType({})
 
     def __init__(self) -> None:

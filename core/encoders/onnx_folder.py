@@ -186,6 +186,7 @@ class OnnxFolder:
     ) -> None:
         self.transformer, self._static, self._style = transformer, static, StyleBlock()
         self._weights = WEIGHTS if static else WEIGHTS_WITHOUT_TABLE
+        self.file_bytes = source.size + (static.file_bytes if static else 0)
         width = transformer.width
         self.dimension = width + COUNT + (static.table.width if static else 0)
         self.modes: Mapping[str, slice] = MappingProxyType({"static": slice(width, self.dimension)} if static else {})

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from traitbench.encoders import FULL, Vectors, check_mode, counted_apart, grams
 from traitbench.encoders.style import COUNT, StyleBlock
-from traitbench.encoders.table import WORDLLAMA, Table, wordllama
+from traitbench.encoders.table import ROWS, TOKENIZER, WORDLLAMA, Table, wordllama
 from traitbench.encoders.vectors import in_slices, join
 from traitbench.scoring.unit import unit
 
@@ -28,9 +28,10 @@ class Static:
 
     modes: Mapping[str, slice] = MappingProxyType({})
 
-    def __init__(self, table: Table, *, id: str, source: Sequence[str]) -> None:
+    def __init__(self, table: Table, *, id: str, source: Sequence[str], file_bytes: int) -> None:
         self.table, self.style, self.id = table, StyleBlock(), id
         self.dimension = table.width + COUNT + grams.CELLS
+        self.file_bytes = file_bytes
         parts = (id, *source, str(WEIGHTS), self.style.digest, grams.RECIPE)
         self.digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -64,4 +65,4 @@ class Static:
 
 def load(*, cache: Path) -> Static:
     """The encoder; raise `EncoderUnavailable` if the package is not installed. `cache` is not used."""
-    return Static(wordllama(), id=ID, source=WORDLLAMA)
+    return Static(wordllama(), id=ID, source=WORDLLAMA, file_bytes=ROWS.size + TOKENIZER.size)

@@ -98,7 +98,7 @@ def beside_minilm(static: Static, part: Part) -> Full:
 
 def _static(folder: Folder, table: Table, recipe: str) -> Static:
     digest = folder.digest(recipe)
-    return Static(table, id=f"{recipe}-{table.width}-{digest[:8]}", source=[digest])
+    return Static(table, id=f"{recipe}-{table.width}-{digest[:8]}", source=[digest], file_bytes=folder.size)
 
 
 def _first(rows: NDArray[Any], settings: FolderSettings) -> NDArray[Any]:

@@ -25,7 +25,7 @@ from traitbench.scoring.resampling import MOST_PER_POLE, PairCounts, Resampler, 
 from traitbench.scoring.search import Recipe, SearchResult, TrainingSamples
 from traitbench.scoring.snapshot import Breaks
 
-__all__ = ["auroc", "figures", "interval", "judged", "measured", "unmeasured"]
+__all__ = ["auroc", "divisions", "figures", "group_weights", "interval", "judged", "measured", "unmeasured"]
 
 _BINS = 10
 _FOLDS = 10
@@ -79,10 +79,10 @@ def judged(
 def measured(logits: Floats, y: Floats, groups: NDArray[np.int64] | None = None) -> dict[str, Any]:
     """The figures of out-of-fold logits (n,) for qualities (n,) of both poles; samples of one group count once."""
     groups = np.arange(len(y)) if groups is None else groups
-    group_weights = _group_weights(y, groups)
-    scores, weights = expit(logits), pole_weights(y, group_weights)
+    sample_weight = group_weights(y, groups)
+    scores, weights = expit(logits), pole_weights(y, sample_weight)
     return {
-        **_area(auroc(logits, y, group_weights), y, groups),
+        **_area(auroc(logits, y, sample_weight), y, groups),
         "brier": float(weights @ np.square(scores - y)),
         "calibration_error": _calibration_error(scores, y, weights),
         "cross_entropy": float(weights @ (np.logaddexp(0, logits) - y * logits)),
@@ -105,6 +105,13 @@ def confusion(logits: Floats, y: Floats, breaks: Breaks) -> dict[str, dict[str, 
     }
 
 
+def divisions(samples: TrainingSamples) -> list[NDArray[np.int64]]:
+    """The divisions into folds (n,) over which AUROC is measured if a pole has few samples."""
+    repeats = max(_FEWEST_REPEATS, min(_MOST_REPEATS, _COMPARED // len(samples.y)))
+    count = min(_FOLDS, samples.smaller_pole)
+    return [folds_of(samples, count, turn) for turn in range(repeats)]
+
+
 def _turns(result: SearchResult, n: int, refit: Callable[[int], SearchResult] | None) -> list[Floats]:
     """Held-out logits of one division into folds or, if there are few samples, of several: one says little then, and
     more are cheap.
@@ -120,11 +127,10 @@ def _mean(turns: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _compared(samples: TrainingSamples, recipe: Recipe) -> tuple[dict[str, Any], int]:
     """AUROC from all comparisons within folds, and the number of divisions into folds."""
-    repeats = max(_FEWEST_REPEATS, min(_MOST_REPEATS, _COMPARED // len(samples.y)))
-    resampler, count = Resampler(samples, recipe), min(_FOLDS, samples.smaller_pole)
-    tallies = [resampler.within_fold_pairs(folds_of(samples, count, turn)) for turn in range(repeats)]
+    resampler = Resampler(samples, recipe)
+    tallies = [resampler.within_fold_pairs(folds) for folds in divisions(samples)]
     evaluated = samples.is_evaluated
-    return _area(sum(tallies, PairCounts()).auroc, samples.y[evaluated], samples.groups[evaluated]), repeats
+    return _area(sum(tallies, PairCounts()).auroc, samples.y[evaluated], samples.groups[evaluated]), len(tallies)
 
 
 def _area(area: float, y: Floats, groups: NDArray[np.int64]) -> dict[str, Any]:
@@ -132,7 +138,7 @@ def _area(area: float, y: Floats, groups: NDArray[np.int64]) -> dict[str, Any]:
     return {"auroc": area, "auroc_interval": list(out_of_fold_interval(area, counts[0], counts[1]))}
 
 
-def _group_weights(y: Floats, groups: NDArray[np.int64]) -> Floats:
+def group_weights(y: Floats, groups: NDArray[np.int64]) -> Floats:
     """(n,): weights that add up to one for every group at a pole."""
     weights = np.empty(len(y))
     for pole in (y > 0.5, y < 0.5, y == 0.5):

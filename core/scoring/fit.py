@@ -36,7 +36,7 @@ from traitbench.scoring.search import EFFORTS, Effort, SearchResult, TrainingSam
 from traitbench.scoring.snapshot import EncoderIdentity, ModeAxis, Quartiles, Snapshot, TraitAxis, float32
 from traitbench.scoring.unit import unit
 
-__all__ = ["SCORING_METHODS", "EncoderIdentity", "Trained", "TraitSamples", "fit", "ignore"]
+__all__ = ["SCORING_METHODS", "EncoderIdentity", "Trained", "TraitSamples", "feature_blocks", "fit", "ignore"]
 
 SCORING_METHODS = ("balanced_cosine",)
 
@@ -116,7 +116,7 @@ def fit(
     """
     if scoring_method not in SCORING_METHODS:
         raise ValueError(f"Unknown scoring method {scoring_method!r}. Use one of: {', '.join(SCORING_METHODS)}.")
-    plan = _Plan(EFFORTS[effort], modes, _blocks(modes, encoder.dimension))
+    plan = _Plan(EFFORTS[effort], modes, feature_blocks(modes, encoder.dimension))
     fitted = []
     # One thread: with several, rounding depends on how the work is split, and so would `param_hash`.
     with threadpool_limits(limits=1):
@@ -147,7 +147,7 @@ class _Plan:
         return list(self.blocks.values())
 
 
-def _blocks(modes: Mapping[str, slice], dimension: int) -> dict[str, slice]:
+def feature_blocks(modes: Mapping[str, slice], dimension: int) -> dict[str, slice]:
     """The columns between the borders of the modes, named after the mode they equal; empty without modes."""
     borders = sorted({0, dimension, *(end for mode in modes.values() for end in (mode.start, mode.stop))})
     names = {(mode.start, mode.stop): name for name, mode in modes.items()}

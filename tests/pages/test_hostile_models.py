@@ -37,6 +37,7 @@ VIEWS: list[tuple[str, dict[str, str]]] = [
     ("versions", {}),
     ("versions", {"view": "Details"}),
     ("versions", {"view": "Compare"}),
+    ("versions", {"view": "Encoders"}),
     ("score", {"text": "Thank you so much for this."}),
     ("batch", {}),
 ]

@@ -1,0 +1,285 @@
+"""Compare encoders on a model's samples, in this process: quality out of fold, time of a text, size of the files.
+
+The command line and the workbench share this. Texts and vectors stay in memory.
+"""
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traitbench.app.shell.text import count
+from traitbench.contract.models import Model
+from traitbench.contract.samples import Sample
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+from traitbench.encoders import Encoder, EncoderUnavailable, FromFiles
+from traitbench.encoders.registry import NAMES, load_encoder
+from traitbench.encoders.scheduler import processors
+from traitbench.encoders.vocabulary import load_vocabulary
+from traitbench.generators.label_axes import LabelAxes
+from traitbench.generators.labels import WORDS
+from traitbench.scoring import cost
+from traitbench.scoring.bakeoff import Contender, Figure, TraitComparison, compare
+from traitbench.scoring.collect import collect, spelled, to_spell
+from traitbench.scoring.repeats import shorten
+from traitbench.scoring.segments import embed
+
+MOST = 20_000
+"""The number of samples that fit into memory at once; the newest are compared."""
+
+COLUMNS = ("Trait", "Encoder", "AUROC", "95 %", "Difference", "95 % of it", "Verdict")
+"""The columns of `rows`. The difference is to the first encoder."""
+
+_TIMED = 15
+_AT_ONCE = 16
+
+Progress = Callable[[int, int], object]
+Slot = Callable[[], AbstractContextManager[None]]
+
+
+class NotComparable(Exception):
+    """Encoders cannot be compared on this model; the message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An encoder, the name or folder by which TRAITBENCH_ENCODER would choose it, and the median time of a text."""
+
+    name: str
+    encoder: Encoder
+    ms_per_text: float
+
+    @property
+    def megabytes(self) -> float:
+        """The size of its model and tokenizer files."""
+        return self.encoder.file_bytes / 1e6 if isinstance(self.encoder, FromFiles) else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The extrinsic traits of a model and their samples by rising id, with every distinct text by its hash."""
+
+    traits: Sequence[Trait]
+    samples: Sequence[Sample]
+    texts: Mapping[str, str]
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result: the encoders, the current one first, and how they compare by trait."""
+
+    texts: int
+    effort: str
+    candidates: tuple[Candidate, ...]
+    traits: tuple[TraitComparison, ...]
+
+    def verdicts(self, name: str) -> list[str]:
+        """The verdict on this encoder for each trait that was compared."""
+        own = [trait.figures[name].difference for trait in self.traits if trait.figures]
+        return [difference.verdict for difference in own if difference is not None]
+
+    @property
+    def preferable(self) -> list[str]:
+        """The encoders that are better on some traits and worse on none; those better on more traits first."""
+        verdicts = {each.name: self.verdicts(each.name) for each in self.candidates[1:]}
+        able = [name for name, own in verdicts.items() if "better" in own and "worse" not in own]
+        return sorted(able, key=lambda name: -verdicts[name].count("better"))
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON values."""
+        return {
+            "texts": self.texts,
+            "effort": self.effort,
+            "encoders": [
+                {
+                    "name": each.name,
+                    "id": each.encoder.id,
+                    "digest": each.encoder.digest,
+                    "ms_per_text": round(each.ms_per_text, 3),
+                    "megabytes": round(each.megabytes, 1),
+                    "current": each is self.candidates[0],
+                }
+                for each in self.candidates
+            ],
+            "traits": [_trait_json(trait) for trait in self.traits],
+            "verdict": sentence(self),
+            "preferable": self.preferable,
+        }
+
+
+def current(setting: str | None, *, cache: Path) -> tuple[str, Encoder]:
+    """The name and the encoder of a TRAITBENCH_ENCODER setting; the best installed one if it is None."""
+    encoder = load_encoder(setting, cache=cache)
+    return setting or next(name for name in NAMES if _is(name, encoder, cache)), encoder
+
+
+def inputs(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, most: int = MOST) -> Inputs:
+    """The newest samples to compare encoders on; raise `NotComparable` if there are none that may or can be used."""
+    if model.zero_data_retention:
+        raise NotComparable(
+            f"{model.handle} is under zero data retention: samples exist only for the training that uses them and are"
+            " then deleted, so there are none to compare encoders on. Compare on a model with data retention."
+        )
+    given = [trait for trait in traits if trait.kind == "extrinsic"]
+    if not given:
+        raise NotComparable(
+            f"{model.handle} has no trait with labelled samples. Discovered traits belong to one encoder, so they are"
+            " not compared. Add a trait and samples."
+        )
+    keys = {trait.key for trait in given}
+    labelled = [sample for sample in samples if sample.trait in keys]
+    if not labelled:
+        raise NotComparable(f"{model.handle} has no samples to compare encoders on. Add samples first.")
+    chosen = sorted(labelled, key=lambda sample: sample.id)[-most:]
+    held = {sample.trait for sample in chosen}
+    texts = {sample.content_sha256: sample.text for sample in chosen}
+    return Inputs([trait for trait in given if trait.key in held], chosen, texts, len(labelled) - len(chosen))
+
+
+def timed(name: str, encoder: Encoder, texts: Sequence[str]) -> Candidate:
+    """The encoder with the median time of some of the texts, one at a time in one thread."""
+    some = [shorten(text).text for text in list(texts)[:: max(1, len(texts) // _TIMED)][:_TIMED]]
+    encoder.encode(some[:1])
+    taken = []
+    for text in some:
+        start = perf_counter()
+        embed(encoder.encode, [text])
+        taken.append(perf_counter() - start)
+    return Candidate(name, encoder, 1_000 * statistics.median(taken))
+
+
+def seconds(candidates: Sequence[Candidate], given: Inputs, *, effort: str) -> float:
+    """About how long the comparison takes: encoding at the measured speeds, and one training for each encoder."""
+    encoding = sum(each.ms_per_text for each in candidates) / 1_000 * len(given.texts) / processors()
+    per_trait = [sum(sample.trait == trait.key for sample in given.samples) for trait in given.traits]
+    return encoding + len(candidates) * cost.estimate(effort, samples_per_trait=per_trait, to_encode=0)
+
+
+def run(
+    candidates: Sequence[Candidate],
+    given: Inputs,
+    *,
+    effort: str,
+    cache: Path,
+    on_progress: Progress,
+    slot: Slot = nullcontext,
+) -> Report:
+    """Compare the candidates with the first one. `on_progress(done, total)` counts texts and fits.
+
+    Each batch of texts is encoded in a `slot`, so that other work can go first.
+    """
+    texts, fits = len(given.texts) * len(candidates), len(given.traits) * len(candidates)
+    contenders = []
+    for at, each in enumerate(candidates):
+        known: dict[str, NDArray[np.float32]] = {}
+        for done, batch in _batches(given.texts):
+            on_progress(at * len(given.texts) + done, texts + fits)
+            with slot():
+                known |= dict(zip(batch, embed(each.encoder.encode, list(batch.values())), strict=True))
+        contenders.append(_contender(each, given, known, cache))
+    traits = compare(contenders, effort=effort, on_progress=lambda done, _: on_progress(texts + done, texts + fits))
+    return Report(len(given.texts), effort, tuple(candidates), tuple(traits))
+
+
+def rows(report: Report) -> list[tuple[str, ...]]:
+    """The figures as text, one row for each trait and encoder, with the columns of `COLUMNS`."""
+    return [
+        (trait.key, name, f"{figure.auroc:.3f}", _span(figure.interval), *_difference(figure))
+        for trait in report.traits
+        for name, figure in trait.figures.items()
+    ]
+
+
+def sentence(report: Report) -> str:
+    """The result in words, for each encoder and as a recommendation."""
+    first = report.candidates[0].name
+    compared = sum(bool(trait.figures) for trait in report.traits)
+    if not compared:
+        return "No trait could be compared."
+    parts = [f"{each.name} is {_in_words(report.verdicts(each.name))}." for each in report.candidates[1:]]
+    if best := next(iter(report.preferable), None):
+        advice = f"{best} is worth switching to."
+    else:
+        advice = f"No encoder is proven better than {first} without a loss: keep {first}."
+    return " ".join((*parts, advice))
+
+
+def how_to_switch(name: str = "NAME") -> str:
+    """How to make new versions with another encoder. It is a setting of the service, not of a model."""
+    return (
+        f"To switch, set TRAITBENCH_ENCODER={name} for the service and all its workers, restart them, and train the"
+        " model again: that makes a new version. Older versions keep scoring if they were trained with a built-in"
+        " encoder. A version that was trained with a folder scores only while the setting names that folder."
+    )
+
+
+def other_encoder(version: Version, here: Encoder) -> str:
+    """A sentence if a version was trained with another encoder than the current one of this machine; else empty."""
+    trained = version.metrics.encoder
+    if trained is None or trained.id == here.id:
+        return ""
+    return (
+        f"v{version.version_no} was trained with {trained.id}. Here, TRAITBENCH_ENCODER gives {here.id}, and the others"
+        " are compared with that."
+    )
+
+
+def _in_words(verdicts: Sequence[str]) -> str:
+    better, worse = verdicts.count("better"), verdicts.count("worse")
+    of = f"of {count(len(verdicts), 'trait')}"
+    said = [f"{word} on {number}" for word, number in (("better", better), ("worse", worse)) if number]
+    return f"{' and '.join(said)} {of}" if said else f"not proven different on any {of}"
+
+
+def _difference(figure: Figure) -> tuple[str, str, str]:
+    own = figure.difference
+    return ("", "", "current") if own is None else (f"{own.value:+.3f}", _span(own.interval, sign="+"), own.verdict)
+
+
+def _span(interval: tuple[float, float], *, sign: str = "") -> str:
+    return " to ".join(f"{end:{sign}.3f}" for end in interval)
+
+
+def _trait_json(trait: TraitComparison) -> dict[str, Any]:
+    figures = {
+        name: {
+            "auroc": figure.auroc,
+            "auroc_interval": list(figure.interval),
+            "difference": None if figure.difference is None else figure.difference.value,
+            "difference_interval": None if figure.difference is None else list(figure.difference.interval),
+            "verdict": None if figure.difference is None else figure.difference.verdict,
+        }
+        for name, figure in trait.figures.items()
+    }
+    return {**asdict(trait), "figures": figures}
+
+
+def _is(name: str, encoder: Encoder, cache: Path) -> bool:
+    try:
+        return load_encoder(name, cache=cache) is encoder
+    except EncoderUnavailable:
+        return False
+
+
+def _batches(texts: Mapping[str, str]) -> Iterator[tuple[int, Mapping[str, str]]]:
+    keys = list(texts)
+    for first in range(0, len(keys), _AT_ONCE):
+        yield first, {key: texts[key] for key in keys[first : first + _AT_ONCE]}
+
+
+def _contender(candidate: Candidate, given: Inputs, known: Mapping[str, NDArray[np.float32]], cache: Path) -> Contender:
+    encoder = candidate.encoder
+    axes = LabelAxes(encoder.digest, encoder.encode, partial(load_vocabulary, encoder, cache=cache, size=WORDS))
+    ids = {sample.id: sample.text for sample in given.samples}
+    spellings = spelled({digest: ids[sample_id] for digest, sample_id in to_spell(given.samples).items()})
+    traits = collect(given.traits, given.samples, known, spellings=spellings, axes={}, label_axis=axes.of)
+    return Contender(candidate.name, traits, encoder.modes)
