@@ -161,7 +161,7 @@ def seconds(candidates: Sequence[Candidate], given: Inputs, *, effort: str) -> f
     """About how long the comparison takes: encoding at the measured speeds, and one training for each encoder."""
     encoding = sum(each.ms_per_text for each in candidates) / 1_000 * len(given.texts) / processors()
     per_trait = [sum(sample.trait == trait.key for sample in given.samples) for trait in given.traits]
-    return encoding + len(candidates) * cost.estimate(effort, samples_per_trait=per_trait, to_encode=0)
+    return encoding + len(candidates) * cost.searching(effort, per_trait)
 
 
 def run(

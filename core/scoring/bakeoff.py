@@ -24,7 +24,7 @@ from traitbench.scoring.auroc import out_of_fold_interval
 from traitbench.scoring.axis import Floats
 from traitbench.scoring.duplicates import alike, joined
 from traitbench.scoring.evaluate import divisions, group_weights, judged
-from traitbench.scoring.fit import TraitSamples, feature_blocks, ignore
+from traitbench.scoring.fit import TraitSamples, feature_blocks
 from traitbench.scoring.resampling import MOST_PER_POLE, Resampler, among, part
 from traitbench.scoring.search import EFFORTS, Effort, Recipe, TrainingSamples, evidence, search
 
@@ -81,8 +81,12 @@ class TraitComparison:
     why_not: str | None = None
 
 
+def _ignore(done: int, total: int) -> None:
+    """Ignores progress."""
+
+
 def compare(
-    contenders: Sequence[Contender], *, effort: str, on_progress: Callable[[int, int], object] = ignore
+    contenders: Sequence[Contender], *, effort: str, on_progress: Callable[[int, int], object] = _ignore
 ) -> list[TraitComparison]:
     """Compare encoders with the first one; `on_progress(done, total)` counts the fits of a trait with an encoder.
 
