@@ -145,7 +145,8 @@ def _samples_of(client: Traitbench, model: Model) -> "Inputs":
 def _run(candidates: "Sequence[Candidate]", given: "Inputs", *, effort: str, handle: str) -> "Comparison":
     from traitbench.app.local import bakeoff
 
-    about = bakeoff.seconds(candidates, given, effort=effort)
+    cache = read_settings().cache
+    about = bakeoff.seconds(candidates, given, effort=effort, cache=cache)
     names = ", ".join(each.name for each in candidates)
     click.echo(
         f"Comparing {names} on {len(given.texts):,} texts of {handle}. This takes about {span(about)}.", err=True
@@ -157,7 +158,7 @@ def _run(candidates: "Sequence[Candidate]", given: "Inputs", *, effort: str, han
             candidates,
             given,
             effort=effort,
-            cache=read_settings().cache,
+            cache=cache,
             on_progress=lambda done, _total: progress.at(done),
         )
     finally:

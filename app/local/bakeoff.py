@@ -23,7 +23,7 @@ from traitbench.contract.versions import Version
 from traitbench.encoders import Encoder, EncoderUnavailable, FromFiles
 from traitbench.encoders.registry import NAMES, load_encoder
 from traitbench.encoders.scheduler import processors
-from traitbench.encoders.vocabulary import load_vocabulary
+from traitbench.encoders.vocabulary import load_vocabulary, words_to_encode
 from traitbench.generators.label_axes import LabelAxes
 from traitbench.generators.labels import WORDS
 from traitbench.scoring import cost
@@ -157,9 +157,15 @@ def timed(name: str, encoder: Encoder, texts: Sequence[str]) -> Candidate:
     return Candidate(name, encoder, 1_000 * statistics.median(taken))
 
 
-def seconds(candidates: Sequence[Candidate], given: Inputs, *, effort: str) -> float:
-    """About how long the comparison takes: encoding at the measured speeds, and one training for each encoder."""
-    encoding = sum(each.ms_per_text for each in candidates) / 1_000 * len(given.texts) / processors()
+def seconds(candidates: Sequence[Candidate], given: Inputs, *, effort: str, cache: Path) -> float:
+    """About how long the comparison takes: encoding at the measured speeds, and one training for each encoder.
+
+    The first comparison with an encoder also encodes the words of its vocabulary, for the label axes.
+    """
+    encoding = 0.0
+    for each in candidates:
+        texts = len(given.texts) + words_to_encode(each.encoder, cache=cache, size=WORDS)
+        encoding += each.ms_per_text / 1_000 * texts / processors()
     per_trait = [sum(sample.trait == trait.key for sample in given.samples) for trait in given.traits]
     return encoding + len(candidates) * cost.searching(effort, per_trait)
 
@@ -185,7 +191,8 @@ def run(
             on_progress(at * len(given.texts) + done, texts + fits)
             with slot():
                 known |= dict(zip(batch, embed(each.encoder.encode, list(batch.values())), strict=True))
-        contenders.append(_contender(each, given, known, cache))
+        with slot():
+            contenders.append(_contender(each, given, known, cache))
     traits = compare(contenders, effort=effort, on_progress=lambda done, _: on_progress(texts + done, texts + fits))
     return Report(len(given.texts), effort, tuple(candidates), tuple(traits))
 
@@ -234,6 +241,8 @@ def other_encoder(version: Version, here: Encoder) -> str:
 
 
 def _in_words(verdicts: Sequence[str]) -> str:
+    if len(verdicts) == 1:
+        return verdicts[0].replace("no proven difference", "not proven different")
     better, worse = verdicts.count("better"), verdicts.count("worse")
     of = f"of {count(len(verdicts), 'trait')}"
     said = [f"{word} on {number}" for word, number in (("better", better), ("worse", worse)) if number]

@@ -20,7 +20,17 @@ def load_vocabulary(encoder: Encoder, *, cache: Path, size: int = SIZE) -> Vocab
     it.
     """
     words = tuple(encoder.words()[:size])
-    digest = hashlib.sha256("\n".join((encoder.digest, *words)).encode()).hexdigest()
-    content = cached_bytes(cache / f"words-{digest[:16]}.f2", lambda: encoder.encode(words).astype("<f2").tobytes())
+    content = cached_bytes(cache / _file(encoder, words), lambda: encoder.encode(words).astype("<f2").tobytes())
     vectors = np.frombuffer(content, "<f2").astype(np.float32).reshape(len(words), encoder.dimension)
     return Vocabulary(words, vectors)
+
+
+def words_to_encode(encoder: Encoder, *, cache: Path, size: int = SIZE) -> int:
+    """How many words `load_vocabulary` would have to encode; 0 if their vectors are cached."""
+    words = tuple(encoder.words()[:size])
+    return 0 if (cache / _file(encoder, words)).is_file() else len(words)
+
+
+def _file(encoder: Encoder, words: tuple[str, ...]) -> str:
+    digest = hashlib.sha256("\n".join((encoder.digest, *words)).encode()).hexdigest()
+    return f"words-{digest[:16]}.f2"
