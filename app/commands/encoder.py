@@ -82,7 +82,7 @@ def compare_encoders(handle: str, others: tuple[str, ...], effort: TrainEffort, 
     """Compare encoders on the samples of a model.
 
     The encoder of TRAITBENCH_ENCODER is compared with each ENCODER on the same samples and folds, out of fold. The
-    samples come from the service; encoding and fitting happen here. Nothing is stored.
+    samples come from the service; encoding and fitting happen here. No text is stored.
     """
     from traitbench.app.local import bakeoff
 

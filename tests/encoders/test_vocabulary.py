@@ -11,7 +11,7 @@ from tests.real_encoder import KEPT, best, vocabulary
 from traitbench.encoders import FULL, Vectors, counted_apart
 from traitbench.encoders.ngrams import NGrams
 from traitbench.encoders.registry import load_encoder
-from traitbench.encoders.vocabulary import SIZE, load_vocabulary
+from traitbench.encoders.vocabulary import SIZE, load_vocabulary, words_to_encode
 
 
 class Counting:
@@ -72,3 +72,12 @@ def test_an_encoder_without_words_has_an_empty_vocabulary(tmp_path: Path) -> Non
     result = load_vocabulary(NGrams(), cache=tmp_path)
     assert result.words == ()
     assert result.vectors.shape == (0, NGrams.dimension)
+
+
+def test_words_are_to_be_encoded_until_they_are_cached(tmp_path: Path) -> None:
+    encoder = Counting()
+    assert words_to_encode(encoder, cache=tmp_path, size=2) == 2
+    load_vocabulary(encoder, cache=tmp_path, size=2)
+    assert words_to_encode(encoder, cache=tmp_path, size=2) == 0
+    assert words_to_encode(encoder, cache=tmp_path) == 3
+    assert encoder.encoded == 2
