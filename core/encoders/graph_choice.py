@@ -7,7 +7,6 @@ different processors are different encoders, because their numbers differ.
 
 import importlib
 import platform
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -29,7 +28,8 @@ _INT8: Mapping[str, tuple[str, ...]] = {
 # The same numbers but for rounding. O3 replaces a function by an approximation, so it comes last.
 _OPTIMIZED = ("optimized", "O2", "O1", "O3")
 _OTHER = ("O4", "fp16", "q4", "q4f16", "bnb4", "qint8_avx512_vnni", "qint8_avx512", "quint8_avx2", "qint8_arm64")
-_SUFFIX = re.compile(f"(.+?)_({'|'.join((*_ANY_INT8, *_OPTIMIZED, *_OTHER))})")
+# The longest first: one may end like another.
+_SUFFIXES = sorted((*_ANY_INT8, *_OPTIMIZED, *_OTHER), key=len, reverse=True)
 _OWN_NAME = "model"
 
 
@@ -108,14 +108,21 @@ def _named(folder: Path, files: Sequence[Path], settings: FolderSettings) -> Gra
 
 def _best(files: Sequence[Path], suffixes: Sequence[str]) -> Path | None:
     """The best of the variants of one model; None if there is none or if it is not clear."""
-    split = {file: match for file in files if (match := _SUFFIX.fullmatch(file.stem))}
-    if len({match[1] for match in split.values()} | {file.stem for file in files if file not in split}) > 1:
+    split = {file: parts for file in files if (parts := _split(file.stem))}
+    if len({name for name, _ in split.values()} | {file.stem for file in files if file not in split}) > 1:
         return None
     for suffix in suffixes:
-        found = [file for file, match in split.items() if match[2] == suffix]
+        found = [file for file, (_, its_suffix) in split.items() if its_suffix == suffix]
         if found:
             return found[0] if len(found) == 1 else None
     return None
+
+
+def _split(stem: str) -> tuple[str, str] | None:
+    """The name of a model and the suffix of its variant; None for a name without a known suffix."""
+    return next(
+        ((name, suffix) for suffix in _SUFFIXES if (name := stem.removesuffix(f"_{suffix}")) not in ("", stem)), None
+    )
 
 
 def _faster(folder: Path, files: Sequence[Path], cpu: str) -> str:
@@ -128,9 +135,9 @@ def _faster(folder: Path, files: Sequence[Path], cpu: str) -> str:
 
 def _foreign(file: Path, cpu: str) -> str:
     """A warning if the graph was made for another kind of processor."""
-    match = _SUFFIX.fullmatch(file.stem)
-    made_for_one = match is not None and any(match[2] in suffixes for suffixes in _INT8.values())
-    suits = match is None or match[2] in _INT8[cpu]
+    parts = _split(file.stem)
+    made_for_one = parts is not None and any(parts[1] in suffixes for suffixes in _INT8.values())
+    suits = parts is None or parts[1] in _INT8[cpu]
     return "" if suits or not made_for_one else f" It was made for another processor than {cpu}: it may be inexact."
 
 

@@ -135,7 +135,7 @@ def test_labels_that_mislead_have_no_gain() -> None:
     ("trait", "why", "used"),
     [
         (samples(directions(0, 10, 180, 190), [1, 1, 0, 0]), "did not use labels", False),
-        (replace(samples(directions(0, 180), [1, 0]), label_axis=directions(0)[0]), "they are used with the", True),
+        (replace(samples(directions(0, 180), [1, 0]), label_axis=directions(0)[0]), "the labels are used too", True),
         (replace(samples(directions(0, 10), [1, 1]), label_axis=directions(0)[0]), "they are not used", False),
     ],
 )
