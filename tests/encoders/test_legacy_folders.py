@@ -110,7 +110,8 @@ def test_a_folder_that_is_read_otherwise_now_still_serves_versions_from_before(
     words = ["thank", "you", "send"] * 200  # 602 tokens: two parts of 300 when at most 512 go together
     text = " ".join(words) if made is _long else "thank you"
     parts = [words[:300], words[300:]] if made is _long else [["thank", "you"]]
-    expected = unit(sum(hidden(part, positions=1_024 if made is _long else 64).mean(axis=0) for part in parts))
+    means = [hidden(part, positions=1_024 if made is _long else 64).mean(axis=0) for part in parts]
+    expected = unit(np.sum(means, axis=0))
     np.testing.assert_allclose(unit(encoder.encode([text])[0][:WIDTH].astype(np.float64)), expected, atol=1e-6)
     assert load_legacy(str(path), digest="0" * 64, cache=KEPT) is None
     if settled or made is _long:
