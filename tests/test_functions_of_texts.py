@@ -11,6 +11,7 @@ import pytest
 from tests.growth import grows_too_fast
 from tests.nasty import FAMILIES
 from tests.scoring.hand import axis, encode, snapshot
+from tests.scoring.positions import positions
 from traitbench.app.presentation import foreign_markdown, reasons
 from traitbench.app.shell import text as app_text
 from traitbench.contract.explanations import Explanation
@@ -18,7 +19,7 @@ from traitbench.encoders import grams, ngrams, style
 from traitbench.extract import is_url
 from traitbench.generators import TraitPoles, variations, words
 from traitbench.lifecycle import cards
-from traitbench.scoring import card, duplicates, negation, nuisance, segments, terms
+from traitbench.scoring import duplicates, negation, nuisance, segments, terms
 from traitbench.scoring.explain import explain
 from traitbench.scoring.repeats import shorten
 from traitbench.service import strict_json
@@ -42,7 +43,7 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "phrases": lambda text: segments.phrases(text, 50),
     "words": segments.count_words,
     "embedding": lambda text: segments.embed(encode, [text]),
-    "positions": lambda text: card.positions(MODEL, encode, [text]),
+    "positions": lambda text: positions(MODEL, encode, [text]),
     "shortening": shorten,
     "style": style.raw,
     "n-grams": lambda text: grams.rows([text]),
@@ -112,6 +113,6 @@ def test_the_parts_of_a_shortened_text_are_places_of_the_text_as_it_was_sent() -
 
 def test_a_shortened_text_is_scored_as_it_is_explained() -> None:
     text = "east north. " + "." * 5_000 + " west it is."
-    assert np.array_equal(card.positions(MODEL, encode, [text]), card.positions(MODEL, encode, [shorten(text).text]))
+    assert np.array_equal(positions(MODEL, encode, [text]), positions(MODEL, encode, [shorten(text).text]))
     one, other = (explain(MODEL, encode, each).traits["warmth"] for each in (text, shorten(text).text))
     assert dataclasses.replace(one, parts=()) == dataclasses.replace(other, parts=())

@@ -176,12 +176,12 @@ def _plainer(each: Mapping[str, object]) -> str:
 
 def _unfielded(error: TraitbenchError) -> list[str]:
     """Return what the errors say by field, without those that the message says already."""
-    unsaid = [each for each in error.details.get("errors", ()) if str(each.get("msg")) not in error.message]
+    not_shown = [each for each in error.details.get("errors", ()) if str(each.get("msg")) not in error.message]
     return [
         f"{plain(field_name)}: {plain(_joined(messages)).removesuffix('.')}."
         if field_name
         else plain(_joined(messages))
-        for field_name, messages in _by_field(unsaid).items()
+        for field_name, messages in _by_field(not_shown).items()
     ]
 
 

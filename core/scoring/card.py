@@ -152,12 +152,6 @@ def place_whole(snapshot: Snapshot, texts: Sequence[str], vectors: NDArray[np.fl
     return _placed(snapshot, texts, vectors, of_vectors(snapshot, vectors))
 
 
-def positions(snapshot: Snapshot, encode: Encode, texts: Sequence[str]) -> Floats:
-    """(n_texts, n_traits): scores in 0..1, before rounding; 0.5 for a text without a token."""
-    texts = [shorten(text).text for text in texts]
-    return _positions(snapshot, encode, texts, _embed(snapshot, encode, texts))
-
-
 def _placed(snapshot: Snapshot, texts: Sequence[str], vectors: NDArray[np.float32], positions: Floats) -> list[Placed]:
     if snapshot.resemblance is None:
         return [Placed(row) for row in positions.tolist()]

@@ -18,11 +18,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline, make_union
 
 from tests.benchmarks import kept
+from tests.scoring.positions import positions
 from traitbench.encoders.vocabulary import load_vocabulary
 from traitbench.generators import TraitPoles
 from traitbench.generators.label_axes import LabelAxes
 from traitbench.generators.labels import WORDS
-from traitbench.scoring.card import positions
 from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
 from traitbench.scoring.spelling import spelling
 

@@ -9,12 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.real_encoder import best, vocabulary
+from tests.scoring.positions import positions
 from traitbench.generators import TEXTS_PER_POLE, CannotSynthesize, Exemplar, Seed, Synthesis, TraitPoles
 from traitbench.generators.blocklist import BLOCKLIST
 from traitbench.generators.filters import NEAR_DUPLICATE
 from traitbench.generators.offline import synthesize
 from traitbench.sample_data import demo_models
-from traitbench.scoring.card import positions
 from traitbench.scoring.evaluate import auroc
 from traitbench.scoring.fit import EncoderIdentity, TraitSamples, fit
 from traitbench.scoring.snapshot import Snapshot

@@ -1,4 +1,5 @@
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 
@@ -37,6 +38,20 @@ def toned(working: Context) -> str:
     handle = trained_on_both(working, both, description="How a message sounds.")
     versions.tag(working, AUTHOR, handle, "first")
     return handle
+
+
+@pytest.fixture
+def handle(context: Context) -> str:
+    """A new model without traits."""
+    handle = new_handle()
+    models.create(context, AUTHOR, ModelCreate(handle=handle))
+    return handle
+
+
+def add_traits(context: Context, handle: str, *inputs: dict[str, Any]) -> list[str]:
+    """Add traits to a model; return their keys."""
+    body = TraitsCreate(traits=[TraitInput(**fields) for fields in inputs])
+    return [trait.key for trait in traits.add(context, AUTHOR, handle, body).traits]
 
 
 def trained_on_both(working: Context, both: Sequence[TraitInput], *, description: str = "") -> str:

@@ -10,10 +10,11 @@ from sqlalchemy import select, update
 
 from tests.contexts import AUTHOR, SCORER, new_handle
 from tests.contract.test_trait_keys import NAMES
+from tests.lifecycle.conftest import add_traits
 from traitbench.contract.models import ModelCreate
 from traitbench.contract.names import canonical, earlier_trait_key
 from traitbench.contract.samples import SampleInput, SamplesCreate
-from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
+from traitbench.contract.traits import TraitUpdate
 from traitbench.errors import DuplicateTrait, TraitbenchError, TraitNotFound, ValidationFailed
 from traitbench.lifecycle import models, samples, traits
 from traitbench.lifecycle.context import Context
@@ -23,18 +24,6 @@ from traitbench.store.engine import reading, writing
 CAFE, CAFE_NFD = "Café", "Cafe\u0301"
 
 
-@pytest.fixture
-def handle(context: Context) -> str:
-    handle = new_handle()
-    models.create(context, AUTHOR, ModelCreate(handle=handle))
-    return handle
-
-
-def _add(context: Context, handle: str, *inputs: dict[str, Any]) -> list[str]:
-    body = TraitsCreate(traits=[TraitInput(**fields) for fields in inputs])
-    return [trait.key for trait in traits.add(context, AUTHOR, handle, body).traits]
-
-
 def _names(context: Context, handle: str) -> dict[str, str]:
     return {trait.key: trait.name for trait in traits.list_traits(context, AUTHOR, handle).traits}
 
@@ -42,7 +31,7 @@ def _names(context: Context, handle: str) -> dict[str, str]:
 def _refused(context: Context, handle: str, *inputs: dict[str, Any]) -> TraitbenchError:
     before = _names(context, handle)
     with pytest.raises(TraitbenchError) as caught:
-        _add(context, handle, *inputs)
+        add_traits(context, handle, *inputs)
     assert _names(context, handle) == before
     return caught.value
 
@@ -54,7 +43,7 @@ def _problems(error: TraitbenchError) -> list[tuple[list[Any], str]]:
 def test_a_derived_key_of_another_name_is_refused_with_the_other_trait_and_a_free_key(
     context: Context, handle: str
 ) -> None:
-    _add(context, handle, {"name": "C++"})
+    add_traits(context, handle, {"name": "C++"})
     samples.add(context, AUTHOR, handle, SamplesCreate(samples=[SampleInput(trait="C++", text="RAII", quality=1.0)]))
     error = _refused(context, handle, {"name": "Rust"}, {"name": "C#"})
     assert isinstance(error, DuplicateTrait)
@@ -67,18 +56,18 @@ def test_a_derived_key_of_another_name_is_refused_with_the_other_trait_and_a_fre
         "free_key": "c_2",
     }
     assert all(word in error.message for word in ("traits[1].key", '"C#"', '"C++"', "`key`", '"c_2"'))
-    assert _add(context, handle, {"name": "C#", "key": problem["free_key"]}) == ["c_2"]
+    assert add_traits(context, handle, {"name": "C#", "key": problem["free_key"]}) == ["c_2"]
     assert traits.get(context, AUTHOR, handle, "C++").sample_count == 1
 
 
 def test_a_given_key_still_changes_its_trait(context: Context, handle: str) -> None:
-    _add(context, handle, {"name": "C++"})
-    assert _add(context, handle, {"name": "C#", "key": "c"}) == ["c"]
+    add_traits(context, handle, {"name": "C++"})
+    assert add_traits(context, handle, {"name": "C#", "key": "c"}) == ["c"]
     assert _names(context, handle) == {"c": "C#"}
 
 
 def test_a_message_does_not_repeat_characters_that_steer_a_terminal(context: Context, handle: str) -> None:
-    _add(context, handle, {"name": "C\x1b[2J\u202e"})
+    add_traits(context, handle, {"name": "C\x1b[2J\u202e"})
     error = _refused(context, handle, {"name": "c [2J\x07"})
     assert error.message.isprintable()
     assert error.details["names"] == ["C\x1b[2J\u202e"]
@@ -98,7 +87,7 @@ def test_two_names_of_one_key_in_a_batch_are_refused_and_each_gets_its_own_sugge
 
 
 def test_every_bad_trait_of_a_batch_is_named(context: Context, handle: str) -> None:
-    _add(context, handle, {"name": "Tone"}, {"name": "Clarity"})
+    add_traits(context, handle, {"name": "Tone"}, {"name": "Clarity"})
     error = _refused(
         context,
         handle,
@@ -141,14 +130,14 @@ def test_more_problems_than_can_be_named_are_counted(context: Context, handle: s
 )
 def test_keys_keep_combining_marks(context: Context, handle: str, name: str, key: str) -> None:
     key = unicodedata.normalize("NFC", key)
-    assert _add(context, handle, {"name": name}) == [key]
+    assert add_traits(context, handle, {"name": name}) == [key]
     assert traits.get(context, SCORER, handle, key).name == name
-    assert _add(context, handle, {"name": name, "key": key}) == [key]
+    assert add_traits(context, handle, {"name": name, "key": key}) == [key]
 
 
 def test_nfc_and_nfd_are_one_name_everywhere(context: Context, handle: str) -> None:
-    _add(context, handle, {"name": CAFE, "positive_label": "old"})
-    assert _add(context, handle, {"name": CAFE_NFD, "positive_label": "new"}) == ["café"]
+    add_traits(context, handle, {"name": CAFE, "positive_label": "old"})
+    assert add_traits(context, handle, {"name": CAFE_NFD, "positive_label": "new"}) == ["café"]
     assert len(_names(context, handle)) == 1
     for spelled in (CAFE, CAFE_NFD, "café", "cafe\u0301"):
         assert traits.get(context, SCORER, handle, spelled).positive_label == "new"
@@ -157,11 +146,11 @@ def test_nfc_and_nfd_are_one_name_everywhere(context: Context, handle: str) -> N
     assert len(samples.list_samples(context, AUTHOR, handle, trait="cafe\u0301").items) == 4
     error = _refused(context, handle, {"name": CAFE, "key": "other"})
     assert _problems(error) == [(["traits", 0, "name"], "name_of_another_trait")]
-    _add(context, handle, {"name": "Tea"})
+    add_traits(context, handle, {"name": "Tea"})
     with pytest.raises(DuplicateTrait) as caught:
         traits.update(context, AUTHOR, handle, "tea", TraitUpdate(name=CAFE_NFD))
     assert _problems(caught.value) == [(["name"], "name_of_another_trait")]
-    assert _add(context, handle, {"name": "Bar", "key": "cafe\u0301"}) == ["café"]
+    assert add_traits(context, handle, {"name": "Bar", "key": "cafe\u0301"}) == ["café"]
 
 
 def _store(context: Context, handle: str, trait: str, **fields: str) -> None:
@@ -174,23 +163,23 @@ def _store(context: Context, handle: str, trait: str, **fields: str) -> None:
 
 def test_a_key_that_an_earlier_release_derived_goes_on(context: Context, handle: str) -> None:
     assert earlier_trait_key("हिन्दी") == "ह_न_द"
-    _add(context, handle, {"name": "हिन्दी", "key": "ह_न_द"})
-    assert _add(context, handle, {"name": "हिन्दी", "positive_label": "again"}) == ["ह_न_द"]
+    add_traits(context, handle, {"name": "हिन्दी", "key": "ह_न_द"})
+    assert add_traits(context, handle, {"name": "हिन्दी", "positive_label": "again"}) == ["ह_न_द"]
     assert traits.get(context, SCORER, handle, "ह_न_द").positive_label == "again"
-    assert _add(context, handle, {"name": "ह-न-द", "key": "other"}) == ["other"]
+    assert add_traits(context, handle, {"name": "ह-न-द", "key": "other"}) == ["other"]
 
 
 def test_stored_keys_and_names_in_any_spelling_are_found(context: Context, handle: str) -> None:
     """Earlier releases stored given keys as they were sent, and NFC and NFD as two names."""
     hangul = unicodedata.normalize("NFD", "한글")
-    _add(context, handle, {"name": CAFE, "key": "a"}, {"name": "Tea", "key": "b"}, {"name": "Han", "key": "c"})
+    add_traits(context, handle, {"name": CAFE, "key": "a"}, {"name": "Tea", "key": "b"}, {"name": "Han", "key": "c"})
     _store(context, handle, "b", name=CAFE_NFD)
     _store(context, handle, "c", key=hangul)
     assert traits.get(context, SCORER, handle, CAFE).key == "a"
     assert traits.get(context, SCORER, handle, CAFE_NFD).key == "b"
     for spelled in (hangul, "한글"):
         assert traits.get(context, SCORER, handle, spelled).key == hangul
-        assert _add(context, handle, {"name": "Han", "key": spelled}) == [hangul]
+        assert add_traits(context, handle, {"name": "Han", "key": spelled}) == [hangul]
     changed = traits.update(context, AUTHOR, handle, "b", TraitUpdate(description="still editable")).traits[0]
     assert changed.name == CAFE_NFD
     with reading(context.engine) as connection:
@@ -199,7 +188,7 @@ def test_stored_keys_and_names_in_any_spelling_are_found(context: Context, handl
 
 
 def test_an_unknown_trait_is_answered_with_what_was_sent_and_the_known_ones(context: Context, handle: str) -> None:
-    _add(context, handle, {"name": "Tone"}, {"name": "C#", "key": "c-sharp"})
+    add_traits(context, handle, {"name": "Tone"}, {"name": "C#", "key": "c-sharp"})
     known = [{"key": "tone", "name": "Tone"}, {"key": "c-sharp", "name": "C#"}]
     with pytest.raises(ValidationFailed) as caught:
         samples.add(context, AUTHOR, handle, SamplesCreate(samples=[SampleInput(trait="Tonne", text="x", quality=1.0)]))
@@ -228,7 +217,7 @@ def test_no_name_ever_overwrites_another(context: Context, sent: list[tuple[str,
         spelled = unicodedata.normalize(form, name)
         before = _names(context, handle)
         try:
-            [key] = _add(context, handle, {"name": spelled})
+            [key] = add_traits(context, handle, {"name": spelled})
         except (DuplicateTrait, ValidationFailed):
             assert _names(context, handle) == before
             continue

@@ -2,29 +2,17 @@ from typing import Any
 
 import pytest
 
-from tests.contexts import AUTHOR, SCORER, draft, new_handle
-from traitbench.contract.models import ModelCreate
+from tests.contexts import AUTHOR, SCORER, draft
+from tests.lifecycle.conftest import add_traits
 from traitbench.contract.samples import SampleInput, SamplesCreate
-from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
+from traitbench.contract.traits import TraitUpdate
 from traitbench.errors import DuplicateTrait, TraitbenchError, TraitNotFound, ValidationFailed
 from traitbench.lifecycle import models, samples, traits
 from traitbench.lifecycle.context import Context
 
 
-@pytest.fixture
-def handle(context: Context) -> str:
-    handle = new_handle()
-    models.create(context, AUTHOR, ModelCreate(handle=handle))
-    return handle
-
-
-def _add(context: Context, handle: str, *inputs: dict[str, Any]) -> list[str]:
-    body = TraitsCreate(traits=[TraitInput(**fields) for fields in inputs])
-    return [trait.key for trait in traits.add(context, AUTHOR, handle, body).traits]
-
-
 def test_a_new_trait_has_the_defaults_and_no_samples(context: Context, handle: str) -> None:
-    _add(context, handle, {"name": "Clarity and Simplicity"})
+    add_traits(context, handle, {"name": "Clarity and Simplicity"})
     assert traits.get(context, SCORER, handle, "clarity_and_simplicity").model_dump() == {
         "key": "clarity_and_simplicity",
         "name": "Clarity and Simplicity",
@@ -43,15 +31,15 @@ def test_a_new_trait_has_the_defaults_and_no_samples(context: Context, handle: s
 
 
 def test_traits_come_back_in_the_order_sent_and_are_listed_as_added(context: Context, handle: str) -> None:
-    assert _add(context, handle, {"name": "Zeal"}, {"name": "Anger"}) == ["zeal", "anger"]
-    assert _add(context, handle, {"name": "Mirth"}, {"name": "Anger"}) == ["mirth", "anger"]
+    assert add_traits(context, handle, {"name": "Zeal"}, {"name": "Anger"}) == ["zeal", "anger"]
+    assert add_traits(context, handle, {"name": "Mirth"}, {"name": "Anger"}) == ["mirth", "anger"]
     assert [trait.key for trait in traits.list_traits(context, SCORER, handle).traits] == ["zeal", "anger", "mirth"]
     assert models.get(context, SCORER, handle).traits == ["Zeal", "Anger", "Mirth"]
 
 
 def test_a_key_that_exists_is_changed_in_place(context: Context, handle: str) -> None:
-    _add(context, handle, {"name": "Zeal", "description": "old", "positive_label": "hot"})
-    _add(context, handle, {"name": "Fervour", "key": "zeal", "aggregation": "max"})
+    add_traits(context, handle, {"name": "Zeal", "description": "old", "positive_label": "hot"})
+    add_traits(context, handle, {"name": "Fervour", "key": "zeal", "aggregation": "max"})
     trait = traits.get(context, AUTHOR, handle, "zeal")
     assert (trait.name, trait.description, trait.positive_label, trait.aggregation) == (
         "Fervour",
@@ -62,8 +50,8 @@ def test_a_key_that_exists_is_changed_in_place(context: Context, handle: str) ->
 
 
 def test_two_traits_may_swap_their_names_in_one_batch(context: Context, handle: str) -> None:
-    _add(context, handle, {"name": "A"}, {"name": "B"})
-    _add(context, handle, {"name": "B", "key": "a"}, {"name": "A", "key": "b"})
+    add_traits(context, handle, {"name": "A"}, {"name": "B"})
+    add_traits(context, handle, {"name": "B", "key": "a"}, {"name": "A", "key": "b"})
     assert traits.get(context, AUTHOR, handle, "a").name == "B"
 
 
@@ -82,33 +70,33 @@ def test_two_traits_may_swap_their_names_in_one_batch(context: Context, handle: 
 def test_a_batch_that_is_refused_adds_nothing(
     context: Context, handle: str, inputs: list[dict[str, Any]], error: type[TraitbenchError]
 ) -> None:
-    _add(context, handle, {"name": "Present"})
+    add_traits(context, handle, {"name": "Present"})
     with pytest.raises(error):
-        _add(context, handle, *inputs)
+        add_traits(context, handle, *inputs)
     assert [trait.key for trait in traits.list_traits(context, AUTHOR, handle).traits] == ["present"]
 
 
 def test_a_name_without_a_letter_is_named_by_its_place_in_the_batch(context: Context, handle: str) -> None:
     with pytest.raises(ValidationFailed) as caught:
-        _add(context, handle, {"name": "A"}, {"name": "?!"})
+        add_traits(context, handle, {"name": "A"}, {"name": "?!"})
     assert [error["loc"] for error in caught.value.details["errors"]] == [["traits", 1, "name"]]
 
 
 def test_a_patch_keeps_the_key_and_what_is_null(context: Context, handle: str) -> None:
-    _add(context, handle, {"name": "Zeal", "description": "old"})
+    add_traits(context, handle, {"name": "Zeal", "description": "old"})
     [trait] = traits.update(context, AUTHOR, handle, "Zeal", TraitUpdate(name="Fervour", description=None)).traits
     assert (trait.key, trait.name, trait.description) == ("zeal", "Fervour", "old")
     assert traits.update(context, AUTHOR, handle, "zeal", TraitUpdate()).traits == [trait]
 
 
 def test_a_trait_cannot_be_given_the_name_of_another(context: Context, handle: str) -> None:
-    _add(context, handle, {"name": "A"}, {"name": "B"})
+    add_traits(context, handle, {"name": "A"}, {"name": "B"})
     with pytest.raises(DuplicateTrait):
         traits.update(context, AUTHOR, handle, "a", TraitUpdate(name="B"))
 
 
 def test_a_key_wins_over_a_name(context: Context, handle: str) -> None:
-    _add(context, handle, {"name": "b", "key": "a"}, {"name": "a", "key": "b"})
+    add_traits(context, handle, {"name": "b", "key": "a"}, {"name": "a", "key": "b"})
     assert traits.get(context, AUTHOR, handle, "a").name == "b"
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from tests.scoring.hand import axis, encode, snapshot
-from traitbench.scoring import card
+from tests.scoring.positions import positions
 from traitbench.scoring.explain import MOST_ENCODED, MOST_PARTS, Explained, Part, Reasons, explain
 from traitbench.scoring.segments import Segment
 from traitbench.scoring.snapshot import Snapshot
@@ -65,7 +65,7 @@ def gaps(text: str, pieces: Sequence[object], start: int, end: int) -> str:
 def test_contributions_add_up_to_the_position(text: str, depth: int) -> None:
     scored = model(max_depth=depth)
     result = explain(scored, encode, text)
-    for trait, position in zip(scored.traits, card.positions(scored, encode, [text])[0], strict=True):
+    for trait, position in zip(scored.traits, positions(scored, encode, [text])[0], strict=True):
         reasons = result.traits[trait.key]
         assert total(reasons) == pytest.approx(reasons.position, abs=1e-9)
         assert score_of(reasons) == pytest.approx(position, abs=1e-12)
@@ -227,7 +227,7 @@ def test_any_text_is_covered_and_adds_up(words: list[str], gap: str, depth: int)
     text = gap.join(words)
     scored = model(max_depth=depth)
     result = explain(scored, encode, text)
-    for trait, position in zip(scored.traits, card.positions(scored, encode, [text])[0], strict=True):
+    for trait, position in zip(scored.traits, positions(scored, encode, [text])[0], strict=True):
         reasons = result.traits[trait.key]
         assert total(reasons) == pytest.approx(reasons.position, abs=1e-9)
         assert score_of(reasons) == pytest.approx(position, abs=1e-12)

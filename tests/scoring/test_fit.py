@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from tests.scoring.hand import PLANE, directions, encode, fitted, samples
+from tests.scoring.positions import positions
 from tests.scoring.test_axis import cloud
-from traitbench.scoring.card import positions, score
+from traitbench.scoring.card import score
 from traitbench.scoring.fit import fit
 from traitbench.scoring.progress import ProgressListener
 from traitbench.scoring.search import EFFORTS

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.scoring.hand import axis, encode, snapshot
+from tests.scoring.positions import positions
 from traitbench.scoring import card
 from traitbench.scoring.segments import AT_ONCE, blocks, embed, mean, mean_of, segments
 
@@ -64,8 +65,8 @@ def test_many_parts_scored_in_blocks_have_the_same_score(aggregation: str, monke
     trained = snapshot(axis(aggregation=aggregation), axis("clarity", aggregation="none"), max_depth=3)
     many = " ".join(f"{text_of(4, seed=number).capitalize()}." for number in range(700))
     texts = [many, "East. North. West.", "and. and.", many + " East."]
-    some = card.positions(trained, encode, texts)
+    some = positions(trained, encode, texts)
     monkeypatch.setattr(card, "_PARTS", 7)
-    fewer = card.positions(trained, encode, texts)
+    fewer = positions(trained, encode, texts)
     monkeypatch.setattr(card, "_PARTS", 10**9)
-    assert card.positions(trained, encode, texts).tobytes() == some.tobytes() == fewer.tobytes()
+    assert positions(trained, encode, texts).tobytes() == some.tobytes() == fewer.tobytes()
