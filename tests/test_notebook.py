@@ -100,6 +100,9 @@ def model(text: str) -> Model:
         upstream_sources=None,
         readme_markdown=text,
         version_retention_policy=None,
+        hold_if_worse=False,
+        held_version_no=None,
+        forked_from=None,
     )
 
 
@@ -112,6 +115,7 @@ def trait(text: str) -> Trait:
         sample_count=3,
         positive_samples=2,
         negative_samples=1,
+        held_out_samples=0,
         description=text,
         kind="intrinsic",
         aggregation="mean",
@@ -132,6 +136,8 @@ def sample(text: str) -> Sample:
         content_sha256="0" * 64,
         created_at=NOW,
         seed_sample_id=None,
+        held_out=False,
+        must_pass=False,
     )
 
 

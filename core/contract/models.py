@@ -52,6 +52,7 @@ class ModelUpdate(Received):
     readme_markdown: LongText | None = None
     zero_data_retention: bool | None = None
     version_retention_policy: VersionRetentionPolicy | None = None
+    hold_if_worse: bool | None = None
 
 
 class Progress(Returned):
@@ -87,8 +88,19 @@ class LastOperation(Returned):
     error: OperationError | None
 
 
+class ForkedFrom(Returned):
+    """The model that a fork was made from, and its active version at that time; null if it had none."""
+
+    handle: str
+    version_no: int | None
+
+
 class Model(Returned):
-    """A scoring model."""
+    """A scoring model.
+
+    `forked_from` is null unless the model is a fork. `held_version_no` is a retrained version that was worse and waits
+    for a decision; it is null if there is none.
+    """
 
     handle: str
     scoring_method: str
@@ -106,6 +118,9 @@ class Model(Returned):
     upstream_sources: list[dict[str, Any]] | None
     readme_markdown: str | None
     version_retention_policy: VersionRetentionPolicy | None
+    hold_if_worse: bool
+    held_version_no: int | None
+    forked_from: ForkedFrom | None
 
 
 class ModelDeleted(Returned):

@@ -3,7 +3,7 @@
 import hashlib
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from traitbench.contract.fields import NotBlank, Quality, Received, Returned, Text, Time, schema
 from traitbench.contract.models import Effort
@@ -22,13 +22,25 @@ def text_hash(text: str) -> str:
 
 
 class SampleInput(Received):
-    """One labelled text: quality 1.0 is the positive pole of the trait, 0.0 the negative one."""
+    """One labelled text: quality 1.0 is the positive pole of the trait, 0.0 the negative one.
+
+    A `held_out` sample is a test sample: no version is trained with it, and every version is measured on it. A
+    `must_pass` sample is a test sample whose score has to be on its pole's side.
+    """
 
     trait: Text
     text: Annotated[NotBlank, Field(max_length=LONGEST_TEXT)]
     quality: Quality
     source_url: Annotated[Text, Field(max_length=LONGEST_URL)] | None = None
     content_sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
+    held_out: bool = False
+    must_pass: bool = False
+
+    @model_validator(mode="after")
+    def _only_tests_must_pass(self) -> "SampleInput":
+        if self.must_pass and not self.held_out:
+            raise ValueError("must_pass needs held_out: only a test sample can have to pass")
+        return self
 
 
 class SamplesCreate(Received):
@@ -58,6 +70,8 @@ class Sample(Returned):
     content_sha256: str
     created_at: Time
     seed_sample_id: int | None
+    held_out: bool
+    must_pass: bool
 
 
 class SynthesizeRequest(Received):

@@ -71,7 +71,10 @@ class AnchorSampleIds(Returned):
 
 
 class Trait(Returned):
-    """A trait with its sample counts; the last three fields are null on extrinsic traits."""
+    """A trait with its sample counts; `discrimination` and the two after it are null on extrinsic traits.
+
+    Training counts only the samples that it uses: `held_out_samples` are not among `sample_count`.
+    """
 
     key: str
     name: str
@@ -80,6 +83,7 @@ class Trait(Returned):
     sample_count: Count
     positive_samples: Count
     negative_samples: Count
+    held_out_samples: Count
     description: str
     kind: TraitKind
     aggregation: Aggregation

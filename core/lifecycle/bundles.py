@@ -13,7 +13,9 @@ from traitbench.lifecycle.context import Context
 from traitbench.store import bundles, models
 from traitbench.store.engine import reading, writing
 
-_DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.items() if name not in ("handle", "kind")}
+_DEFAULTS = {
+    name: field.default for name, field in ModelCreate.model_fields.items() if name not in ("handle", "kind")
+} | {"hold_if_worse": False}
 
 
 def export(context: Context, caller: Caller, handle: str, file: IO[bytes]) -> None:

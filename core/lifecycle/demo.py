@@ -72,7 +72,7 @@ def _missing(connection: Connection, model: ModelRow, wanted: list[SampleInput])
     names = {row.name: row.key for row in rows} | {row.key: row.key for row in rows}
     existing = Counter(
         (keys[label.trait_id], label.content_sha256, label.quality)
-        for label in stored_samples.labels(connection, model.id)
+        for label in stored_samples.all_labels(connection, model.id)
     )
     missing = []
     for sample in wanted:

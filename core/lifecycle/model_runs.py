@@ -76,7 +76,7 @@ def fail(connection: Connection, run: runs.RunRow, *, code: str, message: str, o
 
 
 def _samples(connection: Connection, model_id: int) -> str:
-    return _digest(samples.ids(connection, model_id))
+    return _digest(samples.training_ids(connection, model_id))
 
 
 def _traits(connection: Connection, model_id: int) -> str:

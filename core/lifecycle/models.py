@@ -25,7 +25,9 @@ _KINDS = ("scoring",)
 _METHODS = ("balanced_cosine",)
 _STATES = get_args(State)
 _MOST_ERRORS = 100
-_DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.items() if name != "handle"}
+_DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.items() if name != "handle"} | {
+    "hold_if_worse": False
+}
 
 
 def create(context: Context, caller: Caller, body: ModelCreate) -> Model:

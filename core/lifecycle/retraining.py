@@ -97,7 +97,9 @@ def _has_enough_samples(connection: Connection, model: ModelRow) -> bool:
     if model.active_version_id is None:
         return False
     trained_with = versions.read(connection, model.active_version_id).sample_count
-    return samples.count(connection, model.id) >= trained_with and not rules.traits_missing_poles(connection, model.id)
+    return samples.training_count(connection, model.id) >= trained_with and not rules.traits_missing_poles(
+        connection, model.id
+    )
 
 
 def _effort(connection: Connection, model: ModelRow) -> str:

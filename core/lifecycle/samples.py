@@ -56,6 +56,8 @@ def add_to(
                 "provenance": "authored",
                 "source_url": sample.source_url,
                 "content_sha256": digest,
+                "held_out": sample.held_out,
+                "must_pass": sample.must_pass,
                 "created_at": now,
             }
             for sample, digest, trait in zip(sent, digests, found, strict=True)

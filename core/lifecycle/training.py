@@ -36,7 +36,7 @@ from traitbench.scoring.search import EFFORTS
 from traitbench.scoring.snapshot import param_hash
 from traitbench.scoring.spelling import Spelling
 from traitbench.states import Outcome
-from traitbench.store import models, runs, samples, traits, versions
+from traitbench.store import models, runs, samples, traits, version_samples, versions
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
 from traitbench.store.runs import RunRow
@@ -120,7 +120,7 @@ def _matching_run(connection: Connection, model: ModelRow, key: str) -> str:
 
 
 def _check_samples(connection: Connection, model: ModelRow) -> None:
-    count = samples.count(connection, model.id)
+    count = samples.training_count(connection, model.id)
     if model.state == "ready" and not count:
         raise SamplesPurged(
             f"The samples of {model.handle} were purged, so there is nothing to search with. Its versions still score.",
@@ -267,6 +267,7 @@ def _finish(connection: Connection, execution: Execution, inputs: _TrainingInput
         metrics=trained.metrics | {"use_labels": inputs.use_labels, "elapsed_s": round(execution.elapsed_s, 3)},
         created_at=_not_before(connection, model.id, inputs.labels),
     )
+    version_samples.add(connection, version_id, samples.all_labels(connection, model.id))
     models.move(connection, model, "ready", now=rules.now(), active_version_id=version_id)
     retention.prune(connection, model, active_version_id=version_id)
     if model.zero_data_retention:

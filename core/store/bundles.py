@@ -102,6 +102,8 @@ def _sample(row: Row[Any], places: Places) -> BundledSample:
         seed=places.get(row.seed_sample_id),
         generator=row.generator,
         pending=row.pending,
+        held_out=row.held_out,
+        must_pass=row.must_pass,
     )
 
 

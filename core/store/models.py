@@ -11,13 +11,22 @@ from pydantic import TypeAdapter
 from sqlalchemy import Connection, Row, Select, bindparam, select, type_coerce, update
 from sqlalchemy.types import NullType
 
-from traitbench.contract.models import LastOperation, Model, OperationError, Progress, State, VersionRetentionPolicy
+from traitbench.contract.models import (
+    ForkedFrom,
+    LastOperation,
+    Model,
+    OperationError,
+    Progress,
+    State,
+    VersionRetentionPolicy,
+)
 from traitbench.store import tables
 from traitbench.store.engine import insert
 from traitbench.store.rows import ListingRows, one_of, read_listing, readable
 
 _MODELS = tables.models.c
 _RUNS = tables.runs.c
+_HELD = tables.versions.alias("held")
 _LAST_RUN = (
     _RUNS.id.label("last_run_id"),
     _RUNS.kind.label("run_kind"),
@@ -31,6 +40,7 @@ _LAST_RUN = (
 _SHOWN = (
     *("id", "handle", "scoring_method", "description", "state", "kind", "active_version_id", "zero_data_retention"),
     *("max_depth", "additional_terms", "upstream_sources", "readme_markdown", "version_retention_policy"),
+    *("hold_if_worse", "forked_from", "forked_from_version_no"),
 )
 _CHECKS: Mapping[str, TypeAdapter[Any]] = {
     "upstream_sources": TypeAdapter(list[dict[str, Any]] | None),
@@ -193,8 +203,9 @@ def _row(connection: Connection, statement: Select[Any], **asked: Any) -> ModelR
 def _shown() -> Select[Any]:
     shown = (_MODELS[name] for name in _SHOWN)
     return (
-        select(*shown, tables.versions.c.version_no, *_LAST_RUN)
+        select(*shown, tables.versions.c.version_no, _HELD.c.version_no.label("held_version_no"), *_LAST_RUN)
         .outerjoin(tables.versions, tables.versions.c.id == _MODELS.active_version_id)
+        .outerjoin(_HELD, _HELD.c.id == _MODELS.held_version_id)
         .outerjoin(tables.runs, _RUNS.id == _MODELS.run_id)
     )
 
@@ -232,6 +243,9 @@ def _model(row: Row[Any], traits: Mapping[int | None, list[str]], tags: Mapping[
         upstream_sources=row.upstream_sources,
         readme_markdown=row.readme_markdown,
         version_retention_policy=row.version_retention_policy,
+        hold_if_worse=row.hold_if_worse,
+        held_version_no=row.held_version_no,
+        forked_from=row.forked_from and ForkedFrom(handle=row.forked_from, version_no=row.forked_from_version_no),
     )
 
 

@@ -56,7 +56,7 @@ def training_samples(connection: Connection, model_id: int, cutoff: SampleCutoff
     """The samples of a training, by id."""
     statement = (
         select(_SAMPLES.id, _SAMPLES.trait_id, _SAMPLES.quality, _SAMPLES.content_sha256)
-        .where(_SAMPLES.model_id == model_id, _SAMPLES.created_at <= cutoff.until)
+        .where(_SAMPLES.model_id == model_id, _SAMPLES.created_at <= cutoff.until, ~_SAMPLES.held_out)
         .order_by(_SAMPLES.id)
         .limit(cutoff.count)
         .execution_options(yield_per=_AT_ONCE)

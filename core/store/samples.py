@@ -28,6 +28,8 @@ class Label:
     provenance: str
     pending: bool
     seed_sample_id: int | None
+    held_out: bool
+    must_pass: bool
     trait: str
 
 
@@ -40,8 +42,14 @@ class Waiting:
 
 
 def count(connection: Connection, model_id: int) -> int:
-    """How many samples a model has."""
+    """How many samples a model has, held-out ones included."""
     return connection.execute(select(func.count()).where(_SAMPLES.model_id == model_id)).scalar_one()
+
+
+def training_count(connection: Connection, model_id: int) -> int:
+    """How many samples a model is trained with: those that are not held out."""
+    mine = (_SAMPLES.model_id == model_id, ~_SAMPLES.held_out)
+    return connection.execute(select(func.count()).where(*mine)).scalar_one()
 
 
 def ids(connection: Connection, model_id: int) -> list[int]:
@@ -49,6 +57,12 @@ def ids(connection: Connection, model_id: int) -> list[int]:
     return list(
         connection.execute(select(_SAMPLES.id).where(_SAMPLES.model_id == model_id).order_by(_SAMPLES.id)).scalars()
     )
+
+
+def training_ids(connection: Connection, model_id: int) -> list[int]:
+    """The ids of the samples that a model is trained with, ascending."""
+    mine = (_SAMPLES.model_id == model_id, ~_SAMPLES.held_out)
+    return list(connection.execute(select(_SAMPLES.id).where(*mine).order_by(_SAMPLES.id)).scalars())
 
 
 def add(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -130,7 +144,12 @@ def page(
 
 
 def labels(connection: Connection, model_id: int) -> list[Label]:
-    """All samples of a model, without the texts, by id."""
+    """The samples that a model is trained with, without the texts, by id."""
+    return [label for label in all_labels(connection, model_id) if not label.held_out]
+
+
+def all_labels(connection: Connection, model_id: int) -> list[Label]:
+    """All samples of a model, without the texts, by id; the held-out ones too."""
     columns = [_TRAITS.key if name == "trait" else _SAMPLES[name] for name in Label.__dataclass_fields__]
     statement = select(*columns).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
     rows = connection.execute(statement.where(_SAMPLES.model_id == model_id).order_by(_SAMPLES.id))
@@ -168,4 +187,6 @@ def _sample(row: Row[Any]) -> Sample:
         content_sha256=row.content_sha256,
         created_at=row.created_at,
         seed_sample_id=row.seed_sample_id,
+        held_out=row.held_out,
+        must_pass=row.must_pass,
     )

@@ -101,6 +101,17 @@ models = Table(
     # The time of a purge whose samples may still be in the database's files (`lifecycle.zero_retention`).
     Column("unsettled_purge", Moment),
     Column("version_retention_policy", _Json),
+    # A retrained version that is worse is held: it does not serve until someone decides. It was trained with the
+    # feedback up to `held_up_to`.
+    Column("hold_if_worse", Boolean, nullable=False, server_default=false()),
+    Column("held_version_id", _Id),
+    Column("held_up_to", _Id),
+    # Of a fork: the model it was made from and its active version then; the number of the last version made, and the
+    # id of the last sample then, tell whether that model has moved on since.
+    Column("forked_from", _Name),
+    Column("forked_from_version_no", _Id),
+    Column("forked_after_version_no", _Id),
+    Column("forked_up_to", _Id),
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
     CheckConstraint("state IN ('draft', 'busy', 'ready', 'failed', 'archived')", name="state"),
@@ -150,6 +161,9 @@ samples = Table(
     Column("source_url", Text),
     Column("content_sha256", String, nullable=False),
     Column("created_at", Moment, nullable=False),
+    # Never trained with, but every version is measured on it; `must_pass` means that its side has to be right.
+    Column("held_out", Boolean, nullable=False, server_default=false()),
+    Column("must_pass", Boolean, nullable=False, server_default=false()),
     # Feedback that no version was trained with yet.
     Column("pending", Boolean, nullable=False, server_default=false()),
     # Of a synthesized sample: the sample it varies (which may be gone), the generator and the run that made it.
@@ -221,6 +235,30 @@ snapshots = Table(
     Column("snapshot", LargeBinary, nullable=False),
 )
 
+# The samples of the model when the version was trained, without their texts (`store.version_samples`).
+version_samples = Table(
+    "tb_version_samples",
+    metadata,
+    Column("version_id", _Id, ForeignKey("tb_versions.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("samples", LargeBinary, nullable=False),
+)
+
+# Which version served when. Versions are numbers here, because an old version may have been pruned.
+activations = Table(
+    "tb_activations",
+    metadata,
+    _identity(),
+    _model_id(index=True),
+    Column("version_no", _Id, nullable=False),
+    Column("previous_version_no", _Id),
+    Column("activated_at", Moment, nullable=False),
+    Column("cause", String, nullable=False),
+    # The name of the key; null if the service did it by itself.
+    Column("by", Text),
+    CheckConstraint("cause IN ('train', 'retrain', 'activate', 'promote', 'import')", name="cause"),
+    sqlite_autoincrement=True,
+)
+
 tags = Table(
     "tb_tags",
     metadata,
@@ -239,6 +277,8 @@ runs = Table(
     # Runs with equal keys do the same work (`lifecycle.model_runs`); options are parameters besides the effort.
     Column("run_key", String, nullable=False, server_default=""),
     Column("options", _Json, nullable=False, server_default="{}"),
+    # The name of the key that asked for the run; null if the service started it by itself.
+    Column("requested_by", Text),
     Column("status", String, nullable=False),
     Column("progress", _Json),
     Column("error_code", String),

@@ -16,7 +16,7 @@ from traitbench.store.rows import ListingRows, one_of, read_listing, readable
 _TRAITS = tables.traits.c
 _SAMPLES = tables.samples.c
 _STORED = np.dtype("<f4")
-_COUNTS = ("sample_count", "positive_samples", "negative_samples")
+_COUNTS = ("sample_count", "positive_samples", "negative_samples", "held_out_samples")
 _WORDS = ("name", "positive_label", "negative_label", "description")
 
 
@@ -140,9 +140,10 @@ def _shown(model_id: int) -> Select[Any]:
     counts = (
         select(
             _SAMPLES.trait_id,
-            func.count().label("sample_count"),
-            func.sum(case((_SAMPLES.quality > 0.5, 1), else_=0)).label("positive_samples"),
-            func.sum(case((_SAMPLES.quality < 0.5, 1), else_=0)).label("negative_samples"),
+            func.sum(case((~_SAMPLES.held_out, 1), else_=0)).label("sample_count"),
+            func.sum(case((~_SAMPLES.held_out & (_SAMPLES.quality > 0.5), 1), else_=0)).label("positive_samples"),
+            func.sum(case((~_SAMPLES.held_out & (_SAMPLES.quality < 0.5), 1), else_=0)).label("negative_samples"),
+            func.sum(case((_SAMPLES.held_out, 1), else_=0)).label("held_out_samples"),
         )
         .where(_SAMPLES.model_id == model_id)
         .group_by(_SAMPLES.trait_id)

@@ -290,6 +290,7 @@ def _model(draw: st.DrawFn) -> Json:
         "readme_markdown": draw(st.none() | _TEXT),
         "zero_data_retention": False,
         "version_retention_policy": draw(st.none() | policy),
+        "hold_if_worse": draw(st.booleans()),
     }
 
 

@@ -25,6 +25,7 @@ def trait(key: str, name: str, negative: str = "negative", positive: str = "posi
         sample_count=0,
         positive_samples=0,
         negative_samples=0,
+        held_out_samples=0,
         description="",
         kind="extrinsic",
         aggregation="mean",

@@ -118,6 +118,7 @@ def trait(name: str, kind: Any) -> Trait:
         sample_count=0,
         positive_samples=0,
         negative_samples=0,
+        held_out_samples=0,
         description="",
         kind=kind,
         aggregation="mean",

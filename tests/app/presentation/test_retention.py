@@ -57,6 +57,9 @@ def model(policy: VersionRetentionPolicy | None) -> Model:
         upstream_sources=None,
         readme_markdown=None,
         version_retention_policy=policy,
+        hold_if_worse=False,
+        held_version_no=None,
+        forked_from=None,
     )
 
 
