@@ -87,7 +87,10 @@ def retry(client: Traitbench, run: Listed) -> None:
     effort: Any = run.effort
     if run.kind in ("train", "retune"):
         labels = options.get("use_labels", True) is not False
-        client.models.train(run.handle, effort=effort, reoptimize_params=run.kind == "retune", use_labels=labels)
+        retune, encoder = run.kind == "retune", options.get("encoder")
+        client.models.train(
+            run.handle, effort=effort, reoptimize_params=retune, use_labels=labels, encoder=encoder
+        )
     elif run.kind == "discover":
         client.traits.discover(run.handle, effort=effort)
     elif run.kind == "synthesize":

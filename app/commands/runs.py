@@ -17,14 +17,27 @@ _A_DAY = 24 * 3600.0
 @click.option("--effort", type=click.Choice(get_args(TrainEffort)), help="How many settings to try. Default: high.")
 @click.option("--reoptimize", is_flag=True, help="Search for new parameters even if the model is ready.")
 @click.option("--no-labels", is_flag=True, help="Do not use the names, labels and descriptions of traits.")
+@click.option(
+    "--encoder",
+    metavar="NAME",
+    help="Train with this encoder of the service: full, minilm, static or ngrams. Later trainings keep it.",
+)
 @waits
 @as_json
 def train(
-    handle: str, effort: TrainEffort | None, reoptimize: bool, no_labels: bool, wait: bool, as_json: bool
+    handle: str,
+    effort: TrainEffort | None,
+    reoptimize: bool,
+    no_labels: bool,
+    encoder: str | None,
+    wait: bool,
+    as_json: bool,
 ) -> None:
     """Train a model."""
     with connected() as client:
-        started = client.models.train(handle, effort=effort, reoptimize_params=reoptimize, use_labels=not no_labels)
+        started = client.models.train(
+            handle, effort=effort, reoptimize_params=reoptimize, use_labels=not no_labels, encoder=encoder
+        )
         if (model := follow(client, handle, started, wait=wait, as_json=as_json)) and not as_json:
             click.echo(f"{handle} is {model.state}: {version_name(model)}")
 

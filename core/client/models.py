@@ -83,16 +83,19 @@ class Models:
         effort: TrainEffort | None = None,
         reoptimize_params: bool = False,
         use_labels: bool = True,
+        encoder: str | None = None,
     ) -> RunStarted:
         """Start a training, or return the run that is already training; call `wait` for the result.
 
         A model that is ready is trained again only with `reoptimize_params`, which searches for new parameters. With
         `use_labels`, training also uses the names, labels and descriptions of the traits as far as the samples confirm
-        them.
+        them. `encoder` names an encoder that is installed in the service; later trainings of the model keep it.
         """
-        body = {"effort": effort, "reoptimize_params": reoptimize_params}
+        body: dict[str, Any] = {"effort": effort, "reoptimize_params": reoptimize_params}
         if not use_labels:
             body["use_labels"] = False
+        if encoder is not None:
+            body["encoder"] = encoder
         return self._connection.send("POST", f"/models/{segment(handle)}/train", RunStarted, body=body)
 
     def wait(self, handle: str, *, on_progress: Callable[[Model], None] | None = None, timeout: float = 600.0) -> Model:

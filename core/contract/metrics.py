@@ -182,10 +182,11 @@ class TraitMetrics(Figures):
 
 
 class EncoderName(_Measured):
-    """The encoder that a version was trained with."""
+    """The encoder that a version was trained with; `chosen` is its name if the training asked for it."""
 
     id: str | None = None
     dimension: Count | None = None
+    chosen: str | None = None
 
 
 class Metrics(_Measured):

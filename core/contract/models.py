@@ -17,6 +17,7 @@ DEFAULT_EFFORT: TrainEffort = "high"
 Kind = Annotated[Text, schema(enum=["scoring"])]
 ScoringMethod = Annotated[Text, schema(enum=["balanced_cosine"])]
 Sources = Annotated[list[dict[str, Any]], schema(description="At most 64 KiB as JSON, and 16 levels deep.")]
+EncoderChoice = Annotated[Text, Field(min_length=1, max_length=200)]
 MaxDepth = Annotated[int, Field(ge=1, le=3), Integral]
 
 
@@ -136,6 +137,7 @@ class TrainRequest(Received):
     effort: TrainEffort | None = None
     reoptimize_params: bool = False
     use_labels: bool = True
+    encoder: EncoderChoice | None = None
 
 
 class RunStarted(Returned):

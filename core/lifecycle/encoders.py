@@ -24,7 +24,8 @@ def installed(context: Context, digest: str) -> Encoder | None:
     """The encoder with this digest; None if it is not installed."""
     if digest == context.encoder.digest:
         return context.encoder
-    for name in (*NAMES, *LEGACY):
+    # The cheapest first: the better encoders are made of them, so that no more is loaded than is needed.
+    for name in (*reversed(NAMES), *LEGACY):
         try:
             encoder = load_encoder(name, cache=context.settings.cache)
         except EncoderUnavailable:

@@ -21,7 +21,7 @@ from traitbench.contract.versions import TriggeredBy
 from traitbench.encoders import Encoder
 from traitbench.errors import FeatureUnavailable, InsufficientSamples, ModelBusy, SamplesPurged
 from traitbench.generators.label_axes import LabelAxes
-from traitbench.lifecycle import access, retention, rules, zero_retention
+from traitbench.lifecycle import access, retention, rules, training_encoder, zero_retention
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.encoding import ENCODING, encoded
@@ -59,22 +59,35 @@ def start(context: Context, caller: Caller, handle: str, body: TrainRequest) -> 
     The second value is False if there was nothing to do.
     """
     name = str(access.permit(context, caller, "models.train", handle))
+    encoder = None
+    if body.encoder is not None:
+        # The encoder is loaded before the model is locked, because loading may take seconds.
+        with reading(context.engine) as connection:
+            access.require_model(models.find(connection, name), name)
+        encoder = training_encoder.named(context, body.encoder)
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, name), name)
-        return start_in(connection, context.runs, model, body)
+        return start_in(connection, context.runs, model, body, encoder=encoder)
 
 
-def start_in(connection: Connection, queue: Queue, model: ModelRow, body: TrainRequest) -> tuple[RunStarted, bool]:
-    """Start a training as `start` does, for a model that this connection has locked."""
+def start_in(
+    connection: Connection, queue: Queue, model: ModelRow, body: TrainRequest, *, encoder: Encoder | None = None
+) -> tuple[RunStarted, bool]:
+    """Start a training as `start` does, for a model that this connection has locked.
+
+    `encoder` is the one that the request names.
+    """
     outcome = rules.require("retune" if body.reoptimize_params else "train", model)
     if outcome is Outcome.NOTHING:
         return RunStarted(state=model.state, run_id=None), False
-    effort, options = body.effort or DEFAULT_EFFORT, _options(body)
+    effort, options = body.effort or DEFAULT_EFFORT, _options(body, training_encoder.kept(connection, model))
     key = run_key(connection, model.id, "train", effort=effort, options=options)
     if outcome is Outcome.MATCH:
         return RunStarted(state="busy", run_id=_matching_run(connection, model, key)), True
     kind: OperationKind = "retune" if model.state == "ready" else "train"
     _check_samples(connection, model)
+    if encoder is not None:
+        _check_axes(encoder, traits.rows(connection, model.id), traits.axes(connection, model.id))
     return launch(connection, queue, model, kind, effort=effort, run_key=key, options=options), True
 
 
@@ -85,10 +98,12 @@ def run(
     *,
     labels: LabelAxes | None = None,
     recent: RecentPace | None = None,
+    chosen: str | None = None,
 ) -> None:
     """Train a version from the model's samples and, with `labels`, from the words of its traits.
 
-    `recent` is the pace of the trainings before, for the time left of this one.
+    `recent` is the pace of the trainings before, for the time left of this one. `chosen` is the name of the encoder if
+    it is not that of the service.
     """
     with reading(engine) as connection:
         inputs = _read_inputs(connection, encoder, execution.run)
@@ -100,16 +115,21 @@ def run(
     trained = _fit(encoder, execution, inputs, known, spellings, labels, timeline)
     timeline.reach(_SAVING)
     with writing(engine) as connection:
-        model = _finish(connection, execution, inputs, trained)
+        model = _finish(connection, execution, inputs, trained, chosen)
     if recent is not None:
         recent.remember(timeline)
     if model.zero_data_retention:
         zero_retention.settle(engine, model.id)
 
 
-def _options(body: TrainRequest) -> dict[str, Any]:
-    """Options of a training besides its effort; defaults are left out."""
-    return {"reoptimize": body.reoptimize_params} | ({} if body.use_labels else {"use_labels": False})
+def _options(body: TrainRequest, kept: str | None) -> dict[str, Any]:
+    """Options of a training besides its effort; defaults are left out. `kept` is the encoder that the model keeps."""
+    options: dict[str, Any] = {"reoptimize": body.reoptimize_params}
+    if not body.use_labels:
+        options["use_labels"] = False
+    if encoder := body.encoder or kept:
+        options["encoder"] = encoder
+    return options
 
 
 def _matching_run(connection: Connection, model: ModelRow, key: str) -> str:
@@ -188,8 +208,8 @@ def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, A
     lost = [row.key for row in rows if row.id in axes and axes[row.id].encoder_digest != encoder.digest]
     if lost:
         raise FeatureUnavailable(
-            f"The axes of {', '.join(lost)} were not discovered with the encoder {encoder.id}. Set TRAITBENCH_ENCODER"
-            " to the encoder that was used, or delete these traits and discover again.",
+            f"The axes of {', '.join(lost)} were not discovered with the encoder {encoder.id}. Train with the encoder that"
+            " was used, or delete these traits and discover again.",
             details={"traits": lost, "encoder": encoder.id},
         )
 
@@ -242,13 +262,23 @@ def _spellings(engine: Engine, execution: Execution, inputs: _TrainingInputs) ->
     return spelled({digest: texts[sample_id] for digest, sample_id in chosen.items()})
 
 
+def _metrics_of_run(
+    execution: Execution, inputs: _TrainingInputs, trained: Trained, chosen: str | None
+) -> dict[str, Any]:
+    """What the metrics say about the run besides the figures."""
+    about = {"use_labels": inputs.use_labels, "elapsed_s": round(execution.elapsed_s, 3)}
+    return about if chosen is None else about | {"encoder": trained.metrics["encoder"] | {"chosen": chosen}}
+
+
 def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.Label]) -> datetime:
     """Now, but never before the newest training sample: a clock may have been set back in between."""
     newest = samples.newest(connection, model_id, up_to=labels[-1].id) if labels else None
     return max(rules.now(), newest or rules.now())
 
 
-def _finish(connection: Connection, execution: Execution, inputs: _TrainingInputs, trained: Trained) -> ModelRow:
+def _finish(
+    connection: Connection, execution: Execution, inputs: _TrainingInputs, trained: Trained, chosen: str | None
+) -> ModelRow:
     """Write the version and end the run; return the model, with its current retention flag."""
     # Lock the model first, then the run: a deletion locks them in the same order.
     model = models.hold_by_id(connection, inputs.model.id)
@@ -264,7 +294,7 @@ def _finish(connection: Connection, execution: Execution, inputs: _TrainingInput
         param_hash=param_hash(trained.snapshot),
         sample_count=len(inputs.labels),
         run_id=execution.run.id,
-        metrics=trained.metrics | {"use_labels": inputs.use_labels, "elapsed_s": round(execution.elapsed_s, 3)},
+        metrics=trained.metrics | _metrics_of_run(execution, inputs, trained, chosen),
         created_at=_not_before(connection, model.id, inputs.labels),
     )
     version_samples.add(connection, version_id, samples.all_labels(connection, model.id))

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import traceback
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -90,17 +91,30 @@ def _work(greeting: Mapping[str, Any], heartbeat: Heartbeat) -> None:
 
 
 def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
-    """The body of each kind of run. This loads the encoder."""
+    """The body of each kind of run. This loads the encoder of the service; a training may load another one."""
     from traitbench.encoders.registry import load_encoder
     from traitbench.encoders.vocabulary import load_vocabulary
     from traitbench.generators.label_axes import LabelAxes
     from traitbench.generators.labels import WORDS
-    from traitbench.lifecycle import discovery, synthesis, training
+    from traitbench.lifecycle import discovery, synthesis, training, training_encoder
 
     encoder = load_encoder(settings.encoder, cache=settings.cache)
     vocabulary = partial(load_vocabulary, encoder, cache=settings.cache)
-    labels = LabelAxes(encoder.digest, encoder.encode, partial(vocabulary, size=WORDS))
-    train = partial(training.run, engine, encoder, labels=labels, recent=RecentPace())
+    recent: defaultdict[str, RecentPace] = defaultdict(RecentPace)
+
+    def train(execution: Execution) -> None:
+        choice = training_encoder.of_run(engine, settings, execution, default=encoder)
+        chosen = choice.encoder
+        words = partial(load_vocabulary, chosen, cache=settings.cache, size=WORDS)
+        training.run(
+            engine,
+            chosen,
+            execution,
+            labels=LabelAxes(chosen.digest, chosen.encode, words),
+            recent=recent[chosen.digest],
+            chosen=choice.name,
+        )
+
     return {
         **dict.fromkeys(("train", "retune", "retrain"), train),
         "discover": partial(discovery.run, engine, encoder),
