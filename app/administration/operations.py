@@ -88,9 +88,7 @@ def retry(client: Traitbench, run: Listed) -> None:
     if run.kind in ("train", "retune"):
         labels = options.get("use_labels", True) is not False
         retune, encoder = run.kind == "retune", options.get("encoder")
-        client.models.train(
-            run.handle, effort=effort, reoptimize_params=retune, use_labels=labels, encoder=encoder
-        )
+        client.models.train(run.handle, effort=effort, reoptimize_params=retune, use_labels=labels, encoder=encoder)
     elif run.kind == "discover":
         client.traits.discover(run.handle, effort=effort)
     elif run.kind == "synthesize":

@@ -14,6 +14,7 @@ from traitbench.app.shell.text import span
 from traitbench.client import Traitbench
 from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
+from traitbench.contract.versions import Version
 from traitbench.settings import read_settings
 
 if TYPE_CHECKING:
@@ -81,45 +82,56 @@ def check_folder(folder: Path, as_json: bool) -> None:
 def compare_encoders(handle: str, others: tuple[str, ...], effort: TrainEffort, as_json: bool) -> None:
     """Compare encoders on the samples of a model.
 
-    The encoder of TRAITBENCH_ENCODER is compared with each ENCODER on the same samples and folds, out of fold. The
-    samples come from the service; encoding and fitting happen here. No text is stored.
+    The encoder of TRAITBENCH_ENCODER, or the one that was chosen for the model, is compared with each ENCODER on the
+    same samples and folds, out of fold. The samples come from the service; encoding and fitting happen here. No text is
+    stored.
     """
     from traitbench.app.local import bakeoff
 
-    encoders = _encoders(others)
+    _check(others)
     with connected() as client:
         model = client.models.get(handle)
+        version = None if model.version_no is None else client.versions.get(handle, "active")
+        encoders = _encoders(others, version)
         given = _samples_of(client, model)
-        if model.version_no is not None:
-            version = client.versions.get(handle, "active")
-            if note := bakeoff.other_encoder(version, next(iter(encoders.values()))):
-                click.echo(note, err=True)
+    if version is not None and (note := bakeoff.other_encoder(version, next(iter(encoders.values())))):
+        click.echo(note, err=True)
     candidates = [bakeoff.timed(name, each, list(given.texts.values())) for name, each in encoders.items()]
     report = _run(candidates, given, effort=effort, handle=handle)
     if as_json:
         click.echo(json.dumps({"handle": handle, **report.to_json()}, indent=2, ensure_ascii=False))
     else:
-        _say_comparison(report)
+        _say_comparison(report, handle)
     if not any(trait.figures for trait in report.traits):
         raise Refused("No trait could be compared: each needs at least two distinct samples at both poles.")
 
 
-def _encoders(others: Sequence[str]) -> "dict[str, Encoder]":
-    """The encoder of the settings and the others, by name; names and folders as in TRAITBENCH_ENCODER."""
-    from traitbench.app.local import bakeoff
-    from traitbench.encoders import EncoderUnavailable
-    from traitbench.encoders.registry import NAMES, load_encoder
+def _check(others: Sequence[str]) -> None:
+    """Raise a usage error for what is neither an encoder's name nor a folder."""
+    from traitbench.encoders.registry import NAMES
 
-    settings = read_settings()
-    names = [read_settings({"TRAITBENCH_ENCODER": each}).encoder for each in others]
-    for given, name in zip(others, names, strict=True):
+    for given, name in zip(others, _names(others), strict=True):
         if name is None or (name not in NAMES and not Path(name).is_dir()):
             raise click.UsageError(
                 f"There is no encoder {given!r}. --with takes {', '.join(NAMES)}, or the path of a folder (./name for"
                 " one in the current folder)."
             )
+
+
+def _names(others: Sequence[str]) -> list[str | None]:
+    """Names and absolute paths, as a TRAITBENCH_ENCODER setting is read."""
+    return [read_settings({"TRAITBENCH_ENCODER": each}).encoder for each in others]
+
+
+def _encoders(others: Sequence[str], version: Version | None) -> "dict[str, Encoder]":
+    """The current encoder of the model and the others, by name."""
+    from traitbench.app.local import bakeoff
+    from traitbench.encoders import EncoderUnavailable
+    from traitbench.encoders.registry import load_encoder
+
+    settings, names = read_settings(), _names(others)
     try:
-        first, encoder = bakeoff.current(settings.encoder, cache=settings.cache)
+        first, encoder = bakeoff.current(settings.encoder, cache=settings.cache, version=version)
         loaded = {first: encoder} | {name: load_encoder(name, cache=settings.cache) for name in names if name}
     except EncoderUnavailable as error:
         raise Refused(str(error)) from error
@@ -165,7 +177,7 @@ def _run(candidates: "Sequence[Candidate]", given: "Inputs", *, effort: str, han
         progress.end(total)
 
 
-def _say_comparison(report: "Comparison") -> None:
+def _say_comparison(report: "Comparison", handle: str) -> None:
     from traitbench.app.local import bakeoff
 
     rows = bakeoff.rows(report)
@@ -184,7 +196,7 @@ def _say_comparison(report: "Comparison") -> None:
     )
     click.echo(f"\n{bakeoff.sentence(report)}")
     if report.preferable:
-        click.echo(bakeoff.how_to_switch(report.preferable[0]))
+        click.echo(bakeoff.how_to_switch(handle, report.preferable[0]))
 
 
 def _say(report: "Report") -> None:

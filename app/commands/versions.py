@@ -98,6 +98,7 @@ def _say(version: Version) -> None:
             ("version", " ".join((f"v{version.version_no}", *version.tags))),
             ("made", f"{version.created_at:%Y-%m-%d %H:%M} UTC by {version.triggered_by}"),
             ("samples", version.sample_count),
+            ("encoder", encoder.id if (encoder := version.metrics.encoder) and encoder.id else "-"),
             ("hash", version.param_hash),
         )
     )

@@ -31,6 +31,7 @@ from traitbench.scoring.bakeoff import Contender, Figure, TraitComparison, compa
 from traitbench.scoring.collect import collect, spelled, to_spell
 from traitbench.scoring.repeats import shorten
 from traitbench.scoring.segments import embed
+from traitbench.scoring.speed import speed_now
 
 MOST = 20_000
 """The number of samples that fit into memory at once; the newest are compared."""
@@ -116,8 +117,15 @@ class Report:
         }
 
 
-def current(setting: str | None, *, cache: Path) -> tuple[str, Encoder]:
-    """The name and the encoder of a TRAITBENCH_ENCODER setting; the best installed one if it is None."""
+def current(setting: str | None, *, cache: Path, version: Version | None = None) -> tuple[str, Encoder]:
+    """The name and the encoder that the next training of a model takes.
+
+    That is the encoder that was chosen for its active version, otherwise that of a TRAITBENCH_ENCODER setting, or the
+    best installed one if the setting is None.
+    """
+    trained = None if version is None else version.metrics.encoder
+    if trained is not None and trained.chosen in NAMES:
+        setting = trained.chosen
     encoder = load_encoder(setting, cache=cache)
     return setting or next(name for name in NAMES if _is(name, encoder, cache)), encoder
 
@@ -162,12 +170,24 @@ def seconds(candidates: Sequence[Candidate], given: Inputs, *, effort: str, cach
 
     The first comparison with an encoder also encodes the words of its vocabulary, for the label axes.
     """
-    encoding = 0.0
-    for each in candidates:
-        texts = len(given.texts) + words_to_encode(each.encoder, cache=cache, size=WORDS)
-        encoding += each.ms_per_text / 1_000 * texts / processors()
-    per_trait = [sum(sample.trait == trait.key for sample in given.samples) for trait in given.traits]
-    return encoding + len(candidates) * cost.searching(effort, per_trait)
+    encoding = sum(_encoding(each, len(given.texts), cache) for each in candidates)
+    return encoding + len(candidates) * _searching(given, effort)
+
+
+def switching(candidate: Candidate, given: Inputs, *, effort: str, cache: Path) -> tuple[float, float]:
+    """How many seconds a training with this encoder takes, at the least and at the most: no text has its vector yet."""
+    encoding = _encoding(candidate, len(given.texts) + given.left_out, cache)
+    work, speed = _searching(given, effort), speed_now()
+    return encoding + work * speed.least, encoding + work * speed.most
+
+
+def _encoding(candidate: Candidate, texts: int, cache: Path) -> float:
+    words = words_to_encode(candidate.encoder, cache=cache, size=WORDS)
+    return candidate.ms_per_text / 1_000 * (texts + words) / processors()
+
+
+def _searching(given: Inputs, effort: str) -> float:
+    return cost.searching(effort, [sum(each.trait == trait.key for each in given.samples) for trait in given.traits])
 
 
 def run(
@@ -212,7 +232,7 @@ def sentence(report: Report) -> str:
     compared = sum(bool(trait.figures) for trait in report.traits)
     if not compared:
         return "No trait could be compared."
-    parts = [f"{each.name} is {_in_words(report.verdicts(each.name))}." for each in report.candidates[1:]]
+    parts = [verdict_on(report, each.name) for each in report.candidates[1:]]
     if best := next(iter(report.preferable), None):
         advice = f"{best} is worth switching to."
     else:
@@ -220,8 +240,18 @@ def sentence(report: Report) -> str:
     return " ".join((*parts, advice))
 
 
-def how_to_switch(name: str = "NAME") -> str:
-    """How to make new versions with another encoder. It is a setting of the service, not of a model."""
+def verdict_on(report: Report, name: str) -> str:
+    """The result for one of the encoders in a sentence."""
+    return f"{name} is {_in_words(report.verdicts(name))}."
+
+
+def how_to_switch(handle: str, name: str) -> str:
+    """How to make a new version with another encoder: by its name, or by the setting of the service for a folder."""
+    if name in NAMES:
+        return (
+            f"To switch, run `traitbench train {handle} --reoptimize --encoder {name}`: that makes a new version."
+            " Older versions keep scoring."
+        )
     return (
         f"To switch, set TRAITBENCH_ENCODER={name} for the service and all its workers, restart them, and train the"
         " model again: that makes a new version. Older versions keep scoring if they were trained with a built-in"
@@ -232,7 +262,7 @@ def how_to_switch(name: str = "NAME") -> str:
 def other_encoder(version: Version, here: Encoder) -> str:
     """A sentence if a version was trained with another encoder than the current one of this machine; else empty."""
     trained = version.metrics.encoder
-    if trained is None or trained.id == here.id:
+    if trained is None or trained.id == here.id or trained.chosen in NAMES:
         return ""
     return (
         f"v{version.version_no} was trained with {trained.id}. Here, TRAITBENCH_ENCODER gives {here.id}, and the others"

@@ -208,8 +208,8 @@ def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, A
     lost = [row.key for row in rows if row.id in axes and axes[row.id].encoder_digest != encoder.digest]
     if lost:
         raise FeatureUnavailable(
-            f"The axes of {', '.join(lost)} were not discovered with the encoder {encoder.id}. Train with the encoder that"
-            " was used, or delete these traits and discover again.",
+            f"The axes of {', '.join(lost)} were not discovered with the encoder {encoder.id}. Train with the encoder"
+            " that was used, or delete these traits and discover again.",
             details={"traits": lost, "encoder": encoder.id},
         )
 

@@ -63,7 +63,10 @@ def kept(connection: Connection, model: ModelRow) -> str | None:
 
 
 def of_run(engine: Engine, settings: Settings, execution: Execution, *, default: Encoder) -> Choice:
-    """The encoder of a training; `default` is that of the service. Raise `FeatureUnavailable` if it is not installed."""
+    """The encoder of a training; `default` is that of the service.
+
+    Raise `FeatureUnavailable` if it is not installed.
+    """
     name: Any = execution.run.options.get("encoder")
     if execution.run.kind == "retrain":
         name = _of_retrain(engine, settings, execution.run.model_id, default)

@@ -164,9 +164,26 @@ RUN = {
 @pytest.mark.parametrize(
     ("kind", "options", "asked"),
     [
-        ("train", {"reoptimize": False}, ("models.train", {"reoptimize_params": False, "use_labels": True})),
-        ("train", {"use_labels": False}, ("models.train", {"reoptimize_params": False, "use_labels": False})),
-        ("retune", {"reoptimize": True}, ("models.train", {"reoptimize_params": True, "use_labels": True})),
+        (
+            "train",
+            {"reoptimize": False},
+            ("models.train", {"reoptimize_params": False, "use_labels": True, "encoder": None}),
+        ),
+        (
+            "train",
+            {"use_labels": False},
+            ("models.train", {"reoptimize_params": False, "use_labels": False, "encoder": None}),
+        ),
+        (
+            "retune",
+            {"reoptimize": True},
+            ("models.train", {"reoptimize_params": True, "use_labels": True, "encoder": None}),
+        ),
+        (
+            "retune",
+            {"reoptimize": True, "encoder": "static"},
+            ("models.train", {"reoptimize_params": True, "use_labels": True, "encoder": "static"}),
+        ),
         ("discover", {"max_traits": 64}, ("traits.discover", {})),
         ("synthesize", {"synth_type": "diversify"}, ("samples.synthesize", {"synth_type": "diversify"})),
     ],

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.conftest import Service, Trained, make_draft
-from tests.pages.drive import Workbench, words
+from tests.pages.drive import Workbench, hold_busy, words
 from traitbench.app.widgets.versions import encoders
 from traitbench.client import Traitbench
 
@@ -27,6 +27,47 @@ def test_encoders_are_compared_on_the_samples_of_the_model(workbench: Workbench,
     assert speeds["Encoder"].tolist() == ["full", "static"]
     assert speeds["ms a text"][0] > speeds["ms a text"][1]
     assert "keep full" in words(at).replace("\\", "")
+
+
+def test_a_switch_trains_a_version_with_the_other_encoder(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.switched"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    at = workbench.open("versions", model=handle, view="Encoders")
+    [button] = [each for each in at.button if each.label == "Compare encoders"]
+    button.click().run()
+    [switch] = [each for each in at.button if each.label == "Switch to this encoder"]
+    switch.click().run()
+    said = words(at).replace("\\", "")
+    assert "encodes 20 texts with static and fits every trait again at effort low" in said
+    assert "v1 keeps its encoder, and you can activate it again" in said
+    assert "Later refits and retrainings from feedback keep static" in said
+    at.button(key="versions.encoders.switch.yes").click().run()
+    model = client.models.wait(handle)
+    assert (model.state, model.version_no) == ("ready", 2)
+    encoder = client.versions.get(handle).metrics.encoder
+    assert encoder is not None
+    assert encoder.chosen == "static"
+    assert client.scores.score(handle, "thank you").metadata.version_id == "v2"
+    assert client.scores.score(f"{handle}@v1", "thank you").metadata.version_id == "v1"
+    again = workbench.open("versions", model=handle, view="Encoders")
+    assert [each.label for each in again.button_group][-1] == "Compare static, the current encoder, with"
+
+
+def test_the_progress_of_a_training_is_shown_instead_of_a_comparison(
+    workbench: Workbench, client: Traitbench, service: Service, namespace: str
+) -> None:
+    handle = f"{namespace}.training"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    hold_busy(service.context, handle, None, kind="retune")
+    at = workbench.open("versions", model=handle, view="Encoders")
+    assert [each.value for each in at.subheader] == ["Refitting"]
+    assert not [each for each in at.button if each.label == "Compare encoders"]
 
 
 def test_a_second_comparison_waits_for_the_first(workbench: Workbench, trained: Trained) -> None:

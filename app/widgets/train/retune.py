@@ -18,7 +18,7 @@ from traitbench.contract.versions import Version
 
 def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: Waiting) -> None:
     """Draw the refit box for a ready model; `versions` newest first."""
-    newest = versions[0]
+    newest, kept = versions[0], _chosen_encoder(next((v for v in versions if v.version_no == model.version_no), None))
     with st.container(border=True, key="train.retune"):
         st.subheader("Refit the model", icon=":material/manage_search:", anchor=False)
         if reason := why_no_search(model):
@@ -35,8 +35,8 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
                 if starting.done:
                     st.rerun()
         with plan:
-            st.markdown(_plan(model, traits, newest, waits))
-            if gains_nothing(model, newest, asked, waits):
+            st.markdown(_plan(model, traits, newest, waits, kept))
+            if kept == _chosen_encoder(newest) and gains_nothing(model, newest, asked, waits):
                 st.info(
                     f"A refit would change nothing now: {label(newest)} was fitted to the same samples with the same "
                     "settings.",
@@ -71,7 +71,13 @@ def _was_searched(version: Version) -> bool:
     )
 
 
-def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting) -> str:
+def _chosen_encoder(version: Version | None) -> str | None:
+    """The encoder that the model was switched to with this version; None if it is that of the service."""
+    encoder = None if version is None else version.metrics.encoder
+    return None if encoder is None else encoder.chosen
+
+
+def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting, kept: str | None) -> str:
     held = sum(trait.sample_count for trait in traits)
     feedback = f", {waits.samples:,} of them pending feedback" if waits.samples else ""
     return (
@@ -79,5 +85,5 @@ def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: Waiting
         f"**v{newest.version_no + 1}**, which is active at once. Until then, or if the refit fails, "
         f"v{model.version_no} keeps scoring.\n\n"
         f"The refit uses the current scoring method (*{plain(model.scoring_method)}*) and depth ({model.max_depth}) of "
-        "the model."
+        f"the model{f', and the encoder *{plain(kept)}* that it was switched to' if kept else ''}."
     )

@@ -3,7 +3,9 @@ that somebody names.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from threading import Lock
+from typing import get_args
 
 import pandas as pd
 import streamlit as st
@@ -12,10 +14,14 @@ from traitbench.app.local import bakeoff
 from traitbench.app.local.bakeoff import Candidate, Inputs, NotComparable, Report
 from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.shell import session
-from traitbench.app.shell.service import namespaces
+from traitbench.app.shell.service import client, namespaces
 from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.common.chart import download_table, only_our_csv
-from traitbench.contract.models import Model, TrainEffort
+from traitbench.app.widgets.common.confirm import ask, asked, confirm
+from traitbench.app.widgets.train.cost import duration
+from traitbench.app.widgets.train.retune import why_no_search
+from traitbench.app.widgets.train.training import watch
+from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.encoders import Encoder, EncoderUnavailable
@@ -28,16 +34,21 @@ MOST = 2_000
 
 _EFFORT: TrainEffort = "medium"
 _REPORT = "versions.encoders.report"
+_SWITCH = "versions.encoders.switch"
+_BYTES_OF_A_NUMBER = 4
 
 _one_at_a_time = Lock()
 """Of all sessions, one compares at a time: a comparison takes about as long as several trainings."""
 
 
 def draw_encoders(model: Model, traits: Sequence[Trait], active: Version) -> None:
-    """Draw the choice of encoders and the last comparison, or why there can be none."""
+    """Draw the choice of encoders and the last comparison, or why there can be none; the progress of a run."""
+    if model.state == "busy":
+        watch(model)
+        return
     try:
         given = _inputs(model, traits)
-        current, others = _installed()
+        current, others = _installed(active)
     except NotComparable as reason:
         st.info(plain(str(reason)), icon=":material/info:")
         return
@@ -67,6 +78,7 @@ def draw_encoders(model: Model, traits: Sequence[Trait], active: Version) -> Non
     report = session.get(_REPORT)
     if report is not None and report[0] == _identity(model, given):
         _draw(report[1], file_name=f"{model.handle}-encoders")
+        _draw_switch(model, active, given, report[1])
 
 
 def _inputs(model: Model, traits: Sequence[Trait]) -> Inputs:
@@ -79,10 +91,10 @@ def _inputs(model: Model, traits: Sequence[Trait]) -> Inputs:
     return bakeoff.inputs(model, traits, all_samples(model.handle, traits), most=MOST)
 
 
-def _installed() -> tuple[tuple[str, Encoder], dict[str, Encoder]]:
-    """The current encoder with its name, and the other installed ones."""
+def _installed(active: Version) -> tuple[tuple[str, Encoder], dict[str, Encoder]]:
+    """The model's current encoder with its name, and the other installed ones."""
     settings = read_settings()
-    current = bakeoff.current(settings.encoder, cache=settings.cache)
+    current = bakeoff.current(settings.encoder, cache=settings.cache, version=active)
     others = {}
     for name in NAMES:
         try:
@@ -125,12 +137,11 @@ def _compare(model: Model, given: Inputs, encoders: dict[str, Encoder]) -> None:
 def _identity(model: Model, given: Inputs) -> tuple[object, ...]:
     """What a comparison depends on besides its encoders."""
     samples = tuple((sample.id, sample.trait, sample.quality, sample.content_sha256) for sample in given.samples)
-    return model.handle, hash(samples)
+    return model.handle, model.version_no, hash(samples)
 
 
 def _draw(report: Report, *, file_name: str) -> None:
     st.markdown(plain(bakeoff.sentence(report)))
-    st.caption(plain(bakeoff.how_to_switch(*report.preferable[:1])))
     rows = bakeoff.rows(report)
     if rows:
         names = {trait.key: trait.name for trait in report.traits}
@@ -171,3 +182,63 @@ def _draw(report: Report, *, file_name: str) -> None:
         )
         if rows:
             download_table(table, key="versions.encoders", file_name=file_name)
+
+
+def _draw_switch(model: Model, active: Version, given: Inputs, report: Report) -> None:
+    """Draw a button for each encoder that the model can be trained with next, and the question before it is."""
+    if why_no_search(model) or not any(trait.figures for trait in report.traits):
+        return
+    others = report.candidates[1:]
+    with st.container(horizontal=True):
+        for each in others:
+            st.button(
+                "Switch to this encoder" if len(others) == 1 else f"Switch to {each.name}",
+                icon=":material/swap_horiz:",
+                key=f"versions.encoders.switch.{each.name}",
+                help=f"Trains v{active.version_no + 1} with {each.name}, after a confirmation.",
+                on_click=ask,
+                args=(_SWITCH, each.name),
+            )
+    asked_for = next((each for each in others if each.name == asked(_SWITCH)), None)
+    if asked_for is not None:
+        confirm(
+            _SWITCH,
+            title=f"Switch to {asked_for.name}?",
+            body=plain(_price(model, active, given, report, asked_for)),
+            yes=f"Train with {asked_for.name}",
+            no=f"Keep {report.candidates[0].name}",
+            icon=":material/model_training:",
+            act=partial(_switch, model, active, asked_for.name),
+        )
+
+
+def _price(model: Model, active: Version, given: Inputs, report: Report, to: Candidate) -> str:
+    """What a switch costs, in sentences."""
+    first, effort = report.candidates[0], _effort_of(active)
+    texts = len(given.texts) + given.left_out
+    takes = duration(*bakeoff.switching(to, given, effort=effort, cache=read_settings().cache))
+    vectors = texts * to.encoder.dimension * _BYTES_OF_A_NUMBER / 1e6
+    return (
+        f"{bakeoff.verdict_on(report, to.name)} The service encodes {count(texts, 'text')} with {to.name} and fits "
+        f"every trait again at effort {effort} ({takes}). The result is a new version, which is active at once. "
+        f"v{model.version_no} keeps its encoder, and you can activate it again.\n\n"
+        f"A text then takes {to.ms_per_text:.2f} ms instead of {first.ms_per_text:.2f} ms. The service stores "
+        f"{vectors:.1f} MB of new vectors and keeps both encoders in memory (model files: {to.megabytes:.0f} MB and "
+        f"{first.megabytes:.0f} MB). Later refits and retrainings from feedback keep {to.name}."
+    )
+
+
+def _switch(model: Model, active: Version, name: str) -> None:
+    client().models.train(
+        model.handle,
+        effort=_effort_of(active),
+        reoptimize_params=True,
+        use_labels=active.metrics.use_labels is not False,
+        encoder=name,
+    )
+    session.flash(f"A new version of {plain(model.handle)} is being trained with {name}.")
+
+
+def _effort_of(active: Version) -> TrainEffort:
+    """The effort of the active version; the default if that is not known here."""
+    return next((effort for effort in get_args(TrainEffort) if effort == active.metrics.effort), DEFAULT_EFFORT)

@@ -330,6 +330,18 @@ def test_feedback_is_given_with_a_score(ask: Ask, client: Traitbench, namespace:
     assert newest.metrics.use_labels is False
 
 
+def test_a_model_is_trained_with_the_encoder_that_is_named(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.switched"
+    make_draft(client, handle)
+    code, out, err = ask("train", handle, "--effort", "low", "--encoder", "oracle", "--wait")
+    assert (code, out) == (1, "")
+    assert '"oracle" is not known; use full, minilm, static, ngrams' in err
+    code, _, err = ask("train", handle, "--effort", "low", "--encoder", "static", "--wait")
+    assert code == 0, err
+    assert "static-wsn" in ask("versions", "show", handle)[1]
+    assert ask("score", handle, "Thanks a lot.")[0] == 0
+
+
 def test_what_keeping_no_texts_means_is_carried_out_when_it_is_meant(
     ask: Ask, client: Traitbench, namespace: str
 ) -> None:
