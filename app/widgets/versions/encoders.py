@@ -204,7 +204,7 @@ def _draw_switch(model: Model, active: Version, given: Inputs, report: Report) -
         confirm(
             _SWITCH,
             title=f"Switch to {asked_for.name}?",
-            body=plain(_price(model, active, given, report, asked_for)),
+            body="\n\n".join(map(plain, _price(model, active, given, report, asked_for))),
             yes=f"Train with {asked_for.name}",
             no=f"Keep {report.candidates[0].name}",
             icon=":material/model_training:",
@@ -212,8 +212,8 @@ def _draw_switch(model: Model, active: Version, given: Inputs, report: Report) -
         )
 
 
-def _price(model: Model, active: Version, given: Inputs, report: Report, to: Candidate) -> str:
-    """What a switch costs, in sentences."""
+def _price(model: Model, active: Version, given: Inputs, report: Report, to: Candidate) -> tuple[str, ...]:
+    """What a switch costs, in paragraphs."""
     first, effort = report.candidates[0], _effort_of(active)
     texts = len(given.texts) + given.left_out
     takes = duration(*bakeoff.switching(to, given, effort=effort, cache=read_settings().cache))
@@ -221,10 +221,10 @@ def _price(model: Model, active: Version, given: Inputs, report: Report, to: Can
     return (
         f"{bakeoff.verdict_on(report, to.name)} The service encodes {count(texts, 'text')} with {to.name} and fits "
         f"every trait again at effort {effort} ({takes}). The result is a new version, which is active at once. "
-        f"v{model.version_no} keeps its encoder, and you can activate it again.\n\n"
+        f"v{model.version_no} keeps its encoder, and you can activate it again.",
         f"A text then takes {to.ms_per_text:.2f} ms instead of {first.ms_per_text:.2f} ms. The service stores "
         f"{vectors:.1f} MB of new vectors and keeps both encoders in memory (model files: {to.megabytes:.0f} MB and "
-        f"{first.megabytes:.0f} MB). Later refits and retrainings from feedback keep {to.name}."
+        f"{first.megabytes:.0f} MB). Later refits and retrainings from feedback keep {to.name}.",
     )
 
 
