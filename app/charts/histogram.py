@@ -1,9 +1,10 @@
 """The distribution of many scores: bars of five points, stacked by tier, with lines where the tiers begin.
 
-A score of low confidence has no tier: its bar is grey and hatched, as on a card. The composite has no tiers.
+A score of low confidence has no tier: its bar is grey, as on a card, and hatched by the reason. The composite has no
+tiers, but its scores of low confidence are apart too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -11,9 +12,19 @@ import plotly.graph_objects as go
 
 from traitbench.app.charts.rows import as_is
 from traitbench.app.shell.theme import NO_TIER, TIER_NAMES, TIERS, Palette
+from traitbench.contract.confidence import REASONS
 
 WIDTH = 5
 UNCERTAIN = "uncertain"
+
+HATCHES: Mapping[str, tuple[str, str]] = {
+    "unlike_samples": ("\\", "╲"),
+    "few_samples": (".", "⋅"),
+    "not_separable": ("x", "×"),
+    "overlap": ("/", "╱"),
+    UNCERTAIN: ("/", "╱"),
+}
+"""The pattern of a bar of low confidence, by reason, and a character that looks like it."""
 
 _BINS = 100 // WIDTH
 _HEIGHT = 190
@@ -23,7 +34,10 @@ Breaks = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Histogram:
-    """The counts per bin by tier, or under an empty name without tiers; `breaks` are the scores where tiers begin."""
+    """The counts per bin by tier, by reason without one, and under an empty name where there are no tiers.
+
+    `breaks` are the scores where tiers begin.
+    """
 
     name: str
     counts: Mapping[str, Sequence[int]]
@@ -37,11 +51,16 @@ class Histogram:
         return [sum(bins) for bins in zip(*self.counts.values(), strict=True)] if self.counts else [0] * _BINS
 
 
-def binned(name: str, scores: Sequence[int], tiers: Sequence[str] | None, breaks: Breaks | None) -> Histogram:
-    """The histogram of scores with their tiers, some of which may be `uncertain`; None means there are no tiers."""
-    frame = pd.DataFrame({"bin": [min(score // WIDTH, _BINS - 1) for score in scores], "tier": tiers or ""})
+def binned(name: str, scores: Sequence[int], groups: Sequence[str], breaks: Breaks | None) -> Histogram:
+    """The histogram of scores, each with its tier or, at low confidence, the reason or `uncertain`.
+
+    Scores without tiers have an empty group.
+    """
+    frame = pd.DataFrame({"bin": [min(score // WIDTH, _BINS - 1) for score in scores], "tier": groups})
     counts: dict[str, Sequence[int]] = {}
-    for tier in (*TIER_NAMES, UNCERTAIN) if tiers is not None else ("",):
+    for tier in ("", *TIER_NAMES, *HATCHES):
+        if tier not in groups and (breaks is None or tier not in TIER_NAMES):
+            continue
         in_tier = frame.loc[frame["tier"] == tier, "bin"].value_counts()
         counts[tier] = [int(in_tier.get(place, 0)) for place in range(_BINS)]
     median = float(pd.Series(scores).median()) if scores else None
@@ -91,6 +110,13 @@ def alt(histogram: Histogram) -> str:
     )
 
 
+def legend(histograms: Iterable[Histogram]) -> str:
+    """The hatches that occur, each with the reason of the low confidence; empty if there are none."""
+    present = {group for histogram in histograms for group in histogram.counts}
+    words = {reason: each.short for reason, each in REASONS.items()} | {UNCERTAIN: "no reason given"}
+    return ", ".join(f"{HATCHES[group][1]} {words[group]}" for group in HATCHES if group in present)
+
+
 def table(histogram: Histogram) -> pd.DataFrame:
     """One row per bar."""
     by_tier = {_label(tier).capitalize(): list(counts) for tier, counts in histogram.counts.items() if tier}
@@ -100,11 +126,11 @@ def table(histogram: Histogram) -> pd.DataFrame:
 
 
 def _marker(tier: str, palette: Palette) -> dict[str, object]:
-    if tier == UNCERTAIN:
+    if tier in HATCHES:
         return {
             "color": "rgba(128, 128, 128, 0.2)",
             "line": {"width": 1, "color": NO_TIER.colour},
-            "pattern": {"shape": "/", "fgcolor": NO_TIER.colour, "size": 6, "solidity": 0.25},
+            "pattern": {"shape": HATCHES[tier][0], "fgcolor": NO_TIER.colour, "size": 6, "solidity": 0.25},
         }
     colours: dict[str, str] = {name: sign.colour for name, sign in TIERS.items()}
     return {"color": colours.get(tier, palette.neutral), "line": {"width": 0}}
@@ -129,7 +155,8 @@ def _mark_tiers(drawn: go.Figure, histogram: Histogram) -> None:
 
 
 def _label(tier: str) -> str:
-    return tier or "texts"
+    reason = next((words.short for reason, words in REASONS.items() if reason == tier), "")
+    return f"{UNCERTAIN}: {reason}" if reason else tier or "texts"
 
 
 def _span(place: int) -> str:

@@ -42,6 +42,7 @@ from traitbench.errors import NotFound, TraitbenchError
 Form = Literal["csv", "jsonl", "parquet"]
 
 _FORMS: Mapping[Form, TextForm] = {"csv": CSV, "jsonl": JSONL, "parquet": FIGURES}
+_LAYOUT = "line, traits, composite, confidence, confidence_reason, version, error"
 _LOG_SECONDS = 1.0  # seconds of work that is lost if the command is killed
 _MOST_LISTED = 20
 
@@ -229,6 +230,7 @@ class _Batch:
             "input": self._source.digest,
             "column": self._column,
             "form": self._form,
+            **({} if self._form == "jsonl" else {"layout": _LAYOUT}),
         }
 
     def _parquet_beside(self, part: resuming.Part, shape: Shape) -> Path:

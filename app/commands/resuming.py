@@ -29,6 +29,7 @@ _DIFFERENT: Mapping[str, str] = {
     "mode": "was scored in another mode",
     "column": "takes its texts from another column",
     "form": "is in another format",
+    "layout": "has the columns of another release",
 }
 
 

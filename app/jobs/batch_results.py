@@ -6,7 +6,7 @@ from typing import Literal
 
 import pandas as pd
 
-from traitbench.app.charts.histogram import Histogram, binned
+from traitbench.app.charts.histogram import UNCERTAIN, Histogram, binned
 from traitbench.app.files.exporting import csv_file, jsonl_file, parquet_file
 from traitbench.app.jobs.batches import CONFIDENCES, NONE, REASONS, TIERS, Job
 from traitbench.app.jobs.batching import Shape, columns_out
@@ -15,6 +15,7 @@ Order = Literal["As in the file", "Lowest first", "Highest first"]
 Show = Literal["All", "Low confidence", "Unlike the samples", "Not scored"]
 
 LINE, TEXT, COMPOSITE, CONFIDENCE, ERROR = "line", "text", "composite", "confidence", "error"
+CONFIDENCE_REASON = "confidence_reason"
 
 
 def score_of(key: str) -> str:
@@ -48,6 +49,7 @@ def frame_of(job: Job) -> pd.DataFrame:
     columns: dict[str, object] = {LINE: job.lines[:done], TEXT: pd.Series(job.texts[:done], dtype="str")}
     columns[COMPOSITE] = _figures(job.composites[:done])
     columns[CONFIDENCE] = _words(job.confidences[:done], CONFIDENCES)
+    columns[CONFIDENCE_REASON] = pd.Series(job.reasons[:done], dtype="str")
     for key, trait in job.traits.items():
         columns[score_of(key)] = _figures(trait.scores[:done])
         columns[tier_of(key)] = _words(trait.tiers[:done], [tier or "uncertain" for tier in TIERS])
@@ -75,13 +77,17 @@ def arranged(frame: pd.DataFrame, *, show: Show, order: Order, by: str) -> pd.Da
 
 
 def histograms(frame: pd.DataFrame, job: Job, names: Mapping[str, str]) -> dict[str, Histogram]:
-    """Return the histograms of the scores: the composite under the key "", then each trait under its key."""
-    result = {"": binned("Composite", _scores(frame, COMPOSITE), None, None)}
+    """Return the histograms of the scores: the composite under the key "", then each trait under its key.
+
+    Scores of low confidence are apart, by their reason.
+    """
+    scored = frame[frame[COMPOSITE].notna()]
+    result = {"": binned("Composite", _scores(scored, COMPOSITE), _groups_of_composites(scored), None)}
     for key, trait in job.traits.items():
-        tiers = frame[tier_of(key)].dropna()
+        own = frame[frame[score_of(key)].notna()]
         starts = trait.breaks
         breaks = None if starts is None else (starts.developing, starts.solid, starts.strong)
-        result[key] = binned(names.get(key, key), _scores(frame, score_of(key)), list(tiers), breaks)
+        result[key] = binned(names.get(key, key), _scores(own, score_of(key)), _groups_of_scores(own, key), breaks)
     return result
 
 
@@ -114,7 +120,7 @@ def _columns(frame: pd.DataFrame, job: Job) -> pd.DataFrame:
     came_in = [TEXT if column == job.column else other(column) for column in job.columns]
     of_traits = [name for key in job.traits for name in (score_of(key), tier_of(key), sure_of(key), why_of(key))]
     ours = frame.assign(version=job.version)
-    return ours[[*came_in, LINE, *of_traits, COMPOSITE, CONFIDENCE, "version", ERROR]]
+    return ours[[*came_in, LINE, *of_traits, COMPOSITE, CONFIDENCE, CONFIDENCE_REASON, "version", ERROR]]
 
 
 def _rows(frame: pd.DataFrame, job: Job) -> Sequence[tuple[object, ...]]:
@@ -123,6 +129,18 @@ def _rows(frame: pd.DataFrame, job: Job) -> Sequence[tuple[object, ...]]:
         for _, column in _columns(frame, job).items()
     ]
     return list(zip(*columns, strict=True))
+
+
+def _groups_of_scores(scored: pd.DataFrame, key: str) -> list[str]:
+    """The tier of each score of a trait; without a tier, the reason, or `uncertain` if there is none."""
+    tiers, reasons = scored[tier_of(key)].astype("object"), scored[why_of(key)].astype("object")
+    return list(tiers.where((tiers != UNCERTAIN) | reasons.isna(), reasons))
+
+
+def _groups_of_composites(scored: pd.DataFrame) -> list[str]:
+    """For each composite of low confidence its reason, of several the first; empty for the others."""
+    rows = zip(scored[CONFIDENCE], scored[CONFIDENCE_REASON], strict=True)
+    return ["" if sure != "low" else reasons.partition(", ")[0] or UNCERTAIN for sure, reasons in rows]
 
 
 def _unlike(frame: pd.DataFrame) -> pd.Series:

@@ -7,6 +7,7 @@ Threads never draw. Pages read the rows up to `Job.done`.
 
 import logging
 import secrets
+import sys
 import threading
 import time
 from array import array
@@ -17,7 +18,7 @@ from typing import Any, Literal, get_args
 
 from traitbench.app.access.people import OPERATOR
 from traitbench.app.files.tables import Source, Unreadable
-from traitbench.app.jobs.batching import Outcome, encoded, outcomes
+from traitbench.app.jobs.batching import Outcome, encoded, outcomes, reason_of
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 from traitbench.contract.batch import ScoredLine
@@ -80,6 +81,7 @@ class Job:
         self.done = self.failed = self.unlike = 0
         self.lines, self.composites, self.confidences = array("q"), array("b"), array("b")
         self.texts: list[str] = []
+        self.reasons: list[str] = []  # few different ones
         self.others: list[tuple[str, ...]] = []
         self.errors: dict[int, str] = {}
         self.traits: Mapping[str, TraitColumn] = {key: TraitColumn() for key in keys}
@@ -173,6 +175,7 @@ class Job:
     def _add_figures(self, card: ScoredLine | None) -> None:
         self.composites.append(NONE if card is None else card.composite)
         self.confidences.append(NONE if card is None else CONFIDENCES.index(card.confidence))
+        self.reasons.append("" if card is None else sys.intern(reason_of(card)))
         # A text is unlike the samples of the whole model, not of one trait.
         self.unlike += card is not None and any(_is_unlike(each) for each in card.detail.values())
         for key, column in self.traits.items():

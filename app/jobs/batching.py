@@ -13,13 +13,14 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, Any
+from typing import IO, Any, get_args
 
 from traitbench.app.files.exporting import harmless
 from traitbench.app.files.tables import Line, Problem, Row, Source
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 from traitbench.contract.batch import BatchLine, ScoredLine
+from traitbench.contract.scores import Card, ConfidenceReason
 from traitbench.errors import InternalError
 
 _PROBE = "a"
@@ -100,7 +101,7 @@ class TextForm:
 def columns_out(shape: Shape) -> list[str]:
     """Return the columns of a CSV or Parquet file: those of the input, then ours under unused names."""
     names = list(shape.columns)
-    for name in ("line", *shape.keys, "composite", "confidence", "version", "error"):
+    for name in ("line", *shape.keys, "composite", "confidence", "confidence_reason", "version", "error"):
         names.append(_unlike(names, name))
     return names
 
@@ -114,9 +115,18 @@ def figures(shape: Shape, outcome: Outcome) -> list[Any]:
     """Return the values of our columns, beginning with the line; None for scores if there is no card."""
     card = outcome.card
     if card is None:
-        return [outcome.line, *[None] * (len(shape.keys) + 3), outcome.reason]
+        return [outcome.line, *[None] * (len(shape.keys) + 4), outcome.reason]
     scores = [card.scores.get(key) for key in shape.keys]
-    return [outcome.line, *scores, card.composite, card.confidence, card.metadata.version_id, ""]
+    return [outcome.line, *scores, card.composite, card.confidence, reason_of(card), card.metadata.version_id, ""]
+
+
+def reason_of(card: Card) -> str:
+    """Return why the confidence of a card is not high: the reasons of its least certain traits, with commas between.
+
+    Empty if it is high, and from a service that gives no reasons.
+    """
+    weakest = [trait.confidence_reason for trait in card.detail.values() if trait.confidence == card.confidence]
+    return ", ".join(reason for reason in get_args(ConfidenceReason) if reason in weakest)
 
 
 def _unlike(columns: Sequence[str], name: str) -> str:
@@ -185,7 +195,7 @@ def write_parquet(out: IO[bytes], source: Source, shape: Shape, figures_lines: I
 
 def _our_types(shape: Shape, pa: Any) -> list[tuple[str, Any]]:
     whole, text = pa.int64(), pa.string()
-    kinds = [whole, *[whole] * len(shape.keys), whole, text, text, text]
+    kinds = [whole, *[whole] * len(shape.keys), whole, text, text, text, text]
     return list(zip(columns_out(shape)[len(shape.columns) :], kinds, strict=True))
 
 

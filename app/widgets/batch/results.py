@@ -108,9 +108,9 @@ def _draw_histograms(bars: Mapping[str, histogram.Histogram], job: Job, names: M
         for key in shown:
             _draw_histogram(bars[key], key or COMPOSITE, job)
     signs = " · ".join(f"{sign.glyph} {tier}" for tier, sign in reversed(list(TIERS.items())))
-    st.caption(
-        f"{signs}. Dotted lines mark where each tier begins. Hatched: low confidence, so no tier; the table says why."
-    )
+    hatches = histogram.legend(bars[key] for key in shown)
+    low = f" Hatched: low confidence, so no tier ({hatches}); the table says why." if hatches else ""
+    st.caption(f"{signs}. Dotted lines mark where each tier begins.{low}")
 
 
 def _draw_histogram(bars: histogram.Histogram, key: str, job: Job) -> None:

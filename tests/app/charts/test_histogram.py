@@ -22,7 +22,7 @@ def test_lines_stand_where_the_tiers_begin() -> None:
 
 
 def test_a_composite_has_no_tiers() -> None:
-    composite = histogram.binned("Composite", [10, 12, 90], None, None)
+    composite = histogram.binned("Composite", [10, 12, 90], [""] * 3, None)
     figure = histogram.figure(composite, PALETTE)
     assert (len(figure.data), figure.layout.shapes, composite.median) == (1, (), 12)
     assert list(histogram.table(composite).columns) == ["Score", "Texts"]
@@ -41,3 +41,21 @@ def test_nothing_scored_is_an_empty_chart() -> None:
     empty = histogram.binned("Warmth", [], [], None)
     assert not histogram.figure(empty, PALETTE).data
     assert histogram.alt(empty).endswith("nothing was scored.")
+
+
+def test_scores_of_low_confidence_are_apart_by_their_reason() -> None:
+    groups = ["Weak", "unlike_samples", "unlike_samples", "overlap", "uncertain", "Strong"]
+    trait = histogram.binned("Warmth", [4, 3, 52, 47, 51, 95], groups, (20, 50, 80))
+    figure = histogram.figure(trait, PALETTE)
+    assert [bar.marker.pattern.shape for bar in figure.data] == [None, None, "\\", "/", "/"]
+    assert figure.data[2].customdata[0][1] == "uncertain: unlike the samples"
+    assert "2 uncertain: unlike the samples; 1 uncertain: both poles score like this" in histogram.alt(trait)
+    assert histogram.table(trait)["Uncertain: unlike the samples"].sum() == 2
+    composite = histogram.binned("Composite", [10, 12, 90], ["", "few_samples", ""], None)
+    assert histogram.alt(composite).endswith("3 texts, median 12; 1 uncertain: too few samples.")
+    assert histogram.legend([trait, composite]) == (
+        "╲ unlike the samples, ⋅ too few samples, ╱ both poles score like this, ╱ no reason given"
+    )
+    assert histogram.legend([WARMTH, histogram.binned("Composite", [10], [""], None)]) == "╱ no reason given"
+    nothing_but_low = histogram.binned("Composite", [10], ["overlap"], None)
+    assert "Weak" not in histogram.alt(nothing_but_low)

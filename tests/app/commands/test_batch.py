@@ -23,11 +23,24 @@ def test_a_csv_comes_out_with_its_columns_and_the_scores(ask: Ask, trained: Trai
     code, out, err = ask("score", trained.handle, "--batch", str(file))
     assert (code, err) == (0, "")
     warm, cold = rows(out)
-    assert list(warm) == ["id", "message", "line", "warmth", "composite", "confidence", "version", "error"]
+    ours = ["line", "warmth", "composite", "confidence", "confidence_reason", "version", "error"]
+    assert list(warm) == ["id", "message", *ours]
     assert (warm["id"], warm["message"], warm["line"], warm["version"]) == ("1", WARM[0], "2", "v1")
     card = trained.client.scores.score(trained.handle, WARM[0])
     assert (warm["warmth"], warm["confidence"]) == (str(card.scores["warmth"]), card.confidence)
     assert int(warm["warmth"]) > int(cold["warmth"])
+
+
+def test_a_csv_says_why_a_confidence_is_not_high(ask: Ask, trained: Trained) -> None:
+    texts = [WARM[0], "qwpo xzzk vbnm lkjh asdf 48151", "It is about four."]
+    code, out, _ = ask("score", trained.handle, "--batch", "-", stdin="text,id\n" + ",1\n".join([*texts, " "]) + ",1\n")
+    cards = [trained.client.scores.score(trained.handle, text) for text in texts]
+    assert code == 1, "the last row has no text"
+    why = [row["confidence_reason"] for row in rows(out)]
+    assert why == [*(card.detail["warmth"].confidence_reason or "" for card in cards), ""]
+    assert why[1] == "unlike_samples"
+    code, out, _ = ask("score", trained.handle, "--batch", "-", "--format", "jsonl", stdin=f"text\n{texts[1]}\n")
+    assert json.loads(out)["card"]["detail"]["warmth"]["confidence_reason"] == why[1]
 
 
 def test_jsonl_comes_out_with_its_records_as_they_were_and_whole_cards(ask: Ask, trained: Trained) -> None:

@@ -104,10 +104,11 @@ def header(client: Traitbench, handle: str, file: Path) -> dict[str, object]:
         "input": hashlib.sha256(file.read_bytes()).hexdigest(),
         "column": "text",
         "form": "csv",
+        "layout": "line, traits, composite, confidence, confidence_reason, version, error",
     }
 
 
-@pytest.mark.parametrize("behind", [b"", b'4,"  ",7,', b"9,Come in!,6,50,50,low,v1,\n", b'3,"Come'])
+@pytest.mark.parametrize("behind", [b"", b'4,"  ",7,', b"9,Come in!,6,50,50,low,overlap,v1,\n", b'3,"Come'])
 def test_what_was_written_behind_the_log_is_done_again(
     ask: Ask, trained: Trained, few: Path, interrupted: Path, behind: bytes
 ) -> None:
@@ -166,6 +167,15 @@ def test_another_question_is_refused_with_the_way_out(
     code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume", *arguments)
     assert (code, sentence in output, "remove out.csv.part and out.csv.part.log" in output) == (1, True, True)
     assert lines_of(part_of(interrupted)) == [2, 5, 6], "what is there stays"
+
+
+def test_rows_without_the_column_of_reasons_are_not_gone_on_with(
+    ask: Ask, trained: Trained, few: Path, interrupted: Path
+) -> None:
+    """A release before this column started them."""
+    left(interrupted, 3, layout=None)
+    code, _, output = ask("score", trained.handle, "--batch", str(few), "-o", str(interrupted), "--resume")
+    assert (code, "has the columns of another release" in output) == (1, True)
 
 
 def test_another_input_is_refused(ask: Ask, trained: Trained, few: Path, interrupted: Path) -> None:

@@ -119,7 +119,12 @@ def test_parquet_out_keeps_the_types_of_parquet_in() -> None:
     out = written(opened("a.parquet", io.BytesIO(a_parquet(table))))
     assert out.select(["line", "text", "at"]).to_pylist() == table.to_pylist()
     assert out.schema.field("line").type == pa.int8()
-    assert out.column_names[3:] == ["line (new)", "warmth", "composite", "confidence", "version", "error"]
+    assert out.column_names[3:] == [
+        "line (new)",
+        "warmth",
+        "composite",
+        *("confidence", "confidence_reason", "version", "error"),
+    ]
     assert out.column("line (new)").to_pylist() == [1, 2]
 
 

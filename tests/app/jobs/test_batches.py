@@ -106,6 +106,7 @@ def test_files_hold_what_came_in_and_what_came_out(scored: Job) -> None:
         "warmth confidence reason",
         "composite",
         "confidence",
+        "confidence_reason",
     ]
     table = list(csv.DictReader(io.StringIO(as_csv(frame, scored).decode("utf-8-sig"), newline="")))
     assert list(table[0]) == [*names, "version", "error"]
@@ -132,6 +133,10 @@ def test_each_confidence_has_its_reason_in_one_byte_and_unlike_texts_are_counted
     assert arranged(frame, show="Unlike the samples", order="As in the file", by=COMPOSITE)["line"].tolist() == [2]
     rows = parquet.read_table(io.BytesIO(as_parquet(frame, job))).to_pylist()
     assert [row["warmth confidence reason"] for row in rows] == [*(card.confidence_reason for card in cards), None]
+    assert [row["confidence_reason"] for row in rows] == [*(card.confidence_reason or "" for card in cards), ""]
+    bars = histograms(frame, job, {})
+    assert sum(bars["warmth"].counts["unlike_samples"]) == sum(bars[""].counts["unlike_samples"]) == 1
+    assert sum(bars["warmth"].totals) == sum(bars[""].totals) == 2
 
 
 def test_scores_are_counted_by_tier(scored: Job) -> None:
