@@ -174,11 +174,15 @@ def seconds(candidates: Sequence[Candidate], given: Inputs, *, effort: str, cach
     return encoding + len(candidates) * _searching(given, effort)
 
 
-def switching(candidate: Candidate, given: Inputs, *, effort: str, cache: Path) -> tuple[float, float]:
-    """How many seconds a training with this encoder takes, at the least and at the most: no text has its vector yet."""
+def switching(candidate: Candidate, given: Inputs, *, effort: str, cache: Path) -> tuple[float, float, float]:
+    """How many seconds a training with this encoder takes, at the least, at the most and likely.
+
+    No text has its vector yet.
+    """
     encoding = _encoding(candidate, len(given.texts) + given.left_out, cache)
     work, speed = _searching(given, effort), speed_now()
-    return encoding + work * speed.least, encoding + work * speed.most
+    least, most, likely = (encoding + work * times for times in (speed.least, speed.most, speed.likely))
+    return least, most, likely
 
 
 def _encoding(candidate: Candidate, texts: int, cache: Path) -> float:

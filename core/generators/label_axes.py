@@ -36,8 +36,16 @@ class Described(TraitLike, Protocol):
 class LabelAxes:
     """Label axes for the encoder with this digest; `vocabulary` is loaded when the first axis is made."""
 
-    def __init__(self, digest: str, encode: Encode, vocabulary: Callable[[], Vocabulary]) -> None:
-        self._digest, self._encode, self._vocabulary = digest, encode, vocabulary
+    def __init__(
+        self,
+        digest: str,
+        encode: Encode,
+        vocabulary: Callable[[], Vocabulary],
+        *,
+        unread: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`unread` counts the words of the vocabulary that loading it would encode."""
+        self._digest, self._encode, self._vocabulary, self.unread = digest, encode, vocabulary, unread
 
     def of(self, trait: Described) -> Vector | None:
         """Return the label axis (d,) of a trait, or None if its words do not distinguish the poles."""

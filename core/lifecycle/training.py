@@ -183,7 +183,7 @@ def _timeline(inputs: _TrainingInputs, execution: Execution, labels: LabelAxes |
     named = 0 if labels is None else sum(not labels.is_known(trait) for trait in inputs.traits)
     work = {
         ENCODING: 0.0,
-        _WORDS: cost.words(named),
+        _WORDS: cost.words(named) + (cost.vocabulary(labels.unread()) if labels is not None and named else 0.0),
         _LEARNING: fits + cost.resembling(sum(per_trait)),
         _SAVING: cost.saving(len(inputs.labels)),
     }

@@ -93,7 +93,7 @@ def _work(greeting: Mapping[str, Any], heartbeat: Heartbeat) -> None:
 def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     """The body of each kind of run. This loads the encoder of the service; a training may load another one."""
     from traitbench.encoders.registry import load_encoder
-    from traitbench.encoders.vocabulary import load_vocabulary
+    from traitbench.encoders.vocabulary import load_vocabulary, words_to_encode
     from traitbench.generators.label_axes import LabelAxes
     from traitbench.generators.labels import WORDS
     from traitbench.lifecycle import discovery, synthesis, training, training_encoder
@@ -106,11 +106,12 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
         choice = training_encoder.of_run(engine, settings, execution, default=encoder)
         chosen = choice.encoder
         words = partial(load_vocabulary, chosen, cache=settings.cache, size=WORDS)
+        unread = partial(words_to_encode, chosen, cache=settings.cache, size=WORDS)
         training.run(
             engine,
             chosen,
             execution,
-            labels=LabelAxes(chosen.digest, chosen.encode, words),
+            labels=LabelAxes(chosen.digest, chosen.encode, words, unread=unread),
             recent=recent[chosen.digest],
             chosen=choice.name,
         )

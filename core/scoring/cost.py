@@ -6,8 +6,9 @@ and `traitbench.runs.timeline` during it.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import exp
+from typing import Any
 
 from traitbench.scoring.search import EFFORTS, Effort, blocks_searched, uses_labels
 
@@ -15,7 +16,7 @@ DIMENSION = 1_091
 """The number of features of the default encoder."""
 
 _TEXT, _CHARACTER, _PARALLEL = 9e-4, 1.85e-5, 0.8
-_LABELS = 0.32
+_LABELS, _WORD = 0.32, 7
 _SAVING, _SAVING_SAMPLE = 0.1, 2e-5
 _PREPARING, _PREPARING_SAMPLE = 0.002, 1.3e-5
 _DIRECTION, _DECOMPOSITION, _DIRECTION_SAMPLE = 8e-4, 1.9e-10, 1.8e-8
@@ -33,6 +34,11 @@ def reading(lengths: Iterable[int], *, processors: int | None = None) -> float:
     """The work of encoding texts of these numbers of characters, with so many processors (by default, all)."""
     at_once = (processors or os.cpu_count() or 1) ** _PARALLEL
     return float(sum(_TEXT + _CHARACTER * length for length in lengths) / at_once)
+
+
+def vocabulary(words: int) -> float:
+    """The work of encoding so many words of a vocabulary, for the first label axes with an encoder."""
+    return reading([_WORD] * words)
 
 
 def words(traits: int) -> float:
@@ -90,10 +96,18 @@ def _directions(samples: int, dimension: int) -> float:
     return repeats * (_DIRECTION + decomposing + _DIRECTION_SAMPLE * samples * dimension)
 
 
-def searching(effort: str, samples_per_trait: Sequence[int]) -> float:
-    """The work of a training besides encoding."""
+def searching(
+    effort: str,
+    samples_per_trait: Sequence[int],
+    *,
+    dimension: int = DIMENSION,
+    modes: Sequence[int] = _MODES,
+    blocks: int = _BLOCKS,
+) -> float:
+    """The work of a training besides encoding; see `fitting`."""
     samples = sum(samples_per_trait)
-    fits = sum(sum(fitting(EFFORTS[effort], each).values()) for each in samples_per_trait)
+    space: Mapping[str, Any] = {"dimension": dimension, "modes": modes, "blocks": blocks}
+    fits = sum(sum(fitting(EFFORTS[effort], each, **space).values()) for each in samples_per_trait)
     return fits + words(len(samples_per_trait)) + resembling(samples) + saving(samples)
 
 

@@ -10,15 +10,15 @@ from itertools import islice
 
 import streamlit as st
 
-from traitbench.app.local import handover, preview
+from traitbench.app.local import handover, pace, preview
 from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.shell.service import client
 from traitbench.app.shell.text import count
 from traitbench.contract.models import Model, TrainEffort
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
-from traitbench.scoring.cost import reading, searching
 from traitbench.scoring.speed import Speed, speed_now
+from traitbench.settings import read_settings
 
 USUAL_LENGTH = 120
 """Characters of a text whose length is not known."""
@@ -52,7 +52,7 @@ class Cost:
         return f"{read}, {self._duration(self.searching)} to fit {count(self.traits, 'trait')}"
 
     def _duration(self, work: float) -> str:
-        return duration(work * self.speed.least, work * self.speed.most)
+        return duration(work * self.speed.least, work * self.speed.most, work * self.speed.likely)
 
 
 def costs_of(
@@ -60,8 +60,14 @@ def costs_of(
 ) -> dict[TrainEffort, Cost]:
     """The cost of each effort if texts of these numbers of characters are not encoded yet."""
     per_trait = [trait.sample_count for trait in traits if trait.kind == "extrinsic"]
-    speed, read = speed_now(), reading(lengths)
-    return {effort: Cost(read, searching(effort, per_trait), len(lengths), len(per_trait), speed) for effort in efforts}
+    speed, settings = speed_now(), read_settings()
+    costs = {}
+    for effort in efforts:
+        # Only the cache of a service in this process is known here.
+        cold = handover.is_connected()
+        work = pace.work(settings.encoder, effort, per_trait, lengths, cache=settings.cache, cold=cold)
+        costs[effort] = Cost(work.reading, work.searching, len(lengths), len(per_trait), speed)
+    return costs
 
 
 def unread_lengths(model: Model, traits: Sequence[Trait]) -> list[int]:
@@ -91,17 +97,17 @@ def draw_basis(cost: Cost) -> None:
     st.caption(
         f":material/timer: {_capitalised(cost.in_short)}: {cost.parts}.",
         help="An estimate from the length of the texts and the speed of this machine now. The range is wider when the "
-        "machine is busy. Texts that a check has already read are not read again. The first training with new trait "
-        "names may take a few seconds longer.",
+        "machine is busy. Texts that a check has already read are not read again. The first training with an encoder "
+        "also reads the words of its vocabulary.",
     )
 
 
-def duration(least: float, most: float) -> str:
+def duration(least: float, most: float, likely: float) -> str:
     """`less than a second`, `about 4 s`, `4 to 15 s`, `40 s to 3 min`, `about 3 min`."""
     if most < 1:
         return "less than a second"
     if most <= _UNSURE * max(least, 1.0):
-        middle = (max(least, 1.0) * most) ** 0.5
+        middle = max(likely, 1.0)
         return f"about {_number(middle)} {_unit(middle)}"
     low, high = (_number(least), _unit(least)), (_number(most), _unit(most))
     if least < 1:

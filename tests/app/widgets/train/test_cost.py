@@ -18,12 +18,12 @@ from traitbench.scoring.speed import Speed
     ],
 )
 def test_a_time_is_about_so_long_or_lies_between_two(least: float, most: float, words: str) -> None:
-    assert duration(least, most) == words
+    assert duration(least, most, (least * most) ** 0.5) == words
 
 
 def test_the_parts_of_a_cost_are_in_words() -> None:
-    assert Cost(2.0, 1.0, 700, 2, Speed(1.0, 1.0)).in_short == "about 3 s"
-    busy = Cost(2.0, 1.0, 700, 2, Speed(2.0, 6.0))
+    assert Cost(2.0, 1.0, 700, 2, Speed(1.0, 1.0, 1.0, 1.0)).in_short == "about 3 s"
+    busy = Cost(2.0, 1.0, 700, 2, Speed(2.0, 6.0, 4.0, 1.0))
     assert busy.in_short == "6 to 18 s"
     assert busy.parts == "4 to 12 s to read 700 texts, 2 to 6 s to fit 2 traits"
-    assert Cost(0.0, 1.0, 0, 1, Speed(1.0, 1.0)).parts == "no texts to read, about 1 s to fit 1 trait"
+    assert Cost(0.0, 1.0, 0, 1, Speed(1.0, 1.0, 1.0, 1.0)).parts == "no texts to read, about 1 s to fit 1 trait"
