@@ -1,4 +1,4 @@
-"""`traitbench samples`: list, add, import, delete, synthesize."""
+"""`traitbench samples`: list, add, import, delete, synthesize; set test samples aside and put them back."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,7 @@ import click
 
 from traitbench.app.commands.asking import InputFile, Refused, as_json, connected, given_text, waits
 from traitbench.app.commands.files import read_table, tell_problems
+from traitbench.app.commands.progress import Progress
 from traitbench.app.commands.runs import follow
 from traitbench.app.commands.showing import say, say_lines, say_table, say_unreadable
 from traitbench.app.files.importing import (
@@ -16,6 +17,7 @@ from traitbench.app.files.importing import (
     Table,
     check,
     guess_columns,
+    guess_test_columns,
     guess_words,
     known_traits,
     words,
@@ -24,7 +26,7 @@ from traitbench.app.shell.text import count
 from traitbench.client.samples import SynthType
 from traitbench.contract.models import Effort
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
-from traitbench.contract.samples import SampleIds, SampleInput
+from traitbench.contract.samples import Sample, SampleIds, SampleInput
 from traitbench.contract.traits import Trait
 
 
@@ -36,19 +38,26 @@ def samples() -> None:
 @samples.command("list")
 @click.argument("handle")
 @click.option("--trait", help="Only samples of this trait.")
+@click.option(
+    "--held-out/--not-held-out",
+    default=None,
+    help="Only test samples, or only the samples to train with. Default: all.",
+)
 @as_json
-def list_samples(handle: str, trait: str | None, as_json: bool) -> None:
+def list_samples(handle: str, trait: str | None, held_out: bool | None, as_json: bool) -> None:
     """List samples.
 
     The output of --json can be imported again.
     """
     with connected() as client:
-        listing = client.samples.list(handle, trait=trait, limit=LARGEST_SAMPLE_PAGE)
+        listing = client.samples.list(handle, trait=trait, held_out=held_out, limit=LARGEST_SAMPLE_PAGE)
         if as_json:
             say_lines(listing)
         else:
-            rows = [(each.id, each.trait, f"{each.quality:g}", each.provenance, each.text) for each in listing]
-            say_table(("ID", "TRAIT", "QUALITY", "FROM", "TEXT"), rows)
+            rows = [
+                (each.id, each.trait, f"{each.quality:g}", each.provenance, _test(each), each.text) for each in listing
+            ]
+            say_table(("ID", "TRAIT", "QUALITY", "FROM", "TEST", "TEXT"), rows)
         say_unreadable(listing.unreadable, "sample")
 
 
@@ -58,11 +67,23 @@ def list_samples(handle: str, trait: str | None, as_json: bool) -> None:
 @click.option("--file", type=InputFile(), help="Read the text from a file; - for stdin.")
 @click.option("--trait", required=True, help="The trait of the sample.")
 @click.option("--quality", type=float, required=True, help="1 for the positive pole, 0 for the negative one.")
+@click.option("--held-out", is_flag=True, help="Add it as a test sample: versions are measured on it only.")
+@click.option("--must-pass", is_flag=True, help="Its score has to be on its pole's side; needs --held-out.")
 @as_json
-def add_sample(handle: str, text: str | None, file: str | None, trait: str, quality: float, as_json: bool) -> None:
+def add_sample(
+    handle: str,
+    text: str | None,
+    file: str | None,
+    trait: str,
+    quality: float,
+    held_out: bool,
+    must_pass: bool,
+    as_json: bool,
+) -> None:
     """Add one TEXT as a sample. Without TEXT, or with `-`, read stdin."""
     # Not validated here, because the service reports what is wrong.
-    sample = SampleInput.model_construct(trait=trait, text=given_text(text, file), quality=quality)
+    marks = {name: True for name, given in (("held_out", held_out), ("must_pass", must_pass)) if given}
+    sample = SampleInput.model_construct(trait=trait, text=given_text(text, file), quality=quality, **marks)
     with connected() as client:
         ids = client.samples.add(handle, [sample])
     say(SampleIds(ids=ids), f"Added sample {ids[0]} to {handle}.", as_json=as_json)
@@ -71,9 +92,11 @@ def add_sample(handle: str, text: str | None, file: str | None, trait: str, qual
 @samples.command("import")
 @click.argument("handle")
 @click.argument("file", type=InputFile())
-@click.option("--text-column", help="The column of the texts. All three are guessed if left out.")
+@click.option("--text-column", help="The column of the texts. Columns that are not named are guessed.")
 @click.option("--trait-column", help="The column of the traits.")
 @click.option("--quality-column", help="The column of the qualities: numbers from 0 to 1, or words.")
+@click.option("--held-out-column", help="The column that marks test samples with yes or no.")
+@click.option("--must-pass-column", help="The column that marks test samples that must pass with yes or no.")
 @click.option("--trait", help="The trait of rows without one. Default: the only trait.")
 @click.option("--quality", type=click.FloatRange(0, 1), help="The quality of rows without one.")
 @click.option(
@@ -88,6 +111,8 @@ def import_samples(
     text_column: str | None,
     trait_column: str | None,
     quality_column: str | None,
+    held_out_column: str | None,
+    must_pass_column: str | None,
     trait: str | None,
     quality: float | None,
     meanings: tuple[str, ...],
@@ -100,12 +125,12 @@ def import_samples(
     Without --skip-bad, either all rows are added or none.
     """
     table = read_table(file, header=not no_header)
-    given = (text_column, trait_column, quality_column)
-    _check_columns(table, given)
+    given, marks = (text_column, trait_column, quality_column), (held_out_column, must_pass_column)
+    _check_columns(table, (*given, *marks))
     with connected() as client:
         traits = client.traits.list(handle)
         say_unreadable(traits.unreadable, "trait")
-        choice = _choice(table, traits, given, (trait, quality), dict(map(_meaning, meanings)))
+        choice = _choice(table, traits, given, marks, (trait, quality), dict(map(_meaning, meanings)))
         checked = check(table, choice, traits)
         _tell(checked, choice)
         if checked.problems and not skip_bad:
@@ -130,6 +155,64 @@ def delete_samples(handle: str, sample_ids: tuple[int, ...]) -> None:
         for sample_id in sample_ids:
             client.samples.delete(handle, sample_id)
             click.echo(f"Deleted sample {sample_id} of {handle}.")
+
+
+@samples.command("set-aside")
+@click.argument("handle")
+@click.option("--share", type=click.FloatRange(0, 0.5), default=0.2, show_default=True, help="The share of each pole.")
+@click.option("--at-least", type=click.IntRange(1), default=10, show_default=True, help="Samples at each pole.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="An equal seed chooses equally.")
+@as_json
+def set_aside(handle: str, share: float, at_least: int, seed: int, as_json: bool) -> None:
+    """Set samples of a draft aside as test samples, at random.
+
+    No version learns from them, and every version is measured on them. Near duplicates, and texts with their
+    variations, go aside together.
+    """
+    # Imported here: encoding texts is heavy, and other commands do not.
+    from traitbench.app.local import held_out
+
+    with connected() as client:
+        traits, own = list(client.traits.list(handle)), list(client.samples.list(handle, limit=LARGEST_SAMPLE_PAGE))
+        progress = Progress("Reading", len({sample.content_sha256 for sample in own}))
+        try:
+            vectors = held_out.encoded(own, progress.at)
+        except held_out.NoEncoder as error:
+            raise Refused(str(error)) from error
+        chosen = held_out.choice(own, vectors, share=share, at_least=at_least, seed=seed)
+        progress.end(len({sample.content_sha256 for sample in own}))
+        if refusal := held_out.refusal(chosen, traits):
+            raise Refused(f"Nothing was set aside. {refusal}")
+        ids = client.samples.update(handle, chosen.ids, held_out=True)
+    for sentence in held_out.shortages(chosen.too_few, traits):
+        click.echo(sentence, err=True)
+    say(SampleIds(ids=ids), held_out.done(chosen, own, traits), as_json=as_json)
+
+
+@samples.command("hold-out")
+@click.argument("handle")
+@click.argument("sample_ids", metavar="ID...", type=int, nargs=-1, required=True)
+@click.option("--must-pass/--may-fail", default=None, help="Whether their scores have to be on their pole's side.")
+def hold_out(handle: str, sample_ids: tuple[int, ...], must_pass: bool | None) -> None:
+    """Make samples of a draft test samples."""
+    with connected() as client:
+        client.samples.update(handle, sample_ids, held_out=True, must_pass=must_pass)
+    click.echo(f"{handle}: {count(len(sample_ids), 'test sample')} set aside.")
+
+
+@samples.command("put-back")
+@click.argument("handle")
+@click.argument("sample_ids", metavar="ID...", type=int, nargs=-1)
+@click.option("--all", "every", is_flag=True, help="All test samples of the model.")
+def put_back(handle: str, sample_ids: tuple[int, ...], every: bool) -> None:
+    """Train with test samples of a draft again."""
+    if every == bool(sample_ids):
+        raise click.UsageError("Give the IDs of samples, or --all.")
+    with connected() as client:
+        listing = client.samples.list(handle, held_out=True, limit=LARGEST_SAMPLE_PAGE) if every else ()
+        ids = [sample.id for sample in listing] or list(sample_ids)
+        client.samples.update(handle, ids, held_out=False)
+    click.echo(f"{handle}: put {count(len(ids), 'sample')} back.")
 
 
 @samples.command("synthesize")
@@ -162,12 +245,14 @@ def _choice(
     table: Table,
     traits: Sequence[Trait],
     given: tuple[str | None, str | None, str | None],
+    marks: tuple[str | None, str | None],
     defaults: tuple[str | None, float | None],
     meanings: Mapping[str, float],
 ) -> Choice:
     """Return the columns that were named, and guess the others."""
     guessed = guess_columns(table, traits)
     text, trait, quality = (name or guess for name, guess in zip(given, guessed, strict=True))
+    held_out, must_pass = (name or guess for name, guess in zip(marks, guess_test_columns(table), strict=True))
     known = guess_words(words(table, quality), traits) if quality else {}
     only = traits[0].key if len(traits) == 1 else None
     return Choice(
@@ -177,6 +262,8 @@ def _choice(
         quality=quality if quality != text else None,
         default_quality=defaults[1],
         words={word: meaning for word, meaning in known.items() if meaning is not None} | dict(meanings),
+        held_out=held_out,
+        must_pass=must_pass,
     )
 
 
@@ -194,11 +281,18 @@ def _meaning(option: str) -> tuple[str, float]:
 def _tell(checked: Checked, choice: Choice) -> None:
     click.echo(
         f"texts from {choice.text}, traits from {choice.trait or choice.default_trait or 'nowhere'}, "
-        f"qualities from {choice.quality or '--quality'}",
+        f"qualities from {choice.quality or '--quality'}"
+        + (f", test samples from {choice.held_out}" if choice.held_out else ""),
         err=True,
     )
     tell_problems([(each.row, f"{each.column} {each.reason}".strip()) for each in checked.problems])
 
 
 def _shares(samples: Sequence[SampleInput]) -> str:
-    return ", ".join(f"{number:,} of {trait}" for trait, number in Counter(each.trait for each in samples).items())
+    shares = ", ".join(f"{number:,} of {trait}" for trait, number in Counter(each.trait for each in samples).items())
+    tests = sum(each.held_out for each in samples)
+    return f"{shares}; {count(tests, 'test sample')}" if tests else shares
+
+
+def _test(sample: Sample) -> str:
+    return "must pass" if sample.must_pass else "yes" if sample.held_out else "-"

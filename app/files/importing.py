@@ -24,6 +24,13 @@ _STRAY = 0.05
 _LOOKED_AT = 200
 _MOST_NAMED = 8
 _UNKNOWN_TRAIT = "is not the name or key of a trait of this model"
+_NOT_YES_NO = "is neither yes nor no"
+_TEST_NAMES = ("held_out", "held out", "heldout", "test", "is_test", "test sample", "split")
+_MUST_PASS_NAMES = ("must_pass", "must pass", "mustpass")
+_YES_NO = {
+    **dict.fromkeys(("", "no", "n", "false", "0", "train", "training"), False),
+    **dict.fromkeys(("yes", "y", "true", "1", "x", "test", "held_out"), True),
+}
 _TEXT_NAMES = ("text", "content", "sample", "sentence", "message", "review", "comment", "body")
 _QUALITY_NAMES = ("quality", "label", "pole", "score", "class", "sentiment", "rating", "target", "y")
 _WORDS = {**FEEDBACK_WORDS, "pos": 1.0, "true": 1.0, "neutral": 0.5, "neg": 0.0, "false": 0.0}
@@ -41,7 +48,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Choice:
-    """The columns to use, the defaults for empty cells or missing columns, and the quality of each word."""
+    """The columns to use, the defaults for empty cells or missing columns, and the quality of each word.
+
+    `held_out` and `must_pass` are columns of yes and no; an empty cell is a no.
+    """
 
     text: str
     trait: str | None
@@ -49,6 +59,8 @@ class Choice:
     quality: str | None
     default_quality: float | None
     words: Mapping[str, float]
+    held_out: str | None = None
+    must_pass: str | None = None
 
 
 @dataclass(frozen=True)
@@ -86,13 +98,29 @@ def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str, str | Non
     """
     keys = _trait_keys(traits)
     text = _named(table, _TEXT_NAMES) or max(table.columns, key=lambda column: _total_length(table, column))
-    others = [column for column in table.columns if column != text]
+    others = [column for column in table.columns if column not in (text, *guess_test_columns(table))]
     trait = next((column for column in others if _share(table, column, lambda cell: cell in keys) > 0.5), None)
     others = [column for column in others if column != trait]
     quality = _named(table, _QUALITY_NAMES, among=others) or next(
         (column for column in others if _means_poles(table, column, traits)), None
     )
     return text, trait, quality
+
+
+def guess_test_columns(table: Table) -> tuple[str | None, str | None]:
+    """Guess the columns that mark test samples and those that must pass: by name, if they hold only yes and no."""
+    held_out, must_pass = (
+        next(
+            (column for column in table.columns if column.strip().casefold() in names and _is_yes_no(table, column)),
+            None,
+        )
+        for names in (_TEST_NAMES, _MUST_PASS_NAMES)
+    )
+    return held_out, must_pass
+
+
+def _is_yes_no(table: Table, column: str) -> bool:
+    return all(row.cells.get(column, "").strip().casefold() in _YES_NO for row in table.rows[:_LOOKED_AT])
 
 
 def _named(table: Table, names: Sequence[str], *, among: Sequence[str] | None = None) -> str | None:
@@ -152,12 +180,24 @@ def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
         trait = _trait_of(row, choice, keys)
         quality = _quality_of(row, choice, numeric=numeric)
         text = row.cells.get(choice.text, "")
-        wrong = [each for each in (_text_problem(row, choice.text, text), trait, quality) if isinstance(each, Problem)]
+        held_out, must_pass = (_yes_no(row, column) for column in (choice.held_out, choice.must_pass))
+        if must_pass is True and held_out is False:
+            must_pass = Problem(row.number, str(choice.must_pass), "is yes, but only test samples can be must-pass")
+        found = (_text_problem(row, choice.text, text), trait, quality, held_out, must_pass)
+        wrong = [each for each in found if isinstance(each, Problem)]
         problems += wrong
         if not wrong and isinstance(trait, str) and isinstance(quality, float):
-            samples.append(SampleInput(trait=trait, text=text, quality=quality))
+            marks = {"held_out": held_out is True, "must_pass": must_pass is True}
+            samples.append(
+                SampleInput(trait=trait, text=text, quality=quality, **{k: v for k, v in marks.items() if v})
+            )
             lines.append(row.number)
     return Checked(tuple(samples), tuple(lines), tuple(sorted(problems, key=lambda problem: problem.row)))
+
+
+def _yes_no(row: Row, column: str | None) -> bool | Problem:
+    cell = row.cells.get(column, "").strip().casefold() if column else ""
+    return _YES_NO[cell] if cell in _YES_NO else Problem(row.number, column or "", _NOT_YES_NO)
 
 
 def _text_problem(row: Row, column: str, text: str) -> Problem | None:

@@ -1,9 +1,10 @@
-"""`client.samples`: add any number, list, delete, synthesize.
+"""`client.samples`: add any number, list, hold out, delete, synthesize.
 
 The API takes up to 500 samples per request and stores all of them or none. `add` does the same for any number of
 samples: it sends as many requests as it needs, and if one fails, it removes the samples of the previous ones.
 """
 
+import builtins
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -46,13 +47,38 @@ class Samples:
         return ids
 
     def list(
-        self, handle: str, *, trait: str | None = None, limit: int = 100, cursor: str | None = None
+        self,
+        handle: str,
+        *,
+        trait: str | None = None,
+        held_out: bool | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
     ) -> Pages[Sample]:
-        """List the samples of the model, or of one of its traits, by id."""
-        filters = {"trait": trait, "limit": limit}
+        """List the samples of the model, or of one of its traits, by id.
+
+        `held_out=True` lists only the test samples, `held_out=False` only the samples to train with.
+        """
+        held = None if held_out is None else str(held_out).lower()
+        filters = {"trait": trait, "held_out": held, "limit": limit}
         return Pages(
             lambda at: self._connection.get(_path(handle), SamplePage, params={**filters, "cursor": at}), cursor
         )
+
+    def update(
+        self, handle: str, ids: Sequence[int], *, held_out: bool | None = None, must_pass: bool | None = None
+    ) -> builtins.list[int]:
+        """Hold samples of a draft out as test samples, or mark those that must pass; return their ids.
+
+        Up to 500 samples are changed as a whole or not at all. More are sent in batches: an error leaves the batches
+        before it changed.
+        """
+        changed: builtins.list[int] = []
+        for first in range(0, len(ids), MOST_SAMPLES):
+            some = {"ids": [*ids[first : first + MOST_SAMPLES]], "held_out": held_out, "must_pass": must_pass}
+            body = {field: value for field, value in some.items() if value is not None}
+            changed += self._connection.send("PATCH", _path(handle), SampleIds, body=body).ids
+        return changed
 
     def delete(self, handle: str, sample_id: int) -> ModelDeleted:
         """Remove one sample."""

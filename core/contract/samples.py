@@ -3,15 +3,17 @@
 import hashlib
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
-from traitbench.contract.fields import NotBlank, Quality, Received, Returned, Text, Time, schema
+from traitbench.contract.fields import Integral, NotBlank, Quality, Received, Returned, Text, Time, schema
 from traitbench.contract.models import Effort
 
 LONGEST_TEXT = 50_000
 LONGEST_URL = 2_000
 MOST_SAMPLES = 500
 """Samples in one request."""
+
+NOT_HELD_OUT = "only a held-out sample can be must_pass; set held_out too"
 
 Provenance = Literal["authored", "synthesized", "score_feedback"]
 
@@ -36,11 +38,12 @@ class SampleInput(Received):
     held_out: bool = False
     must_pass: bool = False
 
-    @model_validator(mode="after")
-    def _only_tests_must_pass(self) -> "SampleInput":
-        if self.must_pass and not self.held_out:
-            raise ValueError("must_pass needs held_out: only a test sample can have to pass")
-        return self
+    @field_validator("must_pass")
+    @classmethod
+    def _only_tests_must_pass(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and info.data.get("held_out") is False:
+            raise ValueError(NOT_HELD_OUT)
+        return value
 
 
 class SamplesCreate(Received):
@@ -50,9 +53,20 @@ class SamplesCreate(Received):
 
 
 class SampleIds(Returned):
-    """Ids of the samples that were added, in the order sent."""
+    """Ids of the samples that were added or changed, in the order sent."""
 
     ids: Annotated[list[int], schema(minItems=1, maxItems=MOST_SAMPLES)]
+
+
+class SamplesUpdate(Received):
+    """Body of `PATCH /v1/models/{handle}/samples`: the samples to change, and what to set for all of them.
+
+    Null means unchanged. `held_out: false` also clears `must_pass`.
+    """
+
+    ids: Annotated[list[Annotated[int, Field(ge=1, lt=2**63), Integral]], Field(min_length=1, max_length=MOST_SAMPLES)]
+    held_out: bool | None = None
+    must_pass: bool | None = None
 
 
 class Sample(Returned):

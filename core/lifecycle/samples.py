@@ -1,12 +1,24 @@
-"""Samples: add, list, delete. A batch is added as a whole or not at all; the error names every invalid element."""
+"""Samples: add, list, change, delete.
 
+A batch is added or changed as a whole or not at all; the error names every invalid element.
+"""
+
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
 from traitbench.contract.models import ModelDeleted
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE, SamplePage
-from traitbench.contract.samples import MOST_SAMPLES, SampleIds, SampleInput, SamplesCreate, text_hash
+from traitbench.contract.samples import (
+    MOST_SAMPLES,
+    NOT_HELD_OUT,
+    SampleIds,
+    SampleInput,
+    SamplesCreate,
+    SamplesUpdate,
+    text_hash,
+)
 from traitbench.errors import SampleNotFound
 from traitbench.lifecycle import access, rules
 from traitbench.lifecycle.access import Caller
@@ -87,19 +99,41 @@ def list_samples(
     handle: str,
     *,
     trait: str | None = None,
+    held_out: bool | None = None,
     limit: int = 100,
     cursor: str | None = None,
 ) -> SamplePage:
-    """One page of the samples of a model or, if `trait` is given, of that trait."""
+    """One page of the samples of a model or, if `trait` is given, of that trait.
+
+    `held_out` leaves only the test samples, or only the others.
+    """
     name = str(access.permit(context, caller, "samples.list", handle))
     with reading(context.engine) as connection:
         model = access.require_model(models.find(connection, name), name)
         rules.check_limit(limit, most=LARGEST_SAMPLE_PAGE)
         trait_id = None if trait is None else access.trait_of(connection, model, trait).id
-        listing = f"samples {model.id} {trait_id}"
+        listing = f"samples {model.id} {trait_id}" + ("" if held_out is None else f" {held_out}")
         after = read_number(listing, cursor)
-        rows = samples.page(connection, model.id, limit=limit + 1, after=after, trait_id=trait_id)
+        rows = samples.page(connection, model.id, limit=limit + 1, after=after, trait_id=trait_id, held_out=held_out)
     return SamplePage(**paged(rows, listing, limit))
+
+
+def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -> SampleIds:
+    """Make samples of a draft test samples or training samples, or change which of them must pass."""
+    name = str(access.permit(context, caller, "samples.update", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
+        known = samples.held_out(connection, model.id, body.ids)
+        if errors := [
+            error for place, each in enumerate(body.ids) for error in _unchangeable(place, each, body, known)
+        ]:
+            raise rules.invalid(errors, thing="The samples")
+        rules.require("edit", model)
+        sent = {"held_out": body.held_out, "must_pass": False if body.held_out is False else body.must_pass}
+        if fields := {field: value for field, value in sent.items() if value is not None}:
+            samples.change(connection, model.id, body.ids, fields)
+            rules.edited(connection, model)
+    return SampleIds(ids=body.ids)
 
 
 def delete(context: Context, caller: Caller, handle: str, sample_id: int) -> ModelDeleted:
@@ -113,6 +147,16 @@ def delete(context: Context, caller: Caller, handle: str, sample_id: int) -> Mod
         samples.remove(connection, model.id, sample_id)
         rules.edited(connection, model)
     return ModelDeleted(handle=name, deleted=True)
+
+
+def _unchangeable(place: int, sample_id: int, body: SamplesUpdate, known: Mapping[int, bool]) -> list[Problem]:
+    """Why a sample cannot be changed as the body says."""
+    if sample_id not in known:
+        return [rules.problem(["ids", place], "unknown_sample", f"the model has no sample {sample_id}")]
+    held_out = known[sample_id] if body.held_out is None else body.held_out
+    if body.must_pass and not held_out:
+        return [rules.problem(["ids", place], "not_held_out", f"sample {sample_id}: {NOT_HELD_OUT}")]
+    return []
 
 
 def _check(sent: list[SampleInput], digests: list[str], index: TraitIndex) -> None:

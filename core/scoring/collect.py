@@ -62,7 +62,7 @@ def collect(
     `content_sha256`, and `axes` (d,) of intrinsic traits by trait key. Spellings are those of `to_spell`.
     `label_axis` is called for every other trait.
     """
-    groups = _groups(samples)
+    groups = text_groups(samples)
     known = _Known(groups, vectors, spellings)
     return [_of_trait(trait, samples, known, axes.get(trait.key), label_axis) for trait in traits]
 
@@ -115,7 +115,7 @@ def _of_trait(
     )
 
 
-def _groups(samples: Sequence[Sample]) -> Mapping[int, str]:
+def text_groups(samples: Sequence[Sample]) -> Mapping[int, str]:
     """Group by sample id: the hash of the sample's text, or that of the text it varies."""
     groups: dict[int, str] = {}
     # A seed is older than its variations, so its group is already known, unless the seed was deleted.

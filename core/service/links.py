@@ -39,6 +39,7 @@ LINKS: Mapping[str, Targets] = {
     },
     "traits.discover": _all(("models.get", "traits.list"), _SAME),
     "samples.add": {
+        "samples.update": {**_SAME, BODY: {"ids": "$response.body#/ids", "held_out": True}},
         "samples.delete": {**_SAME, "sample_id": "$response.body#/ids/0"},
         **_all(("samples.list", "traits.discover", "models.train"), _SAME),
     },

@@ -59,6 +59,7 @@ FAILURES: Mapping[str, Failures] = {
     "traits.discover": RUN,
     "samples.add": EDIT,
     "samples.list": (errors.TraitNotFound, errors.InvalidCursor),
+    "samples.update": EDIT,
     "samples.delete": (errors.SampleNotFound, *EDIT),
     "samples.synthesize": (errors.UnsupportedSynthType, *RUN),
     "versions.list": (errors.InvalidCursor,),

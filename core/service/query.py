@@ -28,6 +28,13 @@ def _whole(text: Any) -> Any:
     return int(match[1]) if match else text
 
 
+def _truth(text: Any) -> Any:
+    """Parse `true` or `false`, and no other spelling."""
+    if text not in ("true", "false"):
+        raise ValueError("Input should be true or false")
+    return text == "true"
+
+
 Cursor = Annotated[Text | None, Query(description="Start of the page: `next_cursor` of the previous page.")]
 Limit = Annotated[int, Field(ge=1, le=LARGEST_PAGE), BeforeValidator(_whole), Query(description="Page size.")]
 SampleLimit = Annotated[
@@ -47,6 +54,11 @@ OfState = Annotated[
     State | None, Query(description="Only models in this state. Archived models are listed only with `archived`.")
 ]
 OfKind = Annotated[Literal["scoring"] | None, Query(description="Only models of this kind.")]
+HeldOut = Annotated[
+    bool | None,
+    BeforeValidator(_truth),
+    Query(description="`true`: only test samples; `false`: only samples to train with."),
+]
 OfTrait = Annotated[Text | None, Query(description="Only samples of this trait, by key or name.")]
 
 

@@ -1,4 +1,4 @@
-"""`/v1/models/{handle}/samples`: add, list, delete, synthesize."""
+"""`/v1/models/{handle}/samples`: add, list, update, delete, synthesize."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Response
 
 from traitbench.contract.models import ModelDeleted, RunStarted
 from traitbench.contract.page import SamplePage
-from traitbench.contract.samples import SampleIds, SamplesCreate, SynthesizeRequest
+from traitbench.contract.samples import SampleIds, SamplesCreate, SamplesUpdate, SynthesizeRequest
 from traitbench.lifecycle import samples, synthesis
 from traitbench.service import query
 from traitbench.service.body import Body
@@ -17,6 +17,7 @@ from traitbench.service.runs import accepted
 router = APIRouter(tags=["samples"])
 
 Add = Annotated[SamplesCreate, Depends(Body(SamplesCreate, problems_of_parts=samples.problems_of_parts))]
+Update = Annotated[SamplesUpdate, Depends(Body(SamplesUpdate))]
 Synthesize = Annotated[SynthesizeRequest, Depends(Body(SynthesizeRequest, needed=False))]
 
 
@@ -31,11 +32,20 @@ def list_samples(
     call: Called,
     handle: Handle,
     trait: query.OfTrait = None,
+    held_out: query.HeldOut = None,
     limit: query.SampleLimit = 100,
     cursor: query.Cursor = None,
 ) -> SamplePage:
     """List samples, sorted by id."""
-    return samples.list_samples(call.context, call.caller, handle, trait=trait, limit=limit, cursor=cursor)
+    return samples.list_samples(
+        call.context, call.caller, handle, trait=trait, held_out=held_out, limit=limit, cursor=cursor
+    )
+
+
+@router.patch("/v1/models/{handle}/samples", name="samples.update")
+def update(call: Called, handle: Handle, body: Update) -> SampleIds:
+    """Hold samples of a draft out as test samples, or mark those that must pass: all of them or none."""
+    return samples.update(call.context, call.caller, handle, body)
 
 
 @router.delete("/v1/models/{handle}/samples/{sample_id}", name="samples.delete")

@@ -123,15 +123,35 @@ def exists(connection: Connection, model_id: int, sample_id: int) -> bool:
     return connection.execute(statement).first() is not None
 
 
+def held_out(connection: Connection, model_id: int, sample_ids: Sequence[int]) -> dict[int, bool]:
+    """Whether each sample is a test sample, by id; samples that the model does not have are missing."""
+    statement = select(_SAMPLES.id, _SAMPLES.held_out).where(_SAMPLES.model_id == model_id, _SAMPLES.id.in_(sample_ids))
+    return {row.id: row.held_out for row in connection.execute(statement)}
+
+
+def change(connection: Connection, model_id: int, sample_ids: Sequence[int], fields: Mapping[str, bool]) -> None:
+    """Set fields of some samples of a model."""
+    mine = (_SAMPLES.model_id == model_id, _SAMPLES.id.in_(sample_ids))
+    connection.execute(update(tables.samples).where(*mine).values(**fields))
+
+
 def page(
-    connection: Connection, model_id: int, *, limit: int, after: int | None, trait_id: int | None
+    connection: Connection,
+    model_id: int,
+    *,
+    limit: int,
+    after: int | None,
+    trait_id: int | None,
+    held_out: bool | None = None,
 ) -> ListingRows[Sample]:
-    """The samples after an id, of one trait if `trait_id` is given."""
+    """The samples after an id; of one trait if `trait_id` is given, and test samples or others if `held_out` is."""
     owner = _SAMPLES.model_id == model_id if trait_id is None else _SAMPLES.trait_id == trait_id
     shown = select(tables.samples, _TRAITS.key.label("trait")).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
     statement = shown.where(owner).order_by(_SAMPLES.id).limit(limit)
     if after is not None:
         statement = statement.where(_SAMPLES.id > after)
+    if held_out is not None:
+        statement = statement.where(_SAMPLES.held_out == held_out)
     return read_listing(
         connection,
         statement,

@@ -51,6 +51,7 @@ WRITES: list[Asked] = [
     ("traits.delete", "DELETE", "/v1/models/{}/traits/tone", None),
     ("traits.discover", "POST", "/v1/models/{}/traits/discover", LOW),
     ("samples.add", "POST", "/v1/models/{}/samples", {"samples": [{"trait": "tone", "text": "x", "quality": 1}]}),
+    ("samples.update", "PATCH", "/v1/models/{}/samples", {"ids": [1]}),
     ("samples.delete", "DELETE", "/v1/models/{}/samples/1", None),
     ("samples.synthesize", "POST", "/v1/models/{}/samples/synthesize", LOW),
     ("versions.tag", "POST", "/v1/models/{}/versions/best", None),

@@ -30,6 +30,7 @@ OPERATIONS: dict[str, tuple[str, str, Any]] = {
         "/v1/models/mine.draft/samples",
         {"samples": [{"trait": "tone", "text": "x", "quality": 1.0}]},
     ),
+    "samples.update": ("PATCH", "/v1/models/mine.draft/samples", {"ids": [1], "held_out": True}),
     "versions.activate": ("PUT", "/v1/models/mine.ready/versions/active", {"version": "v1"}),
     "scores.score": ("POST", "/v1/models/mine.ready/score", {"content": "x"}),
     "scores.compare": ("POST", "/v1/models/mine.ready/compare", {"a": "x", "b": "y"}),
@@ -202,6 +203,46 @@ def test_every_bad_field_is_named_by_its_path(world: World) -> None:
         ("samples", 5, "content_sha256"),
     }
     assert all(set(error) == {"loc", "type", "msg"} and error["msg"] for error in answer.details["errors"])
+
+
+def test_only_held_out_samples_must_pass_and_every_other_one_is_named(world: World) -> None:
+    sample = {"trait": "tone", "text": "x", "quality": 1}
+    samples: list[Any] = [
+        {**sample, "must_pass": True},
+        {**sample, "must_pass": True, "held_out": True},
+        {**sample, "must_pass": True, "held_out": False, "trait": "absent"},
+        {**sample, "must_pass": "yes", "held_out": None},
+    ]
+    answer = world.call("POST", "/v1/models/mine.draft/samples", json={"samples": samples})
+    assert (answer.status, answer.code) == (422, "validation_failed")
+    assert sorted((tuple(error["loc"][1:]), error["type"]) for error in answer.details["errors"]) == [
+        ((0, "must_pass"), "value_error"),
+        ((2, "must_pass"), "value_error"),
+        ((2, "trait"), "unknown_trait"),
+        ((3, "held_out"), "bool_type"),
+        ((3, "must_pass"), "bool_type"),
+    ]
+    assert "set held_out too" in answer.body["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "loc"),
+    [
+        ({"ids": []}, ["ids"]),
+        ({"ids": [1] * 501}, ["ids"]),
+        ({"ids": [True]}, ["ids", 0]),
+        ({"ids": [1, 0]}, ["ids", 1]),
+        ({"ids": [1.5]}, ["ids", 0]),
+        ({"ids": [999_999_999], "held_out": True}, ["ids", 0]),
+        ({"ids": [1], "held_out": "true"}, ["held_out"]),
+        ({"ids": [1], "quality": 1}, ["quality"]),
+        ({"held_out": True}, ["ids"]),
+    ],
+)
+def test_an_update_of_samples_that_is_not_valid_names_what_is_wrong(world: World, body: Any, loc: list[Any]) -> None:
+    answer = world.call("PATCH", "/v1/models/mine.draft/samples", json=body)
+    assert (answer.status, answer.code) == (422, "validation_failed")
+    assert answer.details["errors"][0]["loc"] == loc
 
 
 def test_one_answer_names_what_the_schema_and_what_the_store_find_wrong(world: World) -> None:
@@ -386,7 +427,8 @@ def _spoiled(body: dict[str, Any]) -> Iterator[Any]:
         if isinstance(value, list):
             yield {**body, name: MARK}
             yield {**body, name: [[MARK] if isinstance(value[0], str) else MARK]}
-            yield {**body, name: [{field: [MARK] for field in value[0]}]}
+            if isinstance(value[0], dict):
+                yield {**body, name: [{field: [MARK] for field in value[0]}]}
 
 
 JSON = st.recursive(

@@ -16,6 +16,10 @@ ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
     ("empty_body", 400, "POST", "/v1/models", {}),
     ("invalid_parameter", 400, "GET", "/v1/models?limit=0", {}),
     ("invalid_parameter", 400, "GET", "/v1/models/mine.draft?verbose=1", {}),
+    *(
+        ("invalid_parameter", 400, "GET", f"/v1/models/mine.draft/samples?held_out={bad}", {})
+        for bad in ("", "1", "True", "yes", "null", "true&held_out=true")
+    ),
     ("invalid_cursor", 400, "GET", "/v1/models?cursor=ours", {}),
     ("unauthenticated", 401, "GET", "/v1/models", {"key": None}),
     ("insufficient_scope", 403, "DELETE", "/v1/models/mine.draft", {"key": "scoring"}),

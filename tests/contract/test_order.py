@@ -19,6 +19,7 @@ WITH_BODY = [
     ("POST", "/v1/models/{}/traits"),
     ("PATCH", "/v1/models/{}/traits/tone"),
     ("POST", "/v1/models/{}/samples"),
+    ("PATCH", "/v1/models/{}/samples"),
     ("PUT", "/v1/models/{}/versions/active"),
     ("POST", "/v1/models/{}/score"),
     ("POST", "/v1/models/{}/compare"),

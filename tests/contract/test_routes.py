@@ -16,7 +16,7 @@ ALLOW = {
     "/v1/models/mine.draft/traits": "GET, HEAD, POST",
     "/v1/models/mine.draft/traits/tone": "GET, HEAD, PATCH, DELETE",
     "/v1/models/mine.draft/traits/discover": "GET, HEAD, POST, PATCH, DELETE",
-    "/v1/models/mine.draft/samples": "GET, HEAD, POST",
+    "/v1/models/mine.draft/samples": "GET, HEAD, POST, PATCH",
     "/v1/models/mine.draft/samples/synthesize": "POST, DELETE",
     "/v1/models/mine.draft/samples/1": "DELETE",
     "/v1/models/mine.draft/versions": "GET, HEAD",

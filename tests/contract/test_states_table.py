@@ -26,6 +26,7 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
     "traits.update": ("PATCH", "/traits/tone", {"description": "How warm."}),
     "traits.delete": ("DELETE", "/traits/tone", None),
     "samples.add": ("POST", "/samples", SAMPLES),
+    "samples.update": ("PATCH", "/samples", {"ids": ["{sample}"], "held_out": True}),
     "samples.delete": ("DELETE", "/samples/{sample}", None),
     "discover": ("POST", "/traits/discover", LOW),
     "discover, harder": ("POST", "/traits/discover", {"effort": "xhigh"}),
@@ -54,7 +55,7 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
     "versions.get": ("GET", "/versions/v1", None),
     "delete": ("DELETE", "", None),
 }
-EDITS = ("traits.add", "traits.update", "traits.delete", "samples.add", "samples.delete")
+EDITS = ("traits.add", "traits.update", "traits.delete", "samples.add", "samples.update", "samples.delete")
 SCORES = ("score", "score with feedback", "compare", "batch")
 READS = ("get", "card", "export", "traits.list", "traits.get", "samples.list", "versions.list")
 
@@ -127,9 +128,10 @@ def model_of(world: World, handle: str) -> dict[str, Any]:
 
 def ask(world: World, handle: str, name: str) -> Answer:
     method, path, body = REQUESTS[name]
-    if "{sample}" in path:
+    if "{sample}" in f"{path} {body}":
         (sample, *_) = world.call("GET", f"/v1/models/{handle}/samples").body["items"]
         path = path.format(sample=sample["id"])
+        body = {**body, "ids": [sample["id"]]} if body else body
     headers = {"Accept": "text/markdown"} if name == "card" else {}
     return world.call(method, f"/v1/models/{handle}{path}", json=body, headers=headers)
 

@@ -26,7 +26,15 @@ READS = (
 )
 WRITES = (
     *("models.update", "models.delete", "models.train", "traits.add", "traits.update", "traits.delete"),
-    *("traits.discover", "samples.add", "samples.delete", "samples.synthesize", "versions.tag", "versions.untag"),
+    *(
+        "traits.discover",
+        "samples.add",
+        "samples.update",
+        "samples.delete",
+        "samples.synthesize",
+        "versions.tag",
+        "versions.untag",
+    ),
     *("versions.activate", "scores.feedback"),
 )
 WITHOUT_A_MODEL: tuple[access.Operation, ...] = ("models.create", "models.list", "models.import", "extract", "metrics")

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.contexts import AUTHOR, draft
-from traitbench.contract.samples import Sample, SampleInput, SamplesCreate
+from traitbench.contract.samples import Sample, SampleInput, SamplesCreate, SamplesUpdate
 from traitbench.errors import InvalidCursor, InvalidParameter, SampleNotFound, TraitNotFound, ValidationFailed
-from traitbench.lifecycle import samples
+from traitbench.lifecycle import samples, traits
 from traitbench.lifecycle.context import Context
 
 
@@ -41,6 +41,8 @@ def test_a_sample_comes_back_as_it_was_sent(context: Context) -> None:
         "source_url": "https://a.b",
         "content_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "seed_sample_id": None,
+        "held_out": False,
+        "must_pass": False,
     }
 
 
@@ -130,3 +132,65 @@ def test_a_sample_is_deleted_from_its_own_model_only(context: Context) -> None:
             samples.delete(context, AUTHOR, other, missing)
     assert samples.delete(context, AUTHOR, one, first.id).deleted
     assert _all(context, one) == [second]
+
+
+def _marks(context: Context, handle: str) -> list[tuple[bool, bool]]:
+    return [(sample.held_out, sample.must_pass) for sample in _all(context, handle)]
+
+
+def _update(context: Context, handle: str, ids: list[int], **fields: bool | None) -> list[int]:
+    return samples.update(context, AUTHOR, handle, SamplesUpdate(ids=ids, **fields)).ids
+
+
+def test_samples_are_held_out_and_put_back(context: Context) -> None:
+    handle = draft(context)
+    first, second, third = _add(context, handle, {}, {"text": "b"}, {"text": "c", "held_out": True, "must_pass": True})
+    assert _marks(context, handle) == [(False, False), (False, False), (True, True)]
+    assert _update(context, handle, [second, first], held_out=True) == [second, first]
+    assert _update(context, handle, [first], must_pass=True) == [first]
+    assert _marks(context, handle) == [(True, True), (True, False), (True, True)]
+    _update(context, handle, [first, second, third], held_out=None, must_pass=None)
+    assert _marks(context, handle) == [(True, True), (True, False), (True, True)]
+    _update(context, handle, [third], must_pass=False)
+    _update(context, handle, [first, first], held_out=False)
+    assert _marks(context, handle) == [(False, False), (True, False), (True, False)]
+    _update(context, handle, [first], held_out=True, must_pass=True)
+    assert _marks(context, handle)[0] == (True, True)
+
+
+def test_an_update_of_samples_applies_to_all_or_none_and_names_every_bad_one(context: Context) -> None:
+    handle, other = draft(context), draft(context, warm=1)
+    mine = _add(context, handle, {}, {"text": "b", "held_out": True}, {"text": "c"})
+    [foreign] = [sample.id for sample in _all(context, other)]
+    before = _marks(context, handle)
+    with pytest.raises(ValidationFailed) as caught:
+        _update(context, handle, [mine[0], mine[1], foreign, mine[2], 2**63 - 1], must_pass=True)
+    assert [(error["loc"], error["type"]) for error in caught.value.details["errors"]] == [
+        (["ids", 0], "not_held_out"),
+        (["ids", 2], "unknown_sample"),
+        (["ids", 3], "not_held_out"),
+        (["ids", 4], "unknown_sample"),
+    ]
+    with pytest.raises(ValidationFailed):
+        _update(context, handle, mine, held_out=False, must_pass=True)
+    assert _marks(context, handle) == before
+    assert _marks(context, other) == [(False, False)]
+
+
+def test_test_samples_are_listed_apart(context: Context) -> None:
+    handle = draft(context)
+    ids = _add(context, handle, *({"text": str(place), "held_out": place % 3 == 0} for place in range(10)))
+    assert [sample.id for sample in _all(context, handle, held_out=True, limit=2)] == ids[::3]
+    rest = [sample_id for place, sample_id in enumerate(ids) if place % 3]
+    assert [sample.id for sample in _all(context, handle, held_out=False, trait="warmth", limit=4)] == rest
+    cursor = samples.list_samples(context, AUTHOR, handle, held_out=True, limit=1).next_cursor
+    with pytest.raises(InvalidCursor):
+        samples.list_samples(context, AUTHOR, handle, held_out=False, cursor=cursor)
+
+
+def test_a_trait_counts_what_it_is_trained_with_and_the_rest_apart(context: Context) -> None:
+    handle = draft(context, warm=3, cold=2)
+    _update(context, handle, [sample.id for sample in _all(context, handle)][::2], held_out=True)
+    [trait] = traits.list_traits(context, AUTHOR, handle).traits
+    counts = (trait.sample_count, trait.positive_samples, trait.negative_samples, trait.held_out_samples)
+    assert counts == (2, 1, 1, 3)

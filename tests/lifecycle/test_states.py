@@ -7,7 +7,7 @@ import pytest
 
 from tests.contexts import AUTHOR, draft, settled
 from traitbench.contract.models import ModelUpdate, State, TrainRequest
-from traitbench.contract.samples import SampleInput, SamplesCreate
+from traitbench.contract.samples import SampleInput, SamplesCreate, SamplesUpdate
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
 from traitbench.contract.versions import VersionActivate
@@ -31,6 +31,9 @@ EDITS: dict[str, Callable[[Context, str], Any]] = {
     "update a trait": lambda b, h: traits.update(b, AUTHOR, h, "warmth", TraitUpdate(description="x")),
     "delete a trait": lambda b, h: traits.delete(b, AUTHOR, h, "warmth"),
     "add samples": lambda b, h: samples.add(b, AUTHOR, h, SAMPLE),
+    "hold a sample out": lambda b, h: samples.update(
+        b, AUTHOR, h, SamplesUpdate(ids=[_first_sample(b, h)], held_out=True)
+    ),
     "delete a sample": lambda b, h: samples.delete(b, AUTHOR, h, _first_sample(b, h)),
 }
 USES: dict[str, Callable[[Context, str], Any]] = {

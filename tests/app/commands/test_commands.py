@@ -151,9 +151,65 @@ def test_samples_come_out_as_they_can_go_in_again(ask: Ask, client: Traitbench, 
     [sample] = client.samples.list(f"{namespace}.b")
     assert (sample.text, sample.quality) == (text, 0.25)
     _, out, _ = ask("samples", "list", f"{namespace}.b", "--trait", "warmth")
-    assert cells(out)[1][1:5] == ["warmth", "0.25", "authored", "two"]
+    assert cells(out)[1][1:6] == ["warmth", "0.25", "authored", "-", "two"]
     assert ask("samples", "delete", f"{namespace}.b", str(sample.id))[0] == 0
     assert client.samples.list(f"{namespace}.b").first() is None
+
+
+def _tests(client: Traitbench, handle: str) -> dict[str, tuple[bool, bool]]:
+    return {sample.text: (sample.held_out, sample.must_pass) for sample in client.samples.list(handle)}
+
+
+def test_test_samples_are_added_imported_listed_and_put_back(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.tests"
+    client.models.create(handle)
+    ask("traits", "add", handle, "Warmth")
+    base = ("samples", "add", handle)
+    given = ("--trait", "warmth", "--quality", "1")
+    assert ask(*base, "first", *given, "--held-out", "--must-pass")[0] == 0
+    code, _, err = ask(*base, "second", *given, "--must-pass")
+    assert (code, "samples.0.must_pass" in err) == (1, True)
+    rows = "text,label,test,must_pass\nthird,1,yes,true\nfourth,0,no,\nfifth,0,1,no\nsixth,1,,x\n"
+    code, _, err = ask("samples", "import", handle, "-", stdin=rows)
+    assert (code, "line 5: must_pass is yes, but only test samples can be must-pass" in err) == (1, True)
+    code, out, err = ask("samples", "import", handle, "-", "--skip-bad", stdin=rows)
+    assert out == f"Added 3 samples to {handle}: 3 of warmth; 2 test samples\n"
+    assert "test samples from test" in err
+    assert _tests(client, handle) == {
+        "first": (True, True),
+        "third": (True, True),
+        "fourth": (False, False),
+        "fifth": (True, False),
+    }
+    _, out, _ = ask("samples", "list", handle, "--held-out")
+    assert [row[4:6] for row in cells(out)[1:]] == [["must", "pass"], ["must", "pass"], ["yes", "fifth"]]
+    _, out, _ = ask("samples", "list", handle, "--not-held-out", "--json")
+    [training] = map(json.loads, out.splitlines())
+    assert ask("samples", "hold-out", handle, str(training["id"]), "--must-pass")[0] == 0
+    assert _tests(client, handle)["fourth"] == (True, True)
+    code, out, _ = ask("samples", "put-back", handle, "--all")
+    assert (code, out) == (0, f"{handle}: put 4 samples back.\n")
+    assert set(_tests(client, handle).values()) == {(False, False)}
+    assert ask("samples", "put-back", handle)[0] == 2
+
+
+def test_samples_are_set_aside_at_random_and_never_from_too_few(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.aside"
+    make_draft(client, handle)
+    code, out, err = ask("samples", "set-aside", handle)
+    assert (code, out) == (1, "")
+    assert "Nothing was set aside. Warmth has 10 different texts at" in err
+    assert "needs 20 at each to set test samples aside (10 to test and 10 to train)." in err
+    code, out, _ = ask("samples", "set-aside", handle, "--at-least", "3", "--seed", "7")
+    assert code == 0
+    assert out.startswith("Set 6 samples aside as test samples: Warmth 3 ")
+    once = _tests(client, handle)
+    assert sum(held_out for held_out, _ in once.values()) == 6
+    code, _, err = ask("samples", "set-aside", handle, "--at-least", "3")
+    assert (code, "The model has enough test samples already." in err) == (1, True)
+    assert ask("samples", "put-back", handle, "--all")[0] == 0
+    ask("samples", "set-aside", handle, "--at-least", "3", "--seed", "7")
+    assert _tests(client, handle) == once
 
 
 def test_a_file_with_bad_rows_goes_in_only_when_that_is_said(
