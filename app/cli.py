@@ -86,7 +86,8 @@ def worker() -> None:
             "On SQLite, `traitbench` and `traitbench serve` start a worker themselves."
         )
     from traitbench.app.serving.serve import until_signal
-    from traitbench.lifecycle.context import WORKER, greeting, open_store
+    from traitbench.lifecycle.context import WORKER, greeting
+    from traitbench.lifecycle.opening import open_store
     from traitbench.runs.engine import Runs
 
     logs.configure(level=settings.log_level, form=settings.log_form)

@@ -15,8 +15,8 @@ from tests.scoring.positions import positions
 from traitbench.app.presentation import foreign_markdown, reasons
 from traitbench.app.shell import text as app_text
 from traitbench.contract.explanations import Explanation
+from traitbench.contract.extracts import is_url
 from traitbench.encoders import grams, ngrams, style
-from traitbench.extract import is_url
 from traitbench.generators import TraitPoles, variations, words
 from traitbench.lifecycle import cards
 from traitbench.scoring import duplicates, negation, nuisance, segments, terms

@@ -11,8 +11,8 @@ from sqlalchemy import Engine
 
 from traitbench.contract.unreadable import Unreadable
 from traitbench.lifecycle import keys, operating
-from traitbench.lifecycle.context import open_store
 from traitbench.lifecycle.keys import Issued, KeyNotFound, of_session
+from traitbench.lifecycle.opening import open_store
 from traitbench.lifecycle.operating import Overview, Recent
 from traitbench.settings import Settings, read_settings
 from traitbench.store.keys import ApiKey, Scope

@@ -1,10 +1,13 @@
 """The readable text of a web page, on the wire (core/docs/contract.md, section 8)."""
 
+import re
 from typing import Annotated
 
 from pydantic import Field
 
 from traitbench.contract.fields import NotBlank, Received, Returned, Time
+
+_URL = re.compile(r"https?://[^\s/?#]\S*", re.IGNORECASE)
 
 
 class ExtractRequest(Received):
@@ -20,3 +23,8 @@ class Extracted(Returned):
     content: str
     content_sha256: str
     fetched_at: Time
+
+
+def is_url(text: str) -> bool:
+    """Whether a text is one http or https address and nothing else, apart from surrounding space."""
+    return _URL.fullmatch(text.strip()) is not None

@@ -8,7 +8,6 @@ cached or logged. An error never reveals more about a refused address than that 
 """
 
 import hashlib
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import BoundedSemaphore
@@ -19,9 +18,7 @@ from traitbench.extract.fetch import CONTRACT_LIMITS, Limits, fetch
 from traitbench.extract.reading import text_of
 from traitbench.extract.sockets import Permits, Resolve, lookup
 
-__all__ = ["Extracted", "Limits", "extract", "is_url"]
-
-_URL = re.compile(r"https?://[^\s/?#]\S*", re.IGNORECASE)
+__all__ = ["Extracted", "Limits", "extract"]
 
 # Callers choose what is fetched, and each fetch may hold a thread for 15 s and 1 GB of memory while a page is read.
 _MOST_AT_ONCE = 8
@@ -53,8 +50,3 @@ def extract(
     finally:
         _slots.release()
     return Extracted(address, content, hashlib.sha256(content.encode()).hexdigest(), datetime.now(UTC))
-
-
-def is_url(text: str) -> bool:
-    """Whether a text is one http or https address and nothing else, apart from surrounding space."""
-    return _URL.fullmatch(text.strip()) is not None

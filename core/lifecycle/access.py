@@ -7,18 +7,20 @@ See core/docs/contract.md, section 3.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import Connection
 
 from traitbench.contract.names import Handle, parse_handle, parse_pinned_handle
 from traitbench.errors import InsufficientScope, ModelNotFound, NamespaceForbidden, TraitNotFound
 from traitbench.lifecycle import rules
-from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.trait_names import TraitIndex
 from traitbench.store import models, traits
 from traitbench.store.engine import reading
 from traitbench.store.models import ModelRow
+
+if TYPE_CHECKING:
+    from traitbench.lifecycle.context import Context
 
 Operation = Literal[
     "models.create",
@@ -112,7 +114,7 @@ RULES: Mapping[Operation, Rule] = {
 
 
 def check(
-    context: Context, caller: Caller, operation: Operation, handle: str | None = None, *, trait: str | None = None
+    context: "Context", caller: Caller, operation: Operation, handle: str | None = None, *, trait: str | None = None
 ) -> None:
     """Raise what a call of this operation would raise before its body is read.
 
@@ -136,7 +138,7 @@ def check_scope(caller: Caller, operation: Operation) -> None:
         raise InsufficientScope("This needs a key with the scope authoring.", details={"scope": caller.scope})
 
 
-def permit(context: Context, caller: Caller, operation: Operation, handle: str) -> Handle:
+def permit(context: "Context", caller: Caller, operation: Operation, handle: str) -> Handle:
     """The parsed handle, if scope and namespace allow the operation. Whether the model exists is not checked."""
     check_scope(caller, operation)
     name = parse_pinned_handle(handle).handle if operation.startswith("scores.") else parse_handle(handle)
@@ -164,12 +166,12 @@ def trait_of(connection: Connection, model: ModelRow, name: str) -> traits.Trait
     return trait
 
 
-def _exists(context: Context, name: str) -> None:
+def _exists(context: "Context", name: str) -> None:
     with reading(context.engine) as connection:
         require_model(models.find(connection, name), name)
 
 
-def _check_namespace(context: Context, caller: Caller, reach: Reach, name: Handle) -> None:
+def _check_namespace(context: "Context", caller: Caller, reach: Reach, name: Handle) -> None:
     if name.namespace in caller.namespaces:
         return
     public = name.namespace in context.settings.public_namespaces

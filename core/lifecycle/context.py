@@ -1,6 +1,5 @@
 """Dependencies shared by all operations: settings, store, runs and encoder. Opened once, closed once."""
 
-import os
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,13 +10,12 @@ from sqlalchemy import Engine
 from traitbench.encoders import Encoder
 from traitbench.lifecycle.batch.pipeline import Pipelines
 from traitbench.lifecycle.health import Health
+from traitbench.lifecycle.opening import open_store
 from traitbench.lifecycle.snapshots import Snapshots
 from traitbench.lifecycle.vector_cache import MEBIBYTE, VectorCache
 from traitbench.runs import RunEngine
 from traitbench.settings import Settings
-from traitbench.store.engine import check_file, open_engine, sqlite_file
-from traitbench.store.errors import StoreUnavailable, reason_of
-from traitbench.store.migrate import migrate
+from traitbench.store.engine import sqlite_file
 from traitbench.store.read_cache import ReadCache
 
 if TYPE_CHECKING:
@@ -106,7 +104,7 @@ class Context:
 
 def open_context(settings: Settings, *, runs: bool = True) -> Context:
     """Open everything and start the worker; with `runs=False` runs are only queued."""
-    # Imported here so that the key commands do not load the run engine and the encoder.
+    # Imported here because most who need the type `Context` need neither the encoder nor the run engine.
     from traitbench.encoders.registry import load_encoder
     from traitbench.runs.engine import Runs
 
@@ -135,30 +133,3 @@ def open_context(settings: Settings, *, runs: bool = True) -> Context:
 def greeting(settings: Settings) -> Mapping[str, Any]:
     """What a service sends its worker process at the start, as JSON; the worker reads it with `Settings.from_json`."""
     return {"settings": settings.to_json()}
-
-
-def open_store(settings: Settings, *, check_s: float = 0.0) -> Engine:
-    """The database with its schema up to date, which is all that the key commands need.
-
-    `check_s` is how many seconds to spend looking for damage in a SQLite file. Raises `StoreUnavailable` if the
-    database cannot be used.
-    """
-    file = sqlite_file(settings.database_url)
-    try:
-        settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if file:
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # SQLite gives the files beside it the same mode.
-            os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as error:
-        where = settings.home if file is None or error.filename is None else error.filename
-        raise StoreUnavailable(
-            f"{where} cannot be used: {error.strerror}. Make it writable for this user, free some space, or set"
-            " TRAITBENCH_HOME or TRAITBENCH_DATABASE_URL to another place.",
-            reason=reason_of(error) or "no_file",
-        ) from error
-    engine = open_engine(settings.database_url)
-    if check_s:
-        check_file(engine, within_s=check_s)
-    migrate(engine)
-    return engine

@@ -3,8 +3,7 @@
 The text is not stored unless feedback makes it a sample.
 """
 
-from traitbench.contract.extracts import Extracted, ExtractRequest
-from traitbench.extract import is_url
+from traitbench.contract.extracts import Extracted, ExtractRequest, is_url
 from traitbench.lifecycle import access
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context

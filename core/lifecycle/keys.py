@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from threading import Lock
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -27,12 +28,14 @@ from traitbench.contract.unreadable import Unreadable
 from traitbench.errors import Unauthenticated, ValidationFailed
 from traitbench.lifecycle import rules
 from traitbench.lifecycle.access import Caller
-from traitbench.lifecycle.context import Context
 from traitbench.store import keys
 from traitbench.store.engine import reading, writing
 from traitbench.store.errors import StoreUnavailable
 from traitbench.store.keys import ApiKey, Scope
 from traitbench.store.rows import readable
+
+if TYPE_CHECKING:
+    from traitbench.lifecycle.context import Context
 
 FIRST_NAMESPACES = ("local", "demo")
 
@@ -119,7 +122,7 @@ def revoke(engine: Engine, key_id: str) -> None:
             raise KeyNotFound(f"There is no key {key_id}.")
 
 
-def caller(context: Context | Engine, secret: str | None) -> Caller:
+def caller(context: "Context | Engine", secret: str | None) -> Caller:
     """The caller behind a secret; raise `Unauthenticated` if the key is unknown or revoked."""
     engine = context if isinstance(context, Engine) else context.engine
     key = _key(context, secret)
@@ -131,7 +134,7 @@ def caller(context: Context | Engine, secret: str | None) -> Caller:
     return Caller(key.id, key.scope, frozenset(key.namespaces))
 
 
-def first_key(context: Context) -> None:
+def first_key(context: "Context") -> None:
     """Write a new key for the workbench to its file, unless the file holds a valid one."""
     file = context.settings.first_key_file
     if file.exists() and _key(context, file.read_text().strip()) is not None:
@@ -144,7 +147,7 @@ def first_key(context: Context) -> None:
     new.replace(file)
 
 
-def _key(context: Context | Engine, secret: str | None) -> ApiKey | None:
+def _key(context: "Context | Engine", secret: str | None) -> ApiKey | None:
     match = _SECRET.fullmatch(secret or "")
     if not match or not hmac.compare_digest(_checksum(match[1]), match[2]):
         return None

@@ -1,14 +1,20 @@
-"""Migrations of the schema: applied at every start, by one process at a time, without losing rows."""
+"""Migrations of the schema: applied at every start, by one process at a time, without losing rows.
 
+Alembic is imported only where something is to be migrated: most starts find the newest schema.
+"""
+
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, inspect, text
 
 from traitbench.store.engine import writing
 from traitbench.store.errors import unavailable
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 7_261_105
@@ -21,7 +27,8 @@ def migrate(engine: Engine, revision: str = "head") -> None:
         current = installed(connection)
         if current is not None and not is_known(current):
             raise unavailable("newer", nothing="Nothing was changed.")
-        upgrade(connection, revision)
+        if current != (revisions()[-1] if revision == "head" else revision):
+            upgrade(connection, revision)
 
 
 def hold(connection: Connection) -> None:
@@ -32,6 +39,8 @@ def hold(connection: Connection) -> None:
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
     """Apply the missing migrations up to a revision, in the caller's transaction."""
+    from alembic import command
+
     command.upgrade(_config(connection), revision)
 
 
@@ -45,11 +54,19 @@ def installed(connection: Connection) -> str | None:
 
 def is_known(revision: str) -> bool:
     """Whether this program has the migration of a revision; it does not if a newer program made the schema."""
-    script = ScriptDirectory(str(_MIGRATIONS))
-    return revision in {each.revision for each in script.walk_revisions()}
+    return revision in revisions()
 
 
-def _config(connection: Connection) -> Config:
+@cache
+def revisions() -> Sequence[str]:
+    """The revisions of the migrations, oldest first. The name of each file begins with its revision."""
+    files = (_MIGRATIONS / "versions").glob("[0-9]*_*.py")
+    return sorted(file.name.partition("_")[0] for file in files)
+
+
+def _config(connection: Connection) -> "Config":
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection

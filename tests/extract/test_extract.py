@@ -9,8 +9,9 @@ import pytest
 
 from tests.extract.loopback import ANY_PORT, page, redirect, serve, this_machine
 from tests.patience import PATIENCE_S
+from traitbench.contract.extracts import is_url
 from traitbench.errors import Unavailable
-from traitbench.extract import Extracted, extract, is_url
+from traitbench.extract import Extracted, extract
 
 SENTENCE = "Below the weir stands a mill whose wheel turns whenever the sluice is raised for the children."
 MILL = f"<html><body><article><p>{SENTENCE}</p></article></body></html>"

@@ -14,7 +14,7 @@ from ulid import ULID
 
 from tests.contexts import database as database
 from tests.contexts import fresh_settings, new_handle, until
-from traitbench.lifecycle.context import open_store
+from traitbench.lifecycle.opening import open_store
 from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
 from traitbench.store import models, runs

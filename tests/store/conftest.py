@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 
 from tests.contexts import database as database
 from tests.contexts import fresh_settings, new_handle
-from traitbench.lifecycle.context import open_store
+from traitbench.lifecycle.opening import open_store
 from traitbench.settings import Settings
 from traitbench.store import models
 from traitbench.store.engine import writing

@@ -16,7 +16,7 @@ from sqlalchemy import Engine, event, make_url, text
 
 from tests.contexts import new_handle
 from traitbench.errors import Unavailable
-from traitbench.lifecycle.context import open_store
+from traitbench.lifecycle.opening import open_store
 from traitbench.runs.engine import Runs
 from traitbench.runs.names import engine_url
 from traitbench.settings import Settings, read_settings, sqlite_url

@@ -21,7 +21,7 @@ from traitbench.runs.queue import EngineQueue
 from traitbench.settings import Settings
 from traitbench.store import migrations
 from traitbench.store.engine import open_engine, reading, writing
-from traitbench.store.migrate import migrate
+from traitbench.store.migrate import migrate, revisions
 from traitbench.store.tables import kept_vectors, metadata
 
 
@@ -56,6 +56,11 @@ def _revision_before() -> str:
     """The schema revision of the previous release."""
     script = ScriptDirectory(str(Path(migrations.__file__).parent))
     return str(script.get_revision("head").down_revision)
+
+
+def test_the_names_of_the_files_give_their_revisions_in_order() -> None:
+    script = ScriptDirectory(str(Path(migrations.__file__).parent))
+    assert [each.revision for each in script.walk_revisions()] == list(reversed(revisions()))
 
 
 _KEY = "train effort=low reoptimize=false"

@@ -13,9 +13,9 @@ from threading import BoundedSemaphore
 from pydantic_core import to_json
 
 from traitbench.contract.batch import BatchRequest, LineError
+from traitbench.contract.extracts import is_url
 from traitbench.encoders.scheduler import SCHEDULER, WIDTH
 from traitbench.errors import InternalError, TraitbenchError, ValidationFailed
-from traitbench.extract import is_url
 from traitbench.lifecycle import access, encoders, extraction, rules, serving
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.batch.encoding import BatchEncoding
