@@ -13,7 +13,7 @@ the field, value or bound that was wrong. A message never repeats the content of
     ├── MethodNotAllowed 405
     ├── NotAcceptable 406
     ├── Conflict 409              HandleTaken  ModelNotDraft  ModelBusy  ModelArchived  ModelNotTrained  DuplicateRun
-    │                             SamplesPurged  FeatureUnavailable
+    │                             SamplesPurged  PromotionConflict  FeatureUnavailable
     ├── BodyTooLarge 413
     ├── UnsupportedMediaType 415
     ├── Unprocessable 422         ValidationFailed  InvalidHandle  InvalidTag  UnsupportedKind  UnsupportedScoringMethod
@@ -221,6 +221,12 @@ class SamplesPurged(Conflict):
     """Zero data retention removed the samples that this operation needs."""
 
     code = "samples_purged"
+
+
+class PromotionConflict(Conflict):
+    """Promoting would undo something; `details.reasons` says what happened. `force` promotes all the same."""
+
+    code = "promotion_conflict"
 
 
 class FeatureUnavailable(Conflict):

@@ -19,6 +19,8 @@ Operation = Literal[
     "discover",
     "synthesize",
     "use",  # score, compare, tag, untag, activate: they need a version
+    "fork",
+    "promote",  # of both models
     "update",
     "read",
     "delete",
@@ -46,6 +48,8 @@ _ROWS: Mapping[Operation, tuple[Cell, ...]] = {
     "discover": (Outcome.PROCEED, Outcome.MATCH, ModelNotDraft, Outcome.PROCEED, ModelArchived),
     "synthesize": (Outcome.PROCEED, Outcome.MATCH, ModelNotDraft, Outcome.PROCEED, ModelArchived),
     "use": (ModelNotTrained, Outcome.IF_VERSION, Outcome.PROCEED, ModelNotTrained, ModelArchived),
+    "fork": (Outcome.PROCEED, ModelBusy, Outcome.PROCEED, Outcome.PROCEED, ModelArchived),
+    "promote": (ModelNotTrained, ModelBusy, Outcome.PROCEED, ModelNotTrained, ModelArchived),
     "update": (Outcome.PROCEED, Outcome.PROCEED, Outcome.PROCEED, Outcome.PROCEED, ModelArchived),
     "read": (Outcome.PROCEED,) * 5,
     "delete": (Outcome.PROCEED,) * 4 + (Outcome.NOTHING,),

@@ -9,6 +9,7 @@ import click
 from traitbench.app.commands.bundles import export, import_
 from traitbench.app.commands.encoder import encoder
 from traitbench.app.commands.extracts import extract
+from traitbench.app.commands.forks import fork, promote
 from traitbench.app.commands.models import models
 from traitbench.app.commands.runs import train
 from traitbench.app.commands.samples import samples
@@ -18,6 +19,7 @@ from traitbench.app.commands.versions import versions
 
 VERBS: tuple[click.Command, ...] = (
     *(models, traits, samples, train, versions),
+    *(fork, promote),
     *(score, compare, extract, export, import_),
     encoder,
 )

@@ -1,4 +1,4 @@
-"""`client.models`: create, list, get, update, delete, train, wait for a run; model card, export and import."""
+"""`client.models`: create, list, get, update, delete, train, wait for a run, fork, promote; card, export and import."""
 
 import time
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from traitbench.client.pages import Pages
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelDeleted, RunStarted, TrainEffort, VersionRetentionPolicy
 from traitbench.contract.page import ModelPage
+from traitbench.contract.versions import Version
 
 _POLLS = (0.1, 0.2, 0.4)
 _POLL_SECONDS = 0.8
@@ -126,3 +127,17 @@ class Models:
     def import_(self, bundle: Bundle, *, handle: str | None = None) -> Model:
         """Import an exported model under its own handle or another one. A bundle that was changed is refused."""
         return self._connection.send("POST", "/models/import", Model, params={"handle": handle}, body=bundle, long=True)
+
+    def fork(self, handle: str, new_handle: str) -> Model:
+        """Make a draft with the traits, samples and settings of a model, to improve it without touching it."""
+        body = {"handle": new_handle}
+        return self._connection.send("POST", f"/models/{segment(handle)}/fork", Model, body=body, long=True)
+
+    def promote(self, handle: str, *, from_: str, force: bool = False, keep: bool = False) -> Version:
+        """Make the active version of the fork `from_` the next version of a model, with its traits and samples.
+
+        The fork is archived unless `keep`. Raise `PromotionConflict` if the model has moved on since the fork was made,
+        unless `force`.
+        """
+        body = {"from": from_, "force": force, "keep": keep}
+        return self._connection.send("POST", f"/models/{segment(handle)}/promote", Version, body=body, long=True)

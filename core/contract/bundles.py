@@ -56,8 +56,19 @@ class BundledSample(SampleInput):
     pending: bool = False
 
 
+class BundledOrigin(Received):
+    """What a fork was made from."""
+
+    handle: Text
+    version_no: Annotated[int, Field(ge=1, lt=2**53), Integral] | None
+
+
 class BundledVersion(Received):
-    """A version with its snapshot."""
+    """A version with its snapshot.
+
+    `samples` is base64 of what it was trained with and measured on, without texts (`store.version_samples`); null if
+    that is not recorded, or if the records of newer versions are very large.
+    """
 
     version_no: Annotated[int, Field(ge=1, lt=2**53), Integral]
     triggered_by: TriggeredBy
@@ -68,6 +79,7 @@ class BundledVersion(Received):
     tags: list[Text]
     active: bool
     snapshot: dict[str, Any]
+    samples: Text | None = None
 
 
 class Bundle(Received):
@@ -83,6 +95,7 @@ class Bundle(Received):
     traits: list[BundledTrait]
     samples: list[BundledSample] | None
     versions: list[BundledVersion]
+    forked_from: BundledOrigin | None = None
 
 
 def digest(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> str:
@@ -91,7 +104,11 @@ def digest(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> st
     Fields with their default value are left out, so that a new field does not change the hash of older documents.
     """
     sha256 = hashlib.sha256()
-    for piece in _object(sorted(Bundle.model_fields.keys() - {"sha256"}), _values(bundle, samples), _dumped):
+    values = _values(bundle, samples)
+    covered = [
+        name for name, field in Bundle.model_fields.items() if name != "sha256" and values[name] != field.default
+    ]
+    for piece in _object(sorted(covered), values, _dumped):
         sha256.update(piece.encode())
     return sha256.hexdigest()
 

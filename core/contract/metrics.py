@@ -189,8 +189,23 @@ class EncoderName(_Measured):
     chosen: str | None = None
 
 
+class PromotedFrom(_Measured):
+    """The version that was promoted, and what became of the feedback that came meanwhile.
+
+    Feedback is dropped if its trait is gone.
+    """
+
+    handle: str
+    version_no: Count
+    feedback_carried: Count = 0
+    feedback_dropped: Count = 0
+
+
 class Metrics(_Measured):
-    """The metrics of a version; `traits` has the figures by trait key."""
+    """The metrics of a version; `traits` has the figures by trait key.
+
+    `promoted_from` is null unless the version was trained in another model.
+    """
 
     scoring_method: str | None = None
     effort: str | None = None
@@ -200,6 +215,7 @@ class Metrics(_Measured):
     traits: dict[str, TraitMetrics] = Field(default={})
     use_labels: bool | None = None
     elapsed_s: Annotated[float, Field(ge=0)] | None = None
+    promoted_from: PromotedFrom | None = None
 
     _received: dict[str, Any] = PrivateAttr(default_factory=dict)
 

@@ -56,6 +56,24 @@ class ModelUpdate(Received):
     hold_if_worse: bool | None = None
 
 
+class ForkRequest(Received):
+    """Body of `POST /models/{handle}/fork`: the handle of the draft that is made."""
+
+    handle: Annotated[Text, schema(pattern=f"^{HANDLE.pattern}$")]
+
+
+class PromoteRequest(Received):
+    """Body of `POST /models/{handle}/promote`.
+
+    `from` is the handle of the model whose active version is taken. `force` promotes it even if this model has moved on
+    since; `keep` leaves `from` as it is instead of archiving it.
+    """
+
+    from_: Annotated[Text, Field(alias="from"), schema(pattern=f"^{HANDLE.pattern}$")]
+    force: bool = False
+    keep: bool = False
+
+
 class Progress(Returned):
     """The progress of a run: `fraction` is from 0 to 1, times are in seconds.
 

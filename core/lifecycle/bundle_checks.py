@@ -24,6 +24,7 @@ from traitbench.lifecycle import encoders, free_form, models, rules
 from traitbench.lifecycle.context import Context
 from traitbench.scoring.fit import SCORING_METHODS
 from traitbench.scoring.snapshot import EncoderMismatch, ModeAxis, Snapshot, SnapshotInvalid, TraitAxis, param_hash
+from traitbench.store import version_samples
 
 _MOST_ERRORS = 100
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
@@ -51,6 +52,7 @@ def check(context: Context, bundle: Bundle) -> None:
     _refuse(
         [
             *_check_handle(bundle),
+            *_check_origin(bundle),
             *_check_traits(context, bundle.traits),
             *_check_retention(bundle),
             *_check_samples(context, bundle),
@@ -96,6 +98,19 @@ def _check_handle(bundle: Bundle) -> Iterator[Problem]:
         parse_handle(bundle.handle)
     except InvalidHandle as error:
         yield rules.problem(["handle"], "invalid_handle", error.message)
+
+
+def _check_origin(bundle: Bundle) -> Iterator[Problem]:
+    origin = bundle.forked_from
+    if origin is None:
+        return
+    try:
+        parse_handle(origin.handle)
+    except InvalidHandle as error:
+        yield rules.problem(["forked_from", "handle"], "invalid_handle", error.message)
+    if (origin.version_no or 0) > _MAX_VERSION_NO:
+        message = f"a number from 1 to {_MAX_VERSION_NO:,} is allowed"
+        yield rules.problem(["forked_from", "version_no"], "out_of_range", message)
 
 
 def _check_traits(context: Context, traits: Sequence[BundledTrait]) -> Iterator[Problem]:
@@ -201,6 +216,7 @@ def _check_version(context: Context, bundle: Bundle, place: int) -> Iterator[Pro
     for field, kind, message in (
         *_check_time(version),
         *_check_tags(version),
+        *_check_record(bundle, version),
         *_check_snapshot(context, bundle, version),
     ):
         yield rules.problem(["versions", place, field], kind, message)
@@ -219,6 +235,24 @@ def _check_tags(version: BundledVersion) -> Iterator[tuple[str, str, str]]:
             check_tag(tag)
         except InvalidTag as error:
             yield "tags", "invalid_tag", error.message
+
+
+def _check_record(bundle: Bundle, version: BundledVersion) -> Iterator[tuple[str, str, str]]:
+    """Check what a version says it was trained with: it must be what training would have recorded."""
+    if version.samples is None:
+        return
+    if bundle.model.zero_data_retention:
+        yield "samples", "retention", "samples of a version must be null under zero data retention"
+        return
+    try:
+        records = version_samples.unpacked(base64.b64decode(version.samples, validate=True))
+    except (binascii.Error, ValueError):
+        yield "samples", "record_invalid", "it is not base64 of sorted records of samples"
+        return
+    trained = int((~records["held_out"]).sum())
+    if trained != version.sample_count:
+        message = f"it records {trained} samples of the training; sample_count is {version.sample_count}"
+        yield "samples", "record_invalid", message
 
 
 def _check_metrics(version: BundledVersion, path: Path) -> Iterator[Problem]:
@@ -245,7 +279,10 @@ def _check_snapshot(context: Context, bundle: Bundle, version: BundledVersion) -
             "unsupported_scoring_method",
             f"its scoring method must be one of {', '.join(SCORING_METHODS)}",
         )
-    if not snapshot.traits or {trait.key for trait in snapshot.traits} != {trait.key for trait in bundle.traits}:
+    # An earlier version may have other traits: a promotion replaces those of the model.
+    is_newest = version is bundle.versions[-1]
+    has_same_traits = {trait.key for trait in snapshot.traits} == {trait.key for trait in bundle.traits}
+    if not snapshot.traits or (is_newest and not has_same_traits):
         yield "snapshot", "other_traits", "its traits are not those of the model"
     if wrong := _encoder_error(context, snapshot):
         yield "snapshot", "encoder_mismatch", wrong

@@ -36,6 +36,7 @@ def export(context: Context, caller: Caller, handle: str, file: IO[bytes]) -> No
             traits=bundles.read_traits(connection, model.id, places),
             samples=[] if with_samples else None,
             versions=bundles.read_versions(connection, model.id, model.active_version_id),
+            forked_from=bundles.read_origin(connection, model.id),
         )
 
         def samples() -> Iterator[BundledSample] | None:
@@ -70,4 +71,7 @@ def import_(context: Context, caller: Caller, bundle: Bundle, handle: str | None
 def _fields(bundle: Bundle) -> dict[str, Any]:
     fields = bundle.model.model_dump()
     given = {name: _DEFAULTS.get(name) if value is None else value for name, value in fields.items()}
-    return given | {"kind": "scoring"}
+    origin = bundle.forked_from
+    # Whether the original has changed since is not known: it may even be another model of that name.
+    lineage = {"forked_from": origin and origin.handle, "forked_from_version_no": origin and origin.version_no}
+    return given | {"kind": "scoring"} | lineage

@@ -164,9 +164,8 @@ def _nearest_by_pole(
 ) -> tuple[int, Mapping[tuple[int, bool], _Pole]]:
     """The number of training samples, and the nearest ones by trait id and whether the pole is the positive one."""
     sides = {(row.id, above): _Pole() for row in rows for above in (True, False)}
-    cutoff = neighbours.sample_cutoff(connection, served.model.id, served.version_no)
     count = 0
-    for sample in neighbours.training_samples(connection, served.model.id, cutoff) if cutoff else ():
+    for sample in neighbours.training_samples(connection, served.model.id, served.version_no):
         count += 1
         cosine = similar.cosines.get(sample.content_sha256)
         for row in rows if cosine is not None else ():

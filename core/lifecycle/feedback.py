@@ -23,9 +23,9 @@ from traitbench.store.traits import TraitRow
 
 @dataclass(frozen=True)
 class FeedbackItem:
-    """The quality that feedback gives a text on one trait."""
+    """The quality that feedback gives a text on one trait, by the trait's key."""
 
-    trait_id: int
+    trait: str
     quality: float
 
 
@@ -47,10 +47,10 @@ def understood(
                 f" {trait.positive_label}, {trait.negative_label}"
             )
             errors.append(_problem(name, "not_a_verdict", message))
-        elif trait.id in (verdict.trait_id for verdict in verdicts):
+        elif trait.key in (verdict.trait for verdict in verdicts):
             errors.append(_problem(name, "duplicate_trait", "the trait is given twice, by key and by name"))
         else:
-            verdicts.append(FeedbackItem(trait.id, quality))
+            verdicts.append(FeedbackItem(trait.key, quality))
     return verdicts, errors
 
 
@@ -81,6 +81,7 @@ def store_feedback(
         model = access.require_model(models.hold(connection, handle), handle)
         rules.require("use", model)
         check_possible(model)
+        trait_ids = _trait_ids(connection, model, verdicts)
         rules.check_sample_count(samples.count(connection, model.id) + len(verdicts), context.settings.max_samples)
         now = rules.now()
         ids = samples.add(
@@ -88,7 +89,7 @@ def store_feedback(
             model.id,
             [
                 {
-                    "trait_id": verdict.trait_id,
+                    "trait_id": trait_ids[verdict.trait],
                     "text": text,
                     "quality": verdict.quality,
                     "provenance": "score_feedback",
@@ -102,6 +103,16 @@ def store_feedback(
         )
         retraining.start_if_due(connection, context.runs, context.settings, model)
     return ids
+
+
+def _trait_ids(connection: Connection, model: ModelRow, verdicts: list[FeedbackItem]) -> dict[str, int]:
+    """The ids of traits by key; a promotion may have replaced them, or removed one, while the text was scored."""
+    index = TraitIndex(traits.rows(connection, model.id))
+    found = {verdict.trait: index.find(verdict.trait) for verdict in verdicts}
+    errors = [rules.unknown_trait(["feedback", key], key) for key, trait in found.items() if trait is None]
+    if errors:
+        raise rules.invalid(errors, thing="The score", known=index.known())
+    return {key: trait.id for key, trait in found.items() if trait is not None}
 
 
 def _quality(trait: TraitRow, value: Any) -> float | None:

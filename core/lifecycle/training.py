@@ -276,6 +276,12 @@ def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.
     return max(rules.now(), newest or rules.now())
 
 
+def _measured_with(connection: Connection, inputs: _TrainingInputs) -> Sequence[samples.Label]:
+    """The samples of the training and the test samples, without feedback that came meanwhile."""
+    tests = [label for label in samples.all_labels(connection, inputs.model.id) if label.held_out]
+    return [*inputs.labels, *tests]
+
+
 def _finish(
     connection: Connection, execution: Execution, inputs: _TrainingInputs, trained: Trained, chosen: str | None
 ) -> ModelRow:
@@ -297,7 +303,7 @@ def _finish(
         metrics=trained.metrics | _metrics_of_run(execution, inputs, trained, chosen),
         created_at=_not_before(connection, model.id, inputs.labels),
     )
-    version_samples.add(connection, version_id, samples.all_labels(connection, model.id))
+    version_samples.add(connection, version_id, _measured_with(connection, inputs))
     models.move(connection, model, "ready", now=rules.now(), active_version_id=version_id)
     retention.prune(connection, model, active_version_id=version_id)
     if model.zero_data_retention:

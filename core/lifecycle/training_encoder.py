@@ -1,5 +1,5 @@
 """The encoder of a training: the one that the request names, else the one that was chosen for the active version, else
-that of the service.
+that of the service. A fork without a version keeps the encoder of the model that it was made from.
 
 A retrain from feedback keeps the encoder of the active version, as it keeps its parameters. Only built-in encoders and
 the encoder of the service can be named: no request makes the service read a folder.
@@ -93,10 +93,19 @@ def _of_retrain(engine: Engine, settings: Settings, model_id: int, default: Enco
 
 
 def _of_active(connection: Connection, model: ModelRow) -> EncoderName | None:
-    if model.active_version_id is None:
-        return None
-    version = versions.read_if_readable(connection, model.active_version_id)
+    """The encoder of the active version; of a fork without a version, that of the model it was made from."""
+    version_id = model.active_version_id or _forked_version(connection, model)
+    version = None if version_id is None else versions.read_if_readable(connection, version_id)
     return None if version is None else version.metrics.encoder
+
+
+def _forked_version(connection: Connection, model: ModelRow) -> int | None:
+    lineage = models.lineage(connection, model.id)
+    original = models.find(connection, lineage.forked_from) if lineage.forked_from is not None else None
+    if original is None or lineage.forked_from_version_no is None or lineage.forked_after_version_no is None:
+        return None
+    version = versions.by_number(connection, original.id, lineage.forked_from_version_no)
+    return None if version is None else version.id
 
 
 def _id_of(name: str, settings: Settings) -> str | None:

@@ -15,7 +15,7 @@ _MADE = {"handle": "$response.body#/handle"}
 _SAME = {"handle": "$request.path.handle"}
 
 _OF_MODEL = (
-    *("models.get", "models.update", "models.train", "models.export", "models.delete"),
+    *("models.get", "models.update", "models.train", "models.export", "models.delete", "models.fork"),
     *("traits.add", "traits.list", "traits.discover", "samples.add", "samples.list", "samples.synthesize"),
     *("versions.list", "scores.score", "scores.compare", "scores.batch"),
 )
@@ -29,6 +29,11 @@ def _all(targets: tuple[str, ...], values: Values) -> Targets:
 LINKS: Mapping[str, Targets] = {
     "models.create": _all(_OF_MODEL, _MADE),
     "models.import": _all(_OF_MODEL, _MADE),
+    "models.fork": {
+        **_all(_OF_MODEL, _MADE),
+        "models.promote": {**_SAME, BODY: {"from": "$response.body#/handle"}},
+    },
+    "models.promote": _all(("models.get", "versions.list", "scores.score"), _SAME),
     "models.update": _all(("models.get",), _MADE),
     "models.list": _all(("models.get",), {"handle": "$response.body#/items/0/handle"}),
     "models.export": {"models.import": {BODY: "$response.body"}},

@@ -1,4 +1,4 @@
-"""`/v1/models`: create, import, list, get, update, delete, train, export."""
+"""`/v1/models`: create, import, list, get, update, delete, train, export, fork, promote."""
 
 import tempfile
 from contextlib import ExitStack
@@ -10,10 +10,20 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from traitbench.contract.bundles import Bundle
-from traitbench.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, RunStarted, TrainRequest
+from traitbench.contract.models import (
+    ForkRequest,
+    Model,
+    ModelCreate,
+    ModelDeleted,
+    ModelUpdate,
+    PromoteRequest,
+    RunStarted,
+    TrainRequest,
+)
 from traitbench.contract.page import ModelPage
+from traitbench.contract.versions import Version
 from traitbench.errors import Unavailable
-from traitbench.lifecycle import bundles, cards, models, training
+from traitbench.lifecycle import bundles, cards, forking, models, promotion, training
 from traitbench.service import import_process, query
 from traitbench.service.body import JSON, MARKDOWN, Body, BodyOrUpload, Upload
 from traitbench.service.caller import Called, CalledForModelOrCard
@@ -52,6 +62,8 @@ Import = Annotated[
 ]
 Update = Annotated[ModelUpdate, Depends(Body(ModelUpdate))]
 Train = Annotated[TrainRequest, Depends(Body(TrainRequest, needed=False))]
+Fork = Annotated[ForkRequest, Depends(Body(ForkRequest))]
+Promote = Annotated[PromoteRequest, Depends(Body(PromoteRequest))]
 
 
 @router.post("/v1/models", name="models.create", status_code=201)
@@ -124,3 +136,15 @@ def export(call: Called, handle: Handle) -> Response:
             ) from error
         on_failure.pop_all()
     return DocumentResponse(cast("IO[bytes]", file))
+
+
+@router.post("/v1/models/{handle}/fork", name="models.fork", status_code=201)
+def fork(call: Called, handle: Handle, body: Fork) -> Model:
+    """Make a draft with the traits, samples and settings of a model, to improve it without touching it."""
+    return forking.fork(call.context, call.caller, handle, body)
+
+
+@router.post("/v1/models/{handle}/promote", name="models.promote", status_code=201)
+def promote(call: Called, handle: Handle, body: Promote) -> Version:
+    """Make the active version of a fork the next version of this model, with the fork's traits and samples."""
+    return promotion.promote(call.context, call.caller, handle, body)

@@ -50,6 +50,8 @@ FAILURES: Mapping[str, Failures] = {
         *(errors.InvalidHandle, errors.UnsupportedKind, errors.UnsupportedScoringMethod, errors.HandleTaken),
     ),
     "models.import": (errors.InvalidHandle, errors.UnsupportedScoringMethod, errors.HandleTaken),
+    "models.fork": (errors.HandleTaken, errors.ModelBusy, errors.ModelArchived),
+    "models.promote": (errors.ModelBusy, errors.PromotionConflict, *USE),
     "models.list": (errors.NamespaceForbidden, errors.InvalidCursor),
     "models.update": (errors.UnsupportedScoringMethod, errors.ModelArchived),
     "models.train": (errors.ModelBusy, errors.ModelArchived, errors.SamplesPurged, errors.InsufficientSamples),

@@ -10,11 +10,19 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, select, update
 
-from traitbench.contract.bundles import Anchors, Bundle, BundledSample, BundledTrait, BundledVersion, Intrinsic
+from traitbench.contract.bundles import (
+    Anchors,
+    Bundle,
+    BundledOrigin,
+    BundledSample,
+    BundledTrait,
+    BundledVersion,
+    Intrinsic,
+)
 from traitbench.contract.models import ModelUpdate
 from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import TraitInput
-from traitbench.store import models, samples, tables, traits, versions
+from traitbench.store import models, samples, tables, traits, version_samples, versions
 
 _SAMPLES = tables.samples.c
 _TRAITS = tables.traits.c
@@ -23,12 +31,22 @@ _VERSIONS = tables.versions.c
 Places = Mapping[int, int]
 
 _AT_ONCE = 1_000
+_MOST_RECORDS = 32 * 2**20
+"""Bytes of the versions' recorded samples: a bundle must not become too large to be imported."""
 
 
 def read_model(connection: Connection, model_id: int) -> ModelUpdate:
     """The settable fields of a model."""
     shown = models.read(connection, model_id)
     return ModelUpdate.model_validate({name: getattr(shown, name) for name in ModelUpdate.model_fields})
+
+
+def read_origin(connection: Connection, model_id: int) -> BundledOrigin | None:
+    """What a model was forked from, if it is a fork."""
+    lineage = models.lineage(connection, model_id)
+    if lineage.forked_from is None:
+        return None
+    return BundledOrigin(handle=lineage.forked_from, version_no=lineage.forked_from_version_no)
 
 
 def places(connection: Connection, model_id: int) -> Places:
@@ -57,8 +75,9 @@ def read_samples(connection: Connection, model_id: int, places: Places) -> Itera
 def read_versions(connection: Connection, model_id: int, active_version_id: int | None) -> list[BundledVersion]:
     """The versions of a model with their snapshots, oldest first."""
     ids = select(_VERSIONS.id).where(_VERSIONS.model_id == model_id).order_by(_VERSIONS.version_no)
+    records = version_samples.stored(connection, model_id, most_bytes=_MOST_RECORDS)
     return [
-        _version(connection, version_id, active=version_id == active_version_id)
+        _version(connection, version_id, active=version_id == active_version_id, record=records.get(version_id))
         for version_id in connection.execute(ids).scalars()
     ]
 
@@ -107,14 +126,15 @@ def _sample(row: Row[Any], places: Places) -> BundledSample:
     )
 
 
-def _version(connection: Connection, version_id: int, *, active: bool) -> BundledVersion:
+def _version(connection: Connection, version_id: int, *, active: bool, record: bytes | None) -> BundledVersion:
     shown = versions.read(connection, version_id)
-    own = BundledVersion.model_fields.keys() - {"metrics", "active", "snapshot"}
+    own = BundledVersion.model_fields.keys() - {"metrics", "active", "snapshot", "samples"}
     return BundledVersion(
         **{name: getattr(shown, name) for name in own},
         metrics=shown.metrics.model_dump(),
         active=active,
         snapshot=versions.snapshot(connection, version_id),
+        samples=None if record is None else base64.b64encode(record).decode(),
     )
 
 
@@ -173,6 +193,8 @@ def _write_versions(connection: Connection, model_id: int, bundled: Sequence[Bun
         version_id = versions.add(
             connection, snapshot=each.snapshot, model_id=model_id, triggered_by="backfill", run_id=None, **fields
         )
+        if each.samples is not None:
+            version_samples.store(connection, version_id, base64.b64decode(each.samples))
         for tag in each.tags:
             versions.tag(connection, model_id, tag, version_id)
         active = version_id if each.active else active

@@ -62,6 +62,19 @@ class ModelRow:
     zero_data_retention: bool
 
 
+@dataclass(frozen=True)
+class Lineage:
+    """What a fork was made from: the model, its active version, its last version and its last sample at that time.
+
+    All are None if the model is not a fork, and the last two also if it was imported.
+    """
+
+    forked_from: str | None
+    forked_from_version_no: int | None
+    forked_after_version_no: int | None
+    forked_up_to: int | None
+
+
 # Built once: building a statement takes three times as long as executing it, and every score executes one.
 _ROWS = select(*(tables.models.c[name] for name in ModelRow.__dataclass_fields__))
 _BY_HANDLE = _ROWS.where(_MODELS.handle == bindparam("handle"))
@@ -134,6 +147,18 @@ def next_version_no(connection: Connection, model_id: int) -> int:
     statement = update(tables.models).where(_MODELS.id == model_id).values(versions_made=_MODELS.versions_made + 1)
     number: int = connection.execute(statement.returning(_MODELS.versions_made)).scalar_one()
     return number
+
+
+def versions_made(connection: Connection, model_id: int) -> int:
+    """The number of the last version that was made, which may have been deleted since."""
+    number: int = connection.execute(select(_MODELS.versions_made).where(_MODELS.id == model_id)).scalar_one()
+    return number
+
+
+def lineage(connection: Connection, model_id: int) -> Lineage:
+    """What a model was forked from."""
+    columns = (_MODELS[name] for name in Lineage.__dataclass_fields__)
+    return Lineage(*connection.execute(select(*columns).where(_MODELS.id == model_id)).one())
 
 
 def version_retention_policy(connection: Connection, model_id: int) -> Mapping[str, Any] | None:

@@ -2,29 +2,29 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from traitbench.store import tables
+from traitbench.store import activations, tables, version_samples
+from traitbench.store.version_samples import Records, number
 
 _SAMPLES = tables.samples.c
 _VECTORS = tables.vectors.c
 _VERSIONS = tables.versions.c
+_MODELS = tables.models.c
+_TRAITS = tables.traits.c
 _AT_ONCE = 500
 _STORED = np.dtype("<f4")
+_BY_ID = (
+    select(_SAMPLES.id, _SAMPLES.trait_id, _SAMPLES.quality, _SAMPLES.content_sha256, _TRAITS.key)
+    .join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
+    .order_by(_SAMPLES.id)
+    .execution_options(yield_per=_AT_ONCE)
+)
 
 Vectors = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class SampleCutoff:
-    """The samples of a training: the first `count` samples of the model that were created by `until`."""
-
-    count: int
-    until: datetime
 
 
 @dataclass(frozen=True)
@@ -37,31 +37,36 @@ class TrainingSample:
     content_sha256: str
 
 
-def sample_cutoff(connection: Connection, model_id: int, version_no: int) -> SampleCutoff | None:
-    """Which samples a version was trained with; None if the version is gone.
+def training_samples(connection: Connection, model_id: int, version_no: int) -> Iterator[TrainingSample]:
+    """The samples that a version was trained with, by id, as far as the model still has them.
 
-    Once a model has a version, samples are only added, or all are purged. The samples of an imported model came with
-    it, whenever its versions were made.
+    They are the recorded ones. A version from before samples were recorded was trained with the first `sample_count`
+    samples that were created by its time, or by that of the model, if it was imported. A promotion has replaced those.
     """
-    statement = (
-        select(_VERSIONS.sample_count, _VERSIONS.created_at, tables.models.c.created_at)
-        .join(tables.models, tables.models.c.id == _VERSIONS.model_id)
+    version = connection.execute(
+        select(_VERSIONS.id, _VERSIONS.sample_count, _VERSIONS.created_at, _MODELS.created_at)
+        .join(tables.models, _MODELS.id == _VERSIONS.model_id)
         .where(_VERSIONS.model_id == model_id, _VERSIONS.version_no == version_no)
-    )
-    row = connection.execute(statement).one_or_none()
-    return None if row is None else SampleCutoff(row[0], max(row[1], row[2]))
+    ).one_or_none()
+    if version is None:
+        return
+    version_id, count, made_at, born_at = version
+    record = version_samples.read(connection, version_id)
+    if record is not None:
+        yield from _recorded(connection, model_id, record)
+    elif not activations.promoted_after(connection, model_id, version_no):
+        until = _SAMPLES.created_at <= max(made_at, born_at)
+        first = _BY_ID.where(_SAMPLES.model_id == model_id, until, ~_SAMPLES.held_out).limit(count)
+        yield from (TrainingSample(*row[:-1]) for row in connection.execute(first))
 
 
-def training_samples(connection: Connection, model_id: int, cutoff: SampleCutoff) -> Iterator[TrainingSample]:
-    """The samples of a training, by id."""
-    statement = (
-        select(_SAMPLES.id, _SAMPLES.trait_id, _SAMPLES.quality, _SAMPLES.content_sha256)
-        .where(_SAMPLES.model_id == model_id, _SAMPLES.created_at <= cutoff.until, ~_SAMPLES.held_out)
-        .order_by(_SAMPLES.id)
-        .limit(cutoff.count)
-        .execution_options(yield_per=_AT_ONCE)
-    )
-    return (TrainingSample(*row) for row in connection.execute(statement))
+def _recorded(connection: Connection, model_id: int, record: Records) -> Iterator[TrainingSample]:
+    used = record[~record["held_out"]]
+    known = set(zip(used["sample"].tolist(), used["quality"].tolist(), strict=True))
+    for *fields, key in connection.execute(_BY_ID.where(_SAMPLES.model_id == model_id)):
+        sample = TrainingSample(*fields)
+        if (number(key, sample.content_sha256), float(np.float32(sample.quality))) in known:
+            yield sample
 
 
 def vectors(connection: Connection, model_id: int, encoder_digest: str) -> Iterator[tuple[Sequence[str], Vectors]]:

@@ -46,6 +46,13 @@ def count(connection: Connection, model_id: int) -> int:
     return connection.execute(select(func.count()).where(_SAMPLES.model_id == model_id)).scalar_one()
 
 
+def last_id(connection: Connection, model_id: int) -> int:
+    """The largest id of a model's samples; 0 if it has none."""
+    statement = select(func.coalesce(func.max(_SAMPLES.id), 0)).where(_SAMPLES.model_id == model_id)
+    last: int = connection.execute(statement).scalar_one()
+    return last
+
+
 def training_count(connection: Connection, model_id: int) -> int:
     """How many samples a model is trained with: those that are not held out."""
     mine = (_SAMPLES.model_id == model_id, ~_SAMPLES.held_out)

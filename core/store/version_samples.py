@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import BigInteger, Connection, delete, func, literal, select, type_coerce
 from sqlalchemy import insert as insert_into
 
 from traitbench.store import tables
@@ -22,6 +22,8 @@ Records = NDArray[Any]
 
 _SAMPLES = tables.version_samples.c
 _VERSIONS = tables.versions.c
+_MODELS = tables.models.c
+_AT_ONCE = 1_000
 
 
 class Recorded(Protocol):
@@ -70,6 +72,12 @@ def add(connection: Connection, version_id: int, samples: Iterable[Recorded]) ->
     connection.execute(insert_into(tables.version_samples).values(**fields))
 
 
+def copy(connection: Connection, version_id: int, *, to: int) -> None:
+    """Give another version the record of a version, if there is one."""
+    source = select(literal(to), _SAMPLES.samples).where(_SAMPLES.version_id == version_id)
+    connection.execute(insert_into(tables.version_samples).from_select(["version_id", "samples"], source))
+
+
 def read(connection: Connection, version_id: int) -> Records | None:
     """The recorded samples of a version; None if there is no record: an older release, an import or a purge."""
     statement = select(_SAMPLES.samples).where(_SAMPLES.version_id == version_id)
@@ -77,7 +85,86 @@ def read(connection: Connection, version_id: int) -> Records | None:
     return None if stored is None or len(stored) % RECORD.itemsize else np.frombuffer(stored, RECORD)
 
 
+def stored(connection: Connection, model_id: int, *, most_bytes: int) -> dict[int, bytes]:
+    """The records of a model's versions as they are stored, by version id: the newest, at most so many bytes."""
+    size = func.length(_SAMPLES.samples)
+    statement = select(_SAMPLES.version_id, size).join(tables.versions, _VERSIONS.id == _SAMPLES.version_id)
+    found: dict[int, bytes] = {}
+    for version_id, length in connection.execute(
+        statement.where(_VERSIONS.model_id == model_id).order_by(_VERSIONS.version_no.desc())
+    ).all():
+        most_bytes -= length
+        if most_bytes < 0:
+            break
+        one = select(_SAMPLES.samples).where(_SAMPLES.version_id == version_id)
+        found[version_id] = bytes(connection.execute(one).scalar_one())
+    return found
+
+
+def store(connection: Connection, version_id: int, packed: bytes) -> None:
+    """Give a version a record as `stored` returns it."""
+    connection.execute(insert_into(tables.version_samples).values(version_id=version_id, samples=packed))
+
+
+def unpacked(packed: bytes) -> Records:
+    """The records in these bytes; raise `ValueError` unless `records` could have made them."""
+    read = np.frombuffer(packed, RECORD)
+    flags = np.frombuffer(packed, np.uint8).reshape(len(read), -1)[:, -2:]
+    sound = (
+        (flags <= 1).all()
+        and np.isfinite(read["quality"]).all()
+        and ((read["quality"] >= 0) & (read["quality"] <= 1)).all()
+        and (read["held_out"] | ~read["must_pass"]).all()
+        and np.sort(read).tobytes() == packed
+    )
+    if not sound:
+        raise ValueError
+    return read
+
+
 def purge(connection: Connection, model_id: int) -> None:
     """Delete the records of all versions of a model."""
     mine = select(_VERSIONS.id).where(_VERSIONS.model_id == model_id)
     connection.execute(delete(tables.version_samples).where(_SAMPLES.version_id.in_(mine)))
+
+
+def add_missing(connection: Connection, model_id: int) -> None:
+    """Record the samples of versions from before samples were recorded, as long as that can be told.
+
+    Until the samples of a model are replaced, a version was trained with the first `sample_count` of them, created by
+    its time.
+    """
+    recorded = select(_SAMPLES.version_id)
+    columns = (_VERSIONS.id, _VERSIONS.sample_count, type_coerce(_VERSIONS.created_at, BigInteger))
+    missing = select(*columns).where(_VERSIONS.model_id == model_id, _VERSIONS.id.not_in(recorded))
+    rows = connection.execute(missing).all()
+    if not rows:
+        return
+    born = connection.execute(
+        select(type_coerce(_MODELS.created_at, BigInteger)).where(_MODELS.id == model_id)
+    ).scalar()
+    created_at, existing = _existing(connection, model_id)
+    for version_id, count, made_at in rows:
+        used = existing[created_at <= max(made_at or 0, born or 0)][:count]
+        if len(used) == count:
+            fields = {"version_id": version_id, "samples": np.sort(used).tobytes()}
+            connection.execute(insert_into(tables.version_samples).values(**fields))
+
+
+def _existing(connection: Connection, model_id: int) -> tuple[NDArray[np.int64], Records]:
+    """The samples that a model is trained with, by id: their times (n,) and their records (n,)."""
+    samples, traits = tables.samples.c, tables.traits.c
+    statement = (
+        select(type_coerce(samples.created_at, BigInteger), traits.key, samples.content_sha256, samples.quality)
+        .join(tables.traits, traits.id == samples.trait_id)
+        .where(samples.model_id == model_id, ~samples.held_out)
+        .order_by(samples.id)
+        .execution_options(yield_per=_AT_ONCE)
+    )
+    times, chunks = [np.empty(0, np.int64)], [np.empty(0, RECORD)]
+    for rows in connection.execute(statement).partitions():
+        times.append(np.array([row[0] for row in rows], np.int64))
+        chunks.append(
+            np.array([(number(key, digest), quality, False, False) for _, key, digest, quality in rows], RECORD)
+        )
+    return np.concatenate(times), np.concatenate(chunks)

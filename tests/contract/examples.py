@@ -26,7 +26,7 @@ from traitbench.settings import Settings
 Step = dict[str, Any]
 Sent = Callable[[Step], Any]
 
-HANDLE, COPY = "local.replies", "local.replies-copy"
+HANDLE, COPY, NEXT = "local.replies", "local.replies-copy", "local.replies-next"
 SITE = "https://example.org"
 JSON, TEXT, MARKDOWN = "application/json", "text/plain", "text/markdown"
 TONE = {"trait": "warmth"}
@@ -88,6 +88,11 @@ def story(send: Sent, world: World) -> None:
     ask("versions.get", {**on, "name": "stable"}, key="scoring")
     ask("versions.activate", on, body={"tag": "stable"})
     ask("versions.untag", {**on, "name": "stable"})
+    ask("models.fork", on, body={"handle": NEXT})
+    answer = world.call("POST", f"/v1/models/{NEXT}/train", json={"effort": "low"})
+    assert answer.status == 202, answer.text
+    wait(world, NEXT)
+    ask("models.promote", on, body={"from": NEXT})
     ask("scores.score", on, body={"content": greeting, "traits": ["warmth"], "explain": True})
     ask("scores.score", on, body=greeting, accept=TEXT)
     ask("scores.compare", on, body=both)

@@ -19,6 +19,7 @@ KNOWN_TO_THE_SERVICE = {
     "invalid_cursor",
     "duplicate_trait",
     "insufficient_samples",
+    "same_model",
     "url_not_fetchable",
     "body_too_large",
     "unknown_trait",

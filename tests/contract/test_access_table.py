@@ -46,6 +46,8 @@ WRITES: list[Asked] = [
     ("models.update", "PATCH", "/v1/models/{}", {}),
     ("models.delete", "DELETE", "/v1/models/{}", None),
     ("models.train", "POST", "/v1/models/{}/train", {}),
+    ("models.fork", "POST", "/v1/models/{}/fork", {"handle": "mine.new"}),
+    ("models.promote", "POST", "/v1/models/{}/promote", {"from": "mine.ready"}),
     ("traits.add", "POST", "/v1/models/{}/traits", {"traits": [{"name": "x"}]}),
     ("traits.update", "PATCH", "/v1/models/{}/traits/tone", {}),
     ("traits.delete", "DELETE", "/v1/models/{}/traits/tone", None),
@@ -112,7 +114,7 @@ def test_listing(world: World, key: str, namespace: str | None, expected: tuple[
     assert (answer.status, answer.code) == expected
 
 
-@pytest.mark.parametrize("way", ["create", "import"])
+@pytest.mark.parametrize("way", ["create", "import", "fork"])
 @pytest.mark.parametrize(
     ("key", "handle", "expected"),
     [
@@ -128,9 +130,31 @@ def test_listing(world: World, key: str, namespace: str | None, expected: tuple[
 def test_making(world: World, way: str, key: str, handle: str, expected: tuple[int, str]) -> None:
     if way == "create":
         answer = world.call("POST", "/v1/models", key=key, json={"handle": handle})
+    elif way == "fork":
+        answer = world.call("POST", "/v1/models/mine.ready/fork", key=key, json={"handle": handle})
     else:
         bundle = signed(world.bundles["ready"])
         answer = world.call("POST", "/v1/models/import", key=key, params={"handle": handle}, json=bundle)
+    assert (answer.status, answer.code) == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "handle", "expected"),
+    [
+        ("scoring", "mine.draft", SCOPE),
+        ("authoring", "demo.ready", NAMESPACE),
+        ("authoring", "other.ready", NAMESPACE),
+        ("authoring", "other.blank", NAMESPACE),
+        ("authoring", "mine.blank", HIDDEN),
+        ("authoring", "Mine", (422, "invalid_handle")),
+        ("authoring", "mine.ready@v1", (422, "invalid_handle")),
+        ("authoring", "mine.draft", (409, "model_not_trained")),
+        ("authoring", "mine.busy", (409, "model_busy")),
+        ("authoring", "mine.archived", (409, "model_archived")),
+    ],
+)
+def test_which_model_may_be_promoted(world: World, key: str, handle: str, expected: tuple[int, str]) -> None:
+    answer = world.call("POST", "/v1/models/mine.ready/promote", key=key, json={"from": handle})
     assert (answer.status, answer.code) == expected
 
 

@@ -32,6 +32,8 @@ OPERATIONS: dict[str, tuple[str, str, Any]] = {
     ),
     "samples.update": ("PATCH", "/v1/models/mine.draft/samples", {"ids": [1], "held_out": True}),
     "versions.activate": ("PUT", "/v1/models/mine.ready/versions/active", {"version": "v1"}),
+    "models.fork": ("POST", "/v1/models/mine.archived/fork", {"handle": "mine.bodies"}),
+    "models.promote": ("POST", "/v1/models/mine.archived/promote", {"from": "mine.draft"}),
     "scores.score": ("POST", "/v1/models/mine.ready/score", {"content": "x"}),
     "scores.compare": ("POST", "/v1/models/mine.ready/compare", {"a": "x", "b": "y"}),
     "scores.batch": ("POST", "/v1/models/mine.ready/score/batch", {"contents": ["x"]}),

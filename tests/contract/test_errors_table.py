@@ -54,6 +54,9 @@ ROWS: list[tuple[str, int, str, str, dict[str, Any]]] = [
     ("model_not_trained", 409, "POST", "/v1/models/mine.draft/versions/best", {}),
     ("model_not_trained", 409, "POST", "/v1/models/mine.draft/score/batch", {"json": {"contents": ["x"]}}),
     ("model_not_trained", 409, "POST", "/v1/models/mine.draft/compare", {"json": {"a": "x", "b": "y"}}),
+    ("handle_taken", 409, "POST", "/v1/models/mine.ready/fork", {"json": {"handle": "mine.archived"}}),
+    ("promotion_conflict", 409, "POST", "/v1/models/mine.ready/promote", {"json": {"from": "mine.silent"}}),
+    ("validation_failed", 422, "POST", "/v1/models/mine.ready/promote", {"json": {"from": "mine.ready"}}),
     ("duplicate_run", 409, "POST", "/v1/models/mine.discovered/traits/discover", {"json": {"effort": "low"}}),
     ("samples_purged", 409, "POST", "/v1/models/mine.silent/train", {"json": {"reoptimize_params": True}}),
     (
@@ -181,6 +184,7 @@ DETAILS: dict[str, set[str]] = {
     "model_not_trained": {"handle", "state"},
     "duplicate_run": {"handle", "run_id", "status"},
     "samples_purged": {"handle"},
+    "promotion_conflict": {"handle", "from", "reasons", "newer_versions", "forked_after_version_no"},
     "feature_unavailable": {"field"},
     "body_too_large": {"max_bytes"},
     "unsupported_media_type": {"media_types"},

@@ -12,6 +12,8 @@ ALLOW = {
     "/v1/models/mine.draft": "GET, HEAD, PATCH, DELETE",
     "/v1/models/import": "GET, HEAD, POST, PATCH, DELETE",
     "/v1/models/mine.draft/export": "GET, HEAD",
+    "/v1/models/mine.draft/fork": "POST",
+    "/v1/models/mine.draft/promote": "POST",
     "/v1/models/mine.draft/train": "POST",
     "/v1/models/mine.draft/traits": "GET, HEAD, POST",
     "/v1/models/mine.draft/traits/tone": "GET, HEAD, PATCH, DELETE",

@@ -54,6 +54,8 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
     "versions.list": ("GET", "/versions", None),
     "versions.get": ("GET", "/versions/v1", None),
     "delete": ("DELETE", "", None),
+    "fork": ("POST", "/fork", {"handle": "stage.fork-of-{name}"}),
+    "promote": ("POST", "/promote", {"from": "mine.ready", "force": True, "keep": True}),
 }
 EDITS = ("traits.add", "traits.update", "traits.delete", "samples.add", "samples.update", "samples.delete")
 SCORES = ("score", "score with feedback", "compare", "batch")
@@ -94,13 +96,17 @@ ROWS: dict[str, str] = {
     "versions.get": """404 version_not_found | 404 version_not_found | 200 busy | 404 version_not_found
         | 404 version_not_found | 200 ready | 404 version_not_found | 200 archived""",
     "delete": " | ".join(["200 archived"] * 8),
+    "fork": """201 draft | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
+        | 201 ready | 201 failed | 409 model_archived""",
+    "promote": """409 model_not_trained | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
+        | 201 ready | 409 model_not_trained | 409 model_archived""",
 }
 CELLS = [
     pytest.param(name, state, *cell.split(), id=f"{name}-{state}")
     for name, row in ROWS.items()
     for state, cell in zip(STATES, row.split("|"), strict=True)
 ]
-CHANGE_NOTHING = {*READS, "score", "compare", "batch", "versions.get"}
+CHANGE_NOTHING = {*READS, "fork", "score", "compare", "batch", "versions.get"}
 
 
 @pytest.mark.parametrize(("name", "state", "status", "outcome"), CELLS)
@@ -132,6 +138,8 @@ def ask(world: World, handle: str, name: str) -> Answer:
         (sample, *_) = world.call("GET", f"/v1/models/{handle}/samples").body["items"]
         path = path.format(sample=sample["id"])
         body = {**body, "ids": [sample["id"]]} if body else body
+    if name == "fork":
+        body = {"handle": body["handle"].format(name=handle.rpartition(".")[2])}
     headers = {"Accept": "text/markdown"} if name == "card" else {}
     return world.call(method, f"/v1/models/{handle}{path}", json=body, headers=headers)
 
@@ -208,6 +216,8 @@ OF_STATES: dict[Operation, tuple[str, str]] = {
     "use": ("score", "retuning"),
     "update": ("update", "training"),
     "read": ("get", "training"),
+    "fork": ("fork", "training"),
+    "promote": ("promote", "retuning"),
     "delete": ("delete", "training"),
 }
 

@@ -38,7 +38,8 @@ def fields(wire_type: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
     properties = wire_type.model_json_schema()["properties"]
     default = _default if issubclass(wire_type, Received) else _presence
     for name, field in wire_type.model_fields.items():
-        yield name, written(properties[name]), default(field.default)
+        on_the_wire = field.alias or name
+        yield on_the_wire, written(properties[on_the_wire]), default(field.default)
 
 
 def written(schema: Json) -> str:
