@@ -51,6 +51,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traitbench.settings": {"traitbench.contract", "traitbench.errors"},
     # 1: the scoring core is arithmetic
     "traitbench.scoring": {"numpy", "scipy", "sklearn", "threadpoolctl"},
+    # what the service and the comparison of files share
+    "traitbench.version_comparison": {"traitbench.contract", "traitbench.scoring"},
     # 4: effects know values, and not each other, but for the runs: their engine and their own questions are the store's
     "traitbench.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic", "pydantic_core"},
     "traitbench.runs": {
@@ -78,6 +80,7 @@ MAY_IMPORT: dict[str, set[str]] = {
             *OPEN_TO_ALL,
             *DATABASE,
             "traitbench.scoring",
+            "traitbench.version_comparison",
             "traitbench.store",
             "traitbench.runs",
             "traitbench.encoders",

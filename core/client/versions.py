@@ -1,7 +1,11 @@
-"""`client.versions`: list, get, tag, untag, activate."""
+"""`client.versions`: list, get, tag, untag, activate, compare."""
 
+from collections.abc import Iterable, Sequence
+
+from traitbench.client import comparisons
 from traitbench.client.connection import Connection, segment
 from traitbench.client.pages import Pages
+from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.page import VersionPage
 from traitbench.contract.versions import Version, VersionActivated, VersionTagged, VersionUntagged
 
@@ -34,6 +38,17 @@ class Versions:
         """Make a version serve scores; give exactly one of `version` and `tag`."""
         body = {name: value for name, value in (("version", version), ("tag", tag)) if value is not None}
         return self._connection.send("PUT", _path(handle, "active"), VersionActivated, body=body)
+
+    def compare(
+        self, a: str, b: str, *, texts: Iterable[str] | None = None, traits: Sequence[str] | None = None
+    ) -> VersionsComparison:
+        """Compare two versions, each given as a handle that may be pinned (`a.b@v3`, `a.b@tag`).
+
+        The answer has the figures of both on the same test samples, what changed from `a` to `b`, and a verdict with
+        its reason. With `texts`, any number of them, it also has the scores of each by both versions. All texts are
+        scored by the versions that scored the first.
+        """
+        return comparisons.compare(self._connection, a, b, texts=texts, traits=traits)
 
 
 def _path(handle: str, version: str | None = None) -> str:

@@ -50,6 +50,7 @@ Operation = Literal[
     "versions.tag",
     "versions.untag",
     "versions.activate",
+    "versions.compare",
     "scores.score",
     "scores.feedback",
     "scores.compare",
@@ -108,6 +109,7 @@ RULES: Mapping[Operation, Rule] = {
     "versions.tag": _WRITE,
     "versions.untag": _WRITE,
     "versions.activate": _WRITE,
+    "versions.compare": _READ,
     "scores.score": _READ,
     "scores.feedback": _WRITE,
     "scores.compare": _READ,
@@ -145,7 +147,8 @@ def check_scope(caller: Caller, operation: Operation) -> None:
 def permit(context: "Context", caller: Caller, operation: Operation, handle: str) -> Handle:
     """The parsed handle, if scope and namespace allow the operation. Whether the model exists is not checked."""
     check_scope(caller, operation)
-    name = parse_pinned_handle(handle).handle if operation.startswith("scores.") else parse_handle(handle)
+    pinned = operation.startswith("scores.") or operation == "versions.compare"
+    name = parse_pinned_handle(handle).handle if pinned else parse_handle(handle)
     _check_namespace(context, caller, RULES[operation].reach, name)
     return name
 

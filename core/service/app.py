@@ -14,7 +14,19 @@ from starlette.types import ASGIApp
 
 from traitbench.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError, UnreadableRow
 from traitbench.lifecycle.context import Context
-from traitbench.service import batches, extracts, metrics, models, open, query, samples, scores, traits, versions
+from traitbench.service import (
+    batches,
+    comparisons,
+    extracts,
+    metrics,
+    models,
+    open,
+    query,
+    samples,
+    scores,
+    traits,
+    versions,
+)
 from traitbench.service.envelope import envelope
 from traitbench.service.observability import RequestMetrics
 from traitbench.service.request_id import RequestIdMiddleware, internal_error, request_id
@@ -22,7 +34,7 @@ from traitbench.service.request_id import RequestIdMiddleware, internal_error, r
 _log = logging.getLogger(__name__)
 
 # Routes are matched in this order, so the most used come first.
-RESOURCES = (scores, batches, models, traits, samples, versions, extracts, open, metrics)
+RESOURCES = (scores, batches, models, traits, samples, versions, comparisons, extracts, open, metrics)
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # FastAPI's own telemetry would record bodies and error messages, so it is off.

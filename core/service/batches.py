@@ -30,7 +30,7 @@ class LinesResponse(Response):
 
     media_type = LINES
 
-    def __init__(self, pipeline: Pipeline, status_code: int = 200) -> None:
+    def __init__(self, pipeline: Pipeline[bytes], status_code: int = 200) -> None:
         # Tells a proxy not to buffer the lines.
         super().__init__(status_code=status_code, headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
@@ -69,7 +69,7 @@ def score_batch(call: CalledForLines, handle: PinnedHandle, body: Contents) -> R
 
 
 @contextmanager
-def _started(pipeline: Pipeline, ready: asyncio.Event) -> Iterator[None]:
+def _started(pipeline: Pipeline[bytes], ready: asyncio.Event) -> Iterator[None]:
     loop = asyncio.get_running_loop()
 
     def wake() -> None:

@@ -57,5 +57,8 @@ LINKS: Mapping[str, Targets] = {
         **_all(("versions.get", "versions.untag"), {**_SAME, "name": "$response.body#/tag"}),
         "versions.activate": {**_SAME, BODY: {"tag": "$response.body#/tag"}},
     },
-    "versions.activate": _all(("scores.score", "scores.compare", "scores.batch"), _SAME),
+    "versions.activate": {
+        **_all(("scores.score", "scores.compare", "scores.batch"), _SAME),
+        "versions.compare": {BODY: {"a": "$response.body#/handle", "b": "$response.body#/handle"}},
+    },
 }

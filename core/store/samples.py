@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, or_, select, update
 from sqlalchemy import insert as insert_into
 
 from traitbench.contract.samples import Sample
@@ -177,10 +177,12 @@ def labels(connection: Connection, model_id: int) -> list[Label]:
 
 def all_labels(connection: Connection, model_id: int) -> list[Label]:
     """All samples of a model, without the texts, by id; the held-out ones too."""
-    columns = [_TRAITS.key if name == "trait" else _SAMPLES[name] for name in Label.__dataclass_fields__]
-    statement = select(*columns).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
-    rows = connection.execute(statement.where(_SAMPLES.model_id == model_id).order_by(_SAMPLES.id))
-    return [Label(*row) for row in rows]
+    return _labels(connection, _SAMPLES.model_id == model_id)
+
+
+def held_out_labels(connection: Connection, model_id: int) -> list[Label]:
+    """The test samples of a model, without the texts, by id."""
+    return _labels(connection, _SAMPLES.model_id == model_id, _SAMPLES.held_out)
 
 
 def texts(connection: Connection, sample_ids: Sequence[int]) -> dict[int, str]:
@@ -201,6 +203,12 @@ def lengths(connection: Connection, sample_ids: Sequence[int]) -> dict[int, int]
         )
         known |= {sample_id: length or 0 for sample_id, length in connection.execute(some)}
     return known
+
+
+def _labels(connection: Connection, *which: ColumnElement[bool]) -> list[Label]:
+    columns = [_TRAITS.key if name == "trait" else _SAMPLES[name] for name in Label.__dataclass_fields__]
+    statement = select(*columns).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
+    return [Label(*row) for row in connection.execute(statement.where(*which).order_by(_SAMPLES.id))]
 
 
 def _sample(row: Row[Any]) -> Sample:

@@ -5,6 +5,7 @@ A sample is recorded as numbers: a part of a hash of its trait and text, its qua
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Protocol
 
@@ -168,3 +169,19 @@ def _existing(connection: Connection, model_id: int) -> tuple[NDArray[np.int64],
             np.array([(number(key, digest), quality, False, False) for _, key, digest, quality in rows], RECORD)
         )
     return np.concatenate(times), np.concatenate(chunks)
+
+
+def changes(a: Records, b: Records) -> tuple[int, int, int]:
+    """How many samples were added, removed and relabelled from a to b; equal texts of a trait count each."""
+    had, has = (Counter(zip(each["sample"].tolist(), each["quality"].tolist(), strict=True)) for each in (a, b))
+    lost, gained = _by_sample(had - has), _by_sample(has - had)
+    relabelled = sum(min(count, gained[sample]) for sample, count in lost.items())
+    return gained.total() - relabelled, lost.total() - relabelled, relabelled
+
+
+def _by_sample(counts: Counter[tuple[int, float]]) -> Counter[int]:
+    """The counts without regard to the quality."""
+    by_sample: Counter[int] = Counter()
+    for (sample, _), count in counts.items():
+        by_sample[sample] += count
+    return by_sample

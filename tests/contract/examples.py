@@ -87,6 +87,7 @@ def story(send: Sent, world: World) -> None:
     ask("versions.tag", {**on, "name": "stable"})
     ask("versions.get", {**on, "name": "stable"}, key="scoring")
     ask("versions.activate", on, body={"tag": "stable"})
+    ask("versions.compare", body={"a": f"{HANDLE}@stable", "b": HANDLE, "texts": [greeting]})
     ask("versions.untag", {**on, "name": "stable"})
     ask("models.fork", on, body={"handle": NEXT})
     answer = world.call("POST", f"/v1/models/{NEXT}/train", json={"effort": "low"})

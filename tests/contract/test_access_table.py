@@ -61,7 +61,7 @@ WRITES: list[Asked] = [
     ("versions.activate", "PUT", "/v1/models/{}/versions/active", {"version": "v1"}),
 ]
 FEEDBACK: list[Asked] = [("scores.feedback", "POST", "/v1/models/{}/score", {**TEXT, "feedback": {"tone": 1}})]
-WITHOUT_HANDLE = {"models.create", "models.list", "models.import", "extract", "metrics"}
+WITHOUT_HANDLE = {"models.create", "models.list", "models.import", "versions.compare", "extract", "metrics"}
 
 # Rows: operations and key. Columns: an owned, a public, a foreign model; then one that is not there, the same.
 # What would change the owned model is walked in the table of states.
@@ -112,6 +112,19 @@ def test_the_table_has_every_operation() -> None:
 def test_listing(world: World, key: str, namespace: str | None, expected: tuple[int, str]) -> None:
     answer = world.call("GET", "/v1/models", key=key, params={} if namespace is None else {"namespace": namespace})
     assert (answer.status, answer.code) == expected
+
+
+@pytest.mark.parametrize("key", ["authoring", "scoring"])
+@pytest.mark.parametrize("side", ["a", "b"])
+@pytest.mark.parametrize(("handle", "expected"), [*zip(HANDLES, [OK, OK, HIDDEN, HIDDEN, HIDDEN, HIDDEN], strict=True)])
+def test_versions_are_compared_by_whom_may_score_both(
+    world: World, key: str, side: str, handle: str, expected: tuple[int, str]
+) -> None:
+    body = {"a": "mine.ready@v1", "b": "mine.ready@v1", side: handle}
+    answer = world.call("POST", "/v1/versions/compare", key=key, json=body)
+    assert (answer.status, answer.code) == expected
+    if expected != OK:
+        assert answer.details["side"] == side
 
 
 @pytest.mark.parametrize("way", ["create", "import", "fork"])

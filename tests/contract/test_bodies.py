@@ -34,6 +34,7 @@ OPERATIONS: dict[str, tuple[str, str, Any]] = {
     "versions.activate": ("PUT", "/v1/models/mine.ready/versions/active", {"version": "v1"}),
     "models.fork": ("POST", "/v1/models/mine.archived/fork", {"handle": "mine.bodies"}),
     "models.promote": ("POST", "/v1/models/mine.archived/promote", {"from": "mine.draft"}),
+    "versions.compare": ("POST", "/v1/versions/compare", {"a": "mine.ready", "b": "mine.ready@v1"}),
     "scores.score": ("POST", "/v1/models/mine.ready/score", {"content": "x"}),
     "scores.compare": ("POST", "/v1/models/mine.ready/compare", {"a": "x", "b": "y"}),
     "scores.batch": ("POST", "/v1/models/mine.ready/score/batch", {"contents": ["x"]}),

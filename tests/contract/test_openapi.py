@@ -42,6 +42,7 @@ DECLARED = {
     "GET /v1/models/{handle}/versions/{name}",
     "POST /v1/models/{handle}/versions/{name}",
     "DELETE /v1/models/{handle}/versions/{name}",
+    "POST /v1/versions/compare",
     "POST /v1/models/{handle}/score",
     "POST /v1/models/{handle}/compare",
     "POST /v1/models/{handle}/score/batch",
@@ -193,6 +194,7 @@ def test_bodies_stand_with_their_media_types(world: World) -> None:
         "POST /v1/models/{handle}/samples": (True, json_),
         "POST /v1/models/{handle}/samples/synthesize": (False, json_),
         "PUT /v1/models/{handle}/versions/active": (True, json_),
+        "POST /v1/versions/compare": (True, json_),
         "POST /v1/models/{handle}/score": (True, ["application/json", "text/plain"]),
         "POST /v1/models/{handle}/compare": (True, json_),
         "POST /v1/models/{handle}/score/batch": (True, json_),
@@ -296,7 +298,7 @@ UNBOUNDED = {
     "the body": {
         *("ScoreRequest.content", "CompareRequest.a", "CompareRequest.b", "BatchRequest.contents[]"),
         *("ScoreRequest.traits", "CompareRequest.traits", "BatchRequest.traits", "TraitsCreate.traits"),
-        "ScoreRequest.feedback",
+        *("ScoreRequest.feedback", "VersionsCompareRequest.texts[]", "VersionsCompareRequest.traits"),
     },
     "64 KiB": {
         *("ModelCreate.upstream_sources", "ModelCreate.upstream_sources[]"),
@@ -304,6 +306,7 @@ UNBOUNDED = {
     },
     "the names of the model": {
         *("ScoreRequest.traits[]", "CompareRequest.traits[]", "BatchRequest.traits[]", "SampleInput.trait"),
+        "VersionsCompareRequest.traits[]",
     },
     "the words of feedback": {"ScoreRequest.feedback{}"},
     "64 bits": {"VersionRetentionPolicy.keep_unnamed", "VersionActivate.version"},

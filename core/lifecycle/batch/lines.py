@@ -35,7 +35,9 @@ _log = logging.getLogger(__name__)
 Score = Callable[[Sequence[str]], list[bytes]]
 
 
-def open_batch(context: Context, caller: Caller, handle: str, body: BatchRequest, *, request_id: str) -> Pipeline:
+def open_batch(
+    context: Context, caller: Caller, handle: str, body: BatchRequest, *, request_id: str
+) -> Pipeline[bytes]:
     """Prepare a batch: return the pipeline of its results in JSON, not yet started.
 
     Raise the errors that a score of a valid text would raise.
@@ -68,10 +70,10 @@ def line(index: int, result: bytes) -> bytes:
     return b'{"index":%d,%b\n' % (index, result[1:])
 
 
-def _pipeline(context: Context, contents: Sequence[str], score: Score, encoding: BatchEncoding) -> Pipeline:
+def _pipeline(context: Context, contents: Sequence[str], score: Score, encoding: BatchEncoding) -> Pipeline[bytes]:
     numbers = {content: number for number, content in enumerate(dict.fromkeys(contents))}
     distinct = list(numbers)
-    ahead = [_ahead(context, content) for content in distinct]
+    ahead = [ahead_of(context, content) for content in distinct]
 
     def make(several: Sequence[int]) -> list[bytes]:
         texts = [distinct[number] for number in several]
@@ -92,7 +94,7 @@ def _pipeline(context: Context, contents: Sequence[str], score: Score, encoding:
     )
 
 
-def _ahead(context: Context, content: str) -> str:
+def ahead_of(context: Context, content: str) -> str:
     """The text to encode, for looking up its vectors in advance; empty if it has too many words to be scored."""
     text, most_words = shorten(content).text, context.settings.max_text_words
     return text if size.is_small(text, most_words=most_words) or count_words(text) <= most_words else ""
@@ -113,7 +115,7 @@ def _is_odd(text: str) -> bool:
 def _alone(context: Context, score: Score, content: str) -> bytes:
     """The line of one text, or the line of its error."""
     try:
-        _check(content)
+        check_content(content)
         [line] = score([_text_of(context, content)])
         return line
     except TraitbenchError as error:
@@ -128,7 +130,7 @@ def _failed(error: TraitbenchError) -> bytes:
     return to_json({"error": LineError(code=error.code, message=error.message, details=error.details)})
 
 
-def _check(content: str) -> None:
+def check_content(content: str) -> None:
     """Raise the error that a single score of this content would raise."""
     if not content:
         raise _refused("string_too_short", "String should have at least 1 character")

@@ -8,12 +8,13 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from threading import Condition, Event, Lock, Thread
 from time import thread_time
+from typing import Any, Generic, TypeVar
 
 from traitbench.errors import Unavailable
 
 AHEAD = 256
 
-Make = Callable[[Sequence[int]], Sequence[bytes]]
+Item = TypeVar("Item")
 
 _MAX_AT_ONCE = 32
 _PATIENCE_SECONDS = 5.0  # fetching an address may take longer; its thread then ends by itself
@@ -23,11 +24,11 @@ class Pipelines:
     """The open pipelines, which a service closes when it stops."""
 
     def __init__(self) -> None:
-        self._live: set[Pipeline] = set()
+        self._live: set[Pipeline[Any]] = set()
         self.closed = False
         self._lock = Lock()
 
-    def enter(self, pipeline: "Pipeline") -> None:
+    def enter(self, pipeline: "Pipeline[Any]") -> None:
         """Add a pipeline; raise `Unavailable` if the service is stopping."""
         with self._lock:
             if self.closed:
@@ -35,12 +36,12 @@ class Pipelines:
             self._live.add(pipeline)
 
     @property
-    def live(self) -> "list[Pipeline]":
+    def live(self) -> "list[Pipeline[Any]]":
         """The pipelines that have not ended."""
         with self._lock:
             return list(self._live)
 
-    def leave(self, pipeline: "Pipeline") -> None:
+    def leave(self, pipeline: "Pipeline[Any]") -> None:
         """Remove a pipeline."""
         with self._lock:
             self._live.discard(pipeline)
@@ -56,7 +57,7 @@ class Pipelines:
             pipeline.join(_PATIENCE_SECONDS)
 
 
-class Pipeline:
+class Pipeline(Generic[Item]):
     """The items of `order`, by their numbers; an item that occurs several times is made once.
 
     `threads` are pairs of item numbers, ascending, and the number of threads that make them; each item is in one pair.
@@ -68,7 +69,7 @@ class Pipeline:
         self,
         order: Sequence[int],
         threads: Sequence[tuple[Sequence[int], int]],
-        make: Make,
+        make: Callable[[Sequence[int]], Sequence[Item]],
         *,
         weights: Sequence[int],
         handful_s: Callable[[], float],
@@ -78,7 +79,7 @@ class Pipeline:
         self._order, self._make, self._weights, self._live, self._finish = order, make, weights, live, finish
         self._handful_s = handful_s
         self._first = {number: place for place, number in reversed([*enumerate(order)])}
-        self._made: dict[int, bytes] = {}
+        self._made: dict[int, Item] = {}
         self._taken = 0
         self._stopped = False
         self._changed = Condition()
@@ -97,7 +98,7 @@ class Pipeline:
         for thread in self._threads:
             thread.start()
 
-    def take(self) -> list[tuple[int, bytes]]:
+    def take(self) -> list[tuple[int, Item]]:
         """The items that are ready and next in the order, with their positions; empty if the next one is not ready."""
         with self._changed:
             ready = []
@@ -131,7 +132,7 @@ class Pipeline:
             if thread.ident is not None:
                 thread.join(patience_s)
 
-    def __iter__(self) -> Generator[tuple[int, bytes], None, None]:
+    def __iter__(self) -> Generator[tuple[int, Item], None, None]:
         """All items in order, with their positions; the pipeline is closed at the end."""
         ready = Event()
         self.start(ready.set)
@@ -170,7 +171,7 @@ class Pipeline:
     def _near(self, number: int) -> bool:
         return self._first[number] < self._taken + AHEAD
 
-    def _deliver(self, numbers: Sequence[int], made: Sequence[bytes]) -> None:
+    def _deliver(self, numbers: Sequence[int], made: Sequence[Item]) -> None:
         with self._changed:
             before = self._next_is_made()
             self._made.update(zip(numbers, made, strict=True))

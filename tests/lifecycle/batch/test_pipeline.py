@@ -51,7 +51,7 @@ def alive() -> list[str]:
     return [thread.name for thread in threads() if thread.name == "batch"]
 
 
-def pipeline(live: Pipelines, made: Made, order: Sequence[int], *, hands: int = 3) -> Pipeline:
+def pipeline(live: Pipelines, made: Made, order: Sequence[int], *, hands: int = 3) -> Pipeline[bytes]:
     numbers = sorted(set(order))
     weights = [10**9 if number in made.held else 1 for number in numbers]
     return Pipeline(order, [(numbers, hands)], made, weights=weights, handful_s=brief, live=live, finish=made.finish)
