@@ -11,6 +11,7 @@ from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import ago, count, plain
 from traitbench.app.widgets.common.confidence import draw_confidence
 from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.improve import improve_button
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.quality import discovered_note, draw_quality
 from traitbench.app.widgets.common.unreadable import cannot_be_read
@@ -18,6 +19,7 @@ from traitbench.app.widgets.samples.doctor import draw_doctor_line
 from traitbench.app.widgets.train.cost import USUAL_LENGTH, unread_lengths
 from traitbench.app.widgets.train.gained import draw_gained
 from traitbench.app.widgets.train.learning import draw_learning
+from traitbench.app.widgets.train.promotion import draw_promotion
 from traitbench.app.widgets.train.retune import draw_retune, why_no_search
 from traitbench.app.widgets.train.training import draw_readiness, in_link, missing, pick_search, watch
 
@@ -66,6 +68,7 @@ if model.state == "ready":
     names = names_of(traits)
     st.subheader(f"{label(version)} is active", icon=":material/check_circle:", anchor=False)
     st.caption(made_how(version))
+    draw_promotion(model, names)
     if before:
         st.markdown(f"**Compared with {label(before)}.** {outcome(before, version, names)}")
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -103,12 +106,12 @@ if model.state == "ready":
         st.markdown(
             "Training freezes traits and samples. "
             f"{'The model retrains automatically from feedback on its scores. ' if learns else ''}"
-            "To use other traits or samples, create a new model."
+            "To change traits or samples, make a draft of this model: it keeps scoring until the draft is better."
         )
         with st.container(horizontal=True):
+            improve_button(model, key="train.improve")
             if learns:
                 page_link("score", "Give feedback on a score")
-            page_link("catalog", "Create a new model")
     st.stop()
 
 # ---- draft: what will happen -----------------------------------------------------------------------------------------
@@ -130,6 +133,8 @@ with plan:
         f"Training fits {count(len(traits), 'trait')} to {count(samples, 'sample')}. The result becomes "
         f"version **v{(model.version_no or 0) + 1}**, which is active at once."
     )
+    if model.forked_from is not None:
+        st.markdown(f"Then it is compared with **{plain(model.forked_from.handle)}**, which keeps scoring as it does.")
     draw_readiness(traits)
     discovered_note(traits)
     findings = st.container()
@@ -144,7 +149,7 @@ with choice:
     lengths = [USUAL_LENGTH] * samples if why_not else unread_lengths(model, traits)
     asked = pick_search(traits, lengths=lengths)
     if st.button(
-        "Start training",
+        "Start training" if model.forked_from is None else "Train and compare",
         type="primary",
         icon=":material/model_training:",
         disabled=bool(missing_poles or why_not),

@@ -6,6 +6,7 @@ from traitbench.app.shell.navigation import PageName, entry
 from traitbench.app.shell.text import plain
 from traitbench.app.shell.theme import STATES
 from traitbench.app.widgets.common.copying import copy_link
+from traitbench.app.widgets.common.improve import improve, improve_button
 from traitbench.contract.models import Model, State
 
 
@@ -31,12 +32,24 @@ def model_line(model: Model) -> None:
             st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The active version.")
         for tag in model.version_tags:
             st.badge(plain(tag), icon=":material/sell:", color="gray", help="A tag of the active version.")
+        descent_badge(model)
+        improve_button(model)
+    improve(model)
 
 
 def state_badge(state: State) -> None:
     """The state of a model as a badge that explains itself."""
     sign = STATES[state]
     st.badge(sign.label, icon=sign.icon, color=sign.colour, help=sign.hint)
+
+
+def descent_badge(model: Model) -> None:
+    """A badge for models that were made to improve another one."""
+    if model.forked_from is not None:
+        handle, version_no = plain(model.forked_from.handle), model.forked_from.version_no
+        of = handle if version_no is None else f"{handle} v{version_no}"
+        hint = "Made to improve that model. The Train page compares the two and makes this one its next version."
+        st.badge(f"Improves {of}", icon=":material/upgrade:", color="blue", help=hint)
 
 
 def retention_badge(model: Model) -> None:

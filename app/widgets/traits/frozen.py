@@ -5,6 +5,7 @@ import streamlit as st
 from traitbench.app.access.permission import why_read_only
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.widgets.catalog.new_model import new_model, start
+from traitbench.app.widgets.common.improve import improve_button
 from traitbench.app.widgets.train.training import watch
 from traitbench.contract.models import Model
 
@@ -23,13 +24,15 @@ def editable(model: Model, what: str) -> bool:
             if forbidden:
                 page_link("catalog", "Create your own model")
             elif model.state in ("ready", "archived"):
+                improve_button(model, key=f"{what}.improve", primary=True)
                 st.button(
                     "Copy to a new draft",
                     icon=":material/file_copy:",
+                    type="tertiary",
                     key=f"{what}.copy",
                     on_click=start,
                     args=(model.handle,),
-                    help="Create a new model with these traits and samples, which you can edit and train.",
+                    help="Create another model with these traits and samples, which you can edit and train.",
                 )
     return False
 
@@ -41,6 +44,4 @@ def _reason(model: Model, what: str) -> str:
         return f"**Read only for now.** The {what} {then}."
     if model.state == "archived":
         return "**Read only.** This model was archived."
-    return (
-        f"**Read only.** The {what} are frozen in v{model.version_no}. To change them, copy the model to a new draft."
-    )
+    return f"**Read only.** The {what} are frozen in v{model.version_no}. To change them, make a draft of this model."

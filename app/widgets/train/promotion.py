@@ -1,0 +1,168 @@
+"""The end of the road of a fork: how it compares with the model it was made from, and making it the next version."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from traitbench.app.access.permission import why_read_only
+from traitbench.app.presentation import comparisons
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import page_link
+from traitbench.app.shell.service import attempt, client, explain, reader
+from traitbench.app.shell.text import plain
+from traitbench.contract.comparisons import VersionsComparison
+from traitbench.contract.models import Model
+from traitbench.contract.names import pin
+from traitbench.errors import ModelNotFound, NamespaceForbidden, PromotionConflict
+
+_ASK, _FORCE = "train.promote", "train.promote.force"
+
+
+def origin_of(model: Model) -> Model | None:
+    """The model that a fork was made from; None if the model is no fork, or if that cannot be read."""
+    if model.forked_from is None:
+        return None
+    try:
+        return client().models.get(model.forked_from.handle)
+    except (ModelNotFound, NamespaceForbidden):
+        return None
+
+
+def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
+    """Draw the comparison with the original, and the button that makes the fork its next version."""
+    origin = origin_of(model)
+    if model.forked_from is None:
+        return
+    handle = plain(model.forked_from.handle)
+    if origin is None or origin.version_no is None or origin.state == "archived":
+        gone = "has no version" if origin is not None and origin.state != "archived" else "was archived"
+        st.caption(f"This model was made from {handle}, which {gone}. There is nothing to compare it with.")
+        return
+    with st.container(border=True, key="train.promotion"):
+        with st.spinner(f"Comparing with {handle}", show_time=True), attempt() as comparing:
+            comparison = compared(reader(), pin(origin.handle, f"v{origin.version_no}"), _pinned(model))
+        if not comparing.done:
+            return
+        other = f"{handle} v{origin.version_no}"
+        st.subheader(comparisons.title(comparison, other), icon=comparisons.ICONS[comparison.verdict], anchor=False)
+        st.markdown(plain(comparison.reason))
+        if model.forked_from.version_no != origin.version_no:
+            st.caption(f"This draft was made from v{model.forked_from.version_no}; {other} is active now.")
+        _draw_figures(comparison, names, (other, f"v{model.version_no}"))
+        _draw_changes(comparison, names)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            forbidden = why_read_only(origin)
+            st.button(
+                f"Make it {handle} v{_next_version_no(origin)}",
+                type="primary",
+                icon=":material/publish:",
+                key="train.promote_button",
+                on_click=session.store,
+                args=(_ASK, model.handle),
+                disabled=bool(forbidden) or origin.state != "ready",
+                help=forbidden or ("Wait until its run has ended." if origin.state == "busy" else None),
+            )
+            page_link(
+                "versions",
+                "Compare text by text",
+                icon=":material/compare_arrows:",
+                view="Compare",
+                a=pin(origin.handle, f"v{origin.version_no}"),
+                b=f"v{model.version_no}",
+            )
+    if session.get(_ASK) == model.handle:
+        st.dialog(f"Make it the next version of {origin.handle}", width="large", on_dismiss=_close)(_confirm)(
+            model, origin, comparison, names
+        )
+
+
+@st.cache_data(ttl=600, max_entries=64, show_spinner=False)
+def compared(reader: tuple[str, str], a: str, b: str) -> VersionsComparison:
+    """The comparison of two pinned versions; test samples may change only with a version, so it is kept a while."""
+    return client().versions.compare(a, b)
+
+
+def _pinned(model: Model) -> str:
+    return pin(model.handle, f"v{model.version_no}")
+
+
+def _next_version_no(origin: Model) -> int:
+    newest = next(iter(client().versions.list(origin.handle, limit=1)), None)
+    return max(newest.version_no if newest else 0, origin.version_no or 0) + 1
+
+
+def _draw_figures(comparison: VersionsComparison, names: Mapping[str, str], labels: tuple[str, str]) -> None:
+    table = comparisons.figures(comparison, names, labels)
+    if table.empty or not any(each.n for each in comparison.traits.values()):
+        return
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        placeholder="–",
+        key="train.promotion_figures",
+        column_config={
+            **{f"AUROC {each}": st.column_config.NumberColumn(format="%.3f") for each in labels},
+            **{f"Wrong side {each}": st.column_config.NumberColumn(format="percent") for each in labels},
+        },
+    )
+    st.caption(
+        "Both versions scored the same test samples; neither was trained with them. AUROC: 0.5 is chance, 1 is perfect."
+    )
+
+
+def _draw_changes(comparison: VersionsComparison, names: Mapping[str, str]) -> None:
+    if said := comparisons.changes(comparison.changed, names):
+        with st.expander("What changed", icon=":material/difference:"):
+            st.markdown("\n".join(f"- {each}" for each in said))
+
+
+def _close() -> None:
+    session.store(_ASK, None)
+    session.store(_FORCE, None)
+
+
+def _confirm(model: Model, origin: Model, comparison: VersionsComparison, names: Mapping[str, str]) -> None:
+    st.markdown(f"**{comparisons.VERDICTS[comparison.verdict]}.** {plain(comparison.reason)}")
+    for key, each in comparison.traits.items():
+        failed = each.must_pass.newly_failed
+        lost = f" {failed} of {each.must_pass.samples} texts that must pass fail now." if failed else ""
+        st.markdown(f"- {plain(names.get(key, key))}: {comparisons.VERDICTS[each.verdict].lower()}.{lost}")
+    st.markdown(
+        f"Programs that score with **{plain(origin.handle)}** get scores of the new version at once. Its traits and "
+        "samples are replaced by those of this draft. Earlier versions stay, so you can go back."
+    )
+    keep = st.toggle(
+        f"Keep {plain(model.handle)}", key="train.promote_keep", help="Otherwise the draft is archived: it is done."
+    )
+    refusal = st.container()
+    force = session.get(_FORCE) == model.handle
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Not yet", key="train.promote_no"):
+            _close()
+            st.rerun()
+        agreed = st.button(
+            "Do it anyway" if force else f"Make it v{_next_version_no(origin)}",
+            type="primary",
+            icon=":material/publish:",
+            key="train.promote_yes",
+        )
+    if not agreed:
+        return
+    with refusal, attempt() as promoting:
+        try:
+            version = client().models.promote(origin.handle, from_=model.handle, force=force, keep=keep)
+        except PromotionConflict as conflict:
+            _draw_conflict(model, conflict)
+            return
+    if promoting.done:
+        _close()
+        session.flash(f"{plain(origin.handle)} v{version.version_no} scores now.")
+        session.next_model(origin.handle)
+        st.rerun()
+
+
+def _draw_conflict(model: Model, conflict: PromotionConflict) -> None:
+    """Say what happened meanwhile; the next press of the button promotes all the same."""
+    st.warning(explain(conflict), icon=":material/warning:")
+    session.store(_FORCE, model.handle)
