@@ -1,0 +1,62 @@
+"""Forks and promotions in processes that kill themselves before a given statement.
+
+`python -m tests.faults.half_done HOME DATABASE_URL` reads lines `operation handle handle number`. It carries out each
+operation in a process of its own, which ends with SIGKILL before its statement of that number, counted from 1, or
+before its commit if the number is 0. It prints `killed` or `done`.
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+from sqlalchemy import event
+
+from tests.contexts import AUTHOR
+from traitbench.contract.models import ForkRequest, PromoteRequest
+from traitbench.lifecycle import forking, promotion
+from traitbench.lifecycle.context import Context
+from traitbench.settings import Settings
+from traitbench.store.engine import open_engine
+
+
+def main() -> None:
+    home, url = sys.argv[1:]
+    settings = Settings(home=Path(home), database_url=url)
+    for line in sys.stdin:
+        operation, handle, other, number = line.split()
+        process = os.fork()
+        if not process:
+            _act(settings, operation, handle, other, int(number))
+        _, status = os.waitpid(process, 0)
+        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        sys.stdout.write("killed\n" if killed else "done\n" if status == 0 else f"failed {status}\n")
+        sys.stdout.flush()
+
+
+def _act(settings: Settings, operation: str, handle: str, other: str, number: int) -> None:
+    """Carry out an operation, then end the process."""
+    engine, left = open_engine(settings.database_url), max(1, number)
+
+    def count(*_: Any) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    event.listen(engine, "commit" if number == 0 else "before_cursor_execute", count)
+    # Neither needs a worker or an encoder.
+    context = Context(settings, engine, runs=cast("Any", None), encoder=cast("Any", None))
+    try:
+        if operation == "fork":
+            forking.fork(context, AUTHOR, handle, ForkRequest(handle=other))
+        else:
+            promotion.promote(context, AUTHOR, handle, PromoteRequest.model_validate({"from": other}))
+    except BaseException:
+        os._exit(1)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

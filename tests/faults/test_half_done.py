@@ -1,0 +1,77 @@
+"""A fork or a promotion that is killed before any of its statements has happened as a whole or not at all."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import func, select
+
+from tests.contexts import AUTHOR, export_of, new_handle, opened, trained_here
+from tests.lifecycle.test_forking import give_feedback
+from tests.lifecycle.test_promotion import improved
+from traitbench.contract.bundles import Bundle
+from traitbench.lifecycle import models
+from traitbench.lifecycle.context import Context
+from traitbench.settings import Settings
+from traitbench.store import tables
+from traitbench.store.engine import reading
+
+ROOT = Path(__file__).parents[2]
+POINTS = (4, 7, 10, 14, 18, 22, 26, 0)
+"""Before which statements a process is killed; 0 is the commit. A fork has fewer than a promotion."""
+
+NEVER = 999
+
+
+@contextmanager
+def attempts(settings: Settings) -> Iterator[Callable[..., str]]:
+    """A function that tries an operation in a process which is killed before a statement."""
+    command = [sys.executable, "-m", "tests.faults.half_done", str(settings.home), settings.database_url]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    stdin, stdout = process.stdin, process.stdout
+
+    def attempt(operation: str, handle: str, other: str, number: int) -> str:
+        stdin.write(f"{operation} {handle} {other} {number}\n")
+        return stdout.readline().strip()
+
+    try:
+        yield attempt
+    finally:
+        stdin.close()
+        process.wait()
+        stdout.close()
+
+
+def _rows(context: Context) -> dict[str, int]:
+    """How many rows each table has."""
+    counted = (tables.models, tables.traits, tables.samples, tables.vectors, tables.versions, tables.snapshots)
+    with reading(context.engine) as connection:
+        return {
+            table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
+            for table in (*counted, tables.version_samples, tables.activations)
+        }
+
+
+def test_a_kill_leaves_all_of_it_or_nothing(settings: Settings) -> None:
+    with opened(settings, runs=False) as context, attempts(settings) as attempt:
+        handle = trained_here(context)
+        copy = improved(context, handle)
+        give_feedback(context, handle)
+        for operation, other in (("fork", new_handle()), ("promote", copy)):
+            before, rows = _exports(context, handle, copy), _rows(context)
+            for number in POINTS if operation == "promote" else (*POINTS[:3], 0):
+                assert attempt(operation, handle, other, number) == "killed"
+                assert _rows(context) == rows, (operation, number)
+            assert _exports(context, handle, copy) == before
+            assert attempt(operation, handle, other, NEVER) == "done"
+            assert _rows(context) != rows
+        assert models.get(context, AUTHOR, handle).version_no == 2
+        assert models.get(context, AUTHOR, copy).state == "archived"
+
+
+def _exports(context: Context, *handles: str) -> list[tuple[str, Bundle]]:
+    return [(models.get(context, AUTHOR, each).state, export_of(context, AUTHOR, each)) for each in handles]
