@@ -12,6 +12,7 @@ from traitbench.app.access import people
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import PAGES, menu
 from traitbench.app.shell.service import guarded
+from traitbench.app.shell.theme import SELECTED_STYLE
 from traitbench.app.widgets.common.model_picker import pick
 from traitbench.app.widgets.common.whoami import signed_in, whoami
 
@@ -19,6 +20,7 @@ _STATIC = Path(__file__).resolve().parent / "static"
 
 st.set_page_config(page_title="Traitbench", page_icon=_STATIC / "icon.png", layout="wide")
 st.logo(str(_STATIC / "logo.svg"), size="large", icon_image=str(_STATIC / "icon.svg"))
+st.html(f"<style>{SELECTED_STYLE}</style>")
 
 with guarded():
     signed_in(people.current())

@@ -42,6 +42,7 @@ TRAININGS: tuple[tuple[int, tuple[TrainEffort, ...]], ...] = (
 )
 QUICK: tuple[tuple[int, tuple[TrainEffort, ...]], ...] = ((20, EFFORTS), (100, EFFORTS), (1_000, ("medium", "max")))
 
+_ENCODER = {name: value for name, value in os.environ.items() if name == "TRAITBENCH_ENCODER"}
 _PAUSE, _AFTER, _IGNORED = 0.2, 1.0, 0.5  # seconds
 _AT_ONCE = 500
 
@@ -84,7 +85,9 @@ def measure(trainings: Sequence[tuple[int, Sequence[TrainEffort]]], texts: Itera
     done = []
     with (
         tempfile.TemporaryDirectory(prefix="forecast-") as folder,
-        running(Path(folder), "serve", TRAITBENCH_PUBLIC_NAMESPACES="", TRAITBENCH_MAX_SAMPLES="200000") as started,
+        running(
+            Path(folder), "serve", TRAITBENCH_PUBLIC_NAMESPACES="", TRAITBENCH_MAX_SAMPLES="200000", **_ENCODER
+        ) as started,
         started.client() as client,
     ):
         for samples, efforts in trainings:
@@ -127,7 +130,7 @@ def _train(client: Traitbench, samples: int, effort: TrainEffort, texts: Iterato
 
 def _announced(inputs: Sequence[SampleInput], effort: TrainEffort, cache: Path) -> tuple[float, float, float]:
     lengths = [len(each.text) for each in inputs]
-    whole = pace.work(os.environ.get("TRAITBENCH_ENCODER"), effort, [len(inputs)], lengths, cache=cache, cold=True)
+    whole = pace.work(_ENCODER.get("TRAITBENCH_ENCODER"), effort, [len(inputs)], lengths, cache=cache, cold=True)
     work, speed = whole.reading + whole.searching, speed_now()
     return work * speed.least, work * speed.most, work * speed.likely
 
