@@ -5,6 +5,8 @@ from functools import cache
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import app_test, local_script_runner
 
 from tests.conftest import Service, make_draft
 from tests.pages.drive import Workbench
@@ -12,11 +14,26 @@ from traitbench.client import Traitbench
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _packages_are_scanned_once() -> Iterator[None]:
-    """Every new session of Streamlit reads the metadata of all installed packages, which takes 0.1 s."""
+def _what_a_server_does_once_is_done_once() -> Iterator[None]:
+    """Streamlit's `AppTest` is slow where a server is not.
+
+    Every new session reads the metadata of all installed packages (0.1 s), every run compiles its pages again, and the
+    end of a run is looked for a thousand times a second.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        patch.setattr(app_test, "ScriptCache", cache(ScriptCache))
+        patch.setattr(local_script_runner, "require_widgets_deltas", _wait_for_the_end)
         yield
+
+
+def _wait_for_the_end(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
+    if runner._script_thread is not None:
+        runner._script_thread.join(timeout)
+    _require_widgets_deltas(runner, timeout)
+
+
+_require_widgets_deltas = local_script_runner.require_widgets_deltas
 
 
 @pytest.fixture
