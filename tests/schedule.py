@@ -17,9 +17,8 @@ LONGEST = (
     "tests/faults/test_kill_loop.py",
     "tests/faults/test_backups_under_load.py",
     "tests/app/test_behind_nginx.py",
-    "tests/browser/test_sign_in.py",
+    "tests/browser",
     "tests/retention",
-    "tests/browser/test_attacks.py",
     "tests/faults/test_kills.py",
     "tests/faults/test_later_runs.py",
     "tests/faults/test_derivations.py",
@@ -27,17 +26,15 @@ LONGEST = (
     "tests/runs/test_quarantine.py",
     "tests/app/serving/test_connections.py",
     "tests/app/test_egress.py",
-    "tests/browser/test_main_job.py",
     "tests/app/test_start_and_stop.py",
     "tests/bundles/test_large_bundles.py",
     "tests/app/test_backups.py",
     "tests/faults",
-    "tests/browser",
     "tests/runs",
     "tests/app",
     "tests/pages",
 )
-TOGETHER = ("tests/contract", "tests/lifecycle", "tests/retention", "tests/states", "tests/store")
+TOGETHER = ("tests/browser", "tests/contract", "tests/lifecycle", "tests/retention", "tests/states", "tests/store")
 _DATABASE = re.compile(r"[\[-](sqlite|postgresql)[\]-]")
 
 

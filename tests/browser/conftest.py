@@ -32,20 +32,26 @@ def chromium(playwright: Playwright, *flags: str) -> Browser:
     return playwright.chromium.launch(executable_path=path, args=[*_FLAGS, *flags])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """The real command in an empty home."""
     with running(tmp_path_factory.mktemp("first-home")) as started:
         yield started
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """The Chromium that `make test` sees to; no longer than a module, because its event loop holds this thread."""
+@pytest.fixture(scope="package")
+def playwright() -> Iterator[Playwright]:
+    """Playwright; no longer than for the tests in this folder, because its event loop holds this thread."""
     with sync_playwright() as playwright:
-        browser = chromium(playwright)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="package")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """The Chromium that `make test` sees to."""
+    browser = chromium(playwright)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright
 
 from tests.app.processes import Started
 from tests.browser.conftest import SETTLED, chromium
@@ -67,12 +67,11 @@ def evil_port() -> Iterator[int]:
 
 
 @pytest.fixture(scope="module")
-def deceived() -> Iterator[Browser]:
+def deceived(playwright: Playwright) -> Iterator[Browser]:
     """A browser whose name server says that the foreign name is this machine."""
-    with sync_playwright() as playwright:
-        browser = chromium(playwright, f"--host-resolver-rules=MAP {EVIL} 127.0.0.1")
-        yield browser
-        browser.close()
+    browser = chromium(playwright, f"--host-resolver-rules=MAP {EVIL} 127.0.0.1")
+    yield browser
+    browser.close()
 
 
 @pytest.fixture

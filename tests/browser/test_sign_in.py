@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.app.processes import Started, run, running
+from tests.app.processes import WITHOUT_DEMOS, Started, run, running
 from tests.browser.conftest import SETTLED
+from tests.conftest import make_draft
 from tests.patience import PATIENCE_MS, PATIENCE_S
 
 pytestmark = pytest.mark.browser
@@ -21,7 +22,7 @@ LINK = re.compile(r"Sign in: (http://127\.0\.0\.1:\d+/sign-in\?token=[\w-]{43})$
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """A workbench with a sign-in, in an empty home."""
-    with running(tmp_path_factory.mktemp("guarded-home"), TRAITBENCH_SIGN_IN="token") as started:
+    with running(tmp_path_factory.mktemp("guarded-home"), **WITHOUT_DEMOS, TRAITBENCH_SIGN_IN="token") as started:
         yield started
 
 
@@ -143,8 +144,10 @@ def test_a_batch_is_seen_by_its_owner_only(
     guarded: Started, link: str, window: BrowserContext, another_window: BrowserContext
 ) -> None:
     with guarded.client() as client:
-        client.models.wait("demo.headlines", timeout=PATIENCE_S)
-    page = paste(window, guarded, key(guarded, "authoring", "Bea"), "/batch?model=demo.headlines")
+        make_draft(client, "local.tone")
+        client.models.train("local.tone", effort="low")
+        assert client.models.wait("local.tone", timeout=PATIENCE_S).state == "ready"
+    page = paste(window, guarded, key(guarded, "authoring", "Bea"), "/batch?model=local.tone")
     page.wait_for_selector(SETTLED)
     page.get_by_text("Pasted lines").click()
     text = page.get_by_role("textbox", name="Texts, one per line")
