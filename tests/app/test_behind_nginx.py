@@ -18,10 +18,11 @@ from websockets.typing import Origin
 from tests.app.certificates import certified
 from tests.app.cluster import Cluster, cluster, nginx
 from tests.app.openid_provider import providing
-from tests.app.processes import Started, running
+from tests.app.processes import WITHOUT_DEMOS, Started, running
 from tests.conftest import free_port, make_draft
 from tests.contexts import fresh_settings, on
 from tests.patience import PATIENCE_S
+from tests.size import sized
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 
@@ -138,7 +139,7 @@ def signing_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     (home / "people.toml").write_text('["alice@example.org"]\nscope = "scoring"\nnamespaces = ["local"]\n')
     with (
         providing() as provider,
-        running(home, **provider.environment, TRAITBENCH_ALLOWED_HOSTS="bench.example.org") as started,
+        running(home, **provider.environment, **WITHOUT_DEMOS, TRAITBENCH_ALLOWED_HOSTS="bench.example.org") as started,
     ):
         yield started
 
@@ -176,7 +177,10 @@ def test_a_worker_and_an_api_process_may_end_in_the_middle(behind: Cluster) -> N
         handles = [f"local.many-{number}" for number in range(4)]
         for handle in handles:
             make_draft(client, handle)
-            more = [SampleInput(trait="warmth", text=f"{number} more", quality=number % 2) for number in range(100)]
+            more = [
+                SampleInput(trait="warmth", text=f"{number} more", quality=number % 2)
+                for number in range(sized(40, 100))
+            ]
             client.samples.add(handle, more)
             client.models.train(handle, effort="low")
         behind.workers[0].terminate()

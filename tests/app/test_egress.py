@@ -20,11 +20,12 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.app import tracing
-from tests.app.processes import Started, run, running
+from tests.app.processes import WITHOUT_DEMOS, Started, run, running
 from tests.app.streamlit_socket import refusal, render
 from tests.app.tracing import Call, Tracer, made, reached
 from tests.conftest import make_draft
 from tests.patience import PATIENCE_S
+from tests.size import sized
 from traitbench.app.shell.navigation import PAGES
 
 ROOT = Path(__file__).parent.parent.parent
@@ -88,7 +89,7 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def session(surroundings: Path) -> Session:
     """The session, when all of it has ended."""
     home, tracer = surroundings / "home", Tracer(surroundings / "traces")
-    with running(home, under=tracer.under(), TRAITBENCH_FETCH_URLS="off") as started:
+    with running(home, under=tracer.under(), TRAITBENCH_FETCH_URLS="off", **sized(WITHOUT_DEMOS, {})) as started:
         ready = time.monotonic()
         with started.client() as client:
             make_draft(client, HANDLE)
