@@ -16,7 +16,7 @@ from traitbench.settings import Settings
 from traitbench.store.engine import open_engine
 
 # At least four, because with every fourth kill keys are issued and revoked.
-KILLS = sized(8, 25)
+KILLS = sized(4, 25)
 KILLS_ON_POSTGRESQL = sized(4, 6)
 CLIENTS = 3
 # Every fourth kill hits the service, which takes longer to return than its worker. On PostgreSQL none does: a service

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import ColumnElement, func, select
 
 from tests.contexts import AUTHOR, draft, opened, settled, until
+from tests.size import sized
 from traitbench.contract.models import TrainRequest
 from traitbench.contract.scores import ScoreRequest
 from traitbench.lifecycle import models, rules, scores, training, versions
@@ -21,7 +22,8 @@ from traitbench.store import samples as stored_samples
 from traitbench.store import tables
 from traitbench.store.engine import reading
 
-MODELS = 4
+MODELS = sized(2, 4)
+KILLS = sized(1, 2)
 _RUNNING = tables.runs.c.status == "running"
 _LIVE = tables.runs.c.status.in_(("queued", "running"))
 
@@ -71,7 +73,7 @@ def test_killed_in_the_middle_it_makes_its_version_once(
         for handle in handles:
             begin(context, handle)
         cut_off = 0
-        while cut_off < 2 and _count(context, _LIVE):
+        while cut_off < KILLS and _count(context, _LIVE):
             until(lambda: _count(context, _RUNNING) or not _count(context, _LIVE), what="a run under way")
             time.sleep(rng.uniform(0.0, 0.05))
             _kill_worker(context)

@@ -8,6 +8,7 @@ from threading import Barrier
 from typing import TypeVar
 
 from tests.contexts import AUTHOR, draft, new_handle, opened, settled
+from tests.size import sized
 from traitbench.contract.models import ModelCreate, RunStarted, TrainEffort, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.errors import HandleTaken, ModelBusy, TraitbenchError
@@ -16,6 +17,7 @@ from traitbench.lifecycle.context import Context
 from traitbench.settings import Settings
 
 THREADS = 20
+MODELS = sized(3, 10)
 Answer = TypeVar("Answer")
 
 
@@ -39,7 +41,7 @@ def _begin(context: Context, handle: str, _: int) -> RunStarted:
 
 def test_twenty_threads_that_train_one_model_start_one_run(settings: Settings) -> None:
     with opened(settings, runs=True) as context:
-        handles = [draft(context, warm=2, cold=2) for _ in range(10)]
+        handles = [draft(context, warm=2, cold=2) for _ in range(MODELS)]
         for handle in handles:
             answers = _at_once(partial(_begin, context, handle))
             met = {answer.run_id for answer in answers if not isinstance(answer, type)}

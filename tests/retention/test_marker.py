@@ -30,6 +30,7 @@ from tests.contract.world import served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from tests.patience import PATIENCE_S
 from tests.retention.marks import files, mark, marks_in, rows
+from tests.size import sized
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -197,7 +198,7 @@ def _keep(client: Traitbench) -> None:
     client.models.wait("local.kept")
     client.models.import_(client.models.export("local.kept"), handle="local.copied")
     _make(client, "local.draft", DRAFT)
-    _make(client, "local.flight", FLIGHT, times=40)
+    _make(client, "local.flight", FLIGHT, times=sized(16, 40))
     _add(client, "local.innocent", INNOCENT)
 
 

@@ -374,7 +374,7 @@ def _walks(walks: int, steps: int) -> settings:
 
 
 def test_a_model_that_may_be_busy_for_long_is_at_every_step_what_the_contract_says(still: Environment) -> None:
-    run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=sized(8, 100), steps=26))  # type: ignore[arg-type]
+    run_state_machine_as_test(lambda: Walk(still), settings=_walks(walks=sized(5, 100), steps=26))  # type: ignore[arg-type]
 
 
 @ON_SQLITE  # like the service of the session
@@ -384,4 +384,4 @@ def test_a_model_whose_runs_are_executed_is_at_every_step_what_the_contract_says
         lambda namespace: service.issue(namespaces=(namespace,)),
         service.settings.retrain_after_samples,
     )
-    run_state_machine_as_test(lambda: Walk(environment), settings=_walks(walks=sized(4, 50), steps=12))  # type: ignore[arg-type]
+    run_state_machine_as_test(lambda: Walk(environment), settings=_walks(walks=sized(2, 50), steps=12))  # type: ignore[arg-type]

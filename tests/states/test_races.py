@@ -16,6 +16,7 @@ import pytest
 
 from tests.conftest import COLD, WARM, make_draft
 from tests.contexts import done_here, until
+from tests.size import sized
 from tests.states.conftest import Environment
 from traitbench.client import Traitbench
 from traitbench.contract.models import Effort, VersionRetentionPolicy
@@ -24,7 +25,7 @@ from traitbench.errors import FeatureUnavailable, TraitbenchError
 from traitbench.lifecycle.context import Context
 
 THREADS = 20
-ROUNDS = 3
+ROUNDS = sized(1, 3)
 
 
 @dataclass(frozen=True)
