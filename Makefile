@@ -12,13 +12,13 @@ TEST_PROCESSES ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # Some environments forbid Python to keep its bytecode: then each of the tests' processes compiles everything again.
 TEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 
-.PHONY: run test install tools collected check bench soak wheel licences advisories lock clean
+.PHONY: run test install tools check bench soak wheel licences advisories lock clean
 
 run: install
 	@exec $(BIN)/traitbench
 
 test: install tools
-	@$(MAKE) --no-print-directory -j2 check collected
+	@$(MAKE) --no-print-directory -j2 check .venv/collected
 	@$(TEST) -n $(TEST_PROCESSES) --dist loadfile
 
 # Links to the folders by the names of their packages: mypy does not follow an editable install.
@@ -52,8 +52,9 @@ tools:
 		fi; }
 
 # Rewrites and compiles the tests once, which otherwise each of their processes does.
-collected: install
-	@$(TEST) --collect-only -qq >.venv/collected || { cat .venv/collected >&2; exit 1; }
+.venv/collected: .venv/installed $(shell find tests -name '*.py')
+	@$(TEST) --collect-only -qq >$@.new || { cat $@.new >&2; exit 1; }
+	@mv $@.new $@
 
 check: install
 	@$(BIN)/ruff check --quiet .

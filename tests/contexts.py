@@ -70,14 +70,19 @@ def on(name: str) -> Iterator[None]:
 def fresh_settings(home: Path, *, blank: bool = False) -> Iterator[Settings]:
     """Settings with a database without rows, `blank` also without tables on PostgreSQL; what is made from the
     encoder's weights is made once for all of them."""
-    _CACHE.mkdir(exist_ok=True)
-    home.mkdir(exist_ok=True)
-    (home / "cache").symlink_to(_CACHE)
+    link_cache(home)
     if _chosen[-1] == "sqlite":
         yield Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}")
         return
     with postgres.database(blank=blank) as url:
         yield Settings(home=home, database_url=url)
+
+
+def link_cache(home: Path) -> None:
+    """Give a home what is made from the encoder's weights, as if it had been started before."""
+    _CACHE.mkdir(exist_ok=True)
+    home.mkdir(exist_ok=True)
+    (home / "cache").symlink_to(_CACHE)
 
 
 @contextmanager

@@ -32,7 +32,10 @@ def patterns() -> Iterator[tuple[str, Pattern]]:
     """Every pattern in the source, by file and line."""
     for file in sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
         where = file.relative_to(ROOT)
-        tree = ast.parse(file.read_text())
+        source = file.read_text()
+        if "re." not in source:
+            continue
+        tree = ast.parse(source)
         names = {id(node.value): node.targets[0] for node in tree.body if isinstance(node, ast.Assign)}
         for call in ast.walk(tree):
             if not isinstance(call, ast.Call) or not _is_of_re(call.func) or _calls(call, "escape"):

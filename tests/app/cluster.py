@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.app.processes import Started, eventually, run, starting
 from tests.conftest import free_port
+from tests.contexts import link_cache
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.errors import Unavailable
@@ -44,6 +45,8 @@ def cluster(folder: Path, settings: Settings, *, services: int, workers: int, wo
     assert code == 0, err
     port = free_port()
     base_url = f"http://127.0.0.1:{port}"
+    for name in [*(f"api-{n}" for n in range(services)), *(f"worker-{n}" for n in range(workers))]:
+        link_cache(folder / name)
     with ExitStack() as stack, ThreadPoolExecutor(4) as pool:
         # All of them come up side by side.
         outcome = [stack.enter_context(starting(folder / f"worker-{n}", "worker", **given)) for n in range(workers)]

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.request import ProxyHandler, build_opener
 
 from tests.conftest import free_port
+from tests.contexts import link_cache
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 
@@ -69,6 +70,15 @@ def running(home: Path, *arguments: str, under: Sequence[str] = (), **environmen
     """A `traitbench`, ready, and ended with the block; `under` is a command that runs it."""
     started = Started(home, *arguments, under=under, **environment)
     with _ended(started.process):
+        yield started
+
+
+@contextmanager
+def serving(home: Path, *arguments: str, **environment: str) -> Iterator[Started]:
+    """A `traitbench` that is ready sooner than on its first start: without demo models, and with a filled cache."""
+    if not (home / "cache").exists():
+        link_cache(home)
+    with running(home, *arguments, **{**WITHOUT_DEMOS, **environment}) as started:
         yield started
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.processes import WITHOUT_DEMOS, run, running
+from tests.app.processes import run, serving
 from tests.conftest import make_draft
 from tests.contexts import AUTHOR, draft, fresh_settings, opened
 from traitbench.contract.samples import SampleInput, SamplesCreate
@@ -17,7 +17,7 @@ from traitbench.lifecycle.backups import backup
 
 def test_a_service_is_backed_up_while_it_runs_and_restored_to_another_home(tmp_path: Path) -> None:
     home, other, file = tmp_path / "home", tmp_path / "other", tmp_path / "all.backup"
-    with running(home, "serve", **WITHOUT_DEMOS) as started:
+    with serving(home, "serve") as started:
         with started.client() as client:
             make_draft(client, "local.kept")
         code, out, err = started.run("backup", str(file))
@@ -31,7 +31,7 @@ def test_a_service_is_backed_up_while_it_runs_and_restored_to_another_home(tmp_p
     code, out, err = run(other, "restore", str(file))
     assert (code, err) == (0, "")
     assert out.startswith("Restored ")
-    with running(other, "serve", **WITHOUT_DEMOS) as started:
+    with serving(other, "serve") as started:
         assert (other / "first.key").read_text() != key
         with started.client() as client:
             assert len(client.samples.list("local.kept").items) == 20

@@ -18,7 +18,7 @@ from websockets.typing import Origin
 from tests.app.certificates import certified
 from tests.app.cluster import Cluster, cluster, nginx
 from tests.app.openid_provider import providing
-from tests.app.processes import WITHOUT_DEMOS, Started, running
+from tests.app.processes import Started, running, serving
 from tests.conftest import free_port, make_draft
 from tests.contexts import fresh_settings, on
 from tests.patience import PATIENCE_S
@@ -139,7 +139,7 @@ def signing_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     (home / "people.toml").write_text('["alice@example.org"]\nscope = "scoring"\nnamespaces = ["local"]\n')
     with (
         providing() as provider,
-        running(home, **provider.environment, **WITHOUT_DEMOS, TRAITBENCH_ALLOWED_HOSTS="bench.example.org") as started,
+        serving(home, **provider.environment, TRAITBENCH_ALLOWED_HOSTS="bench.example.org") as started,
     ):
         yield started
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from sqlalchemy import Engine
 
 from tests.app.openid_provider import CLIENT, SECRET, OpenIdProvider, providing
-from tests.app.processes import WITHOUT_DEMOS, Started, eventually, running
+from tests.app.processes import Started, eventually, serving
 from tests.browser.conftest import SETTLED
 from tests.patience import PATIENCE_MS, PATIENCE_S
 from traitbench.lifecycle import keys
@@ -31,7 +31,7 @@ def listening() -> Iterator[OpenIdProvider]:
 @pytest.fixture(scope="module")
 def started(listening: OpenIdProvider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """A workbench with this provider, in an empty home."""
-    with running(tmp_path_factory.mktemp("openid-home"), **WITHOUT_DEMOS, **listening.environment) as started:
+    with serving(tmp_path_factory.mktemp("openid-home"), **listening.environment) as started:
         yield started
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.app.processes import WITHOUT_DEMOS, Started, run, running
+from tests.app.processes import Started, run, serving
 from tests.browser.conftest import SETTLED
 from tests.conftest import make_draft
 from tests.patience import PATIENCE_MS, PATIENCE_S
@@ -22,7 +22,7 @@ LINK = re.compile(r"Sign in: (http://127\.0\.0\.1:\d+/sign-in\?token=[\w-]{43})$
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """A workbench with a sign-in, in an empty home."""
-    with running(tmp_path_factory.mktemp("guarded-home"), **WITHOUT_DEMOS, TRAITBENCH_SIGN_IN="token") as started:
+    with serving(tmp_path_factory.mktemp("guarded-home"), TRAITBENCH_SIGN_IN="token") as started:
         yield started
 
 

@@ -1,13 +1,15 @@
 """Many callers at the same moment: the operation runs once, and all of them get the same answer."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
 from typing import TypeVar
 
-from tests.contexts import AUTHOR, draft, new_handle, opened, settled
+import pytest
+
+from tests.contexts import AUTHOR, draft, fresh_settings, new_handle, opened, settled
 from tests.size import sized
 from traitbench.contract.models import ModelCreate, RunStarted, TrainEffort, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
@@ -39,17 +41,23 @@ def _begin(context: Context, handle: str, _: int) -> RunStarted:
     return training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0]
 
 
-def test_twenty_threads_that_train_one_model_start_one_run(settings: Settings) -> None:
-    with opened(settings, runs=True) as context:
-        handles = [draft(context, warm=2, cold=2) for _ in range(MODELS)]
-        for handle in handles:
-            answers = _at_once(partial(_begin, context, handle))
-            met = {answer.run_id for answer in answers if not isinstance(answer, type)}
-            # A caller that arrives after the training is told that there is nothing to do.
-            assert len(met - {None}) == 1
-        for handle in handles:
-            assert settled(context, handle).state == "ready"
-            assert len(versions.list_versions(context, AUTHOR, handle).items) == 1
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Context]:
+    """A context with a worker."""
+    with fresh_settings(tmp_path_factory.mktemp("races")) as settings, opened(settings, runs=True) as context:
+        yield context
+
+
+def test_twenty_threads_that_train_one_model_start_one_run(context: Context) -> None:
+    handles = [draft(context, warm=2, cold=2) for _ in range(MODELS)]
+    for handle in handles:
+        answers = _at_once(partial(_begin, context, handle))
+        met = {answer.run_id for answer in answers if not isinstance(answer, type)}
+        # A caller that arrives after the training is told that there is nothing to do.
+        assert len(met - {None}) == 1
+    for handle in handles:
+        assert settled(context, handle).state == "ready"
+        assert len(versions.list_versions(context, AUTHOR, handle).items) == 1
 
 
 def test_trainings_of_different_effort_race_for_one_place(settings: Settings) -> None:
@@ -71,18 +79,17 @@ def test_twenty_threads_that_create_one_model_create_one(settings: Settings) -> 
         assert Counter(answers) == {handle: 1, HandleTaken: THREADS - 1}
 
 
-def test_no_sample_gets_into_a_model_that_has_begun_to_train(settings: Settings) -> None:
-    with opened(settings, runs=True) as context:
-        handle = draft(context, warm=2, cold=2)
-        more = SamplesCreate(samples=[SampleInput(trait="warmth", text="hello", quality=1.0)])
+def test_no_sample_gets_into_a_model_that_has_begun_to_train(context: Context) -> None:
+    handle = draft(context, warm=2, cold=2)
+    more = SamplesCreate(samples=[SampleInput(trait="warmth", text="hello", quality=1.0)])
 
-        def call(number: int) -> str:
-            if number == THREADS // 2:
-                return str(training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
-            samples.add(context, AUTHOR, handle, more)
-            return "added"
+    def call(number: int) -> str:
+        if number == THREADS // 2:
+            return str(training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
+        samples.add(context, AUTHOR, handle, more)
+        return "added"
 
-        added = Counter(_at_once(call))["added"]
-        assert settled(context, handle).state == "ready"
-        assert versions.get(context, AUTHOR, handle, "v1").sample_count == 4 + added
-        assert len(samples.list_samples(context, AUTHOR, handle).items) == 4 + added
+    added = Counter(_at_once(call))["added"]
+    assert settled(context, handle).state == "ready"
+    assert versions.get(context, AUTHOR, handle, "v1").sample_count == 4 + added
+    assert len(samples.list_samples(context, AUTHOR, handle).items) == 4 + added

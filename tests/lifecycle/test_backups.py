@@ -226,13 +226,13 @@ def test_what_is_there_is_replaced_only_when_told_so(file: Path, target: Setting
         assert len(_handles(context)) == 2
 
 
-def test_a_service_that_runs_is_not_pulled_from_under(file: Path, target: Settings) -> None:
-    with opened(target, runs=True) as context:
-        # On SQLite the worker holds a lock; on PostgreSQL its connections are visible.
-        until(context.healthy, what="the worker to be up")
-        with pytest.raises(BackupRefused, match="stop"):
-            restore(target, file, replace=True)
-        assert _handles(context) == []
+def test_a_service_that_runs_is_not_pulled_from_under(file: Path, working: Context) -> None:
+    # On SQLite the worker holds a lock; on PostgreSQL its connections are visible.
+    until(working.healthy, what="the worker to be up")
+    before = _handles(working)
+    with pytest.raises(BackupRefused, match="stop"):
+        restore(working.settings, file, replace=True)
+    assert _handles(working) == before
 
 
 def test_a_restore_that_is_killed_leaves_the_old_or_the_new(file: Path, target: Settings) -> None:

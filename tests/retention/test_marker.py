@@ -24,7 +24,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.app.processes import Started, running
+from tests.app.processes import Started, serving
 from tests.contexts import ON_SQLITE, fresh_settings, opened, until
 from tests.contract.world import served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
@@ -305,12 +305,11 @@ def _is_forgotten(client: Traitbench) -> None:
 def _serving(home: Path, temporary: Path, printed: dict[str, bytes], name: str) -> Iterator[Started]:
     """A real process; its output is kept under the name."""
     environment = {
-        "TRAITBENCH_PUBLIC_NAMESPACES": "",
         "TRAITBENCH_RETRAIN_AFTER_SAMPLES": "2",
         "TMPDIR": str(temporary),
         "SQLITE_TMPDIR": str(temporary),
     }
-    with running(home, "serve", **environment) as process:
+    with serving(home, "serve", **environment) as process:
         yield process
         _, out, err = process.stop()
         printed |= {f"{name} stdout": out.encode(), f"{name} stderr": err.encode()}

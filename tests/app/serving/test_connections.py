@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from tests.app.processes import Started, eventually, running
+from tests.app.processes import Started, eventually, serving
 from tests.conftest import COLD, WARM
 from tests.patience import PATIENCE_S
 from traitbench.app.serving.connections import (
@@ -299,7 +299,7 @@ def started(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     try:
         home = tmp_path_factory.mktemp("connections")
-        with running(home, *request.param, TRAITBENCH_PUBLIC_NAMESPACES="other") as process:
+        with serving(home, *request.param) as process:
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4_096), hard))
             yield process
     finally:
