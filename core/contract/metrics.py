@@ -152,8 +152,35 @@ class Sureness(_Measured):
     right: Count
 
 
+class HeldOutFigures(_Measured):
+    """The figures of a trait on its test samples, from scores as a score call gives them.
+
+    `positive` and `negative` count the samples that were measured. `left_out` counts those that were not: they are
+    synthesized, or resemble one of the `resembling` training samples. `error` is the share on the wrong side of
+    the middle. Two figures may be compared only if their `test_set` is equal: then they are of the same samples.
+    """
+
+    auroc: Share | None = None
+    auroc_interval: Interval | None = None
+    brier: Share | None = None
+    error: Share | None = None
+    positive: Count = 0
+    negative: Count = 0
+    left_out: Count = 0
+    resembling: Count = 0
+    must_pass: Count = 0
+    must_pass_failed: Count = 0
+    measured_on: str | None = None
+    test_set: str | None = None
+
+    @property
+    def samples(self) -> int:
+        """How many samples at both poles were measured."""
+        return self.positive + self.negative
+
+
 class TraitMetrics(Figures):
-    """All figures of one trait.
+    """All figures of one trait; `test` has those on its test samples, and the others are out of fold.
 
     `curve` and `confidence` are null in a version from before they were measured. Without `confidence`, the confidence
     of its scores follows from quartiles alone and may be too high. `confidence_reason` says why no score of the trait
@@ -174,6 +201,7 @@ class TraitMetrics(Figures):
     search: Search | None = None
     labels: LabelUse | None = None
     modes: dict[str, Figures] = Field(default={})
+    test: HeldOutFigures | None = None
 
     @property
     def from_quartiles(self) -> bool:

@@ -74,9 +74,9 @@ def _check_type(synth_type: str) -> None:
 
 
 def _check_samples(connection: Connection, model: ModelRow, synth_type: str, most: int) -> None:
-    labels = samples.labels(connection, model.id)
-    if len(labels) >= most:
-        message = f"the model has {len(labels)} samples already; at most {most} are allowed"
+    labels, count = samples.labels(connection, model.id), samples.count(connection, model.id)
+    if count >= most:
+        message = f"the model has {count} samples already; at most {most} are allowed"
         raise rules.invalid([rules.problem(["samples"], "too_many", message)], thing="The samples")
     keys = {row.id: row.key for row in traits.rows(connection, model.id) if row.kind == "extrinsic"}
     seeds = Counter(keys.get(label.trait_id) for label in labels if _is_seed(label))
@@ -117,7 +117,8 @@ def _task(connection: Connection, execution: Execution) -> _Task:
     if model is None:
         raise Fenced(execution.run.id)
     defined = {row.id: row for row in traits.rows(connection, model.id) if row.kind == "extrinsic"}
-    labels = [label for label in samples.labels(connection, model.id) if label.trait_id in defined]
+    every = [label for label in samples.all_labels(connection, model.id) if label.trait_id in defined]
+    labels = [label for label in every if not label.held_out]
     chosen = _chosen(labels, execution.run.options["synth_type"])
     texts = samples.texts(connection, [label.id for label in chosen])
     return _Task(
@@ -126,7 +127,7 @@ def _task(connection: Connection, execution: Execution) -> _Task:
         descriptions={trait.key: trait.description for trait in traits.read(connection, model.id)},
         seed_ids=[label.id for label in chosen],
         seeds=[Seed(defined[label.trait_id].key, texts[label.id], label.quality) for label in chosen],
-        existing=frozenset((label.trait_id, label.content_sha256) for label in labels),
+        existing=frozenset((label.trait_id, label.content_sha256) for label in every),
     )
 
 

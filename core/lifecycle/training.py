@@ -10,15 +10,17 @@ end of the run, and the deletion of old versions and, under zero retention, of s
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine
 
 from traitbench.contract.models import DEFAULT_EFFORT, OperationKind, RunStarted, TrainRequest
 from traitbench.contract.versions import TriggeredBy
-from traitbench.encoders import Encoder
+from traitbench.encoders import Encoder, Vectors
 from traitbench.errors import FeatureUnavailable, InsufficientSamples, ModelBusy, SamplesPurged
 from traitbench.generators.label_axes import LabelAxes
 from traitbench.lifecycle import access, retention, rules, training_encoder, zero_retention
@@ -29,11 +31,12 @@ from traitbench.lifecycle.model_runs import launch, run_key
 from traitbench.runs import Queue
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.runs.timeline import RecentPace, Timeline
-from traitbench.scoring import cost
+from traitbench.scoring import card, cost
 from traitbench.scoring.collect import collect, spelled, to_spell
 from traitbench.scoring.fit import EncoderIdentity, Trained, fit
+from traitbench.scoring.held_out import measure
 from traitbench.scoring.search import EFFORTS
-from traitbench.scoring.snapshot import param_hash
+from traitbench.scoring.snapshot import Snapshot, param_hash
 from traitbench.scoring.spelling import Spelling
 from traitbench.states import Outcome
 from traitbench.store import models, runs, samples, traits, version_samples, versions
@@ -43,8 +46,8 @@ from traitbench.store.runs import RunRow
 from traitbench.store.traits import Axis, TraitRow
 from traitbench.store.vectors import Vector
 
-# The phases of the time left. A person sees the last three as "learning".
-_WORDS, _LEARNING, _SAVING = "words", "learning", "saving"
+# The phases of the time left. A person sees the last four as "learning".
+_WORDS, _LEARNING, _MEASURING, _SAVING = "words", "learning", "measuring", "saving"
 
 _TRIGGERS: Mapping[OperationKind, TriggeredBy] = {
     "train": "train",
@@ -109,13 +112,14 @@ def run(
         inputs = _read_inputs(connection, encoder, execution.run)
     labels = labels if inputs.use_labels else None
     timeline = _timeline(inputs, execution, labels, recent or RecentPace())
-    known = encoded(engine, encoder, execution, inputs.labels, timeline=timeline)
+    known = encoded(engine, encoder, execution, [*inputs.labels, *inputs.tests], timeline=timeline)
     timeline.reach(_WORDS)
     spellings = _spellings(engine, execution, inputs)
     trained = _fit(encoder, execution, inputs, known, spellings, labels, timeline)
+    tests = _measured_on_tests(engine, encoder, execution, inputs, known, trained.snapshot, timeline)
     timeline.reach(_SAVING)
     with writing(engine) as connection:
-        model = _finish(connection, execution, inputs, trained, chosen)
+        model = _finish(connection, execution, inputs, _with_tests(trained, tests), chosen)
     if recent is not None:
         recent.remember(timeline)
     if model.zero_data_retention:
@@ -157,15 +161,18 @@ def _check_samples(connection: Connection, model: ModelRow) -> None:
 
 @dataclass(frozen=True)
 class _TrainingInputs:
-    """The input of a training, without the texts.
+    """The input of a training, without the texts. `tests` are the samples that the version is measured on.
 
-    Feedback that arrives later has higher ids than all labels here, and stays pending.
+    `test_lengths` are the numbers of characters of the tests by id, if their parts have to be encoded too. Feedback
+    that arrives later has higher ids than all labels here, and stays pending.
     """
 
     model: ModelRow
     traits: Sequence[TraitRow]
     axes: Mapping[int, Axis]
     labels: Sequence[samples.Label]
+    tests: Sequence[samples.Label]
+    test_lengths: Mapping[int, int]
     fixed: Mapping[str, Any] | None
     use_labels: bool
 
@@ -185,6 +192,7 @@ def _timeline(inputs: _TrainingInputs, execution: Execution, labels: LabelAxes |
         ENCODING: 0.0,
         _WORDS: cost.words(named) + (cost.vocabulary(labels.unread()) if labels is not None and named else 0.0),
         _LEARNING: fits + cost.resembling(sum(per_trait)),
+        _MEASURING: cost.reading(inputs.test_lengths.values()),
         _SAVING: cost.saving(len(inputs.labels)),
     }
     return Timeline(work, pace=recent.pace, corrections=recent.corrections)
@@ -201,7 +209,19 @@ def _read_inputs(connection: Connection, encoder: Encoder, run: RunRow) -> _Trai
         before = versions.read(connection, model.active_version_id).metrics
         fixed = {key: trait.model_dump(include={"shares", "parameters"}) for key, trait in before.traits.items()}
         use_labels = before.use_labels
-    return _TrainingInputs(model, rows, axes, samples.labels(connection, model.id), fixed, use_labels is not False)
+    every = samples.all_labels(connection, model.id)
+    tests = [label for label in every if label.held_out]
+    lengths = samples.lengths(connection, [label.id for label in tests]) if model.max_depth > 1 else {}
+    return _TrainingInputs(
+        model=model,
+        traits=rows,
+        axes=axes,
+        labels=[label for label in every if not label.held_out],
+        tests=tests,
+        test_lengths=lengths,
+        fixed=fixed,
+        use_labels=use_labels is not False,
+    )
 
 
 def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, Axis]) -> None:
@@ -252,6 +272,58 @@ def _fit(
     )
 
 
+def _measured_on_tests(
+    engine: Engine,
+    encoder: Encoder,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    known: Mapping[str, Vector],
+    snapshot: Snapshot,
+    timeline: Timeline,
+) -> dict[str, dict[str, Any]]:
+    """The figures on the test samples, by trait key."""
+    if not inputs.tests:
+        return {}
+    timeline.reach(_MEASURING)
+    vectors = np.array([known[label.content_sha256] for label in inputs.tests], np.float32)
+    if card.is_scored_whole(snapshot):
+        points = card.in_points(card.of_vectors(snapshot, vectors))
+    else:
+        points = _points_by_parts(engine, encoder, execution, inputs, vectors, snapshot, timeline)
+    by_key = {trait.key: points[:, place] for place, trait in enumerate(snapshot.traits)}
+    return measure(inputs.tests, by_key, inputs.labels, known)
+
+
+def _points_by_parts(
+    engine: Engine,
+    encoder: Encoder,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    vectors: Vectors,
+    snapshot: Snapshot,
+    timeline: Timeline,
+) -> NDArray[np.int64]:
+    """(n, n_traits): the scores of the test samples, whose parts are encoded here."""
+    total, rows = len(inputs.traits), []
+    for place, (label, vector) in enumerate(zip(inputs.tests, vectors, strict=True)):
+        timeline.reach(_MEASURING, place / len(inputs.tests))
+        execution.report("learning", total, total, fraction=timeline.fraction, left_s=timeline.left_s)
+        execution.announce(ENCODING, samples=[label.id])
+        with reading(engine) as connection:
+            texts = samples.texts(connection, [label.id])
+        if not texts:
+            # Only zero retention deletes samples of a busy model, and it has cancelled the run already.
+            raise Fenced(execution.run.id)
+        rows.append(card.points(snapshot, encoder.encode, [texts[label.id]], vector[None]))
+    return np.concatenate(rows)
+
+
+def _with_tests(trained: Trained, tests: Mapping[str, Mapping[str, Any]]) -> Trained:
+    """The result of the training with the figures on test samples; the snapshot does not change."""
+    traits = {key: figures | {"test": tests.get(key)} for key, figures in trained.metrics["traits"].items()}
+    return replace(trained, metrics={**trained.metrics, "traits": traits}) if tests else trained
+
+
 def _spellings(engine: Engine, execution: Execution, inputs: _TrainingInputs) -> dict[str, Spelling]:
     chosen = to_spell(inputs.labels)
     with reading(engine) as connection:
@@ -276,12 +348,6 @@ def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.
     return max(rules.now(), newest or rules.now())
 
 
-def _measured_with(connection: Connection, inputs: _TrainingInputs) -> Sequence[samples.Label]:
-    """The samples of the training and the test samples, without feedback that came meanwhile."""
-    tests = [label for label in samples.all_labels(connection, inputs.model.id) if label.held_out]
-    return [*inputs.labels, *tests]
-
-
 def _finish(
     connection: Connection, execution: Execution, inputs: _TrainingInputs, trained: Trained, chosen: str | None
 ) -> ModelRow:
@@ -303,7 +369,7 @@ def _finish(
         metrics=trained.metrics | _metrics_of_run(execution, inputs, trained, chosen),
         created_at=_not_before(connection, model.id, inputs.labels),
     )
-    version_samples.add(connection, version_id, _measured_with(connection, inputs))
+    version_samples.add(connection, version_id, [*inputs.labels, *inputs.tests])
     models.move(connection, model, "ready", now=rules.now(), active_version_id=version_id)
     retention.prune(connection, model, active_version_id=version_id)
     if model.zero_data_retention:

@@ -65,6 +65,7 @@ def purge(connection: Connection, model_id: int) -> None:
     _remove_words(connection, model_id)
     # Damaged JSON may hold words of the samples.
     damage.clear(connection, model_id)
+    versions.forget_test_sets(connection, model_id)
     models.clear_damage(connection, model_id, now=rules.now())
     models.change(connection, model_id, now=rules.now(), unsettled_purge=rules.now())
 

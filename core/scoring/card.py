@@ -202,6 +202,22 @@ def of_vectors(snapshot: Snapshot, vectors: NDArray[np.float32]) -> Floats:
     return scores
 
 
+def points(snapshot: Snapshot, encode: Encode, texts: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
+    """(n, n_traits): the scores of texts with known vectors (n, d), as `score` gives them."""
+    texts = [shorten(text).text for text in texts]
+    return in_points(_positions(snapshot, encode, texts, vectors))
+
+
+def is_scored_whole(snapshot: Snapshot) -> bool:
+    """Whether a text's vector alone gives its scores, because no trait combines the scores of its parts."""
+    return snapshot.max_depth == 1 or all(trait.aggregation == "none" for trait in snapshot.traits)
+
+
+def in_points(positions: Floats) -> NDArray[np.int64]:
+    """Positions in 0..1 as whole points, rounded as scores are."""
+    return np.floor(100 * positions + 0.5).astype(np.int64)
+
+
 def choose(snapshot: Snapshot, names: Sequence[str] | None) -> Sequence[int]:
     """The traits of these keys or names, in the snapshot's order; the key wins. All when None."""
     if names is None:

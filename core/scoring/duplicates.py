@@ -48,6 +48,34 @@ def alike(X: Vectors) -> Labels:
     return own
 
 
+def counterparts(X: Vectors, others: Vectors) -> tuple[Labels, Labels]:
+    """For every row of `X` (n, d) its near duplicate in `others` (m, d), and for every row of `others` that in `X`.
+
+    Each is the index of the closest row with a cosine of at least `NEAR`, or -1. In fewer than 64 dimensions there are
+    none, as in `alike`.
+    """
+    found: tuple[Labels, Labels] = (np.full(len(X), -1, np.int64), np.full(len(others), -1, np.int64))
+    if not len(X) or not len(others) or X.shape[1] < _FEWEST_FEATURES:
+        return found
+    left, right = (_at_length_one(rows) for rows in (X, others))
+    best = np.full(len(others), NEAR, np.float32)
+    for start in range(0, len(X), _ROWS):
+        cosines = left[start : start + _ROWS] @ right.T
+        nearest = cosines.argmax(axis=1)
+        near = cosines[np.arange(len(cosines)), nearest] >= NEAR
+        found[0][start : start + _ROWS] = np.where(near, nearest, -1)
+        highest = cosines.max(axis=0)
+        closer = (highest > best) | ((highest == best) & (found[1] < 0))
+        found[1][closer] = start + cosines.argmax(axis=0)[closer]
+        best[closer] = highest[closer]
+    return found
+
+
+def _at_length_one(X: Vectors) -> Vectors:
+    lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
+    return (X / np.where(lengths > 0, lengths, 1)[:, None]).astype(np.float32)
+
+
 def joined(one: NDArray[np.integer], other: NDArray[np.integer]) -> Labels:
     """(n,): equal where a chain of equal labels, of either kind, connects two rows."""
     (names, left), (more, right) = (np.unique(each, return_inverse=True) for each in (one, other))

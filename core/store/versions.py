@@ -79,6 +79,17 @@ def rewrite(connection: Connection, version_id: int, snapshot: Mapping[str, Any]
     connection.execute(update(tables.snapshots).where(place).values(snapshot=_packed(snapshot)))
 
 
+def forget_test_sets(connection: Connection, model_id: int) -> None:
+    """Remove from the metrics of a model's versions which test samples they are of; the figures stay."""
+    mine = select(_VERSIONS.id, _VERSIONS.metrics).where(_VERSIONS.model_id == model_id)
+    for version_id, metrics in connection.execute(mine).all():
+        tests = [figures["test"] for figures in metrics.get("traits", {}).values() if figures.get("test")]
+        for each in tests:
+            each["test_set"] = None
+        if tests:
+            connection.execute(update(tables.versions).where(_VERSIONS.id == version_id).values(metrics=metrics))
+
+
 def snapshot(connection: Connection, version_id: int) -> dict[str, Any]:
     """All trained parameters of a version."""
     columns = tables.snapshots.c

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from traitbench.scoring import duplicates
-from traitbench.scoring.duplicates import MOST_SAMPLES, NEAR, alike, joined, plain
+from traitbench.scoring.duplicates import MOST_SAMPLES, NEAR, alike, counterparts, joined, plain
 
 
 def rows(n: int, d: int = 80, seed: int = 3) -> NDArray[np.float32]:
@@ -131,3 +131,25 @@ def test_the_sketch_never_hides_a_pair() -> None:
     X = rows(1_100)
     sketch = duplicates._sketch(X).astype(np.float64)
     assert (sketch @ sketch.T >= X.astype(np.float64) @ X.T - 1e-5).all()
+
+
+def test_counterparts_are_the_closest_near_duplicates_among_other_rows() -> None:
+    X = rows(1_500)
+    others = np.concatenate([nearby(X[1_400:1_450], 0.96), nearby(X[1_400:1_420], 0.99), nearby(X[:30], 0.94)])
+    mine, theirs = counterparts(X, others[::-1].copy() * 3)
+    cosines = X.astype(np.float64) @ others[::-1].T.astype(np.float64)
+    for found, table in ((mine, cosines), (theirs, cosines.T)):
+        expected = np.where(table.max(axis=1) >= NEAR, table.argmax(axis=1), -1)
+        assert (found == expected).all()
+    assert [(mine >= 0).sum(), (theirs >= 0).sum()] == [50, 70]
+
+
+@pytest.mark.parametrize(("n", "m", "d"), [(0, 3, 80), (3, 0, 80), (2, 2, 63)])
+def test_nothing_has_a_counterpart_among_no_rows_or_few_features(n: int, m: int, d: int) -> None:
+    mine, theirs = counterparts(np.ones((n, d), np.float32), np.ones((m, d), np.float32))
+    assert (mine.tolist(), theirs.tolist()) == ([-1] * n, [-1] * m)
+
+
+def test_a_row_of_zeros_has_no_counterpart() -> None:
+    mine, theirs = counterparts(np.zeros((2, 80), np.float32), np.zeros((1, 80), np.float32))
+    assert (mine.tolist(), theirs.tolist()) == ([-1, -1], [-1])
