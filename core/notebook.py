@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from traitbench.barchart import DOTS
+from traitbench.contract import held_out
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.confidence import why_not_high, why_short
 from traitbench.contract.explanations import Explanation, Neighbour, Part, Piece
@@ -144,7 +145,23 @@ def _version(version: Version) -> str:
         for key, each in islice(version.metrics.traits.items(), _MOST_ROWS)
     ]
     heads = ("trait", "AUROC", "95 %", "Brier", "calibration error", "high confidence", "measured on")
-    return title + facts + (_table(heads, rows) if rows else "")
+    tests = _tests(version)
+    apart = _line(_bold("Out of fold")) if tests and rows else ""
+    return title + facts + tests + apart + (_table(heads, rows) if rows else "")
+
+
+def _tests(version: Version) -> str:
+    """The figures on test samples; empty if there are none."""
+    rows: list[Row] = [
+        (
+            *(key, _figure(each.auroc), _interval(each.auroc_interval), _figure(each.brier), _figure(each.error)),
+            *(f"{each.must_pass_failed} of {each.must_pass}" if each.must_pass else "", each.measured_on or ""),
+        )
+        for key, each in islice(held_out.by_trait(version.metrics).items(), _MOST_ROWS)
+    ]
+    heads = ("trait", "AUROC", "95 %", "Brier", "wrong side", "must-pass failed", "measured on")
+    title = held_out.headline(version.metrics) or "test samples"
+    return _line(_bold(f"{title[0].upper()}{title[1:]}")) + _table(heads, rows) if rows else ""
 
 
 def _unsure(comparison: Comparison) -> str:
@@ -210,9 +227,9 @@ def _near(mark: str, near: Neighbour) -> Row:
 
 
 def _version_row(version: Version) -> Row:
-    mean = _figure(version.metrics.auroc)
-    number = _bold(f"v{version.version_no}")
-    return number, " ".join(_tags(version)), version.triggered_by, version.sample_count, mean, _when(version.created_at)
+    tests, mean = (_figure(each) for each in (held_out.mean_auroc(version.metrics), version.metrics.auroc))
+    number, when = _bold(f"v{version.version_no}"), _when(version.created_at)
+    return number, " ".join(_tags(version)), version.triggered_by, version.sample_count, tests, mean, when
 
 
 _ANYTHING: tuple[Sequence[str], Callable[[Any], Row]] = ((), lambda item: (_short(str(item), _MOST_CHARACTERS),))
@@ -221,7 +238,7 @@ _TABLES: Mapping[type[Wire], tuple[Sequence[str], Callable[[Any], Row]]] = {
     Model: (("handle", "state", "traits", "description"), _model_row),
     Trait: (("key", "name", "negative pole", "positive pole", "samples (+ and -)", "kind"), _trait_row),
     Sample: (("id", "trait", "quality", "from", "text"), _sample_row),
-    Version: (("version", "tags", "by", "samples", "AUROC", "made"), _version_row),
+    Version: (("version", "tags", "by", "samples", "AUROC on test samples", "AUROC", "made"), _version_row),
 }
 
 # ---- pieces ----------------------------------------------------------------------------------------------------------

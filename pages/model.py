@@ -61,7 +61,7 @@ traits = client().traits.list(model.handle)
 
 with st.container(border=True, key="model.export_box"):
     st.subheader("Export", icon=":material/download:", anchor=False)
-    export_model(model, samples=sum(trait.sample_count for trait in traits))
+    export_model(model, samples=sum(trait.stored_samples for trait in traits))
 
 if model.state == "archived":
     st.caption(read_only)

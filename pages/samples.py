@@ -14,6 +14,7 @@ from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.unreadable import draw_unreadable
 from traitbench.app.widgets.samples.add import add_by_hand, link_place, restore_place
 from traitbench.app.widgets.samples.doctor import draw_doctor
+from traitbench.app.widgets.samples.held_out import draw_leaks, draw_set_aside
 from traitbench.app.widgets.samples.importing import VIEW, import_file
 from traitbench.app.widgets.samples.rows import ids_of, pick_rows
 from traitbench.app.widgets.samples.synthesis import delete_synthesized, draw_outcome, synthesize
@@ -36,7 +37,8 @@ ORIGINS: dict[Provenance, str] = {
     "score_feedback": "Feedback",
 }
 POLES = ("positive", "in between", "negative")
-COLUMNS = ("text", "trait", "quality", "provenance", "source_url", "created_at")
+USES = {"test": "Test samples", "training": "Training samples"}
+COLUMNS = ("text", "trait", "quality", "held_out", "must_pass", "provenance", "source_url", "created_at")
 
 
 def side(sample: Sample) -> str:
@@ -156,11 +158,32 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="samples.fil
             placeholder="Any",
             width=160,
         )
+    use = None
+    if any(sample.held_out for sample in samples) or session.on_screen("use", ""):
+        use = st.selectbox(
+            "Use",
+            list(USES),
+            index=None,
+            key="use",
+            bind="query-params",
+            format_func=lambda each: USES[each],
+            placeholder="Any",
+            width=180,
+        )
     rows = pick_rows()
 
 with top:
     named = ORIGINS[origin] if origin else None
-    heading("samples", model, find=text, trait=names.get(str(trait)), pole=pole, origin=named, rows=rows)
+    heading(
+        "samples",
+        model,
+        find=text,
+        trait=names.get(str(trait)),
+        pole=pole,
+        origin=named,
+        use=USES[use] if use else None,
+        rows=rows,
+    )
 
 words = text.casefold().split()
 ids = ids_of(rows)
@@ -170,6 +193,7 @@ matching = [
     if (trait is None or sample.trait == trait)
     and (pole is None or side(sample) == pole)
     and (origin is None or sample.provenance == origin)
+    and (use is None or sample.held_out == (use == "test"))
     and (not ids or sample.id in ids)
     and all(word in sample.text.casefold() for word in words)
 ]
@@ -187,6 +211,10 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.sai
     if can_edit:
         draw_undo(model.handle)
         delete_synthesized(model.handle, samples)
+
+if can_edit and samples:
+    draw_set_aside(model, traits, samples)
+draw_leaks(model, traits, samples, can_edit=can_edit)
 
 if not samples:
     with st.container(border=True, key="samples.empty"):
@@ -227,7 +255,7 @@ if not shown:
             icon=":material/filter_alt_off:",
             key="samples.clear",
             on_click=session.put,
-            args=({"find": "", "trait": None, "pole": None, "origin": None, "rows": ""},),
+            args=({"find": "", "trait": None, "pole": None, "origin": None, "use": None, "rows": ""},),
         )
 elif can_edit:
     with st.container(key="samples-grid"):

@@ -13,6 +13,7 @@ from traitbench.app.widgets.common.confidence import draw_confidence
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.improve import improve_button
 from traitbench.app.widgets.common.model_picker import chosen_model
+from traitbench.app.widgets.common.on_tests import draw_tests
 from traitbench.app.widgets.common.quality import discovered_note, draw_quality
 from traitbench.app.widgets.common.unreadable import cannot_be_read
 from traitbench.app.widgets.samples.doctor import draw_doctor_line
@@ -87,6 +88,7 @@ if model.state == "ready":
         else:
             page_link("versions", "View versions")
     st.markdown("**How well each trait separates its poles**")
+    draw_tests(version, names, before=before, key="train.figures", file_name=f"{model.handle}-{label(version)}-figures")
     figures = [series(each, names) for each in (before, version) if each]
     draw_quality(figures, traits, key="train.figures", file_name=f"{model.handle}-{label(version)}-figures")
     st.markdown("**How sure its scores are**")
@@ -128,9 +130,10 @@ plan, choice = st.columns([3, 2], gap="large")
 
 with plan:
     st.subheader("What will happen", anchor=False)
-    samples = sum(trait.sample_count for trait in traits)
+    samples, tests = (sum(getattr(each, name) for each in traits) for name in ("sample_count", "held_out_samples"))
+    measures = f" and measures it on {count(tests, 'test sample')}" if tests else ""
     st.markdown(
-        f"Training fits {count(len(traits), 'trait')} to {count(samples, 'sample')}. The result becomes "
+        f"Training fits {count(len(traits), 'trait')} to {count(samples, 'sample')}{measures}. The result becomes "
         f"version **v{(model.version_no or 0) + 1}**, which is active at once."
     )
     if model.forked_from is not None:
@@ -146,7 +149,7 @@ with plan:
 
 with choice:
     why_not = why_read_only(model)
-    lengths = [USUAL_LENGTH] * samples if why_not else unread_lengths(model, traits)
+    lengths = [USUAL_LENGTH] * (samples + tests) if why_not else unread_lengths(model, traits)
     asked = pick_search(traits, lengths=lengths)
     if st.button(
         "Start training" if model.forked_from is None else "Train and compare",

@@ -28,7 +28,7 @@ DELETE = "traits.delete"
 def delete(handle: str, trait: Trait) -> None:
     """Delete a trait with its samples, and confirm it with a toast."""
     client().traits.delete(handle, trait.key)
-    session.flash(f"Deleted {plain(trait.name)} and its {count(trait.sample_count, 'sample')}.")
+    session.flash(f"Deleted {plain(trait.name)} and its {count(trait.stored_samples, 'sample')}.")
 
 
 model = chosen_model()
@@ -58,7 +58,7 @@ if not traits and not traits.unreadable:
 else:
     not_ready = [trait for trait in traits if missing_pole_message(trait)]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        samples = sum(trait.sample_count for trait in traits)
+        samples = sum(trait.stored_samples for trait in traits)
         st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}", width="content")
         if can_edit:
             with st.container(horizontal=True, horizontal_alignment="right", width="content"):
@@ -143,8 +143,8 @@ if can_edit and leaving:
     confirm(
         DELETE,
         title="Delete this trait?",
-        body=f"This deletes **{plain(leaving.name)}** and its **{count(leaving.sample_count, 'sample')}**. You cannot "
-        "undo this. To keep the samples, download them on the Samples page first.",
+        body=f"This deletes **{plain(leaving.name)}** and its **{count(leaving.stored_samples, 'sample')}**. You "
+        "cannot undo this. To keep the samples, download them on the Samples page first.",
         yes="Delete",
         icon=":material/delete:",
         act=partial(delete, model.handle, leaving),

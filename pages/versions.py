@@ -19,6 +19,7 @@ from traitbench.app.presentation.figures import (
     parameters_table,
     search_of,
     series,
+    sets_of_tests,
 )
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
@@ -29,6 +30,7 @@ from traitbench.app.widgets.common.confidence import draw_confidence, draw_train
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.modes import draw_modes, modes_of, speeds
+from traitbench.app.widgets.common.on_tests import draw_tests
 from traitbench.app.widgets.common.quality import discovered_note, draw_quality
 from traitbench.app.widgets.common.search_report import draw_search
 from traitbench.app.widgets.common.unreadable import draw_unreadable
@@ -37,6 +39,7 @@ from traitbench.app.widgets.versions.keeping import draw_keeping
 from traitbench.app.widgets.versions.side_by_side import draw_both, in_link, pair_of, pick_texts, score_both
 from traitbench.app.widgets.versions.tags import draw_tags
 from traitbench.app.widgets.versions.trait_figures import draw_trait, pick_trait
+from traitbench.contract import held_out
 from traitbench.contract.page import LARGEST_PAGE
 
 VIEWS = ("All", "Details", "Compare", "Encoders")
@@ -76,6 +79,8 @@ view = st.segmented_control(
 
 if view == "All":
     fates = retention.fates(model, versions)
+    tests = sets_of_tests(versions)
+    tested = any(tests.values())
     table = pd.DataFrame(
         [
             {
@@ -86,6 +91,11 @@ if view == "All":
                 "Created by": TRIGGERS[each.triggered_by],
                 "Samples": each.sample_count,
                 "After the next version": fates[each.version_id],
+                **(
+                    {"Test AUROC": held_out.mean_auroc(each.metrics), "Test samples": tests[label(each)]}
+                    if tested
+                    else {}
+                ),
                 "AUROC": auroc(each),
                 "Brier": mean_of(each, "brier"),
                 "Calibration error": mean_of(each, "calibration_error"),
@@ -107,6 +117,12 @@ if view == "All":
             "After the next version": st.column_config.TextColumn(
                 help="Whether this version is kept when the next one is added."
             ),
+            "Test AUROC": st.column_config.NumberColumn(
+                format="%.2f", help="Mean over the traits, on test samples. Compare only figures of the same test set."
+            ),
+            "Test samples": st.column_config.TextColumn(
+                help="How many were measured. Versions with the same letter were measured on the same test samples."
+            ),
             "AUROC": st.column_config.NumberColumn(format="%.2f", help="Mean over the traits, out-of-fold."),
             "Brier": st.column_config.NumberColumn(format="%.3f", help="Mean over the traits; 0 is perfect."),
             "Calibration error": st.column_config.NumberColumn(
@@ -116,8 +132,13 @@ if view == "All":
     )
     st.caption(
         "AUROC: 0.5 is chance, 1 is perfect; the 95 % interval is in brackets. Each sample is scored by a fit that did "
-        "not use it."
+        "not use it." + (" Test AUROC: on samples that no version learns from." if tested else "")
     )
+    if len({each.rpartition(" ")[2] for each in tests.values() if each}) > 1:
+        st.caption(
+            ":material/link_off: The versions were measured on different test samples: compare Test AUROC only between "
+            "versions with the same letter."
+        )
     discovered_note(traits)
     with st.container(horizontal=True, horizontal_alignment="right"):
         download_table(table, key="versions.list", file_name=f"{model.handle}-versions")
@@ -160,6 +181,7 @@ if view == "Details":
 
     st.subheader("How well each trait separates its poles", anchor=False)
     figures = series(shown, names)
+    draw_tests(shown, names, key="versions.figures", file_name=f"{model.handle}-{label(shown)}-figures")
     draw_quality(
         [figures],
         traits,
@@ -246,6 +268,7 @@ if view == "Compare":
         st.markdown(outcome(before, after, names))
 
     st.subheader("Figures", anchor=False)
+    draw_tests(after, names, before=before, key="versions.both_figures", file_name=f"{model.handle}-{a}-{b}-figures")
     both = [series(before, names), series(after, names)]
     draw_quality(both, traits, key="versions.both_figures", file_name=f"{model.handle}-{a}-{b}-figures")
 

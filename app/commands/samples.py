@@ -82,8 +82,9 @@ def add_sample(
 ) -> None:
     """Add one TEXT as a sample. Without TEXT, or with `-`, read stdin."""
     # Not validated here, because the service reports what is wrong.
-    marks = {name: True for name, given in (("held_out", held_out), ("must_pass", must_pass)) if given}
-    sample = SampleInput.model_construct(trait=trait, text=given_text(text, file), quality=quality, **marks)
+    sample = SampleInput.model_construct(trait=trait, text=given_text(text, file), quality=quality)
+    marks = {"held_out": held_out, "must_pass": must_pass}
+    sample = sample.model_copy(update={name: True for name, given in marks.items() if given})
     with connected() as client:
         ids = client.samples.add(handle, [sample])
     say(SampleIds(ids=ids), f"Added sample {ids[0]} to {handle}.", as_json=as_json)

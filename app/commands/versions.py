@@ -4,8 +4,9 @@ import click
 
 from traitbench.app.commands.asking import as_json, connected
 from traitbench.app.commands.showing import say, say_fields, say_json, say_lines, say_table, say_unreadable
+from traitbench.contract import held_out
 from traitbench.contract.confidence import MEASURED_BEFORE, REASONS
-from traitbench.contract.metrics import TraitMetrics
+from traitbench.contract.metrics import HeldOutFigures, Metrics, TraitMetrics
 from traitbench.contract.names import parse_version
 from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.versions import Version
@@ -35,12 +36,13 @@ def list_versions(handle: str, as_json: bool) -> None:
                 ",".join(each.tags),
                 each.triggered_by,
                 each.sample_count,
+                _on_tests(each.metrics),
                 _figure(each.metrics.auroc),
                 f"{each.created_at:%Y-%m-%d %H:%M}",
             )
             for each in listing
         ]
-    say_table(("VERSION", "", "TAGS", "BY", "SAMPLES", "AUROC", "MADE"), rows)
+    say_table(("VERSION", "", "TAGS", "BY", "SAMPLES", "TEST AUROC", "AUROC", "MADE"), rows)
     say_unreadable(listing.unreadable, "version")
 
 
@@ -102,6 +104,7 @@ def _say(version: Version) -> None:
             ("hash", version.param_hash),
         )
     )
+    _say_tests(version.metrics)
     if version.metrics.traits:
         click.echo()
         say_table(
@@ -109,6 +112,29 @@ def _say(version: Version) -> None:
             [(key, *_figures(each)) for key, each in version.metrics.traits.items()],
         )
         _say_confidence(version)
+
+
+def _say_tests(metrics: Metrics) -> None:
+    """Print the figures on test samples, if there are any."""
+    tests = held_out.by_trait(metrics)
+    if not tests:
+        return
+    said = [sentence for sentence in (held_out.headline(metrics), held_out.must_pass(metrics)) if sentence]
+    click.echo(f"\nOn test samples: {'; '.join(said) or 'not measured'}")
+    say_table(
+        ("TRAIT", "AUROC", "95 %", "BRIER", "WRONG SIDE", "MEASURED ON"),
+        [
+            (key, *_area(each), *map(_figure, (each.brier, each.error)), each.measured_on or "")
+            for key, each in tests.items()
+        ],
+    )
+    click.echo("\nOut of fold:")
+
+
+def _on_tests(metrics: Metrics) -> str:
+    """`0.921 (24)`: the mean AUROC and the number of test samples; a dash without test samples."""
+    mean, tests = held_out.mean_auroc(metrics), held_out.by_trait(metrics).values()
+    return "-" if mean is None else f"{_figure(mean)} ({sum(each.samples for each in tests):,})"
 
 
 def _say_confidence(version: Version) -> None:
@@ -122,9 +148,13 @@ def _say_confidence(version: Version) -> None:
 
 
 def _figures(trait: TraitMetrics) -> tuple[str, ...]:
-    span = " - ".join(map(_figure, trait.auroc_interval)) if trait.auroc_interval else "-"
     errors = (_figure(trait.brier), _figure(trait.calibration_error))
-    return _figure(trait.auroc), span, *errors, trait.measured_on or ""
+    return *_area(trait), *errors, trait.measured_on or ""
+
+
+def _area(figures: TraitMetrics | HeldOutFigures) -> tuple[str, str]:
+    span = " - ".join(map(_figure, figures.auroc_interval)) if figures.auroc_interval else "-"
+    return _figure(figures.auroc), span
 
 
 def _figure(value: float | None) -> str:

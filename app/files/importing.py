@@ -187,10 +187,9 @@ def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
         wrong = [each for each in found if isinstance(each, Problem)]
         problems += wrong
         if not wrong and isinstance(trait, str) and isinstance(quality, float):
+            sample = SampleInput(trait=trait, text=text, quality=quality)
             marks = {"held_out": held_out is True, "must_pass": must_pass is True}
-            samples.append(
-                SampleInput(trait=trait, text=text, quality=quality, **{k: v for k, v in marks.items() if v})
-            )
+            samples.append(sample.model_copy(update={name: True for name, given in marks.items() if given}))
             lines.append(row.number)
     return Checked(tuple(samples), tuple(lines), tuple(sorted(problems, key=lambda problem: problem.row)))
 

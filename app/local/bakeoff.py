@@ -144,7 +144,7 @@ def inputs(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, 
             " not compared. Add a trait and samples."
         )
     keys = {trait.key for trait in given}
-    labelled = [sample for sample in samples if sample.trait in keys]
+    labelled = [sample for sample in samples if sample.trait in keys and not sample.held_out]
     if not labelled:
         raise NotComparable(f"{model.handle} has no samples to compare encoders on. Add samples first.")
     chosen = sorted(labelled, key=lambda sample: sample.id)[-most:]

@@ -12,7 +12,7 @@ from typing import get_args
 import streamlit as st
 
 from traitbench.app.local import preview
-from traitbench.app.samples.sample_changes import Changes
+from traitbench.app.samples.sample_changes import Changes, as_input
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait
 from traitbench.scoring import doctor
@@ -50,9 +50,9 @@ class Examination:
 
 
 def considered(traits: Sequence[Trait], samples: Sequence[Sample]) -> list[Sample]:
-    """Return the samples to check: the newest of extrinsic traits."""
+    """Return the samples to check: the newest of extrinsic traits, without test samples."""
     given = {trait.key for trait in traits if trait.kind == "extrinsic"}
-    return [sample for sample in samples if sample.trait in given][-MOST:]
+    return [sample for sample in samples if sample.trait in given and not sample.held_out][-MOST:]
 
 
 def to_read(traits: Sequence[Trait], samples: Sequence[Sample]) -> int:
@@ -69,7 +69,8 @@ def examine(traits: Sequence[Trait], samples: Sequence[Sample], *, progress: Pro
     results = _findings(preview.identity(traits, looked_at), traits, looked_at)
     by_id = {sample.id: sample for sample in looked_at}
     findings = tuple(one for finding in results for one in _one_by_one(finding, by_id))
-    return Examination(findings, len(looked_at), len(samples) - len(looked_at))
+    left_out = sum(not sample.held_out for sample in samples) - len(looked_at)
+    return Examination(findings, len(looked_at), left_out)
 
 
 def identity(finding: Finding) -> str:
@@ -103,7 +104,7 @@ def changes_of(findings: Iterable[Finding], by_id: Mapping[int, Sample]) -> Chan
 
 
 def _relabelled(sample: Sample, quality: float) -> SampleInput:
-    return SampleInput(trait=sample.trait, text=sample.text, quality=quality, source_url=sample.source_url)
+    return as_input(sample).model_copy(update={"quality": quality})
 
 
 def _one_by_one(finding: Finding, by_id: Mapping[int, Sample]) -> list[Finding]:

@@ -81,7 +81,8 @@ def compare(version: Version, a: Card, b: Card) -> Comparison:
 
 
 def rehearse(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> Rehearsal:
-    """Fit the draft in memory as a training does, without traits that have no samples at a pole."""
+    """Fit the draft in memory as a training does: without test samples and traits that have no samples at a pole."""
+    samples = [sample for sample in samples if not sample.held_out]
     given = [trait for trait in traits if trait.kind == "extrinsic"]
     able = [trait for trait in given if trait.positive_samples and trait.negative_samples]
     if not able:

@@ -9,7 +9,8 @@ import pandas as pd
 from traitbench.app.charts.intervals import Measured, Series
 from traitbench.app.shell.text import ago, count, plain
 from traitbench.app.shell.theme import DISCOVERED_SIGN
-from traitbench.contract.metrics import TraitMetrics
+from traitbench.contract import held_out
+from traitbench.contract.metrics import HeldOutFigures, TraitMetrics
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 
@@ -67,6 +68,45 @@ def series(version: Version, names: Names) -> Series:
     return Series(label(version), [_measured(names.get(key, key), each) for key, each in traits.items()])
 
 
+def series_of_tests(version: Version, names: Names) -> Series:
+    """Return the AUROC of each trait on its test samples, for the chart of intervals."""
+    tests = held_out.by_trait(version.metrics)
+    return Series(label(version), [_on_tests(names.get(key, key), each) for key, each in tests.items()])
+
+
+def tests_of_pair(before: Version, after: Version, names: Names) -> tuple[list[Series], str]:
+    """Return the test figures to draw of two versions, and what to say about those that are left out.
+
+    The earlier version is drawn only for traits that were measured on the same test samples.
+    """
+    same = held_out.comparable(before.metrics, after.metrics)
+    old, new = held_out.by_trait(before.metrics), held_out.by_trait(after.metrics)
+    both = [Series(label(before), [_on_tests(names.get(key, key), old[key]) for key in same])] if same else []
+    other = [plain(names.get(key, key)) for key in old if key in new and key not in same]
+    said = f"{label(before)} was {held_out.OTHER_TESTS} ({', '.join(other)})." if other else ""
+    return [*both, series_of_tests(after, names)], said
+
+
+def sets_of_tests(versions: Sequence[Version]) -> dict[str, str]:
+    """How many test samples each version was measured on, with a letter for the set, by label; "" without tests.
+
+    `24, set A`: versions with the same letter were measured on the same samples. The oldest set is A.
+    """
+    letters: dict[object, str] = {}
+    named = {}
+    for each in reversed(versions):
+        own = held_out.measured_sets(each.metrics)
+        samples = sum(test.samples for test in held_out.by_trait(each.metrics).values())
+        known = all(digest for _, digest in own)
+        letter = letters.setdefault(own if known else label(each), _letter(len(letters))) if own else ""
+        named[label(each)] = f"{samples:,}, set {letter}" if own else ""
+    return named
+
+
+def _letter(place: int) -> str:
+    return chr(ord("A") + place) if place < 26 else str(place + 1)
+
+
 def auroc(version: Version) -> float | None:
     """Return the mean AUROC over the traits, or None if no trait was measured."""
     return version.metrics.auroc
@@ -81,10 +121,12 @@ def mean_of(version: Version, figure: Literal["brier", "calibration_error"]) -> 
 
 def figures_table(version: Version, names: Names) -> pd.DataFrame:
     """Return all figures of all traits and what they were measured on, one row per trait."""
+    tested = bool(held_out.by_trait(version.metrics))
     return pd.DataFrame(
         [
             {
                 "Trait": names.get(key, key),
+                **(_test_columns(each.test) if tested else {}),
                 "AUROC": each.auroc,
                 "95 % from": each.auroc_interval[0] if each.auroc_interval else None,
                 "95 % to": each.auroc_interval[1] if each.auroc_interval else None,
@@ -97,6 +139,20 @@ def figures_table(version: Version, names: Names) -> pd.DataFrame:
             for key, each in version.metrics.traits.items()
         ]
     )
+
+
+def _test_columns(test: HeldOutFigures | None) -> dict[str, object]:
+    """The cells of a trait's test figures, which come first."""
+    test = test or HeldOutFigures()
+    return {
+        "Test AUROC": test.auroc,
+        "Test 95 % from": test.auroc_interval[0] if test.auroc_interval else None,
+        "Test 95 % to": test.auroc_interval[1] if test.auroc_interval else None,
+        "Test Brier": test.brier,
+        "Test, wrong side": test.error,
+        "Must-pass failed": test.must_pass_failed if test.must_pass else None,
+        "Tested on": test.measured_on,
+    }
 
 
 def measured_on(figures: Series) -> str:
@@ -114,8 +170,22 @@ def outcome(before: Version, after: Version, names: Names) -> str:
     a, b = label(before), label(after)
     if before.param_hash == after.param_hash:
         return f"{b} has the same parameters as {a}, so both give every text the same score."
-    parts = [*_changes(before, after, names), _other_samples(before, after)]
+    parts = [_on_same_tests(before, after), *_changes(before, after, names), _other_samples(before, after)]
     return " ".join(part for part in parts if part)
+
+
+def _on_same_tests(before: Version, after: Version) -> str:
+    """The figures on test samples, if both versions were measured on the same; else that they are not compared."""
+    old, new = held_out.by_trait(before.metrics), held_out.by_trait(after.metrics)
+    if not new:
+        return ""
+    same = [key for key in held_out.comparable(before.metrics, after.metrics) if new[key].auroc is not None]
+    if not same:
+        return f"**On test samples:** {label(before)} and {label(after)} were {held_out.OTHER_TESTS}." if old else ""
+    means = [sum(each[key].auroc or 0.0 for key in same) / len(same) for each in (old, new)]
+    samples = count(sum(new[key].samples for key in same), "test sample")
+    several = "Mean AUROC" if len(same) > 1 else "AUROC"
+    return f"{several} on the same {samples} **{means[0]:.2f} → {means[1]:.2f}**. Out of fold:"
 
 
 def _changes(before: Version, after: Version, names: Names) -> list[str]:
@@ -217,6 +287,10 @@ def _signed(change: float) -> str:
     """`+0.05`, `−0.20`, or `0.00` without a sign."""
     rounded = round(change, 2)
     return f"{rounded:+.2f}".replace("-", "−") if rounded else "0.00"
+
+
+def _on_tests(name: str, test: HeldOutFigures) -> Measured:
+    return Measured(name, test.auroc, test.auroc_interval, test.measured_on or "unknown")
 
 
 def _measured(name: str, figures: TraitMetrics) -> Measured:

@@ -7,6 +7,7 @@ in between leaves a text twice instead of losing it. The extra text is removed a
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from traitbench.app.samples.sample_list import forget_samples
 from traitbench.app.shell.service import client
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.errors import SampleNotFound, TraitbenchError, Unreachable
@@ -14,26 +15,30 @@ from traitbench.errors import SampleNotFound, TraitbenchError, Unreachable
 UNDO = "samples.undo"
 """The session key of the last change that can be undone."""
 
+Mark = tuple[bool, bool]
+"""Whether a sample is a test sample, and whether it must pass."""
+
 Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Unsaved changes in the table: new contents by sample id, and the ids to delete."""
+    """Unsaved changes in the table: new contents by sample id, the ids to delete, and new marks of other samples."""
 
     edits: Mapping[int, SampleInput] = field(default_factory=dict)
     deletions: frozenset[int] = frozenset()
+    marks: Mapping[int, Mark] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.edits) + len(self.deletions)
+        return len(self.edits) + len(self.deletions) + len(self.marks)
 
 
 @dataclass(frozen=True)
 class Undo:
-    """How to undo a change: samples to add again, and ids to remove. `what` names the change for a person.
+    """How to undo a change: samples to add again, ids to remove, and the marks that samples had.
 
-    `forgone` counts deleted synthesized samples. They are not added again, because they would count as written by a
-    person.
+    `what` names the change for a person. `forgone` counts deleted synthesized samples. They are not added again,
+    because they would count as written by a person.
     """
 
     handle: str
@@ -41,11 +46,12 @@ class Undo:
     gone: tuple[SampleInput, ...]
     added: tuple[int, ...]
     forgone: int = 0
+    marks: Mapping[int, Mark] = field(default_factory=dict)
 
     @property
     def possible(self) -> bool:
         """Whether there is anything to undo."""
-        return bool(self.gone or self.added)
+        return bool(self.gone or self.added or self.marks)
 
 
 def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: Progress, whole: bool = False) -> Undo:
@@ -57,6 +63,9 @@ def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: 
     by_id = {sample.id: sample for sample in samples}
     edited = [sample_id for sample_id in changes.edits if sample_id in by_id]
     deleted = sorted(changes.deletions & by_id.keys(), key=lambda each: (_made(by_id[each]), each))
+    marked = [each for each in changes.marks if each in by_id]
+    old_marks = {each: mark_of(by_id[each]) for each in marked}
+    mark(handle, {each: changes.marks[each] for each in marked})
     added = client().samples.add(handle, [changes.edits[sample_id] for sample_id in edited]) if edited else []
     leaving = [*edited, *deleted]
     for done, sample_id in enumerate(leaving):
@@ -73,11 +82,33 @@ def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: 
             raise
     forgone = {each for each in deleted if _made(by_id[each])}
     gone = tuple(as_input(by_id[sample_id]) for sample_id in leaving if sample_id not in forgone)
-    return Undo(handle, _named(changes), gone, tuple(added), len(forgone))
+    return Undo(handle, _named(changes), gone, tuple(added), len(forgone), old_marks)
+
+
+def mark(handle: str, marks: Mapping[int, Mark]) -> None:
+    """Make samples test samples or training samples, and set which test samples must pass."""
+    for held_out, must_pass in sorted(set(marks.values())):
+        ids = [each for each, own in marks.items() if own == (held_out, must_pass)]
+        client().samples.update(handle, ids, held_out=held_out, must_pass=must_pass if held_out else None)
+    if marks:
+        forget_samples()
+
+
+def mark_of(sample: Sample) -> Mark:
+    """Whether a sample is a test sample, and whether it must pass."""
+    return sample.held_out, sample.must_pass
+
+
+def marked(handle: str, samples: Iterable[Sample], now: Mark, *, what: str) -> Undo:
+    """Mark samples and return how to undo it; `what` names the change for a person."""
+    old = {sample.id: mark_of(sample) for sample in samples}
+    mark(handle, dict.fromkeys(old, now))
+    return Undo(handle, what, (), (), marks=old)
 
 
 def take_back(undo: Undo) -> int:
     """Undo a change: add what it removed, then remove what it added. Return how many could not be removed."""
+    mark(undo.handle, undo.marks)
     if undo.gone:
         client().samples.add(undo.handle, undo.gone)
     return _remove(undo.handle, undo.added)
@@ -85,7 +116,9 @@ def take_back(undo: Undo) -> int:
 
 def as_input(sample: Sample) -> SampleInput:
     """Return the input that creates the same sample again."""
-    return SampleInput(trait=sample.trait, text=sample.text, quality=sample.quality, source_url=sample.source_url)
+    own = SampleInput(trait=sample.trait, text=sample.text, quality=sample.quality, source_url=sample.source_url)
+    marks = {"held_out": sample.held_out, "must_pass": sample.must_pass}
+    return own.model_copy(update={name: True for name, given in marks.items() if given})
 
 
 def _delete(handle: str, sample_id: int) -> None:
@@ -121,5 +154,5 @@ def _made(sample: Sample) -> bool:
 
 
 def _named(changes: Changes) -> str:
-    parts = ((len(changes.edits), "edited"), (len(changes.deletions), "deleted"))
+    parts = ((len(changes.edits), "edited"), (len(changes.deletions), "deleted"), (len(changes.marks), "marked"))
     return " and ".join(f"{number:,} {verb}" for number, verb in parts if number)

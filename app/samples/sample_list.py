@@ -1,10 +1,12 @@
 """All samples of a model, cached in the session and refreshed with one small request per run of the page.
 
-Samples never change, and ids only rise. So reading the last page again shows all new samples. If the total then equals
-the traits' sample counts, no older sample was deleted; otherwise everything is read again.
+A sample changes only by becoming a test sample or a training sample again, and ids only rise. So reading the last page
+again shows all new samples. If the totals of each trait then equal its sample counts, no older sample was deleted or
+changed; otherwise everything is read again. Call `forget_samples` after a change that no count shows.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from traitbench.app.shell import session
@@ -36,7 +38,9 @@ def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
             samples = _read(address, held.before, held.last_cursor)
         except InvalidCursor:
             samples = []
-        if len(samples) == sum(trait.sample_count for trait in traits):
+        if _totals(samples) == {
+            (trait.key, held): count for trait in traits for held, count in _counts(trait) if count
+        }:
             return samples
     return _read(address, (), None)
 
@@ -44,6 +48,19 @@ def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
 def unreadable_samples() -> list[Unreadable]:
     """Return the rows that the service could not read when the samples were read last."""
     return list(session.get(_UNREADABLE, ()))
+
+
+def forget_samples() -> None:
+    """Read all samples again the next time."""
+    session.store(_HELD, None)
+
+
+def _totals(samples: Sequence[Sample]) -> Mapping[tuple[str, bool], int]:
+    return Counter((sample.trait, sample.held_out) for sample in samples)
+
+
+def _counts(trait: Trait) -> tuple[tuple[bool, int], ...]:
+    return (False, trait.sample_count), (True, trait.held_out_samples)
 
 
 def _read(address: tuple[str, str], before: Sequence[Sample], cursor: str | None) -> list[Sample]:

@@ -94,7 +94,8 @@ def _after_a_purge(handle: str, newest: Version) -> Waiting:
 @st.cache_data(max_entries=500, show_spinner=False)
 def _oldest(reader: tuple[str, str], handle: str, trained: int) -> datetime | None:
     """Return the time of the first sample after the `trained` ones. A trained model only gains samples."""
-    pending = islice(client().samples.list(handle, limit=LARGEST_SAMPLE_PAGE), trained, None)
+    learned = client().samples.list(handle, held_out=False, limit=LARGEST_SAMPLE_PAGE)
+    pending = islice(learned, trained, None)
     return next((sample.created_at for sample in pending), None)
 
 

@@ -91,6 +91,11 @@ class Trait(Returned):
     explained_variance: Share | None
     anchor_sample_ids: AnchorSampleIds | None
 
+    @property
+    def stored_samples(self) -> int:
+        """All samples of the trait: those to train with and the test samples."""
+        return self.sample_count + self.held_out_samples
+
 
 class TraitList(Returned):
     """Traits, in order; `unreadable` names those that could not be read, and is absent when there are none."""

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
+from traitbench.contract import held_out
 from traitbench.contract.confidence import MEASURED_BEFORE, PROMISE, REASONS
-from traitbench.contract.metrics import Sureness, TraitMetrics
+from traitbench.contract.metrics import HeldOutFigures, Sureness, TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.scores import Confidence
 from traitbench.contract.traits import Trait
@@ -27,6 +28,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>\\]+")
 _NONE = "–"
 _TRAIT_COLUMNS = ("Trait", "Key", "Positive pole", "Negative pole", "Kind", "Parts combined by", "Description")
 _FIGURE_COLUMNS = ("Trait", "AUROC", "95 % interval", "Brier", "Calibration error", "Samples", "Measured on")
+_TEST_COLUMNS = ("Trait", "AUROC", "95 % interval", "Brier", "Wrong side", "Must-pass failed", "Measured on")
 _CONFIDENCE_COLUMNS = ("Trait", "High", "High, right", "Moderate", "Moderate, right", "Low", "Low, right")
 _SOURCE_FIELDS = ("name", "license", "citation", "url")
 
@@ -102,12 +104,35 @@ def _traits(shown: Sequence[Trait]) -> str:
 def _metrics(version: Version, shown: Sequence[Trait]) -> str:
     """The metrics, each with the samples that it was measured on."""
     names = {trait.key: trait.name for trait in shown}
+    tests = list(_tests(version, names))
     rows = [_figures(names.get(key, key), figures) for key, figures in version.metrics.traits.items()]
     mean = _figure(version.metrics.auroc)
     lines = [] if mean == _NONE else [f"Mean AUROC of the traits that could be measured: {mean}."]
+    if tests:
+        lines = [*tests, "### Out of fold", *lines]
     if not rows:
         return "\n\n".join([*lines, "The version has no metrics."])
     return "\n\n".join([*lines, _table(_FIGURE_COLUMNS, rows), *_confidence(version, names)])
+
+
+def _tests(version: Version, names: Mapping[str, str]) -> Iterator[str]:
+    """The figures on test samples, which come first; nothing if there are none."""
+    measured = held_out.by_trait(version.metrics)
+    if not measured:
+        return
+    yield "### On test samples"
+    said = [
+        sentence for sentence in (held_out.headline(version.metrics), held_out.must_pass(version.metrics)) if sentence
+    ]
+    yield " ".join(["No version learns from test samples.", *(f"{each[0].upper()}{each[1:]}." for each in said)])
+    yield _table(_TEST_COLUMNS, [_test_row(names.get(key, key), each) for key, each in measured.items()])
+
+
+def _test_row(name: str, test: HeldOutFigures) -> tuple[str, ...]:
+    span = " – ".join(map(_figure, test.auroc_interval)) if test.auroc_interval else _NONE
+    area, brier, error = map(_figure, (test.auroc, test.brier, test.error))
+    failed = f"{test.must_pass_failed:,} of {test.must_pass:,}" if test.must_pass else _NONE
+    return name, area, span, brier, error, failed, test.measured_on or _NONE
 
 
 def _confidence(version: Version, names: Mapping[str, str]) -> Iterator[str]:

@@ -74,11 +74,11 @@ def measure(
         described, resembling = _described(own, others, groups, vectors)
         figures = _figures(described, points[key][rows])
         counted = [sample for sample, counts in zip(own, described.counted.tolist(), strict=True) if counts]
-        measured[key] = {**figures, "resembling": resembling, "test_set": test_set(counted)}
+        measured[key] = {**figures, "resembling": resembling, "test_set": digest(counted)}
     return measured
 
 
-def test_set(samples: Iterable[Sample]) -> str | None:
+def digest(samples: Iterable[Sample]) -> str | None:
     """A digest that is equal for figures on the same texts with the same qualities; None without samples."""
     lines = sorted(f"{sample.content_sha256} {sample.quality!r}" for sample in samples)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else None

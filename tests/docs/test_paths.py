@@ -19,7 +19,8 @@ DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
 
 _PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)+/?|[\w-]+\.(?:md|toml|txt|yml)")
 _TOP = {path.name for path in ROOT.iterdir()}
-_TEST = re.compile(r"test_\w+")
+# `test_set` is a field of the metrics.
+_TEST = re.compile(r"test_(?!set$)\w+")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 # Names of files that are not in the repository: of a home folder, of a batch, and pages that a command writes.
 _ELSEWHERE = {"people.toml", "page.md"}

@@ -5,10 +5,11 @@ import streamlit as st
 from traitbench.app.presentation.figures import auroc
 from traitbench.app.shell.navigation import PageName, model_link, name_link
 from traitbench.app.shell.service import active_version
-from traitbench.app.shell.text import ago, plain, shortened
+from traitbench.app.shell.text import ago, count, plain, shortened
 from traitbench.app.widgets.common.archive import ARCHIVE
 from traitbench.app.widgets.common.confirm import ask
 from traitbench.app.widgets.common.heading import retention_badge, state_badge
+from traitbench.contract import held_out
 from traitbench.contract.models import Model, State
 from traitbench.contract.versions import Version
 from traitbench.errors import InternalError
@@ -76,10 +77,18 @@ def _quality(model: Model) -> None:
             "Not trained yet" if model.version_no is None else ":material/warning: The active version cannot be read."
         )
         return
-    mean = auroc(version)
-    figure = f"**{mean:.2f}** AUROC" if mean is not None else "AUROC not measured"
-    st.markdown(f"{figure} :small[:gray[{_where(version)}]]", help=_measured(version))
+    st.markdown(_figure(version), help=_measured(version))
     st.caption(f"v{version.version_no}, trained {ago(version.created_at)}")
+
+
+def _figure(version: Version) -> str:
+    """The mean AUROC on test samples or, without any, out of fold, and what it was measured on."""
+    tested, mean = held_out.mean_auroc(version.metrics), auroc(version)
+    if tested is not None:
+        samples = sum(each.samples for each in held_out.by_trait(version.metrics).values())
+        return f"**{tested:.2f}** AUROC :small[:gray[on {count(samples, 'test sample')}]]"
+    figure = f"**{mean:.2f}** AUROC" if mean is not None else "AUROC not measured"
+    return f"{figure} :small[:gray[{_where(version)}]]"
 
 
 def _where(version: Version) -> str:

@@ -45,7 +45,7 @@ def zero_retention(model: Model, traits: Sequence[Trait]) -> None:
         st.markdown("When it is on:")
         st.markdown(AFTERWARDS)
         st.button("Turn it on", icon=":material/shield:", key="model.zero_on", on_click=ask, args=(PURGE, model.handle))
-        held = sum(trait.sample_count for trait in traits)
+        held = sum(trait.stored_samples for trait in traits)
         removes = f"This removes {count(held, 'sample')} at once" if held else "There are no samples to remove now"
         st.caption(f"{removes}. You confirm it with the model's name.")
     if asked(PURGE) == model.handle and not model.zero_data_retention:
@@ -64,7 +64,7 @@ def zero_retention(model: Model, traits: Sequence[Trait]) -> None:
 
 def losses(model: Model, traits: Sequence[Trait]) -> list[str]:
     """What would be removed at once, as lines of markdown; empty if nothing would be."""
-    held = sum(trait.sample_count for trait in traits)
+    held = sum(trait.stored_samples for trait in traits)
     lines = []
     if held:
         origins = _by_origin(model, traits, held)

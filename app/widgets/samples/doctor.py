@@ -24,6 +24,7 @@ from traitbench.app.shell.theme import NEUTRAL_SIGN, BadgeColour, pole_sign
 from traitbench.app.widgets.common.chart import download_table
 from traitbench.app.widgets.common.confirm import ask, asked, confirm
 from traitbench.app.widgets.samples.add import POLE, TRAIT
+from traitbench.app.widgets.samples.held_out import draw_leaks
 from traitbench.app.widgets.samples.rows import show_rows
 from traitbench.app.widgets.samples.table import waiting
 from traitbench.app.widgets.samples.undo import draw_undo
@@ -76,6 +77,7 @@ def draw_doctor(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
             draw_undo(model.handle)
     if unsaved := len(waiting(model.handle)):
         st.caption(f":material/edit: {count(unsaved, 'unsaved change')} in the table not included.")
+    draw_leaks(model, traits, samples, can_edit=can_edit)
     examination = _examined(context, traits, samples)
     if examination is None:
         return

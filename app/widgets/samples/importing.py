@@ -57,8 +57,8 @@ def import_file(handle: str, traits: Sequence[Trait]) -> None:
 
 def _first_help(traits: Sequence[Trait]) -> None:
     st.caption(
-        f"Up to {MOST_MEGABYTES} MB. The file needs a column of texts; columns for trait and pole are optional. You "
-        "see a preview before anything is imported."
+        f"Up to {MOST_MEGABYTES} MB. The file needs a column of texts. Columns for trait, pole and test (yes or no) "
+        "are optional. You see a preview before anything is imported."
     )
     rows = [("A text at the positive pole.", trait.name, 1) for trait in traits[:2]]
     rows += [("A text at the negative pole.", trait.name, 0) for trait in traits[:2]]
@@ -104,8 +104,13 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
                 placeholder="Report an error" if quality else "Choose a pole",
                 key=f"{form}.default_quality.{bool(quality)}",
             )
+        held_guess, must_guess = importing.guess_test_columns(table)
+        held_out = _column("Test column", columns, held_guess, "No test samples", key=f"{form}.held_out")
+        must_pass = None
+        if held_out:
+            must_pass = _column("Must-pass column", columns, must_guess, "None must pass", key=f"{form}.must_pass")
     words = _words(form, importing.words(table, quality), traits) if quality else {}
-    return Choice(text, trait, default_trait, quality, default_quality, words)
+    return Choice(text, trait, default_trait, quality, default_quality, words, held_out, must_pass)
 
 
 def _column(label: str, columns: list[str], guess: str | None, none: str, *, key: str) -> str | None:
@@ -159,15 +164,18 @@ def _preview(checked: Checked, traits: Sequence[Trait]) -> None:
         _problems(checked.problems, importing.known_traits(checked.problems, traits))
     if checked.samples:
         first = list(zip(checked.lines, checked.samples, strict=True))[:_PREVIEW]
-        st.markdown(f"**Preview: {count(len(checked.samples), 'sample')}**")
+        tests = sum(each.held_out for each in checked.samples)
+        apart = f", {count(tests, 'test sample')} among them" if tests else ""
+        st.markdown(f"**Preview: {count(len(checked.samples), 'sample')}{apart}**")
         st.dataframe(
             pd.DataFrame(
                 [
-                    (line, each.text, names[each.trait], f"{pole_sign(each.quality)} {each.quality:g}")
+                    (line, each.text, names[each.trait], f"{pole_sign(each.quality)} {each.quality:g}", each.held_out)
                     for line, each in first
                 ],
-                columns=["Line", "Text", "Trait", "Quality"],
+                columns=["Line", "Text", "Trait", "Quality", "Test"],
             ),
+            column_order=["Line", "Text", "Trait", "Quality", *(["Test"] if tests else [])],
             column_config={
                 "Line": st.column_config.NumberColumn(width=60),
                 "Text": st.column_config.TextColumn(width=600),

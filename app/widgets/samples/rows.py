@@ -13,7 +13,7 @@ _KEY = "rows"
 def show_rows(ids: Sequence[int]) -> None:
     """Show only these samples in the table and clear the other filters. A button callback."""
     rows = ",".join(map(str, ids))
-    session.put({"task": "table", _KEY: rows, "find": "", "trait": None, "pole": None, "origin": None})
+    session.put({"task": "table", _KEY: rows, "find": "", "trait": None, "pole": None, "origin": None, "use": None})
 
 
 def pick_rows() -> str:

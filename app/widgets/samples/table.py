@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from traitbench.app.samples.sample_changes import Changes
+from traitbench.app.samples.sample_changes import Changes, Mark, mark_of
 from traitbench.app.shell import session
 from traitbench.app.shell.theme import pole_sign
 from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
@@ -21,8 +21,8 @@ from traitbench.contract.traits import Trait
 MOST_ROWS, MOST_CHARACTERS = 20_000, 6_000_000
 ROW_HEIGHT, _HEADER_HEIGHT = 34, 36
 _CHANGES, _CARRIED, _ROUND = "samples.changes", "samples.carried", "samples.table"
-_ORDER = ["pole", "text", "trait", "quality", "provenance", "created_at"]
-_FIELDS = ["text", "trait", "quality"]
+_ORDER = ["pole", "text", "trait", "quality", "held_out", "must_pass", "provenance", "created_at"]
+_FIELDS = ["text", "trait", "quality", "held_out", "must_pass"]
 
 
 def table_height(rows: int, *, most: int) -> int:
@@ -59,14 +59,15 @@ def delete_later(handle: str, ids: Iterable[int]) -> None:
     held = waiting(handle)
     gone = held.deletions | frozenset(ids)
     edits = {sample_id: edit for sample_id, edit in held.edits.items() if sample_id not in gone}
-    session.store(_CHANGES, (handle, Changes(edits, gone)))
+    marks = {sample_id: mark for sample_id, mark in held.marks.items() if sample_id not in gone}
+    session.store(_CHANGES, (handle, Changes(edits, gone, marks)))
     session.next_round(_ROUND)
 
 
 def keep_after_all(handle: str, ids: Iterable[int]) -> None:
     """Unmark these samples, before the deletion is saved. A button callback."""
     held = waiting(handle)
-    session.store(_CHANGES, (handle, Changes(held.edits, held.deletions - frozenset(ids))))
+    session.store(_CHANGES, (handle, Changes(held.edits, held.deletions - frozenset(ids), held.marks)))
     session.next_round(_ROUND)
 
 
@@ -128,7 +129,8 @@ def _frame(samples: Sequence[Sample], traits: Sequence[Trait], changes: Changes)
     for sample in samples:
         if sample.id not in changes.deletions:
             now = changes.edits.get(sample.id, sample)
-            rows.append((sample.id, now.text, now.trait, now.quality, _pole(sample, labels), *_origin(sample)))
+            marks = changes.marks.get(sample.id, (now.held_out, now.must_pass))
+            rows.append((sample.id, now.text, now.trait, now.quality, *marks, _pole(sample, labels), *_origin(sample)))
     frame = pd.DataFrame(rows, columns=["id", *_FIELDS, "pole", "provenance", "created_at"])
     return frame.astype({"text": "str", "trait": "str", "quality": "float64"}).set_index("id")
 
@@ -166,6 +168,14 @@ def _columns(samples: Sequence[Sample], traits: Sequence[Trait]) -> dict[str, An
             help="1 is the positive pole, 0 the negative pole. Values in between are allowed.",
         ),
         "pole": column.TextColumn("Pole", width=120, help="Updated from the quality when you save."),
+        "held_out": column.CheckboxColumn(
+            "Test", width=60, help="A test sample: no version learns from it, and every version is measured on it."
+        ),
+        "must_pass": column.CheckboxColumn(
+            "Must pass",
+            width=90,
+            help="A test sample whose score has to be on its pole's side. Ticking it makes the sample a test sample.",
+        ),
         "provenance": None
         if all(sample.provenance == "authored" for sample in samples)
         else column.TextColumn("Origin", width=90),
@@ -177,15 +187,25 @@ def _changes(samples: Sequence[Sample], edited: pd.DataFrame, before: Changes) -
     """The edits in the shown rows, plus the unsaved edits of samples that are not shown."""
     shown = {sample.id: sample for sample in samples}
     edits = {key: each for key, each in before.edits.items() if key not in shown}
-    for sample_id, (text, trait, quality) in zip(
+    marks = {key: each for key, each in before.marks.items() if key not in shown}
+    for sample_id, (text, trait, quality, *ticks) in zip(
         edited.index, edited[_FIELDS].itertuples(index=False, name=None), strict=True
     ):
         old = shown[int(sample_id)]
         text, trait = (text if isinstance(text, str) else ""), (trait if isinstance(trait, str) else old.trait)
         quality = old.quality if pd.isna(quality) else float(quality)
+        mark = _mark(old, bool(ticks[0]), bool(ticks[1]))
         if (text, trait, quality) != (old.text, old.trait, old.quality):
-            edits[old.id] = SampleInput.model_construct(
-                text=text, trait=trait, quality=quality, source_url=old.source_url
-            )
+            now = SampleInput.model_construct(text=text, trait=trait, quality=quality, source_url=old.source_url)
+            edits[old.id] = now.model_copy(update={"held_out": mark[0], "must_pass": mark[1]} if mark[0] else {})
+        elif mark != mark_of(old):
+            marks[old.id] = mark
     deletions = {each for each in before.deletions if each not in shown} | (shown.keys() - set(edited.index))
-    return Changes(edits, frozenset(deletions))
+    return Changes(edits, frozenset(deletions), marks)
+
+
+def _mark(old: Sample, held_out: bool, must_pass: bool) -> Mark:
+    """The marks that the ticks mean: what must pass is a test sample, and what is none any more need not pass."""
+    if old.held_out and not held_out:
+        return False, False
+    return held_out or must_pass, must_pass

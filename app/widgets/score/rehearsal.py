@@ -44,6 +44,6 @@ def _on_request(model: Model, traits: Sequence[Trait], samples: int) -> Rehearsa
 
 
 def _read(model: Model, traits: Sequence[Trait]) -> Rehearsal:
-    samples = list(client().samples.list(model.handle, limit=LARGEST_SAMPLE_PAGE))
+    samples = list(client().samples.list(model.handle, held_out=False, limit=LARGEST_SAMPLE_PAGE))
     with st.spinner(f"Reading {count(len(samples), 'sample')}", show_time=True):
         return preview.rehearse(model, traits, samples)

@@ -75,7 +75,7 @@ def unread_lengths(model: Model, traits: Sequence[Trait]) -> list[int]:
 
     Texts that a check in this process has read are not encoded again. Of many samples, some are looked at.
     """
-    total = sum(trait.sample_count for trait in traits)
+    total = sum(trait.stored_samples for trait in traits)
     if total <= _LOOKED_AT:
         samples = all_samples(model.handle, traits)
     else:

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from traitbench.app.shell.text import plain
+from traitbench.app.shell.text import count, plain
 from traitbench.app.shell.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, PALETTE, POSITIVE_SIGN
 from traitbench.contract.traits import Trait
 
@@ -24,9 +24,12 @@ def balance_bar(trait: Trait, *, most: int) -> None:
         (trait.negative_samples, f"at {trait.negative_label}"),
         (trait.positive_samples, f"at {trait.positive_label}"),
         (between, "in between"),
+        (trait.held_out_samples, "to test"),
     )
     label = "Samples: " + ", ".join(f"{samples} {where}" for samples, where in counts)
-    middle = f'<div style="{_MIDDLE}">{NEUTRAL_SIGN} {between:,} in between</div>' if between else ""
+    apart = [f"{NEUTRAL_SIGN} {between:,} in between"] if between else []
+    apart += [count(trait.held_out_samples, "test sample")] if trait.held_out_samples else []
+    middle = f'<div style="{_MIDDLE}">{" · ".join(apart)}</div>' if apart else ""
     st.html(
         f'<div role="img" aria-label="{escape(label)}">'
         f'<div style="{_ROW};justify-content:space-between;font-size:0.9rem">'

@@ -46,7 +46,8 @@ def _ask(model: Model, traits: Sequence[Trait]) -> None:
         "Discovery looks for differences between your texts that no trait covers yet, and suggests them as traits. "
         "Review each suggestion: rename it or delete it."
     )
-    different = len({sample.content_sha256 for sample in all_samples(model.handle, traits)}) if traits else 0
+    own = all_samples(model.handle, traits) if traits else []
+    different = len({sample.content_sha256 for sample in own if not sample.held_out})
     if different < FEWEST_TEXTS:
         st.warning(
             f"Discovery needs **{FEWEST_TEXTS} different texts**; this model has {different}. Labels do not matter: "

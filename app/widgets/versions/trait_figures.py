@@ -1,6 +1,6 @@
 """The figures of one trait in one version or two: how reliable its scores are, and what would improve them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -11,7 +11,7 @@ from traitbench.app.widgets.common.chart import download_table, only_our_csv
 from traitbench.app.widgets.common.learning_curve import curve_of, draw_curves, draw_outlook
 from traitbench.app.widgets.common.search_report import draw_trait_search
 from traitbench.app.widgets.versions.confusion import draw_confusion
-from traitbench.contract.metrics import TraitMetrics
+from traitbench.contract.metrics import HeldOutFigures, TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.scores import Confidence
 from traitbench.contract.traits import Trait
@@ -26,6 +26,12 @@ _HELP = {
     "positive. Both poles count the same. 0 is perfect.",
     "Cross-entropy": "Penalty for scores that are confident and wrong, in nats. 0 is perfect; a constant score of 50 "
     "gets 0.69.",
+}
+_TEST_HELP = {
+    "AUROC, test samples": _HELP["AUROC"],
+    "Wrong side": "The share of test samples that score on the other pole's side of the middle.",
+    "Brier, test samples": _HELP["Brier"],
+    "Must-pass": "How many of the samples that must pass score on their own pole's side.",
 }
 _NAME = 40
 
@@ -54,6 +60,7 @@ def draw_trait(model: Model, trait: Trait | None, versions: Sequence[_Labelled],
             st.markdown(f"**Not measured in {label}:** {plain(each.why_not)}.")
     if any(not each.why_not for _, each in versions):
         if len(versions) == 1:
+            _draw_test_numbers(newest.test)
             _draw_numbers(newest)
         else:
             _draw_differences(versions, key=f"{key}.differences", file_name=f"{file_name}-differences")
@@ -65,6 +72,32 @@ def draw_trait(model: Model, trait: Trait | None, versions: Sequence[_Labelled],
     if len(versions) == 1 and (newest.search or newest.labels):
         st.markdown("**Search results**")
         draw_trait_search(newest)
+
+
+def _draw_test_numbers(test: HeldOutFigures | None) -> None:
+    """Draw the figures on test samples, which come first; nothing if there are none."""
+    if test is None:
+        return
+    interval = Measured("", test.auroc, test.auroc_interval, "").text.partition(" ")[2].strip("()")
+    passed = f"{test.must_pass - test.must_pass_failed:,} of {test.must_pass:,}" if test.must_pass else "–"
+    with st.grid(4, min_column_width=150):
+        for name, shown, note in (
+            ("AUROC, test samples", "–" if test.auroc is None else f"{test.auroc:.2f}", interval),
+            ("Wrong side", "–" if test.error is None else f"{test.error:.0%}", ""),
+            ("Brier, test samples", "–" if test.brier is None else f"{test.brier:.3f}", ""),
+            ("Must-pass", passed, ""),
+        ):
+            st.metric(
+                name,
+                shown,
+                delta=note or None,
+                delta_color="off",
+                delta_arrow="off",
+                help=_TEST_HELP[name],
+                border=True,
+                height="stretch",
+            )
+    st.caption(f"Measured on: {plain(test.measured_on or 'unknown')}. Out of fold:")
 
 
 def _draw_numbers(figures: TraitMetrics) -> None:
@@ -115,7 +148,11 @@ def _draw_differences(versions: Sequence[_Labelled], *, key: str, file_name: str
 
 def differences(versions: Sequence[_Labelled]) -> pd.DataFrame:
     """One row per figure, one column per version, and the change in the last column."""
+    tests = [each.test for _, each in versions]
+    sets = {each.test_set if each else None for each in tests}
+    same = len(sets) == 1 and None not in sets
     rows = (
+        *(_test_rows(tests) if same else ()),
         ("AUROC", [each.auroc for _, each in versions]),
         ("AUROC, 95 % from", [each.auroc_interval[0] if each.auroc_interval else None for _, each in versions]),
         ("AUROC, 95 % to", [each.auroc_interval[1] if each.auroc_interval else None for _, each in versions]),
@@ -135,6 +172,13 @@ def differences(versions: Sequence[_Labelled]) -> pd.DataFrame:
         ],
         columns=["Figure", *labels, "Change"],
     )
+
+
+def _test_rows(tests: Sequence[HeldOutFigures | None]) -> Iterator[tuple[str, list[float | None]]]:
+    """The figures on test samples, for versions that were measured on the same ones."""
+    yield "AUROC on test samples", [each.auroc if each else None for each in tests]
+    yield "Test samples on the wrong side, share", [each.error if each else None for each in tests]
+    yield "Brier on test samples", [each.brier if each else None for each in tests]
 
 
 def _shares(level: Confidence, versions: Sequence[TraitMetrics]) -> tuple[str, list[float | None]]:
