@@ -2,7 +2,7 @@
 
 A version stays when any of these holds. All others are pruned.
 
-- It is tagged, or active.
+- It is tagged, active or on hold.
 - It is among the newest `keep_unnamed` versions without a tag. An untagged active version counts as one of them. A
   limit of 100 leaves 100 unnamed versions, or 101 while an older one is active.
 - `keep_first_of_month` is on, and it is the first of its calendar month (UTC) among all versions that still exist,
@@ -28,6 +28,7 @@ class PrunableVersion:
     created_at: datetime
     tagged: bool
     active: bool
+    held: bool = False
 
     def __post_init__(self) -> None:
         if self.created_at.utcoffset() is None:
@@ -39,7 +40,7 @@ def versions_to_keep(
 ) -> frozenset[int]:
     """Return the `version_id`s of the versions that stay."""
     oldest_first = sorted(versions, key=lambda version: version.version_no)
-    stay = [version for version in versions if version.tagged or version.active]
+    stay = [version for version in versions if version.tagged or version.active or version.held]
     stay += _newest_unnamed(oldest_first, keep_unnamed)
     if keep_first_of_month:
         stay += _first_of_month(oldest_first)

@@ -13,9 +13,11 @@ from traitbench.errors import ModelArchived, ModelBusy, ModelNotDraft, ModelNotT
 
 Operation = Literal[
     "edit",  # traits and samples
+    "withdraw",  # feedback that waits
     "train",
     "retune",  # train with reoptimize_params
     "retrain",  # automatic, from feedback
+    "retrain_now",  # from feedback, on request
     "discover",
     "synthesize",
     "use",  # score, compare, tag, untag, activate: they need a version
@@ -42,9 +44,11 @@ Cell = Outcome | type[TraitbenchError]
 _STATES: tuple[State, ...] = ("draft", "busy", "ready", "failed", "archived")
 _ROWS: Mapping[Operation, tuple[Cell, ...]] = {
     "edit": (Outcome.PROCEED, ModelBusy, ModelNotDraft, Outcome.PROCEED, ModelArchived),
+    "withdraw": (Outcome.PROCEED, ModelBusy, Outcome.PROCEED, Outcome.PROCEED, ModelArchived),
     "train": (Outcome.PROCEED, Outcome.MATCH, Outcome.NOTHING, Outcome.PROCEED, ModelArchived),
     "retune": (Outcome.PROCEED, Outcome.MATCH, Outcome.PROCEED, Outcome.PROCEED, ModelArchived),
     "retrain": (Outcome.NOTHING, Outcome.WAIT, Outcome.PROCEED, Outcome.NOTHING, Outcome.NOTHING),
+    "retrain_now": (ModelNotTrained, Outcome.MATCH, Outcome.PROCEED, ModelNotTrained, ModelArchived),
     "discover": (Outcome.PROCEED, Outcome.MATCH, ModelNotDraft, Outcome.PROCEED, ModelArchived),
     "synthesize": (Outcome.PROCEED, Outcome.MATCH, ModelNotDraft, Outcome.PROCEED, ModelArchived),
     "use": (ModelNotTrained, Outcome.IF_VERSION, Outcome.PROCEED, ModelNotTrained, ModelArchived),

@@ -138,6 +138,8 @@ def sample(text: str) -> Sample:
         seed_sample_id=None,
         held_out=False,
         must_pass=False,
+        pending=False,
+        score_then=None,
     )
 
 

@@ -11,14 +11,14 @@ from traitbench.app.commands.encoder import encoder
 from traitbench.app.commands.extracts import extract
 from traitbench.app.commands.forks import fork, promote
 from traitbench.app.commands.models import models
-from traitbench.app.commands.runs import train
+from traitbench.app.commands.runs import retrain, train
 from traitbench.app.commands.samples import samples
 from traitbench.app.commands.scores import compare, score
 from traitbench.app.commands.traits import traits
-from traitbench.app.commands.versions import versions
+from traitbench.app.commands.versions import activations, versions
 
 VERBS: tuple[click.Command, ...] = (
-    *(models, traits, samples, train, versions),
+    *(models, traits, samples, train, retrain, versions, activations),
     *(fork, promote),
     *(score, compare, extract, export, import_),
     encoder,

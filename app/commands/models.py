@@ -103,6 +103,11 @@ def create_model(handle: str, zero_data_retention: bool, readme: str | None, as_
 @click.option(
     "--zero-data-retention/--data-retention", default=None, help="Store no texts; existing samples are deleted at once."
 )
+@click.option(
+    "--hold-if-worse/--always-activate",
+    default=None,
+    help="Whether a retrained version that is worse waits for a decision instead of serving.",
+)
 @yes
 @as_json
 def update_model(
@@ -112,6 +117,7 @@ def update_model(
     keep_first_of_month: bool | None,
     default_pruning: bool,
     zero_data_retention: bool | None,
+    hold_if_worse: bool | None,
     yes: bool,
     as_json: bool,
     **fields: Any,
@@ -122,7 +128,7 @@ def update_model(
         raise click.UsageError("Give --default-pruning or the other pruning options, not both.")
     with connected() as client:
         given = _given(**fields, readme_markdown=text_of(readme) if readme else None)
-        given |= _given(zero_data_retention=zero_data_retention)
+        given |= _given(zero_data_retention=zero_data_retention, hold_if_worse=hold_if_worse)
         if pruning or default_pruning:
             given["version_retention_policy"] = _policy(client, handle, pruning) if pruning else None
         if not given:
@@ -175,6 +181,8 @@ def _show(model: Model, *, as_json: bool) -> None:
             ("description", model.description or "-"),
             ("scoring", f"{model.scoring_method}, depth {model.max_depth}"),
             ("zero data retention", "on" if model.zero_data_retention else "off"),
+            ("hold if worse", "on" if model.hold_if_worse else "off"),
+            *([("on hold", f"v{model.held_version_no}")] if model.held_version_no is not None else []),
             ("pruning", _pruning(policy) if policy else f"default: {_pruning(VersionRetentionPolicy())}"),
             ("last operation", _operation(model.last_operation)),
         )

@@ -1,4 +1,4 @@
-"""`traitbench train`, and how commands follow the run that they started."""
+"""`traitbench train` and `traitbench retrain`, and how commands follow the run that they started."""
 
 from typing import get_args
 
@@ -40,6 +40,26 @@ def train(
         )
         if (model := follow(client, handle, started, wait=wait, as_json=as_json)) and not as_json:
             click.echo(f"{handle} is {model.state}: {version_name(model)}")
+
+
+@click.command()
+@click.argument("handle")
+@waits
+@as_json
+def retrain(handle: str, wait: bool, as_json: bool) -> None:
+    """Train a version with the feedback that waits, now."""
+    with connected() as client:
+        started = client.models.retrain(handle)
+        model = follow(client, handle, started, wait=wait, as_json=as_json)
+    if model is None or as_json:
+        return
+    click.echo(f"{handle} is {model.state}: {version_name(model)}")
+    if model.held_version_no is not None:
+        click.echo(
+            f"v{model.held_version_no} is worse than {version_name(model)}, so it is on hold. Activate one of them to"
+            " decide.",
+            err=True,
+        )
 
 
 def follow(client: Traitbench, handle: str, started: RunStarted, *, wait: bool, as_json: bool) -> Model | None:

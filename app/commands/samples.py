@@ -43,16 +43,26 @@ def samples() -> None:
     default=None,
     help="Only test samples, or only the samples to train with. Default: all.",
 )
+@click.option(
+    "--pending/--not-pending", default=None, help="Only feedback that no version was trained with, or only the others."
+)
 @as_json
-def list_samples(handle: str, trait: str | None, held_out: bool | None, as_json: bool) -> None:
+def list_samples(handle: str, trait: str | None, held_out: bool | None, pending: bool | None, as_json: bool) -> None:
     """List samples.
 
-    The output of --json can be imported again.
+    The output of --json can be imported again. With --pending, THEN is the score when the feedback was given.
     """
     with connected() as client:
-        listing = client.samples.list(handle, trait=trait, held_out=held_out, limit=LARGEST_SAMPLE_PAGE)
+        listing = client.samples.list(
+            handle, trait=trait, held_out=held_out, pending=pending, limit=LARGEST_SAMPLE_PAGE
+        )
         if as_json:
             say_lines(listing)
+        elif pending:
+            waiting = [
+                (each.id, each.trait, f"{each.quality:g}", _score(each.score_then), each.text) for each in listing
+            ]
+            say_table(("ID", "TRAIT", "QUALITY", "THEN", "TEXT"), waiting)
         else:
             rows = [
                 (each.id, each.trait, f"{each.quality:g}", each.provenance, _test(each), each.text) for each in listing
@@ -151,7 +161,7 @@ def import_samples(
 @click.argument("handle")
 @click.argument("sample_ids", metavar="ID...", type=int, nargs=-1, required=True)
 def delete_samples(handle: str, sample_ids: tuple[int, ...]) -> None:
-    """Delete samples."""
+    """Delete samples of a draft, or withdraw feedback that waits."""
     with connected() as client:
         for sample_id in sample_ids:
             client.samples.delete(handle, sample_id)
@@ -234,6 +244,10 @@ def synthesize_samples(handle: str, synth_type: SynthType, effort: Effort | None
         traits = client.traits.list(handle)
     say_table(("TRAIT", "+", "-"), [(each.key, each.positive_samples, each.negative_samples) for each in traits])
     say_unreadable(traits.unreadable, "trait")
+
+
+def _score(score: int | None) -> str:
+    return "-" if score is None else str(score)
 
 
 def _check_columns(table: Table, names: Sequence[str | None]) -> None:

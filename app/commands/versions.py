@@ -1,4 +1,4 @@
-"""`traitbench versions`: list, show, tag, untag, activate."""
+"""`traitbench versions`: list, show, tag, untag, activate. `traitbench activations`."""
 
 import click
 
@@ -94,6 +94,30 @@ def activate_version(handle: str, version: str, as_json: bool) -> None:
     say(activated, f"v{activated.version_no} of {handle} now serves scores.", as_json=as_json)
 
 
+@click.command()
+@click.argument("handle")
+@as_json
+def activations(handle: str, as_json: bool) -> None:
+    """List which version of a model served when, newest first."""
+    with connected() as client:
+        listing = client.versions.activations(handle, limit=LARGEST_PAGE)
+        if as_json:
+            say_lines(listing)
+        else:
+            rows = [
+                (
+                    f"{each.activated_at:%Y-%m-%d %H:%M:%S}",
+                    f"v{each.version_no}",
+                    "-" if each.previous_version_no is None else f"v{each.previous_version_no}",
+                    each.cause,
+                    each.by or "-",
+                )
+                for each in listing
+            ]
+            say_table(("SINCE (UTC)", "VERSION", "BEFORE", "CAUSE", "BY"), rows)
+        say_unreadable(listing.unreadable, "activation")
+
+
 def _say(version: Version) -> None:
     say_fields(
         (
@@ -102,6 +126,7 @@ def _say(version: Version) -> None:
             ("samples", version.sample_count),
             ("encoder", encoder.id if (encoder := version.metrics.encoder) and encoder.id else "-"),
             ("hash", version.param_hash),
+            *([("on hold", held.because)] if (held := version.metrics.held) else []),
         )
     )
     _say_tests(version.metrics)

@@ -1,4 +1,4 @@
-"""`client.models`: create, list, get, update, delete, train, wait for a run, fork, promote; card, export and import."""
+"""`client.models`: create, list, get, update, delete, train, retrain, wait, fork, promote; cards and bundles."""
 
 import time
 from collections.abc import Callable
@@ -40,6 +40,7 @@ class UpdateFields(TypedDict, total=False):
     readme_markdown: str | None
     zero_data_retention: bool | None
     version_retention_policy: VersionRetentionPolicy | None
+    hold_if_worse: bool | None
 
 
 class Models:
@@ -98,6 +99,13 @@ class Models:
         if encoder is not None:
             body["encoder"] = encoder
         return self._connection.send("POST", f"/models/{segment(handle)}/train", RunStarted, body=body)
+
+    def retrain(self, handle: str) -> RunStarted:
+        """Learn the waiting feedback now, or return the retrain in flight; call `wait` for the result.
+
+        `run_id` is None if no feedback waits.
+        """
+        return self._connection.send("POST", f"/models/{segment(handle)}/retrain", RunStarted)
 
     def wait(self, handle: str, *, on_progress: Callable[[Model], None] | None = None, timeout: float = 600.0) -> Model:
         """Wait until the model is no longer busy, and return it; call `on_progress` with the model at every poll.

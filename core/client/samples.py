@@ -52,15 +52,16 @@ class Samples:
         *,
         trait: str | None = None,
         held_out: bool | None = None,
+        pending: bool | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Pages[Sample]:
         """List the samples of the model, or of one of its traits, by id.
 
-        `held_out=True` lists only the test samples, `held_out=False` only the samples to train with.
+        `held_out=True` lists only the test samples, `held_out=False` only the samples to train with. `pending=True`
+        lists only feedback that the model has not learned yet, `pending=False` only the other samples.
         """
-        held = None if held_out is None else str(held_out).lower()
-        filters = {"trait": trait, "held_out": held, "limit": limit}
+        filters = {"trait": trait, "held_out": held_out, "pending": pending, "limit": limit}
         return Pages(
             lambda at: self._connection.get(_path(handle), SamplePage, params={**filters, "cursor": at}), cursor
         )
@@ -81,7 +82,7 @@ class Samples:
         return changed
 
     def delete(self, handle: str, sample_id: int) -> ModelDeleted:
-        """Remove one sample."""
+        """Remove one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
         return self._connection.send("DELETE", _path(handle, sample_id), ModelDeleted)
 
     def synthesize(

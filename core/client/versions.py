@@ -1,4 +1,4 @@
-"""`client.versions`: list, get, tag, untag, activate, compare."""
+"""`client.versions`: list, get, tag, untag, activate, compare; activations, which say what served when."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,8 +6,8 @@ from traitbench.client import comparisons
 from traitbench.client.connection import Connection, segment
 from traitbench.client.pages import Pages
 from traitbench.contract.comparisons import VersionsComparison
-from traitbench.contract.page import VersionPage
-from traitbench.contract.versions import Version, VersionActivated, VersionTagged, VersionUntagged
+from traitbench.contract.page import ActivationPage, VersionPage
+from traitbench.contract.versions import Activation, Version, VersionActivated, VersionTagged, VersionUntagged
 
 
 class Versions:
@@ -38,6 +38,13 @@ class Versions:
         """Make a version serve scores; give exactly one of `version` and `tag`."""
         body = {name: value for name, value in (("version", version), ("tag", tag)) if value is not None}
         return self._connection.send("PUT", _path(handle, "active"), VersionActivated, body=body)
+
+    def activations(self, handle: str, *, limit: int = 50, cursor: str | None = None) -> Pages[Activation]:
+        """List which version served when, newest first."""
+        path = f"/models/{segment(handle)}/activations"
+        return Pages(
+            lambda at: self._connection.get(path, ActivationPage, params={"limit": limit, "cursor": at}), cursor
+        )
 
     def compare(
         self, a: str, b: str, *, texts: Iterable[str] | None = None, traits: Sequence[str] | None = None

@@ -15,12 +15,15 @@ from traitbench.contract.fields import Integral, Received, Text, Time
 from traitbench.contract.models import ModelUpdate
 from traitbench.contract.samples import Provenance, SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.contract.versions import TriggeredBy
+from traitbench.contract.versions import ActivationCause, TriggeredBy
 
 FORMAT: Final = "traitbench-bundle-1"
 
 
 Place = Annotated[int, Field(ge=0), Integral]
+VersionNo = Annotated[int, Field(ge=1, lt=2**53), Integral]
+LONGEST_KEY_NAME = 200
+"""Characters of a key's name that a bundle keeps."""
 
 
 class Anchors(Received):
@@ -54,6 +57,7 @@ class BundledSample(SampleInput):
     seed: Place | None = None
     generator: Annotated[Text, Field(max_length=200)] | None = None
     pending: bool = False
+    score_then: Annotated[int, Field(ge=0, le=100), Integral] | None = None
 
 
 class BundledOrigin(Received):
@@ -68,9 +72,11 @@ class BundledVersion(Received):
 
     `samples` is base64 of what it was trained with and measured on, without texts (`store.version_samples`); null if
     that is not recorded, or if the records of newer versions are very large.
+
+    `held_up_to` is null unless the version is on hold; then it is the position of the newest sample that it learned.
     """
 
-    version_no: Annotated[int, Field(ge=1, lt=2**53), Integral]
+    version_no: VersionNo
     triggered_by: TriggeredBy
     param_hash: Text
     sample_count: Annotated[int, Field(ge=0, lt=2**31), Integral]
@@ -80,12 +86,23 @@ class BundledVersion(Received):
     active: bool
     snapshot: dict[str, Any]
     samples: Text | None = None
+    held_up_to: Place | None = None
+
+
+class BundledActivation(Received):
+    """An activation, see `Activation`."""
+
+    version_no: VersionNo
+    previous_version_no: VersionNo | None = None
+    activated_at: Annotated[Time, Field(strict=False)]
+    cause: ActivationCause
+    by: Annotated[Text, Field(max_length=LONGEST_KEY_NAME)] | None = None
 
 
 class Bundle(Received):
     """Answer of `GET /models/{handle}/export` and body of `POST /models/import`.
 
-    `samples` is null when the model is under zero data retention.
+    `samples` is null when the model is under zero data retention. `activations` are oldest first.
     """
 
     format: Literal["traitbench-bundle-1"]
@@ -96,6 +113,7 @@ class Bundle(Received):
     samples: list[BundledSample] | None
     versions: list[BundledVersion]
     forked_from: BundledOrigin | None = None
+    activations: list[BundledActivation] = Field(default=[])
 
 
 def digest(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> str:

@@ -229,10 +229,33 @@ class PromotedFrom(_Measured):
     feedback_dropped: Count = 0
 
 
+class HeldTrait(_Measured):
+    """The AUROC of a trait on the same samples: of the version that served, and of the one on hold."""
+
+    before: Share
+    after: Share
+    samples: Count
+
+
+class Held(_Measured):
+    """Why a retrained version was put on hold: the reason as a sentence, and the figures.
+
+    `measured_on` is `held_out` (the test samples) or `out_of_fold`. `compared_with` is the number of the version that
+    served. `must_pass_failed` counts the must-pass samples that passed with that version and fail with this one.
+    """
+
+    because: str
+    measured_on: str
+    compared_with: Annotated[int, Field(ge=1, lt=2**53), Integral] | None = None
+    traits: dict[str, HeldTrait] = Field(default={})
+    must_pass_failed: Count = 0
+
+
 class Metrics(_Measured):
     """The metrics of a version; `traits` has the figures by trait key.
 
-    `promoted_from` is null unless the version was trained in another model.
+    `promoted_from` is null unless the version was trained in another model. `held` is absent unless the version was put
+    on hold.
     """
 
     scoring_method: str | None = None
@@ -244,6 +267,7 @@ class Metrics(_Measured):
     use_labels: bool | None = None
     elapsed_s: Annotated[float, Field(ge=0)] | None = None
     promoted_from: PromotedFrom | None = None
+    held: Held | None = None
 
     _received: dict[str, Any] = PrivateAttr(default_factory=dict)
 

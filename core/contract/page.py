@@ -8,7 +8,7 @@ from traitbench.contract.fields import Returned, schema
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.unreadable import Unreadable
-from traitbench.contract.versions import Version
+from traitbench.contract.versions import Activation, Version
 
 LARGEST_PAGE = 250
 LARGEST_SAMPLE_PAGE = 500
@@ -38,3 +38,7 @@ class SamplePage(Page[Sample]):
 
 class VersionPage(Page[Version]):
     """Versions, newest first, without snapshots."""
+
+
+class ActivationPage(Page[Activation]):
+    """Activations, newest first. They are recorded since the release that introduced them."""

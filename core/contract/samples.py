@@ -72,7 +72,10 @@ class SamplesUpdate(Received):
 class Sample(Returned):
     """A stored sample.
 
-    `seed_sample_id` is the sample that a variation was made from; that sample may have been deleted since.
+    `seed_sample_id` is the sample that a variation was made from; that sample may have been deleted since. A `pending`
+    sample is feedback that the model has not learned yet. `score_then` is the score that the text had when the feedback
+    was given; it is null for other samples, for feedback on a trait that was not scored, and for feedback that an older
+    release stored.
     """
 
     id: int
@@ -86,6 +89,8 @@ class Sample(Returned):
     seed_sample_id: int | None
     held_out: bool
     must_pass: bool
+    pending: bool
+    score_then: Annotated[int, schema(minimum=0, maximum=100)] | None
 
 
 class SynthesizeRequest(Received):

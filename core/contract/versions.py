@@ -26,6 +26,23 @@ class Version(Returned):
     snapshot: dict[str, Any] | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
+ActivationCause = Literal["train", "retrain", "activate", "promote", "import"]
+
+
+class Activation(Returned):
+    """A change of the version that serves scores.
+
+    `previous_version_no` is null for the first version. `by` is the name of the key that asked for it, or its id if it
+    has no name; it is null if the service acted by itself, and for callers that may not know it.
+    """
+
+    version_no: int
+    previous_version_no: int | None
+    activated_at: Time
+    cause: ActivationCause
+    by: str | None
+
+
 class VersionTagged(Returned):
     """Answer to tagging: the tag and the version it now points at."""
 

@@ -29,6 +29,7 @@ Operation = Literal[
     "models.update",
     "models.delete",
     "models.train",
+    "models.retrain",
     "models.card",
     "models.export",
     "models.import",
@@ -51,6 +52,7 @@ Operation = Literal[
     "versions.untag",
     "versions.activate",
     "versions.compare",
+    "versions.activations",
     "scores.score",
     "scores.feedback",
     "scores.compare",
@@ -63,11 +65,17 @@ Reach = Literal["read", "owned read", "write"]
 
 @dataclass(frozen=True)
 class Caller:
-    """The key behind a request, with the fields that the access rules need."""
+    """The key behind a request, with the fields that the access rules need, and its name."""
 
     key_id: str
     scope: Literal["scoring", "authoring"]
     namespaces: frozenset[str]
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """What a record says about who asked: the name of the key, or its id if it has none."""
+        return self.name or self.key_id
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,7 @@ RULES: Mapping[Operation, Rule] = {
     "models.update": _WRITE,
     "models.delete": _WRITE,
     "models.train": _WRITE,
+    "models.retrain": _WRITE,
     "models.card": _READ,
     "models.export": Rule("authoring", "owned read"),
     "models.import": _WRITE,
@@ -110,6 +119,7 @@ RULES: Mapping[Operation, Rule] = {
     "versions.untag": _WRITE,
     "versions.activate": _WRITE,
     "versions.compare": _READ,
+    "versions.activations": _READ,
     "scores.score": _READ,
     "scores.feedback": _WRITE,
     "scores.compare": _READ,
@@ -151,6 +161,11 @@ def permit(context: "Context", caller: Caller, operation: Operation, handle: str
     name = parse_pinned_handle(handle).handle if pinned else parse_handle(handle)
     _check_namespace(context, caller, RULES[operation].reach, name)
     return name
+
+
+def is_author(caller: Caller, name: Handle) -> bool:
+    """Whether the caller's key is an authoring key that owns the model's namespace."""
+    return caller.scope == "authoring" and name.namespace in caller.namespaces
 
 
 def require_model(model: ModelRow | None, handle: str) -> ModelRow:

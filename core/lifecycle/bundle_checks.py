@@ -57,6 +57,8 @@ def check(context: Context, bundle: Bundle) -> None:
             *_check_retention(bundle),
             *_check_samples(context, bundle),
             *_check_versions(bundle),
+            *_check_hold(bundle),
+            *_check_activations(bundle),
             *(
                 problem
                 for place, each in enumerate(bundle.versions)
@@ -195,6 +197,8 @@ def _check_sample(sample: BundledSample, place: int, keys: set[str | None]) -> I
         yield "seed", "not_a_seed", "only a synthesized sample has a seed, and the seed comes before it"
     if sample.pending and sample.provenance != "score_feedback":
         yield "pending", "not_feedback", "only feedback can be pending"
+    if sample.score_then is not None and sample.provenance != "score_feedback":
+        yield "score_then", "not_feedback", "only feedback has a score from the time when it was given"
 
 
 def _check_versions(bundle: Bundle) -> Iterator[Problem]:
@@ -205,6 +209,33 @@ def _check_versions(bundle: Bundle) -> Iterator[Problem]:
     if sum(each.active for each in bundle.versions) != min(1, len(numbers)):
         yield rules.problem(["versions"], "active", "exactly one version must be active")
     yield from _duplicates("versions", "tags", [tag for each in bundle.versions for tag in each.tags])
+
+
+def _check_hold(bundle: Bundle) -> Iterator[Problem]:
+    held = [(place, each) for place, each in enumerate(bundle.versions) if each.held_up_to is not None]
+    if len(held) > 1:
+        yield rules.problem(["versions"], "held", "at most one version can be on hold")
+    for place, version in held:
+        path: list[str | int] = ["versions", place, "held_up_to"]
+        if version.active:
+            yield rules.problem(path, "held", "the active version cannot be on hold")
+        if (version.held_up_to or 0) >= (count := len(bundle.samples or [])):
+            yield rules.problem(path, "no_such_sample", f"the bundle has {count} samples, counted from 0")
+
+
+def _check_activations(bundle: Bundle) -> Iterator[Problem]:
+    """Problems of activations. Their versions may have been pruned, and a clock may have been set back."""
+    if bundle.activations and not bundle.versions:
+        yield rules.problem(["activations"], "no_versions", "a bundle without versions cannot have activations")
+    latest = rules.now() + _SKEW
+    for place, each in enumerate(bundle.activations):
+        if not _EARLIEST <= each.activated_at <= latest:
+            message = f"a time from {_EARLIEST:%Y-%m-%d} to {latest:%Y-%m-%d} (UTC) is allowed"
+            yield rules.problem(["activations", place, "activated_at"], "out_of_range", message)
+        for field in ("version_no", "previous_version_no"):
+            if (getattr(each, field) or 1) > _MAX_VERSION_NO:
+                message = f"a number from 1 to {_MAX_VERSION_NO:,} is allowed"
+                yield rules.problem(["activations", place, field], "out_of_range", message)
 
 
 def _check_version(context: Context, bundle: Bundle, place: int) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from traitbench.lifecycle import access, rules
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.bundle_checks import check
 from traitbench.lifecycle.context import Context
-from traitbench.store import bundles, models
+from traitbench.store import activations, bundles, models
 from traitbench.store.engine import reading, writing
 
 _DEFAULTS = {
@@ -35,8 +35,9 @@ def export(context: Context, caller: Caller, handle: str, file: IO[bytes]) -> No
             model=bundles.read_model(connection, model.id),
             traits=bundles.read_traits(connection, model.id, places),
             samples=[] if with_samples else None,
-            versions=bundles.read_versions(connection, model.id, model.active_version_id),
+            versions=bundles.read_versions(connection, model, places),
             forked_from=bundles.read_origin(connection, model.id),
+            activations=bundles.read_activations(connection, model.id),
         )
 
         def samples() -> Iterator[BundledSample] | None:
@@ -64,6 +65,15 @@ def import_(context: Context, caller: Caller, bundle: Bundle, handle: str | None
             last_version_no = bundle.versions[-1].version_no
             models.change(
                 connection, model_id, now=now, state="ready", active_version_id=active, versions_made=last_version_no
+            )
+            activations.add(
+                connection,
+                model_id,
+                version_no=next(each.version_no for each in bundle.versions if each.active),
+                previous_version_no=None,
+                cause="import",
+                by=caller.label,
+                now=now,
             )
         return models.read(connection, model_id)
 

@@ -72,9 +72,18 @@ def length_problems(text: str) -> list[dict[str, Any]]:
 
 
 def store_feedback(
-    context: Context, handle: str, text: str, verdicts: list[FeedbackItem], *, source_url: str | None = None
+    context: Context,
+    handle: str,
+    text: str,
+    verdicts: list[FeedbackItem],
+    *,
+    scores: Mapping[str, int],
+    source_url: str | None = None,
 ) -> list[int]:
-    """Store feedback as samples and return their ids; start a retrain if it is due."""
+    """Store feedback as samples and return their ids; start a retrain if it is due.
+
+    `scores` are those of the text now, by trait key; they are stored with the feedback.
+    """
     digest = text_hash(text)
     with writing(context.engine) as connection:
         # Checked again: the model may have changed while the text was scored.
@@ -97,6 +106,7 @@ def store_feedback(
                     "content_sha256": digest,
                     "created_at": now,
                     "pending": True,
+                    "score_then": scores.get(verdict.trait),
                 }
                 for verdict in verdicts
             ],

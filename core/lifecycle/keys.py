@@ -131,7 +131,7 @@ def caller(context: "Context | Engine", secret: str | None) -> Caller:
             "This needs a valid API key: Authorization: Bearer <API_KEY>.", headers={"WWW-Authenticate": "Bearer"}
         )
     _uses.record(engine, key.id)
-    return Caller(key.id, key.scope, frozenset(key.namespaces))
+    return Caller(key.id, key.scope, frozenset(key.namespaces), key.name)
 
 
 def first_key(context: "Context") -> None:

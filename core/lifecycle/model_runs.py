@@ -44,10 +44,12 @@ def launch(
     effort: str,
     run_key: str,
     options: Mapping[str, Any] | None = None,
+    requested_by: str | None = None,
 ) -> RunStarted:
     """Start a run of a model that the connection has locked and that is not busy.
 
-    The connection's transaction marks the model as busy, and records and queues the run.
+    The connection's transaction marks the model as busy, and records and queues the run. `requested_by` is the name of
+    the key that asked for it, None if the service starts it by itself.
     """
     run_id, now = f"run_{ULID()}", rules.now()
     models.move(connection, model, "busy", now=now, run_id=run_id)
@@ -59,6 +61,7 @@ def launch(
         effort=effort,
         run_key=run_key,
         options=options,
+        requested_by=requested_by,
         now=now,
     )
     queue.enqueue(connection, run_id, kind, model.id)

@@ -145,16 +145,15 @@ def _take_over(
         fork.id,
         model.id,
         with_samples=not model.zero_data_retention,
-        feedback_after=lineage and lineage.forked_up_to,
+        feedback_after=None if lineage is None else lineage.forked_up_to,
     )
     rules.check_sample_count(samples.count(connection, model.id), context.settings.max_samples)
-    previous = None if model.active_version_id is None else versions.by_id(connection, model.active_version_id)
     version_id, version_no = _add_version(connection, model, fork, replaced)
     activations.add(
         connection,
         model.id,
         version_no=version_no,
-        previous_version_no=previous and previous.version_no,
+        previous_version_no=activations.number_of(connection, model.active_version_id),
         cause="promote",
         by=keys.name_of(connection, caller.key_id),
         now=rules.now(),

@@ -1,4 +1,6 @@
-"""The automatic retrain: a new version from pending feedback, with the active version's parameters and no search.
+"""The retrain: a new version from pending feedback, with the active version's parameters and no search.
+
+It starts by itself when it is due, or on request (`start`).
 
 A retrain is due when enough feedback is pending or the oldest has been pending long enough. It starts in the
 transaction that stores the feedback, or from a sweep in the worker. While the model is busy, it waits. Three things
@@ -8,6 +10,8 @@ postpone it, however much is pending:
 - a retrain that failed recently: the next one waits as long as feedback may be pending;
 - fewer samples than the active version was trained with, or a trait without samples at one pole: samples were purged,
   and the new version would lose what the active one knows. To train anyway, use `reoptimize_params`.
+
+Feedback that a version on hold learned keeps waiting, but makes no automatic retrain due: the result would be the same.
 
 A time too far in the future comes from a wrong clock. It says nothing about how long feedback has been pending, so it
 counts as overdue: feedback must not wait until the clock has caught up.
@@ -19,30 +23,41 @@ from typing import get_args
 
 from sqlalchemy import Connection, Engine
 
-from traitbench.contract.models import DEFAULT_EFFORT, TrainEffort
-from traitbench.lifecycle import rules, sweeps
+from traitbench.contract.models import DEFAULT_EFFORT, RunStarted, TrainEffort
+from traitbench.errors import ModelBusy, SamplesPurged
+from traitbench.lifecycle import access, rules, sweeps
+from traitbench.lifecycle.access import Caller
+from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.model_runs import launch, run_key
 from traitbench.runs import Queue
 from traitbench.settings import Settings
 from traitbench.states import Outcome, outcome
-from traitbench.store import models, runs, samples, versions
+from traitbench.store import models, runs, samples, version_samples, versions
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
+
+
+def start(context: Context, caller: Caller, handle: str) -> tuple[RunStarted, bool]:
+    """Start a retrain from all pending feedback now, or return the one in flight.
+
+    The second value is False if no feedback waits.
+    """
+    name = str(access.permit(context, caller, "models.retrain", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
+        if rules.require("retrain_now", model) is Outcome.MATCH:
+            return RunStarted(state="busy", run_id=_retrain_in_flight(connection, model)), True
+        if not samples.waiting(connection, model.id).count:
+            return RunStarted(state=model.state, run_id=None), False
+        _check_samples(connection, model)
+        return _launch(connection, context.runs, model, requested_by=caller.label), True
 
 
 def start_if_due(connection: Connection, queue: Queue, settings: Settings, model: ModelRow) -> bool:
     """Start the retrain of a locked model if it is due; return whether it was."""
     if not is_due(connection, settings, model):
         return False
-    effort = _effort(connection, model)
-    launch(
-        connection,
-        queue,
-        model,
-        "retrain",
-        effort=effort,
-        run_key=run_key(connection, model.id, "retrain", effort=effort),
-    )
+    _launch(connection, queue, model)
     return True
 
 
@@ -79,8 +94,32 @@ def _start(engine: Engine, queue: Queue, settings: Settings, model_id: int) -> b
         return held is not None and start_if_due(connection, queue, settings, held)
 
 
+def _launch(connection: Connection, queue: Queue, model: ModelRow, *, requested_by: str | None = None) -> RunStarted:
+    effort = _effort(connection, model)
+    key = run_key(connection, model.id, "retrain", effort=effort)
+    return launch(connection, queue, model, "retrain", effort=effort, run_key=key, requested_by=requested_by)
+
+
+def _retrain_in_flight(connection: Connection, model: ModelRow) -> str:
+    live = runs.read(connection, model.run_id or "")
+    if live is None or live.kind != "retrain":
+        raise rules.refusal(ModelBusy, model)
+    return live.id
+
+
+def _check_samples(connection: Connection, model: ModelRow) -> None:
+    if rules.traits_missing_poles(connection, model.id):
+        raise rules.insufficient(connection, model)
+    if not _has_enough_samples(connection, model):
+        raise SamplesPurged(
+            f"The samples of {model.handle} were purged, and a version from the feedback alone would lose what the"
+            " active version knows. To train with the feedback alone, use reoptimize_params.",
+            details={"handle": model.handle},
+        )
+
+
 def _waited(connection: Connection, settings: Settings, model: ModelRow) -> bool:
-    waiting = samples.waiting(connection, model.id)
+    waiting = samples.waiting(connection, model.id, after=model.held_up_to)
     if waiting.oldest is None:
         return False
     return waiting.count >= settings.retrain_after_samples or _is_long_ago(waiting.oldest, settings)
@@ -94,12 +133,16 @@ def _failed_recently(connection: Connection, settings: Settings, model: ModelRow
 
 
 def _has_enough_samples(connection: Connection, model: ModelRow) -> bool:
-    if model.active_version_id is None:
+    """Whether a retrain loses nothing that the active version knows.
+
+    A purge deletes the record of a version's samples, so a version that has one was not affected by any.
+    """
+    if model.active_version_id is None or rules.traits_missing_poles(connection, model.id):
         return False
+    if version_samples.recorded(connection, model.active_version_id):
+        return True
     trained_with = versions.read(connection, model.active_version_id).sample_count
-    return samples.training_count(connection, model.id) >= trained_with and not rules.traits_missing_poles(
-        connection, model.id
-    )
+    return samples.training_count(connection, model.id) >= trained_with
 
 
 def _effort(connection: Connection, model: ModelRow) -> str:

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from traitbench.errors import (
     FeatureUnavailable,
+    InsufficientSamples,
     InvalidParameter,
     ModelArchived,
     ModelBusy,
@@ -80,6 +81,16 @@ def samples_by_pole(connection: Connection, model_id: int) -> dict[str, dict[str
 def traits_missing_poles(connection: Connection, model_id: int) -> dict[str, dict[str, int]]:
     """As `samples_by_pole`, for the traits without a sample at one of their poles; they cannot be trained."""
     return {key: counts for key, counts in samples_by_pole(connection, model_id).items() if not all(counts.values())}
+
+
+def insufficient(connection: Connection, model: ModelRow) -> InsufficientSamples:
+    """The error for a model that lacks samples to train with."""
+    missing = traits_missing_poles(connection, model.id)
+    return InsufficientSamples(
+        f"Every trait of {model.handle} needs a sample above 0.5 and one below. "
+        + (f"Add samples to: {', '.join(missing)}." if missing else "The model has no samples. Add some."),
+        details={"traits": samples_by_pole(connection, model.id), "lacking": list(missing)},
+    )
 
 
 def check_limit(limit: int, *, most: int) -> None:

@@ -102,19 +102,24 @@ def list_samples(
     held_out: bool | None = None,
     limit: int = 100,
     cursor: str | None = None,
+    pending: bool | None = None,
 ) -> SamplePage:
     """One page of the samples of a model or, if `trait` is given, of that trait.
 
-    `held_out` leaves only the test samples, or only the others.
+    `held_out` leaves only the test samples, or only the others. `pending` selects feedback that waits, or everything
+    else.
     """
     name = str(access.permit(context, caller, "samples.list", handle))
     with reading(context.engine) as connection:
         model = access.require_model(models.find(connection, name), name)
         rules.check_limit(limit, most=LARGEST_SAMPLE_PAGE)
         trait_id = None if trait is None else access.trait_of(connection, model, trait).id
-        listing = f"samples {model.id} {trait_id}" + ("" if held_out is None else f" {held_out}")
+        chosen = {"held_out": held_out, "pending": pending}
+        listing = f"samples {model.id} {trait_id}" + "".join(
+            f" {name}={flag}" for name, flag in chosen.items() if flag is not None
+        )
         after = read_number(listing, cursor)
-        rows = samples.page(connection, model.id, limit=limit + 1, after=after, trait_id=trait_id, held_out=held_out)
+        rows = samples.page(connection, model.id, limit=limit + 1, after=after, trait_id=trait_id, **chosen)
     return SamplePage(**paged(rows, listing, limit))
 
 
@@ -137,15 +142,17 @@ def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -
 
 
 def delete(context: Context, caller: Caller, handle: str, sample_id: int) -> ModelDeleted:
-    """Delete one sample of a draft."""
+    """Delete one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
     name = str(access.permit(context, caller, "samples.delete", handle))
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, name), name)
-        if not 0 < sample_id < 2**63 or not samples.exists(connection, model.id, sample_id):
+        pending = samples.is_pending(connection, model.id, sample_id) if 0 < sample_id < 2**63 else None
+        if pending is None:
             raise SampleNotFound(f"The model {name} has no sample {sample_id}.", details={"sample_id": sample_id})
-        rules.require("edit", model)
+        rules.require("withdraw" if pending else "edit", model)
         samples.remove(connection, model.id, sample_id)
-        rules.edited(connection, model)
+        if model.state != "ready":
+            rules.edited(connection, model)
     return ModelDeleted(handle=name, deleted=True)
 
 

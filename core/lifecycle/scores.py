@@ -32,7 +32,8 @@ def score(context: Context, caller: Caller, handle: str, body: ScoreRequest, *, 
         scored = scored.model_copy(update={"explanation": explanation})
     if not verdicts:
         return scored
-    ids = feedback.store_feedback(context, name, text, verdicts, source_url=extraction.source_of(body.content))
+    source = extraction.source_of(body.content)
+    ids = feedback.store_feedback(context, name, text, verdicts, scores=scored.scores, source_url=source)
     return scored.model_copy(update={"metadata": scored.metadata.model_copy(update={"sample_ids": ids})})
 
 

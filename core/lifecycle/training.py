@@ -21,7 +21,7 @@ from sqlalchemy import Connection, Engine
 from traitbench.contract.models import DEFAULT_EFFORT, OperationKind, RunStarted, TrainRequest
 from traitbench.contract.versions import TriggeredBy
 from traitbench.encoders import Encoder, Vectors
-from traitbench.errors import FeatureUnavailable, InsufficientSamples, ModelBusy, SamplesPurged
+from traitbench.errors import FeatureUnavailable, ModelBusy, SamplesPurged
 from traitbench.generators.label_axes import LabelAxes
 from traitbench.lifecycle import access, retention, rules, training_encoder, zero_retention
 from traitbench.lifecycle.access import Caller
@@ -39,7 +39,7 @@ from traitbench.scoring.search import EFFORTS
 from traitbench.scoring.snapshot import Snapshot, param_hash
 from traitbench.scoring.spelling import Spelling
 from traitbench.states import Outcome
-from traitbench.store import models, runs, samples, traits, version_samples, versions
+from traitbench.store import activations, models, runs, samples, traits, version_samples, versions
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
 from traitbench.store.runs import RunRow
@@ -70,15 +70,21 @@ def start(context: Context, caller: Caller, handle: str, body: TrainRequest) -> 
         encoder = training_encoder.named(context, body.encoder)
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, name), name)
-        return start_in(connection, context.runs, model, body, encoder=encoder)
+        return start_in(connection, context.runs, model, body, encoder=encoder, requested_by=caller.label)
 
 
 def start_in(
-    connection: Connection, queue: Queue, model: ModelRow, body: TrainRequest, *, encoder: Encoder | None = None
+    connection: Connection,
+    queue: Queue,
+    model: ModelRow,
+    body: TrainRequest,
+    *,
+    encoder: Encoder | None = None,
+    requested_by: str | None = None,
 ) -> tuple[RunStarted, bool]:
     """Start a training as `start` does, for a model that this connection has locked.
 
-    `encoder` is the one that the request names.
+    `encoder` is the one that the request names, `requested_by` the name of the key.
     """
     outcome = rules.require("retune" if body.reoptimize_params else "train", model)
     if outcome is Outcome.NOTHING:
@@ -91,7 +97,10 @@ def start_in(
     _check_samples(connection, model)
     if encoder is not None:
         _check_axes(encoder, traits.rows(connection, model.id), traits.axes(connection, model.id))
-    return launch(connection, queue, model, kind, effort=effort, run_key=key, options=options), True
+    started = launch(
+        connection, queue, model, kind, effort=effort, run_key=key, options=options, requested_by=requested_by
+    )
+    return started, True
 
 
 def run(
@@ -119,7 +128,7 @@ def run(
     tests = _measured_on_tests(engine, encoder, execution, inputs, known, trained.snapshot, timeline)
     timeline.reach(_SAVING)
     with writing(engine) as connection:
-        model = _finish(connection, execution, inputs, _with_tests(trained, tests), chosen)
+        model = _finish(connection, execution, inputs, _with_tests(trained, tests), None, chosen)
     if recent is not None:
         recent.remember(timeline)
     if model.zero_data_retention:
@@ -150,13 +159,8 @@ def _check_samples(connection: Connection, model: ModelRow) -> None:
             f"The samples of {model.handle} were purged, so there is nothing to search with. Its versions still score.",
             details={"handle": model.handle},
         )
-    missing = rules.traits_missing_poles(connection, model.id)
-    if missing or not count:
-        raise InsufficientSamples(
-            f"Every trait of {model.handle} needs a sample above 0.5 and one below. "
-            + (f"Add samples to: {', '.join(missing)}." if missing else "The model has no samples. Add some."),
-            details={"traits": rules.samples_by_pole(connection, model.id), "lacking": list(missing)},
-        )
+    if not count or rules.traits_missing_poles(connection, model.id):
+        raise rules.insufficient(connection, model)
 
 
 @dataclass(frozen=True)
@@ -349,31 +353,70 @@ def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.
 
 
 def _finish(
-    connection: Connection, execution: Execution, inputs: _TrainingInputs, trained: Trained, chosen: str | None
+    connection: Connection,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    trained: Trained,
+    held: Mapping[str, Any] | None,
+    chosen: str | None,
 ) -> ModelRow:
-    """Write the version and end the run; return the model, with its current retention flag."""
+    """Write the version and end the run; return the model, with its current retention flag.
+
+    The version becomes active unless it is `held`, which is the reason and the figures, and the model still holds worse
+    versions. `chosen` is the name of the encoder if it is not that of the service.
+    """
     # Lock the model first, then the run: a deletion locks them in the same order.
     model = models.hold_by_id(connection, inputs.model.id)
     execution.succeed(connection, phase="learning", total=len(inputs.traits))
     if model is None or model.state != "busy":
         raise Fenced(execution.run.id)
+    on_hold = held is not None and model.hold_if_worse
+    version_no = models.next_version_no(connection, model.id)
     version_id = versions.add(
         connection,
         snapshot=trained.snapshot.to_json(),
         model_id=model.id,
-        version_no=models.next_version_no(connection, model.id),
+        version_no=version_no,
         triggered_by=_TRIGGERS[execution.run.kind],
         param_hash=param_hash(trained.snapshot),
         sample_count=len(inputs.labels),
         run_id=execution.run.id,
-        metrics=trained.metrics | _metrics_of_run(execution, inputs, trained, chosen),
+        metrics=trained.metrics
+        | _metrics_of_run(execution, inputs, trained, chosen)
+        | ({"held": held} if on_hold else {}),
         created_at=_not_before(connection, model.id, inputs.labels),
     )
     version_samples.add(connection, version_id, [*inputs.labels, *inputs.tests])
-    models.move(connection, model, "ready", now=rules.now(), active_version_id=version_id)
-    retention.prune(connection, model, active_version_id=version_id)
+    if on_hold:
+        _hold(connection, model, version_id, inputs.labels)
+    else:
+        _activate(connection, model, version_id, version_no, execution.run)
     if model.zero_data_retention:
         zero_retention.purge(connection, model.id)
-    elif inputs.labels:
+    elif inputs.labels and not on_hold:
         samples.mark_trained(connection, model.id, up_to=inputs.labels[-1].id)
     return model
+
+
+def _hold(connection: Connection, model: ModelRow, version_id: int, labels: Sequence[samples.Label]) -> None:
+    """Leave the active version in place; the feedback keeps waiting until someone decides."""
+    hold = {"held_version_id": version_id, "held_up_to": labels[-1].id if labels else 0}
+    models.move(connection, model, "ready", now=rules.now(), **hold)
+    retention.prune(connection, model, active_version_id=model.active_version_id, held_version_id=version_id)
+
+
+def _activate(connection: Connection, model: ModelRow, version_id: int, version_no: int, run: RunRow) -> None:
+    """Make the version the active one, which ends any hold."""
+    now, before = rules.now(), activations.number_of(connection, model.active_version_id)
+    no_hold = {"held_version_id": None, "held_up_to": None}
+    models.move(connection, model, "ready", now=now, active_version_id=version_id, **no_hold)
+    activations.add(
+        connection,
+        model.id,
+        version_no=version_no,
+        previous_version_no=before,
+        cause="retrain" if run.kind == "retrain" else "train",
+        by=run.requested_by,
+        now=now,
+    )
+    retention.prune(connection, model, active_version_id=version_id)

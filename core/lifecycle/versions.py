@@ -1,15 +1,20 @@
-"""Versions: list, get, tag, untag, activate. A version is addressed by `vN`, by a tag, or as `active`."""
+"""Versions: list, get, tag, untag, activate; and which one served when.
+
+A version is addressed by `vN`, by a tag, or as `active`.
+"""
+
+from typing import Any
 
 from sqlalchemy import Connection
 
 from traitbench.contract.names import ACTIVE, VERSION, check_tag, parse_version
-from traitbench.contract.page import LARGEST_PAGE, VersionPage
+from traitbench.contract.page import LARGEST_PAGE, ActivationPage, VersionPage
 from traitbench.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
 from traitbench.errors import ModelNotTrained, TagNotFound, VersionNotFound
 from traitbench.lifecycle import access, rules
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
-from traitbench.store import models, versions
+from traitbench.store import activations, models, samples, versions
 from traitbench.store.cursors import paged, read_number
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
@@ -36,7 +41,7 @@ def get(context: Context, caller: Caller, handle: str, version: str) -> Version:
         model = access.require_model(models.find(connection, str(name)), str(name))
         row = resolve(connection, model, version)
         shown = versions.read(connection, row.id)
-        if caller.scope == "authoring" and name.namespace in caller.namespaces:
+        if access.is_author(caller, name):
             return shown.model_copy(update={"snapshot": versions.snapshot(connection, row.id)})
         return shown
 
@@ -66,7 +71,11 @@ def untag(context: Context, caller: Caller, handle: str, name: str) -> VersionUn
 
 
 def activate(context: Context, caller: Caller, handle: str, body: VersionActivate) -> VersionActivated:
-    """Make another version the active one, which scores."""
+    """Make another version the active one, which scores.
+
+    This decides about a version on hold: if it is activated, its feedback is learned. Otherwise the feedback keeps
+    waiting, but only newer feedback makes an automatic retrain due.
+    """
     model_name = str(access.permit(context, caller, "versions.activate", handle))
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, model_name), model_name)
@@ -78,8 +87,27 @@ def activate(context: Context, caller: Caller, handle: str, body: VersionActivat
             raise _no_tag(model, body.tag)
         else:
             row = tagged
-        models.change(connection, model.id, now=rules.now(), active_version_id=row.id)
+        _activate(connection, model, row, by=caller.label)
     return VersionActivated(handle=model_name, version_no=row.version_no)
+
+
+def list_activations(
+    context: Context, caller: Caller, handle: str, *, limit: int = 50, cursor: str | None = None
+) -> ActivationPage:
+    """One page of a model's activations, newest first.
+
+    Only an authoring key that owns the namespace learns whose key asked for them.
+    """
+    name = access.permit(context, caller, "versions.activations", handle)
+    with reading(context.engine) as connection:
+        model = access.require_model(models.find(connection, str(name)), str(name))
+        rules.check_limit(limit, most=LARGEST_PAGE)
+        listing = f"activations {model.id}"
+        rows = activations.page(connection, model.id, limit=limit + 1, before=read_number(listing, cursor))
+    page = ActivationPage(**paged(rows, listing, limit))
+    if access.is_author(caller, name):
+        return page
+    return page.model_copy(update={"items": [each.model_copy(update={"by": None}) for each in page.items]})
 
 
 def resolve(connection: Connection, model: ModelRow, version: str) -> VersionRow:
@@ -96,6 +124,26 @@ def resolve(connection: Connection, model: ModelRow, version: str) -> VersionRow
             f"The model {model.handle} has no version with this number or tag.", details={"version": version[:64]}
         )
     return row
+
+
+def _activate(connection: Connection, model: ModelRow, row: VersionRow, *, by: str) -> None:
+    now = rules.now()
+    decided: dict[str, Any] = {"held_version_id": None}
+    if row.id == model.held_version_id and model.held_up_to is not None:
+        samples.mark_trained(connection, model.id, up_to=model.held_up_to)
+        decided["held_up_to"] = None
+    models.change(connection, model.id, now=now, active_version_id=row.id, **decided)
+    if row.id != model.active_version_id:
+        before = activations.number_of(connection, model.active_version_id)
+        activations.add(
+            connection,
+            model.id,
+            version_no=row.version_no,
+            previous_version_no=before,
+            cause="activate",
+            by=by,
+            now=now,
+        )
 
 
 def _active(connection: Connection, model: ModelRow) -> VersionRow:

@@ -41,7 +41,7 @@ def imported(settings: Settings, caller: Caller, file: IO[bytes], handle: str | 
     """Import the bundle in `file`, and close the file; raise the errors of `bundles.import_`."""
     task = {
         "settings": settings.to_json(),
-        "caller": {"key_id": caller.key_id, "scope": caller.scope, "namespaces": sorted(caller.namespaces)},
+        "caller": {**vars(caller), "namespaces": sorted(caller.namespaces)},
         "handle": handle,
         "file": file.fileno(),
     }

@@ -15,9 +15,9 @@ _MADE = {"handle": "$response.body#/handle"}
 _SAME = {"handle": "$request.path.handle"}
 
 _OF_MODEL = (
-    *("models.get", "models.update", "models.train", "models.export", "models.delete", "models.fork"),
+    *("models.get", "models.update", "models.train", "models.retrain", "models.export", "models.delete", "models.fork"),
     *("traits.add", "traits.list", "traits.discover", "samples.add", "samples.list", "samples.synthesize"),
-    *("versions.list", "scores.score", "scores.compare", "scores.batch"),
+    *("versions.list", "versions.activations", "scores.score", "scores.compare", "scores.batch"),
 )
 _TRAIT = ("traits.get", "traits.update", "traits.delete")
 
@@ -38,6 +38,7 @@ LINKS: Mapping[str, Targets] = {
     "models.list": _all(("models.get",), {"handle": "$response.body#/items/0/handle"}),
     "models.export": {"models.import": {BODY: "$response.body"}},
     "models.train": _all(("models.get", "models.delete", "versions.list"), _SAME),
+    "models.retrain": _all(("models.get", "versions.list"), _SAME),
     "traits.add": {
         **_all(_TRAIT, {**_SAME, "key": "$response.body#/traits/0/key"}),
         **_all(("traits.list", "samples.add", "samples.synthesize"), _SAME),

@@ -1,4 +1,4 @@
-"""`/v1/models`: create, import, list, get, update, delete, train, export, fork, promote."""
+"""`/v1/models`: create, import, list, get, update, delete, train, retrain, export, fork, promote."""
 
 import tempfile
 from contextlib import ExitStack
@@ -23,7 +23,7 @@ from traitbench.contract.models import (
 from traitbench.contract.page import ModelPage
 from traitbench.contract.versions import Version
 from traitbench.errors import Unavailable
-from traitbench.lifecycle import bundles, cards, forking, models, promotion, training
+from traitbench.lifecycle import bundles, cards, forking, models, promotion, retraining, training
 from traitbench.service import import_process, query
 from traitbench.service.body import JSON, MARKDOWN, Body, BodyOrUpload, Upload
 from traitbench.service.caller import Called, CalledForModelOrCard
@@ -118,6 +118,16 @@ def delete(call: Called, handle: Handle) -> ModelDeleted:
 def train(call: Called, handle: Handle, body: Train, response: Response) -> RunStarted:
     """Start a training. Returns 202 with the new run, or with the same run in flight; 200 if there is nothing to do."""
     started, enqueued = training.start(call.context, call.caller, handle, body)
+    response.status_code = 202 if enqueued else 200
+    return accepted(started, response) if enqueued else started
+
+
+@router.post("/v1/models/{handle}/retrain", name="models.retrain", responses={202: {"model": RunStarted}})
+def retrain(call: Called, handle: Handle, response: Response) -> RunStarted:
+    """Learn the waiting feedback now. Returns 202 with the new run, or with the retrain in flight; 200 if nothing
+    waits.
+    """
+    started, enqueued = retraining.start(call.context, call.caller, handle)
     response.status_code = 202 if enqueued else 200
     return accepted(started, response) if enqueued else started
 

@@ -55,6 +55,10 @@ FAILURES: Mapping[str, Failures] = {
     "models.list": (errors.NamespaceForbidden, errors.InvalidCursor),
     "models.update": (errors.UnsupportedScoringMethod, errors.ModelArchived),
     "models.train": (errors.ModelBusy, errors.ModelArchived, errors.SamplesPurged, errors.InsufficientSamples),
+    "models.retrain": (
+        *(errors.ModelBusy, errors.ModelNotTrained, errors.ModelArchived),
+        *(errors.SamplesPurged, errors.InsufficientSamples),
+    ),
     "traits.add": (errors.DuplicateTrait, *EDIT),
     "traits.update": (errors.DuplicateTrait, *EDIT),
     "traits.delete": EDIT,
@@ -65,6 +69,7 @@ FAILURES: Mapping[str, Failures] = {
     "samples.delete": (errors.SampleNotFound, *EDIT),
     "samples.synthesize": (errors.UnsupportedSynthType, *RUN),
     "versions.list": (errors.InvalidCursor,),
+    "versions.activations": (errors.InvalidCursor,),
     "versions.get": (errors.VersionNotFound,),
     "versions.tag": (errors.InvalidTag, *USE),
     "versions.untag": (errors.InvalidTag, errors.TagNotFound, *USE),

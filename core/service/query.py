@@ -18,6 +18,7 @@ from traitbench.service import strict_json
 
 _WHOLE = re.compile(r"(-?[0-9]{1,18})(\.0{1,18})?")
 _BOUNDS = ("ge", "le", "expected")
+_FLAGS = {"true": True, "false": False}
 
 
 def _whole(text: Any) -> Any:
@@ -28,11 +29,11 @@ def _whole(text: Any) -> Any:
     return int(match[1]) if match else text
 
 
-def _truth(text: Any) -> Any:
-    """Parse `true` or `false`, and no other spelling."""
-    if text not in ("true", "false"):
+def _flag(text: Any) -> Any:
+    """Parse `true` or `false`; other spellings of a truth value are refused."""
+    if isinstance(text, str) and text not in _FLAGS:
         raise ValueError("Input should be true or false")
-    return text == "true"
+    return _FLAGS[text] if isinstance(text, str) else text
 
 
 Cursor = Annotated[Text | None, Query(description="Start of the page: `next_cursor` of the previous page.")]
@@ -56,10 +57,17 @@ OfState = Annotated[
 OfKind = Annotated[Literal["scoring"] | None, Query(description="Only models of this kind.")]
 HeldOut = Annotated[
     bool | None,
-    BeforeValidator(_truth),
+    BeforeValidator(_flag),
     Query(description="`true`: only test samples; `false`: only samples to train with."),
 ]
 OfTrait = Annotated[Text | None, Query(description="Only samples of this trait, by key or name.")]
+
+
+Pending = Annotated[
+    bool | None,
+    BeforeValidator(_flag),
+    Query(description="`true`: only feedback that the model has not learned yet. `false`: only the other samples."),
+]
 
 
 def only_known(request: Request) -> None:

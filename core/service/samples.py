@@ -35,10 +35,11 @@ def list_samples(
     held_out: query.HeldOut = None,
     limit: query.SampleLimit = 100,
     cursor: query.Cursor = None,
+    pending: query.Pending = None,
 ) -> SamplePage:
     """List samples, sorted by id."""
     return samples.list_samples(
-        call.context, call.caller, handle, trait=trait, held_out=held_out, limit=limit, cursor=cursor
+        call.context, call.caller, handle, trait=trait, held_out=held_out, pending=pending, limit=limit, cursor=cursor
     )
 
 
@@ -50,7 +51,7 @@ def update(call: Called, handle: Handle, body: Update) -> SampleIds:
 
 @router.delete("/v1/models/{handle}/samples/{sample_id}", name="samples.delete")
 def delete(call: Called, handle: Handle, sample_id: SampleId) -> ModelDeleted:
-    """Remove one sample. Drafts only."""
+    """Remove one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
     return samples.delete(call.context, call.caller, handle, sample_id)
 
 

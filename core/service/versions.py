@@ -1,10 +1,10 @@
-"""`/v1/models/{handle}/versions`: list, get, tag, untag, activate."""
+"""`/v1/models/{handle}/versions`: list, get, tag, untag, activate; `/activations`: which one served when."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from traitbench.contract.page import VersionPage
+from traitbench.contract.page import ActivationPage, VersionPage
 from traitbench.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
 from traitbench.lifecycle import versions
 from traitbench.service import query
@@ -27,6 +27,14 @@ def list_versions(call: Called, handle: Handle, limit: query.Limit = 50, cursor:
 def activate(call: Called, handle: Handle, body: Activate) -> VersionActivated:
     """Make a version serve scores until the next training creates a newer one."""
     return versions.activate(call.context, call.caller, handle, body)
+
+
+@router.get("/v1/models/{handle}/activations", name="versions.activations")
+def list_activations(
+    call: Called, handle: Handle, limit: query.Limit = 50, cursor: query.Cursor = None
+) -> ActivationPage:
+    """List which version served when, newest first. `by` is null unless an authoring key owns the namespace."""
+    return versions.list_activations(call.context, call.caller, handle, limit=limit, cursor=cursor)
 
 
 @router.get("/v1/models/{handle}/versions/{name}", name="versions.get")

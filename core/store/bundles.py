@@ -11,8 +11,10 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, select, update
 
 from traitbench.contract.bundles import (
+    LONGEST_KEY_NAME,
     Anchors,
     Bundle,
+    BundledActivation,
     BundledOrigin,
     BundledSample,
     BundledTrait,
@@ -22,7 +24,7 @@ from traitbench.contract.bundles import (
 from traitbench.contract.models import ModelUpdate
 from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import TraitInput
-from traitbench.store import models, samples, tables, traits, version_samples, versions
+from traitbench.store import activations, models, samples, tables, traits, version_samples, versions
 
 _SAMPLES = tables.samples.c
 _TRAITS = tables.traits.c
@@ -72,13 +74,21 @@ def read_samples(connection: Connection, model_id: int, places: Places) -> Itera
     return (_sample(row, places) for row in connection.execute(statement))
 
 
-def read_versions(connection: Connection, model_id: int, active_version_id: int | None) -> list[BundledVersion]:
+def read_versions(connection: Connection, model: models.ModelRow, places: Places) -> list[BundledVersion]:
     """The versions of a model with their snapshots, oldest first."""
-    ids = select(_VERSIONS.id).where(_VERSIONS.model_id == model_id).order_by(_VERSIONS.version_no)
-    records = version_samples.stored(connection, model_id, most_bytes=_MOST_RECORDS)
+    ids = select(_VERSIONS.id).where(_VERSIONS.model_id == model.id).order_by(_VERSIONS.version_no)
+    records = version_samples.stored(connection, model.id, most_bytes=_MOST_RECORDS)
     return [
-        _version(connection, version_id, active=version_id == active_version_id, record=records.get(version_id))
+        _version(connection, version_id, model, places, record=records.get(version_id))
         for version_id in connection.execute(ids).scalars()
+    ]
+
+
+def read_activations(connection: Connection, model_id: int) -> list[BundledActivation]:
+    """The activations of a model, oldest first; the ends of very long key names are left out."""
+    return [
+        BundledActivation.model_construct(**{**vars(each), "by": each.by and each.by[:LONGEST_KEY_NAME]})
+        for each in activations.every(connection, model_id)
     ]
 
 
@@ -88,7 +98,8 @@ def write(connection: Connection, model_id: int, bundle: Bundle, *, now: datetim
     trait_ids = {row.key: row.id for row in traits.rows(connection, model_id)}
     ids = _write_samples(connection, model_id, bundle.samples or [], trait_ids, now)
     _write_anchors(connection, bundle.traits, trait_ids, ids)
-    return _write_versions(connection, model_id, bundle.versions)
+    activations.add_all(connection, model_id, [each.model_dump() for each in bundle.activations])
+    return _write_versions(connection, model_id, bundle.versions, ids, now=now)
 
 
 def _trait(row: Row[Any], places: Places) -> BundledTrait:
@@ -123,19 +134,28 @@ def _sample(row: Row[Any], places: Places) -> BundledSample:
         pending=row.pending,
         held_out=row.held_out,
         must_pass=row.must_pass,
+        score_then=row.score_then,
     )
 
 
-def _version(connection: Connection, version_id: int, *, active: bool, record: bytes | None) -> BundledVersion:
+def _version(
+    connection: Connection, version_id: int, model: models.ModelRow, places: Places, *, record: bytes | None
+) -> BundledVersion:
     shown = versions.read(connection, version_id)
-    own = BundledVersion.model_fields.keys() - {"metrics", "active", "snapshot", "samples"}
+    own = BundledVersion.model_fields.keys() - {"metrics", "active", "snapshot", "samples", "held_up_to"}
     return BundledVersion(
         **{name: getattr(shown, name) for name in own},
         metrics=shown.metrics.model_dump(),
-        active=active,
+        active=version_id == model.active_version_id,
         snapshot=versions.snapshot(connection, version_id),
         samples=None if record is None else base64.b64encode(record).decode(),
+        held_up_to=_held_up_to(model, places) if version_id == model.held_version_id else None,
     )
+
+
+def _held_up_to(model: models.ModelRow, places: Places) -> int | None:
+    """The position of the newest sample that a version on hold learned; the sample itself may have been withdrawn."""
+    return max((place for each, place in places.items() if each <= (model.held_up_to or 0)), default=None)
 
 
 def _trait_fields(trait: BundledTrait) -> dict[str, Any]:
@@ -186,7 +206,14 @@ def _write_anchors(
             traits.change(connection, trait_ids[str(trait.key)], {"anchor_sample_ids": anchors})
 
 
-def _write_versions(connection: Connection, model_id: int, bundled: Sequence[BundledVersion]) -> int | None:
+def _write_versions(
+    connection: Connection,
+    model_id: int,
+    bundled: Sequence[BundledVersion],
+    sample_ids: Sequence[int],
+    *,
+    now: datetime,
+) -> int | None:
     active = None
     for each in bundled:
         fields = each.model_dump(include={"version_no", "param_hash", "sample_count", "created_at", "metrics"})
@@ -198,4 +225,7 @@ def _write_versions(connection: Connection, model_id: int, bundled: Sequence[Bun
         for tag in each.tags:
             versions.tag(connection, model_id, tag, version_id)
         active = version_id if each.active else active
+        if each.held_up_to is not None:
+            held_up_to = sample_ids[each.held_up_to]
+            models.change(connection, model_id, now=now, held_version_id=version_id, held_up_to=held_up_to)
     return active

@@ -60,6 +60,9 @@ class ModelRow:
     active_version_id: int | None
     run_id: str | None
     zero_data_retention: bool
+    hold_if_worse: bool
+    held_version_id: int | None
+    held_up_to: int | None
 
 
 @dataclass(frozen=True)

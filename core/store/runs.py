@@ -45,6 +45,7 @@ class RunRow:
     strikes: int
     struck_at: Mapping[str, Any] | None
     finished_at: datetime | None
+    requested_by: str | None
 
 
 @dataclass(frozen=True)
@@ -85,12 +86,15 @@ def add(
     now: datetime,
     run_key: str = "",
     options: Mapping[str, Any] | None = None,
+    requested_by: str | None = None,
 ) -> None:
     """Insert a queued run.
 
-    Runs with equal `run_key` do the same work; `options` are its parameters besides the effort.
+    Runs with equal `run_key` do the same work; `options` are its parameters besides the effort. `requested_by` is the
+    name of the key that asked for it.
     """
-    asked = {"kind": kind, "effort": effort, "run_key": run_key, "options": dict(options or {})}
+    asked: dict[str, Any] = {"kind": kind, "effort": effort, "run_key": run_key, "options": dict(options or {})}
+    asked["requested_by"] = requested_by
     connection.execute(
         insert_into(tables.runs).values(id=run_id, model_id=model_id, status="queued", created_at=now, **asked)
     )
@@ -130,7 +134,7 @@ def read_to_end(connection: Connection, run_id: str) -> RunRow | None:
     return None if row is None else _safe_row(row)
 
 
-_DAMAGEABLE: Mapping[str, Any] = {"options": {}, "struck_at": None, "finished_at": None}
+_DAMAGEABLE: Mapping[str, Any] = {"options": {}, "struck_at": None, "finished_at": None, "requested_by": None}
 _SAFE_COLUMNS = [_RUNS[name] for name in RunRow.__dataclass_fields__ if name not in _DAMAGEABLE]
 
 

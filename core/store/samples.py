@@ -84,10 +84,18 @@ def mark_trained(connection: Connection, model_id: int, *, up_to: int) -> None:
     connection.execute(update(tables.samples).where(*waiting).values(pending=False))
 
 
-def waiting(connection: Connection, model_id: int) -> Waiting:
-    """The pending feedback of a model."""
+def waiting(connection: Connection, model_id: int, *, after: int | None = None) -> Waiting:
+    """The pending feedback of a model; with `after`, only that with higher ids."""
     statement = select(func.count(), func.min(_SAMPLES.created_at)).where(_SAMPLES.model_id == model_id)
+    statement = statement if after is None else statement.where(_SAMPLES.id > after)
     return Waiting(*connection.execute(statement.where(_SAMPLES.pending)).one())
+
+
+def is_pending(connection: Connection, model_id: int, sample_id: int) -> bool | None:
+    """Whether a sample of the model is feedback that waits; None if the model has no such sample."""
+    statement = select(_SAMPLES.pending).where(_SAMPLES.model_id == model_id, _SAMPLES.id == sample_id)
+    pending: bool | None = connection.execute(statement).scalar_one_or_none()
+    return pending
 
 
 def newest(connection: Connection, model_id: int, *, up_to: int) -> datetime | None:
@@ -102,10 +110,12 @@ def due_for_retrain(
 ) -> list[int]:
     """The ready models that may store texts and have `at_least` pending samples, or one from before `since`.
 
-    Feedback dated later than `ahead` counts as old enough: the clock was wrong.
+    Feedback dated later than `ahead` counts as old enough: the clock was wrong. Feedback that a version on hold learned
+    does not count.
     """
     columns = tables.models.c
-    eligible = (_SAMPLES.pending, columns.state == "ready", ~columns.zero_data_retention)
+    is_new = or_(columns.held_up_to.is_(None), _SAMPLES.id > columns.held_up_to)
+    eligible = (_SAMPLES.pending, columns.state == "ready", ~columns.zero_data_retention, is_new)
     oldest = func.min(_SAMPLES.created_at)
     enough = or_(func.count() >= at_least, oldest <= since, *((oldest >= ahead,) if ahead else ()))
     waiting = select(columns.id).join(tables.samples, _SAMPLES.model_id == columns.id).where(*eligible)
@@ -122,12 +132,6 @@ def remove(connection: Connection, model_id: int, sample_id: int) -> bool:
     statement = delete(tables.samples).where(_SAMPLES.model_id == model_id, _SAMPLES.id == sample_id)
     removed: int = connection.execute(statement).rowcount
     return removed == 1
-
-
-def exists(connection: Connection, model_id: int, sample_id: int) -> bool:
-    """Whether the model has this sample."""
-    statement = select(_SAMPLES.id).where(_SAMPLES.model_id == model_id, _SAMPLES.id == sample_id)
-    return connection.execute(statement).first() is not None
 
 
 def held_out(connection: Connection, model_id: int, sample_ids: Sequence[int]) -> dict[int, bool]:
@@ -150,11 +154,19 @@ def page(
     after: int | None,
     trait_id: int | None,
     held_out: bool | None = None,
+    pending: bool | None = None,
 ) -> ListingRows[Sample]:
-    """The samples after an id; of one trait if `trait_id` is given, and test samples or others if `held_out` is."""
+    """The samples after an id.
+
+    Those of one trait if `trait_id` is given, test samples or others if `held_out` is, and those that wait or do not if
+    `pending` is.
+    """
     owner = _SAMPLES.model_id == model_id if trait_id is None else _SAMPLES.trait_id == trait_id
     shown = select(tables.samples, _TRAITS.key.label("trait")).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
     statement = shown.where(owner).order_by(_SAMPLES.id).limit(limit)
+    if pending is not None:
+        # This form has the index on pending samples in SQLite, too.
+        statement = statement.where(_SAMPLES.pending if pending else ~_SAMPLES.pending)
     if after is not None:
         statement = statement.where(_SAMPLES.id > after)
     if held_out is not None:
@@ -224,4 +236,6 @@ def _sample(row: Row[Any]) -> Sample:
         seed_sample_id=row.seed_sample_id,
         held_out=row.held_out,
         must_pass=row.must_pass,
+        pending=row.pending,
+        score_then=row.score_then,
     )

@@ -166,6 +166,8 @@ samples = Table(
     Column("must_pass", Boolean, nullable=False, server_default=false()),
     # Feedback that no version was trained with yet.
     Column("pending", Boolean, nullable=False, server_default=false()),
+    # Of feedback: the score that the text had when the feedback was given, 0-100.
+    Column("score_then", Integer),
     # Of a synthesized sample: the sample it varies (which may be gone), the generator and the run that made it.
     Column("seed_sample_id", _Id),
     Column("generator", String),

@@ -123,6 +123,11 @@ def unpacked(packed: bytes) -> Records:
     return read
 
 
+def recorded(connection: Connection, version_id: int) -> bool:
+    """Whether the samples of a version are recorded, see `read`."""
+    return connection.execute(select(_SAMPLES.version_id).where(_SAMPLES.version_id == version_id)).first() is not None
+
+
 def purge(connection: Connection, model_id: int) -> None:
     """Delete the records of all versions of a model."""
     mine = select(_VERSIONS.id).where(_VERSIONS.model_id == model_id)

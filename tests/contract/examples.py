@@ -96,6 +96,13 @@ def story(send: Sent, world: World) -> None:
     ask("models.promote", on, body={"from": NEXT})
     ask("scores.score", on, body={"content": greeting, "traits": ["warmth"], "explain": True})
     ask("scores.score", on, body=greeting, accept=TEXT)
+    for text, quality in (("Please find the form attached.", 0.0), (greeting, 1.0)):
+        feedback = {"content": text, "feedback": {"warmth": quality}}
+        assert world.call("POST", f"/v1/models/{HANDLE}/score", json=feedback).status == 200
+    ask("models.retrain", on)
+    wait(world, HANDLE)
+    ask("models.retrain", on)
+    ask("versions.activations", {**on, "limit": 10})
     ask("scores.compare", on, body=both)
     ask("scores.compare", on, body=both, accept=TEXT)
     ask("scores.batch", on, body={"contents": [greeting, " "], "mode": "static"}, accept="application/x-ndjson")

@@ -27,6 +27,14 @@ STATES: dict[str, State] = {
 }
 FAILED = tuple(f"stage.failed{number}" for number in range(20))
 LOW = {"effort": "low"}
+FEEDBACK = {
+    "trait": "tone",
+    "text": "I like it here",
+    "quality": 1.0,
+    "provenance": "score_feedback",
+    "pending": True,
+    "score_then": 40,
+}
 
 _RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "training": ("train", LOW),
@@ -46,11 +54,13 @@ class StateFixtures:
         self._numbers = count()
         self._shared: dict[str, str] = {}
 
-    def fresh(self, state: str) -> str:
-        """A model of its own, to be changed."""
+    def fresh(self, state: str, *, feedback: bool = False) -> str:
+        """A model of its own, to be changed; with `feedback`, one pending sample. No failed model has any."""
         if state == "failed":
             return next(self._failed)
         bundle = self._world.bundles["ready" if state in _TRAINED else "draft"]
+        if feedback:
+            bundle = {**bundle, "samples": [*bundle["samples"], FEEDBACK]}
         handle = self._world.bring_in(f"stage.m{next(self._numbers)}", bundle)
         if state in _RUNS:
             path, body = _RUNS[state]

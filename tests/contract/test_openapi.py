@@ -27,6 +27,7 @@ DECLARED = {
     "POST /v1/models/{handle}/fork",
     "POST /v1/models/{handle}/promote",
     "POST /v1/models/{handle}/train",
+    "POST /v1/models/{handle}/retrain",
     "POST /v1/models/{handle}/traits",
     "POST /v1/models/{handle}/traits/discover",
     "GET /v1/models/{handle}/traits",
@@ -43,6 +44,7 @@ DECLARED = {
     "POST /v1/models/{handle}/versions/{name}",
     "DELETE /v1/models/{handle}/versions/{name}",
     "POST /v1/versions/compare",
+    "GET /v1/models/{handle}/activations",
     "POST /v1/models/{handle}/score",
     "POST /v1/models/{handle}/compare",
     "POST /v1/models/{handle}/score/batch",
@@ -57,9 +59,10 @@ QUERY: dict[str, dict[str, tuple[int | None, dict[str, Any]]]] = {
     "POST /v1/models/import": {"handle": (None, {"type": "string"})},
     "GET /v1/models/{handle}/samples": {
         "limit": (100, {"minimum": 1, "maximum": 500}),
-        **dict.fromkeys(("trait", "cursor"), (None, {})),
+        **dict.fromkeys(("trait", "cursor", "pending"), (None, {})),
     },
     "GET /v1/models/{handle}/versions": {"limit": (50, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},
+    "GET /v1/models/{handle}/activations": {"limit": (50, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},
 }
 
 
@@ -136,6 +139,7 @@ def test_the_run_is_named_where_one_is_started_or_met(world: World) -> None:
     }
     assert {name for name, status in named if status == "202"} == {
         "POST /v1/models/{handle}/train",
+        "POST /v1/models/{handle}/retrain",
         "POST /v1/models/{handle}/traits/discover",
         "POST /v1/models/{handle}/samples/synthesize",
     }

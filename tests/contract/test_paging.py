@@ -65,13 +65,19 @@ def test_defaults_are_the_specifications(world: World) -> None:
         ("/v1/models", 50),
         ("/v1/models/mine.ready/samples", 100),
         ("/v1/models/mine.ready/versions", 50),
+        ("/v1/models/mine.ready/activations", 50),
     ]:
         assert world.call("GET", path).body["limit"] == limit
 
 
 @pytest.mark.parametrize(
     ("path", "most"),
-    [("/v1/models", 250), ("/v1/models/mine.ready/samples", 500), ("/v1/models/mine.ready/versions", 250)],
+    [
+        ("/v1/models", 250),
+        ("/v1/models/mine.ready/samples", 500),
+        ("/v1/models/mine.ready/versions", 250),
+        ("/v1/models/mine.ready/activations", 250),
+    ],
 )
 def test_bounds_are_the_contracts(world: World, path: str, most: int) -> None:
     for limit, status in ((0, 400), (1, 200), (most, 200), (most + 1, 400)):
@@ -89,6 +95,7 @@ def test_a_cursor_is_good_for_its_listing_only(world: World, five: list[str]) ->
         ("/v1/models", {"namespace": "paging", "state": "ready", "cursor": cursor}),
         ("/v1/models/mine.draft/samples", {"cursor": cursor}),
         ("/v1/models/mine.ready/versions", {"cursor": cursor}),
+        ("/v1/models/mine.ready/activations", {"cursor": cursor}),
     ]
     for path, query in wrong:
         answer = world.call("GET", path, params=query)

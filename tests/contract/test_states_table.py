@@ -20,7 +20,8 @@ from traitbench.states import TABLE, Operation, Outcome
 TEXT = "What a lovely day"
 SAMPLES = {"samples": [{"trait": "tone", "text": TEXT, "quality": 1}]}
 
-# Names of requests: method, path under the model, body; `{sample}` is the id of a sample of the model.
+# Names of requests: method, path under the model, body; `{sample}` is the id of a sample of the model, `{pending}` that
+# of feedback.
 REQUESTS: dict[str, tuple[str, str, Any]] = {
     "traits.add": ("POST", "/traits", {"traits": [{"name": "Tempo"}]}),
     "traits.update": ("PATCH", "/traits/tone", {"description": "How warm."}),
@@ -36,6 +37,9 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
     "train": ("POST", "/train", LOW),
     "train, harder": ("POST", "/train", {"effort": "max"}),
     "retune": ("POST", "/train", {**LOW, "reoptimize_params": True}),
+    "retrain": ("POST", "/retrain", None),
+    "retrain, with feedback": ("POST", "/retrain", None),
+    "withdraw": ("DELETE", "/samples/{pending}", None),
     "score": ("POST", "/score", {"content": TEXT}),
     "score with feedback": ("POST", "/score", {"content": TEXT, "feedback": {"tone": "good"}}),
     "compare": ("POST", "/compare", {"a": TEXT, "b": "Go away"}),
@@ -52,6 +56,7 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
     "traits.get": ("GET", "/traits/tone", None),
     "samples.list": ("GET", "/samples", None),
     "versions.list": ("GET", "/versions", None),
+    "activations": ("GET", "/activations", None),
     "versions.get": ("GET", "/versions/v1", None),
     "delete": ("DELETE", "", None),
     "fork": ("POST", "/fork", {"handle": "stage.fork-of-{name}"}),
@@ -59,7 +64,8 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
 }
 EDITS = ("traits.add", "traits.update", "traits.delete", "samples.add", "samples.update", "samples.delete")
 SCORES = ("score", "score with feedback", "compare", "batch")
-READS = ("get", "card", "export", "traits.list", "traits.get", "samples.list", "versions.list")
+READS = ("get", "card", "export", "traits.list", "traits.get", "samples.list", "versions.list", "activations")
+FEEDBACK_FIRST = ("retrain, with feedback", "withdraw")
 
 EDIT = """200 draft | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
         | 409 model_not_draft | 200 draft | 409 model_archived"""
@@ -85,6 +91,12 @@ ROWS: dict[str, str] = {
         | 200 ready | 202 busy | 409 model_archived""",
     "retune": """202 busy | 409 model_busy | 202 busy | 409 model_busy | 409 model_busy
         | 202 busy | 202 busy | 409 model_archived""",
+    "retrain": """409 model_not_trained | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
+        | 200 ready | 409 model_not_trained | 409 model_archived""",
+    "retrain, with feedback": """409 model_not_trained | 409 model_busy | 409 model_busy | 409 model_busy
+        | 409 model_busy | 202 busy | - | 409 model_archived""",
+    "withdraw": """200 draft | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
+        | 200 ready | - | 409 model_archived""",
     **dict.fromkeys((*SCORES, "untag", "activate"), USE.format(200)),
     "tag": USE.format(201),
     "update": """200 draft | 200 busy | 200 busy | 200 busy | 200 busy
@@ -105,14 +117,16 @@ CELLS = [
     pytest.param(name, state, *cell.split(), id=f"{name}-{state}")
     for name, row in ROWS.items()
     for state, cell in zip(STATES, row.split("|"), strict=True)
+    if cell.strip() != "-"
 ]
-CHANGE_NOTHING = {*READS, "fork", "score", "compare", "batch", "versions.get"}
+CHANGE_NOTHING = {*READS, "retrain", "fork", "score", "compare", "batch", "versions.get"}
 
 
 @pytest.mark.parametrize(("name", "state", "status", "outcome"), CELLS)
 def test_the_table(world: World, stage: StateFixtures, name: str, state: str, status: str, outcome: str) -> None:
     changes = status < "400" and name not in CHANGE_NOTHING
-    handle = stage.fresh(state) if changes else stage.shared(state)
+    feedback = name in FEEDBACK_FIRST
+    handle = stage.fresh(state, feedback=feedback) if changes or feedback else stage.shared(state)
     before = model_of(world, handle)
     assert before["state"] == STATES[state]
     answer = ask(world, handle, name)
@@ -134,9 +148,10 @@ def model_of(world: World, handle: str) -> dict[str, Any]:
 
 def ask(world: World, handle: str, name: str) -> Answer:
     method, path, body = REQUESTS[name]
-    if "{sample}" in f"{path} {body}":
-        (sample, *_) = world.call("GET", f"/v1/models/{handle}/samples").body["items"]
-        path = path.format(sample=sample["id"])
+    if "{sample}" in f"{path} {body}" or "{pending}" in path:
+        params = {"pending": "true"} if "{pending}" in path else {}
+        (sample, *_) = world.call("GET", f"/v1/models/{handle}/samples", params=params).body["items"]
+        path = path.format(sample=sample["id"], pending=sample["id"])
         body = {**body, "ids": [sample["id"]]} if body else body
     if name == "fork":
         body = {"handle": body["handle"].format(name=handle.rpartition(".")[2])}
@@ -183,6 +198,15 @@ def test_enough_feedback_retrains_a_ready_model_without_being_asked(world: World
     assert ask(world, handle, "score").status == 200
 
 
+def test_a_retrain_in_flight_is_met_and_not_started_twice(world: World, stage: StateFixtures) -> None:
+    handle = stage.fresh("ready", feedback=True)
+    first, second = (ask(world, handle, "retrain") for _ in range(2))
+    assert (first.status, second.status) == (202, 202)
+    assert first.body == second.body == {"state": "busy", "run_id": second.headers["x-run-id"]}
+    assert model_of(world, handle)["last_operation"]["kind"] == "retrain"
+    assert ask(world, handle, "train").code == "model_busy"
+
+
 def test_the_automatic_retrain_waits_while_the_model_is_busy(world: World, stage: StateFixtures) -> None:
     handle = stage.fresh("retuning")
     before = model_of(world, handle)
@@ -211,6 +235,8 @@ OF_STATES: dict[Operation, tuple[str, str]] = {
     "edit": ("traits.add", "training"),
     "train": ("train", "training"),
     "retune": ("retune", "retuning"),
+    "withdraw": ("withdraw", "training"),
+    "retrain_now": ("retrain, with feedback", ""),
     "discover": ("discover", "discovering"),
     "synthesize": ("synthesize", "synthesizing"),
     "use": ("score", "retuning"),
@@ -224,13 +250,16 @@ OF_STATES: dict[Operation, tuple[str, str]] = {
 
 @pytest.mark.parametrize("operation", OF_STATES)
 def test_the_table_that_the_service_reads_has_the_same_cells(operation: Operation) -> None:
-    """But for the automatic retrain, which nobody asks for."""
+    """But for the automatic retrain, which nobody asks for, and a retrain that meets one in flight (above)."""
     assert set(TABLE) == {*OF_STATES, "retrain"}
     name, busy = OF_STATES[operation]
     row = dict(zip(STATES, ROWS[name].split("|"), strict=True))
     columns: dict[State, str] = {state: state for state in ("draft", "ready", "failed", "archived")}
-    columns["busy"] = busy
+    if busy:
+        columns["busy"] = busy
     for state, column in columns.items():
+        if row[column].strip() == "-":
+            continue
         status, outcome = row[column].split()
         assert_same(TABLE[operation][state], int(status), outcome)
 

@@ -3,6 +3,7 @@
 import base64
 import copy
 import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -55,7 +56,10 @@ def test_a_model_comes_in_as_it_went_out(working: Context, exported: Bundle) -> 
     handle = new_handle()
     model = bundles.import_(working, AUTHOR, Bundle.model_validate_json(exported.model_dump_json()), handle)
     assert (model.handle, model.state, model.version_no, model.version_tags) == (handle, "ready", 1, ["first"])
-    assert _exported(export_of(working, AUTHOR, handle)) == _exported(exported)
+    copied = _exported(export_of(working, AUTHOR, handle))
+    own = copied["activations"].pop()
+    assert (own["cause"], own["version_no"], own["previous_version_no"]) == ("import", 1, None)
+    assert copied == _exported(exported)
     [version] = versions.list_versions(working, SCORER, handle).items
     assert (version.triggered_by, version.run_id) == ("backfill", None)
 
@@ -264,7 +268,7 @@ def _bundles(draw: st.DrawFn, encoder: EncoderIdentity) -> Bundle:
     keys = [f"k{i}" for i in range(draw(st.integers(0, 3)))]
     intrinsic = {key: draw(st.booleans()) for key in keys}
     texts = draw(st.lists(_TEXT, max_size=6)) if keys else []
-    fields = {
+    fields: Json = {
         "format": "traitbench-bundle-1",
         "handle": "local.source",
         "model": _model(draw),
@@ -272,7 +276,50 @@ def _bundles(draw: st.DrawFn, encoder: EncoderIdentity) -> Bundle:
         "traits": [_trait(draw, key, intrinsic[key], len(texts), encoder) for key in keys],
         "versions": _versions(draw, keys, encoder) if keys else [],
     }
+    numbers = [each["version_no"] for each in fields["versions"]]
+    if texts and len(numbers) > 1 and draw(st.booleans()):
+        held = next(each for each in fields["versions"] if not each["active"])
+        held["held_up_to"] = draw(st.integers(0, len(texts) - 1))
+    fields["activations"] = [_activation(draw, *each) for each in zip(numbers, _before(numbers), strict=True)]
     return _signed(fields)
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        (
+            {"activations": [{"version_no": 1, "activated_at": "1969-01-01T00:00:00Z", "cause": "train"}]},
+            "activated_at",
+        ),
+        (
+            {"activations": [{"version_no": 2**40, "activated_at": "2026-01-01T00:00:00Z", "cause": "train"}]},
+            "version_no",
+        ),
+        ({"held_up_to": 0}, "held_up_to"),
+        ({"score_then": 40}, "score_then"),
+    ],
+)
+def test_activations_holds_and_scores_are_checked(
+    working: Context, exported: Bundle, changes: Json, place: str
+) -> None:
+    document = exported.model_dump(mode="json")
+    if "activations" in changes:
+        document |= changes
+    else:
+        part = document["versions"][0] if "held_up_to" in changes else document["samples"][0]
+        part |= changes
+    with pytest.raises(ValidationFailed) as caught:
+        bundles.import_(working, AUTHOR, _signed(document), new_handle())
+    assert [error["loc"][-1] for error in caught.value.details["errors"]] == [place]
+
+
+def test_a_bundle_without_activations_has_the_hash_of_earlier_releases(exported: Bundle) -> None:
+    """An older release did not know the field, and its bundles stay usable."""
+    bundle = exported.model_copy(update={"activations": []})
+    plain = bundle.model_dump(mode="json", exclude_defaults=True, exclude={"sha256", "activations"})
+    canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert digest(bundle) == hashlib.sha256(canonical.encode()).hexdigest()
+    assert digest(exported) != digest(bundle)
 
 
 _TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20).map(lambda text: f"{text}.")
@@ -307,6 +354,7 @@ def _sample(draw: st.DrawFn, place: int, text: str, keys: list[str]) -> Json:
         "seed": draw(st.none() | st.integers(0, place - 1)) if seeded else None,
         "generator": "offline" if provenance == "synthesized" else None,
         "pending": provenance == "score_feedback" and draw(st.booleans()),
+        "score_then": draw(st.none() | st.integers(0, 100)) if provenance == "score_feedback" else None,
     }
 
 
@@ -332,6 +380,20 @@ def _versions(draw: st.DrawFn, keys: list[str], encoder: EncoderIdentity) -> lis
     numbers = sorted(draw(st.sets(st.integers(1, 9), max_size=3)))
     active = draw(st.sampled_from(numbers)) if numbers else None
     return [_version(draw, number, keys, encoder, active=number == active) for number in numbers]
+
+
+def _before(numbers: list[int]) -> list[int | None]:
+    return [None, *numbers][: len(numbers)]
+
+
+def _activation(draw: st.DrawFn, number: int, previous: int | None) -> Json:
+    return {
+        "version_no": number,
+        "previous_version_no": previous,
+        "activated_at": "2026-01-01T00:00:00Z",
+        "cause": draw(st.sampled_from(["train", "retrain", "activate", "promote", "import"])),
+        "by": draw(st.none() | _TEXT),
+    }
 
 
 def _version(draw: st.DrawFn, number: int, keys: list[str], encoder: EncoderIdentity, *, active: bool) -> Json:
@@ -385,7 +447,12 @@ def test_whatever_was_exported_comes_in_and_goes_out_the_same(context: Context, 
     encoder = EncoderIdentity(context.encoder.id, context.encoder.dimension, context.encoder.digest)
     bundle, handle = data.draw(_bundles(encoder)), new_handle()
     model = bundles.import_(context, AUTHOR, bundle, handle)
-    assert _exported(export_of(context, AUTHOR, handle)) == _exported(bundle)
+    copied = _exported(export_of(context, AUTHOR, handle))
+    own = [copied["activations"].pop()["cause"]] if bundle.versions else []
+    assert own == ["import"][: len(bundle.versions)]
+    assert copied == _exported(bundle)
+    held = [version.version_no for version in bundle.versions if version.held_up_to is not None]
+    assert model.held_version_no == (held[0] if held else None)
     active = [version.version_no for version in bundle.versions if version.active]
     assert (model.state, model.version_no) == (("ready", *active) if active else ("draft", None))
     result = samples.list_samples(context, AUTHOR, handle).items

@@ -236,9 +236,7 @@ def test_test_samples_are_nobodys_neighbours(context: Context, tested: str) -> N
     with reading(context.engine) as connection:
         model = stored.find(connection, tested)
         assert model is not None
-        cutoff = neighbours.sample_cutoff(connection, model.id, 1)
-        assert cutoff is not None
-        learned = {sample.id for sample in neighbours.training_samples(connection, model.id, cutoff)}
+        learned = {sample.id for sample in neighbours.training_samples(connection, model.id, 1)}
     assert (len(learned), learned & held_out) == (12, set())
 
 

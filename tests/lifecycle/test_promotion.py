@@ -306,14 +306,14 @@ def test_feedback_that_was_scored_before_and_stored_after_a_promotion_finds_its_
     samples.add(context, AUTHOR, copy, SamplesCreate(samples=sent))
     trained(context, copy)
     promote(context, handle, copy, keep=True)
-    (sample_id,) = feedback.store_feedback(context, handle, "Said late.", items)
+    (sample_id,) = feedback.store_feedback(context, handle, "Said late.", items, scores={})
     assert sample_id in {sample.id for sample in samples_of(context, handle)}
     again = fork(context, handle).handle
     traits.delete(context, AUTHOR, again, "warmth")
     trained(context, again)
     promote(context, handle, again)
     with pytest.raises(ValidationFailed, match="warmth"):
-        feedback.store_feedback(context, handle, "Said too late.", items)
+        feedback.store_feedback(context, handle, "Said too late.", items, scores={})
 
 
 # ---- reasons of earlier versions -------------------------------------------------------------------------------------

@@ -43,6 +43,8 @@ def test_a_sample_comes_back_as_it_was_sent(context: Context) -> None:
         "seed_sample_id": None,
         "held_out": False,
         "must_pass": False,
+        "pending": False,
+        "score_then": None,
     }
 
 

@@ -23,6 +23,7 @@ def upgrade() -> None:
     op.add_column("tb_models", sa.Column("forked_up_to", ID))
     op.add_column("tb_samples", sa.Column("held_out", sa.Boolean(), nullable=False, server_default=sa.false()))
     op.add_column("tb_samples", sa.Column("must_pass", sa.Boolean(), nullable=False, server_default=sa.false()))
+    op.add_column("tb_samples", sa.Column("score_then", sa.Integer()))
     op.add_column("tb_runs", sa.Column("requested_by", sa.Text()))
     op.create_table(
         "tb_version_samples",
