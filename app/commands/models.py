@@ -17,7 +17,7 @@ from traitbench.app.commands.showing import (
     version_name,
 )
 from traitbench.client import Traitbench
-from traitbench.contract.models import LastOperation, Model, State, VersionRetentionPolicy
+from traitbench.contract.models import ForkedFrom, LastOperation, Model, State, VersionRetentionPolicy
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -185,8 +185,13 @@ def _show(model: Model, *, as_json: bool) -> None:
             *([("on hold", f"v{model.held_version_no}")] if model.held_version_no is not None else []),
             ("pruning", _pruning(policy) if policy else f"default: {_pruning(VersionRetentionPolicy())}"),
             ("last operation", _operation(model.last_operation)),
+            *((("forked from", _origin(model.forked_from)),) if model.forked_from else ()),
         )
     )
+
+
+def _origin(lineage: ForkedFrom) -> str:
+    return lineage.handle if lineage.version_no is None else f"{lineage.handle} v{lineage.version_no}"
 
 
 def _pruning(policy: VersionRetentionPolicy) -> str:

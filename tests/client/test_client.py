@@ -9,7 +9,7 @@ from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, 
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import Bundle
-from traitbench.contract.models import Model, VersionRetentionPolicy
+from traitbench.contract.models import ForkedFrom, Model, VersionRetentionPolicy
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import (
@@ -21,6 +21,7 @@ from traitbench.errors import (
     ModelNotFound,
     ModelNotTrained,
     NamespaceForbidden,
+    PromotionConflict,
     TraitNotFound,
     Unauthenticated,
     Unreachable,
@@ -335,3 +336,20 @@ def test_a_model_moves_as_one_document_and_a_changed_one_is_refused(client: Trai
         client.models.import_(bundle)
     with pytest.raises(ValidationFailed):
         client.models.import_(bundle.model_copy(update={"sha256": "0" * 64}), handle=f"{namespace}.tampered")
+
+
+def test_a_model_is_forked_and_its_fork_promoted(client: Traitbench, trained: Trained, namespace: str) -> None:
+    handle, copy = f"{namespace}.tone", f"{namespace}.tone-next"
+    client.models.import_(trained.client.models.export(trained.handle), handle=handle)
+    fork = client.models.fork(handle, copy)
+    assert (fork.state, fork.forked_from) == ("draft", ForkedFrom(handle=handle, version_no=1))
+    client.models.train(copy, effort="low")
+    assert client.models.wait(copy).state == "ready"
+    version = client.models.promote(handle, from_=copy, keep=True)
+    assert (version.version_no, version.snapshot) == (2, None)
+    assert version.metrics.promoted_from is not None
+    assert version.metrics.promoted_from.handle == copy
+    with pytest.raises(PromotionConflict) as caught:
+        client.models.promote(handle, from_=copy)
+    assert caught.value.details["newer_versions"] == [2]
+    assert client.models.promote(handle, from_=copy, force=True).version_no == 3

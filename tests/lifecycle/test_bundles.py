@@ -18,13 +18,16 @@ from pydantic_core import to_json
 from tests.contexts import AUTHOR, SCORER, STRANGER, draft, export_of, new_handle, settled
 from tests.size import sized
 from traitbench.contract.bundles import Bundle, digest, document
-from traitbench.contract.models import ModelUpdate, TrainRequest
+from traitbench.contract.models import ForkRequest, ModelUpdate, TrainRequest
+from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.versions import VersionActivate
 from traitbench.errors import HandleTaken, InsufficientScope, InvalidHandle, NamespaceForbidden, ValidationFailed
-from traitbench.lifecycle import bundles, free_form, models, samples, scores, training, traits, versions
+from traitbench.lifecycle import bundles, forking, free_form, models, samples, scores, training, traits, versions
 from traitbench.lifecycle.context import Context
 from traitbench.scoring.snapshot import Breaks, EncoderIdentity, Quartiles, Snapshot, TraitAxis, param_hash
+from traitbench.store import bundles as stored_bundles
+from traitbench.store import version_samples
 
 Json = dict[str, Any]
 
@@ -193,6 +196,30 @@ def _rehashed(**changes: Any) -> Callable[[Json], None]:
     return change
 
 
+def _swapped(packed: str) -> str:
+    """A record whose samples are not in their order."""
+    return _packed(_records(packed)[::-1])
+
+
+def _spoilt(field: str, value: Any) -> Callable[[str], str]:
+    """A record with another value in the last of its samples."""
+
+    def spoil(packed: str) -> str:
+        records = _records(packed).copy()
+        records[field][-1] = value
+        return _packed(records)
+
+    return spoil
+
+
+def _records(packed: str) -> Any:
+    return np.frombuffer(base64.b64decode(packed), version_samples.RECORD)
+
+
+def _packed(records: Any) -> str:
+    return base64.b64encode(records.tobytes()).decode()
+
+
 _AUROC = ("versions", 0, "metrics", "traits", "warmth", "auroc")
 _LOST = {"id": "lost-1", "dimension": 1, "digest": "f" * 64}
 
@@ -229,6 +256,21 @@ _LOST = {"id": "lost-1", "dimension": 1, "digest": "f" * 64}
             ["versions", 0, "metrics", "traits", "warmth", "auroc"],
         ),
         (_at("versions", 0, "metrics", "note")("a\x00b"), ["versions", 0, "metrics", "note"]),
+        (
+            _at("versions", 0, "metrics", "promoted_from")({"handle": 3}),
+            ["versions", 0, "metrics", "promoted_from", "handle"],
+        ),
+        (_at("versions", 0, "samples")("not base64"), ["versions", 0, "samples"]),
+        (_at("versions", 0, "samples")(lambda packed: packed[4:]), ["versions", 0, "samples"]),
+        (_at("versions", 0, "samples")(_swapped), ["versions", 0, "samples"]),
+        (_at("versions", 0, "samples")(_spoilt("quality", 2.0)), ["versions", 0, "samples"]),
+        (_at("versions", 0, "samples")(_spoilt("quality", float("nan"))), ["versions", 0, "samples"]),
+        (_at("versions", 0, "samples")(_spoilt("must_pass", True)), ["versions", 0, "samples"]),
+        (_at("versions", 0, "samples")(_spoilt("held_out", True)), ["versions", 0, "samples"]),
+        (_at("versions", 0, "sample_count")(3), ["versions", 0, "samples"]),
+        (_at("model", "zero_data_retention")(True), ["versions", 0, "samples"]),
+        (_at("forked_from")({"handle": "Bad", "version_no": 1}), ["forked_from", "handle"]),
+        (_at("forked_from")({"handle": "local.a", "version_no": 2**40}), ["forked_from", "version_no"]),
         (_again, ["versions"]),
     ],
 )
@@ -275,6 +317,9 @@ def _bundles(draw: st.DrawFn, encoder: EncoderIdentity) -> Bundle:
         "samples": [_sample(draw, i, text, keys) for i, text in enumerate(texts)],
         "traits": [_trait(draw, key, intrinsic[key], len(texts), encoder) for key in keys],
         "versions": _versions(draw, keys, encoder) if keys else [],
+        "forked_from": draw(
+            st.none() | st.fixed_dictionaries({"handle": st.just("local.a"), "version_no": st.just(3)})
+        ),
     }
     numbers = [each["version_no"] for each in fields["versions"]]
     if texts and len(numbers) > 1 and draw(st.booleans()):
@@ -355,6 +400,7 @@ def _sample(draw: st.DrawFn, place: int, text: str, keys: list[str]) -> Json:
         "generator": "offline" if provenance == "synthesized" else None,
         "pending": provenance == "score_feedback" and draw(st.booleans()),
         "score_then": draw(st.none() | st.integers(0, 100)) if provenance == "score_feedback" else None,
+        "held_out": draw(st.booleans()),
     }
 
 
@@ -400,14 +446,17 @@ def _version(draw: st.DrawFn, number: int, keys: list[str], encoder: EncoderIden
     snapshot = Snapshot(
         encoder, "balanced_cosine", draw(st.integers(1, 3)), tuple(_axis(draw, key, encoder) for key in keys)
     )
+    drawn = draw(st.lists(st.tuples(st.integers(0, 2**64 - 1), _UNIT, st.booleans(), st.just(False)), max_size=9))
+    record = np.sort(np.array(drawn, version_samples.RECORD))
     moments = st.datetimes(datetime(1971, 1, 1), datetime(2026, 1, 1), timezones=st.just(UTC))
     return {
         "version_no": number,
         "triggered_by": draw(st.sampled_from(["train", "retune", "retrain_buffered", "backfill"])),
         "param_hash": param_hash(snapshot),
-        "sample_count": draw(st.integers(0, 9)),
+        "sample_count": int((~record["held_out"]).sum()),
         "created_at": draw(moments).isoformat().replace("+00:00", "Z"),
         "metrics": draw(st.fixed_dictionaries({}, optional={"auroc": st.none() | _UNIT, "note": _TEXT})),
+        "samples": _packed(record) if draw(st.booleans()) else None,
         "tags": [f"tag-{number}"] if draw(st.booleans()) else [],
         "active": active,
         "snapshot": snapshot.to_json(),
@@ -510,3 +559,48 @@ def test_what_a_bundle_may_hold_today_it_may_always_hold(
     for accepted, refused, kind in edges:
         assert list(free_form.faults(accepted, bounds)) == []
         assert [each for _, each, _ in free_form.faults(refused, bounds)] == [kind]
+
+
+# ---- forks -----------------------------------------------------------------------------------------------------------
+
+
+def test_lineage_test_samples_and_recorded_samples_come_along(working: Context, toned: str) -> None:
+    made = forking.fork(working, AUTHOR, toned, ForkRequest(handle=new_handle()))
+    sent = SampleInput(trait="warmth", text="a warm test", quality=1.0, held_out=True, must_pass=True)
+    samples.add(working, AUTHOR, made.handle, SamplesCreate(samples=[sent]))
+    training.start(working, AUTHOR, made.handle, TrainRequest(effort="low"))
+    assert settled(working, made.handle).state == "ready"
+    bundle = export_of(working, AUTHOR, made.handle)
+    imported = bundles.import_(working, AUTHOR, bundle, new_handle())
+    assert imported.forked_from == made.forked_from
+    again = export_of(working, AUTHOR, imported.handle)
+    assert _exported(again) == _exported(bundle)
+    assert [(each.held_out, each.must_pass) for each in again.samples or [] if each.held_out] == [(True, True)]
+    [version] = again.versions
+    assert version.samples is not None
+    assert len(_records(version.samples)) == len(again.samples or [])
+
+
+def test_a_document_from_before_forks_keeps_its_hash(exported: Bundle) -> None:
+    """The canonical bytes of what earlier releases knew."""
+    old = exported.model_copy(
+        update={"versions": [each.model_copy(update={"samples": None}) for each in exported.versions]}
+    )
+    known = ("format", "handle", "model", "samples", "traits", "versions")
+    values = old.model_dump(mode="json", exclude_defaults=True, include=set(known))
+    canonical = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert digest(old) == hashlib.sha256(canonical.encode()).hexdigest()
+    assert digest(old) != digest(exported)
+
+
+def test_only_the_newest_records_are_exported_if_they_are_large(
+    working: Context, toned: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = bundles.import_(working, AUTHOR, export_of(working, AUTHOR, toned), new_handle()).handle
+    training.start(working, AUTHOR, copied, TrainRequest(effort="low", reoptimize_params=True))
+    assert settled(working, copied).version_no == 2
+    size = len(_records(export_of(working, AUTHOR, copied).versions[1].samples or "")) * version_samples.RECORD.itemsize
+    for most, expected in ((2 * size, [True, True]), (2 * size - 1, [False, True]), (size - 1, [False, False])):
+        monkeypatch.setattr(stored_bundles, "_MOST_RECORDS", most)
+        shown = export_of(working, AUTHOR, copied).versions
+        assert [each.samples is not None for each in shown] == expected

@@ -15,7 +15,7 @@ from typing import Any, get_args
 import pytest
 
 from tests.conftest import COLD, WARM, make_draft
-from tests.contexts import done_here, until
+from tests.contexts import ON_SQLITE, done_here, until
 from tests.size import sized
 from tests.states.conftest import Environment
 from traitbench.client import Traitbench
@@ -286,6 +286,120 @@ def test_a_tag_that_races_pruning_is_of_a_version_that_stays(client: Traitbench,
     there = list(client.versions.list(handle))
     assert {name: version.version_no for version in there for name in version.tags} == tags
     assert {version.version_no for version in there} == {*tags.values(), 4}
+
+
+# ---- promotions ------------------------------------------------------------------------------------------------------
+
+
+Train = Callable[[str], Any]
+
+
+def _train_in(client: Traitbench) -> Train:
+    """Train a model and wait for its worker."""
+
+    def train(handle: str) -> None:
+        client.models.train(handle, effort="low")
+        assert client.models.wait(handle).state == "ready"
+
+    return train
+
+
+def _train_here(still: Still) -> Train:
+    return lambda handle: still.do(still.client.models.train(handle, effort="low").run_id)
+
+
+def _trained(client: Traitbench, handle: str, train: Train) -> str:
+    make_draft(client, handle)
+    train(handle)
+    return handle
+
+
+def _forked(client: Traitbench, handle: str, train: Train, number: int = 0) -> str:
+    """A trained fork of a model, with a sample of its own."""
+    name = f"{handle}-next{number}"
+    client.models.fork(handle, name)
+    client.samples.add(name, [SampleInput(trait="warmth", text=f"A new text {number}", quality=1.0)])
+    train(name)
+    return name
+
+
+def test_of_twenty_that_promote_a_fork_one_does_and_the_others_find_it_archived(
+    standing: Still, namespace: str
+) -> None:
+    client, train = standing.client, _train_here(standing)
+    handle = _trained(client, f"{namespace}.tone", train)
+    first, second = (_forked(client, handle, train, number) for number in range(2))
+    outcomes = _at_once(partial(client.models.promote, handle, from_=first))
+    assert _codes(outcomes) == {"": 1, "model_archived": THREADS - 1}
+    outcomes = _at_once(partial(client.models.promote, handle, from_=second, keep=True, force=True))
+    assert _codes(outcomes) == {"": THREADS}
+    assert client.models.get(handle).version_no == 2 + THREADS
+    assert len(list(client.samples.list(handle))) == len(WARM) + len(COLD) + 1
+
+
+def test_models_that_are_promoted_to_each_other_do_not_wait_for_each_other(standing: Still, namespace: str) -> None:
+    client = standing.client
+    handles = [_trained(client, f"{namespace}.m{number}", _train_here(standing)) for number in range(2)]
+    there, back = (
+        partial(client.models.promote, a, from_=b, force=True, keep=True) for a, b in (handles, handles[::-1])
+    )
+    assert _codes(_at_once(there, back)) == {"": THREADS}
+    for handle in handles:
+        assert client.models.get(handle).version_no == 1 + THREADS // 2
+        assert len(list(client.samples.list(handle))) == len(WARM) + len(COLD)
+
+
+@ON_SQLITE
+def test_feedback_that_races_a_promotion_is_kept_and_learnt(client: Traitbench, namespace: str) -> None:
+    handle = _trained(client, f"{namespace}.tone", _train_in(client))
+    fork = _forked(client, handle, _train_in(client))
+
+    def say(number: int) -> list[int]:
+        cards = [
+            client.scores.score(handle, f"Said {number} {time}", feedback={"warmth": number % 2}) for time in range(3)
+        ]
+        return [sample_id for card in cards for sample_id in card.metadata.sample_ids]
+
+    def promote() -> Any:
+        until(lambda: client.models.get(handle).state == "ready", what="a retrain to end")
+        return client.models.promote(handle, from_=fork, force=True)
+
+    search = partial(client.models.train, handle, effort="low", reoptimize_params=True)
+    activate = partial(client.versions.activate, handle, version="v1")
+    says = [partial(say, number) for number in range(THREADS - 3)]
+    outcomes = _at_once(*says, promote, search, activate)
+    assert _codes(outcomes[:-3]) == {"": THREADS - 3}
+    assert {each.code for each in outcomes[-3:]} <= {"", "model_busy"}
+    promoted = outcomes[-3].code == ""
+    until(lambda: _waiting(client, handle) < 10 and client.models.get(handle).state == "ready", what="it to be learnt")
+    given = {number for each in outcomes[:-3] for number in each.value}
+    there = {sample.id for sample in client.samples.list(handle, limit=500)}
+    assert given <= there
+    assert len(there) == len(given) + len(WARM) + len(COLD) + promoted
+    assert client.models.get(fork).state == ("archived" if promoted else "ready")
+    versions = list(client.versions.list(handle))
+    assert [version.metrics.promoted_from is not None for version in versions].count(True) == promoted
+    assert [version.version_no for version in versions] == list(range(len(versions), 0, -1))
+
+
+def test_a_deletion_that_races_a_promotion_comes_before_or_after_it(standing: Still, namespace: str) -> None:
+    client, train = standing.client, _train_here(standing)
+    handle = _trained(client, f"{namespace}.tone", train)
+    for number, gone in enumerate((0, 1)):
+        name = f"{handle}{number}"
+        client.models.import_(client.models.export(handle), handle=name)
+        both = (name, _forked(client, name, train))
+        outcomes = _at_once(
+            partial(client.models.promote, both[0], from_=both[1], keep=True, force=True),
+            partial(client.models.delete, both[gone]),
+            partial(client.scores.score, both[0], "Good day."),
+        )
+        codes = [each.code for each in outcomes]
+        assert {*codes[::3], *codes[2::3]} <= {"", "model_archived"}
+        assert {*codes[1::3]} == {""}
+        made = codes[::3].count("")
+        model = client.models.get(both[0])
+        assert (model.state, model.version_no) == ("archived" if gone == 0 else "ready", 1 + made)
 
 
 def _waiting(client: Traitbench, handle: str) -> int:

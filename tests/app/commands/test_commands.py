@@ -305,6 +305,28 @@ def test_versions_are_listed_shown_and_activated(ask: Ask, trained: Trained) -> 
     assert (code, "[req_" in err) == (1, True)
 
 
+def test_a_fork_is_made_trained_and_promoted(ask: Ask, trained: Trained, client: Traitbench, namespace: str) -> None:
+    handle, copy = f"{namespace}.tone", f"{namespace}.tone-next"
+    client.models.import_(trained.client.models.export(trained.handle), handle=handle)
+    made = f"{copy} is a draft forked from v1 of {handle}. Change it, then train it.\n"
+    assert ask("fork", handle, copy)[:2] == (0, made)
+    _, out, _ = ask("fork", copy, f"{copy}-2", "--json")
+    assert json.loads(out)["forked_from"] == {"handle": copy, "version_no": None}
+    assert ["forked", "from", handle, "v1"] in cells(ask("models", "show", copy)[1])
+    assert ask("train", copy, "--effort", "low", "--wait")[0] == 0
+    client.scores.score(handle, "Said meanwhile.", feedback={"warmth": 1.0})
+    code, out, err = ask("promote", handle, "--from", copy, "--keep")
+    waits = "Waiting for the next retrain: 1 sample of feedback."
+    assert (code, out) == (0, f"v2 of {handle} now serves scores. {waits}\n"), err
+    code, out, err = ask("promote", handle, "--from", copy)
+    assert (code, out) == (1, "")
+    assert f"{handle} got v2 after {copy} was forked from it." in err
+    code, out, _ = ask("promote", handle, "--from", copy, "--force", "--json")
+    assert (code, json.loads(out)["metrics"]["promoted_from"]["handle"]) == (0, copy)
+    assert client.models.get(copy).state == "archived"
+    assert ask("promote", handle)[0] == 2
+
+
 def test_a_score_is_a_chart_for_people_and_a_card_for_programs(ask: Ask, trained: Trained, tmp_path: Path) -> None:
     file = tmp_path / "text.txt"
     file.write_text(WARM[0])
