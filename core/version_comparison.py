@@ -3,8 +3,9 @@
 The service and the comparison of exported files (`traitbench.offline`) both use it, so they give the same answer.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 from traitbench.contract.batch import FailedLine
 from traitbench.contract.comparisons import (
@@ -28,6 +29,37 @@ from traitbench.scoring.version_pair import PairScore, TraitResult, overall, sid
 
 MOST_TEST_TEXTS = 5_000
 """Distinct texts of test samples that are scored; beyond, those with the smallest hashes, a random but fixed choice."""
+
+LEARNED = "a version was trained with the text"
+CONTRADICTORY = "the text has different labels"
+TOO_MANY = f"only {MOST_TEST_TEXTS:,} texts are scored"
+
+
+class Sample(Protocol):
+    """The fields of a test sample that decide whether it is used."""
+
+    @property
+    def trait(self) -> str:
+        """The key of its trait."""
+        ...
+
+    @property
+    def content_sha256(self) -> str:
+        """The hash of its text."""
+        ...
+
+    @property
+    def quality(self) -> float:
+        """Its quality, 0-1."""
+        ...
+
+    @property
+    def must_pass(self) -> bool:
+        """Whether its score has to be on its pole's side."""
+        ...
+
+
+Candidate = TypeVar("Candidate", bound=Sample)
 
 
 @dataclass(frozen=True)
@@ -58,6 +90,30 @@ class TestSet:
 
     left_out: Mapping[str, int] = field(default_factory=dict)
     ids: Sequence[int] = ()
+
+
+def choose_tests(
+    candidates: Iterable[Candidate], is_learned: Callable[[str, str], bool]
+) -> tuple[list[Candidate], dict[str, int]]:
+    """The test samples to use, and how many are left out, by reason.
+
+    Equal samples count once. `is_learned` says of a trait and the hash of a text whether a version was trained with it.
+    """
+    several: dict[tuple[str, str], list[Candidate]] = {}
+    for each in candidates:
+        several.setdefault((each.trait, each.content_sha256), []).append(each)
+    left_out = dict.fromkeys((LEARNED, CONTRADICTORY, TOO_MANY), 0)
+    chosen: list[Candidate] = []
+    for (trait, hashed), equal in several.items():
+        if is_learned(trait, hashed):
+            left_out[LEARNED] += 1
+        elif len({each.quality for each in equal}) > 1:
+            left_out[CONTRADICTORY] += 1
+        else:
+            chosen.append(max(equal, key=lambda each: each.must_pass))
+    hashes = {*sorted({each.content_sha256 for each in chosen})[:MOST_TEST_TEXTS]}
+    left_out[TOO_MANY] = sum(each.content_sha256 not in hashes for each in chosen)
+    return [each for each in chosen if each.content_sha256 in hashes], left_out
 
 
 def comparison(

@@ -53,6 +53,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traitbench.scoring": {"numpy", "scipy", "sklearn", "threadpoolctl"},
     # what the service and the comparison of files share
     "traitbench.version_comparison": {"traitbench.contract", "traitbench.scoring"},
+    "traitbench.offline": {
+        *("traitbench.version_comparison", "traitbench.contract", "traitbench.scoring", "traitbench.encoders"),
+        "pydantic",
+    },
+    "traitbench.gate": {"traitbench.contract"},
     # 4: effects know values, and not each other, but for the runs: their engine and their own questions are the store's
     "traitbench.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic", "pydantic_core"},
     "traitbench.runs": {
@@ -147,7 +152,10 @@ MAY_IMPORT: dict[str, set[str]] = {
         *OUTSIDE,
     },
     "traitbench.app.access.provider": {"traitbench.settings", "authlib", "joserfc", "httpx"},
-    "traitbench.app.commands": {"traitbench.app", "traitbench.app.commands.encoder", *OUTSIDE, "click", "rich"},
+    "traitbench.app.commands": {
+        *("traitbench.app", "traitbench.app.commands.encoder", "traitbench.offline", "traitbench.gate"),
+        *(*OUTSIDE, "click", "rich"),
+    },
     # one command reads an encoder's folder itself, without the service
     "traitbench.app.commands.encoder": {
         *("traitbench.app", "traitbench.app.commands", "traitbench.encoders", "click"),

@@ -1,5 +1,5 @@
 """The operations of the API as commands. Each calls the service through the client and prints the answer.
-`encoder check` alone needs no service.
+`encoder check`, and the comparison of exported files, need no service.
 
 People get tables and sentences. With `--json`, programs get one JSON value, or one per line for a list.
 """
@@ -7,6 +7,7 @@ People get tables and sentences. With `--json`, programs get one JSON value, or 
 import click
 
 from traitbench.app.commands.bundles import export, import_
+from traitbench.app.commands.comparisons import compare_versions, gate
 from traitbench.app.commands.encoder import encoder
 from traitbench.app.commands.extracts import extract
 from traitbench.app.commands.forks import fork, promote
@@ -20,6 +21,6 @@ from traitbench.app.commands.versions import activations, versions
 VERBS: tuple[click.Command, ...] = (
     *(models, traits, samples, train, retrain, versions, activations),
     *(fork, promote),
-    *(score, compare, extract, export, import_),
+    *(score, compare, compare_versions, gate, extract, export, import_),
     encoder,
 )

@@ -46,17 +46,14 @@ from traitbench.store.engine import reading
 from traitbench.store.samples import Label
 from traitbench.store.version_samples import Records
 from traitbench.version_comparison import (
-    MOST_TEST_TEXTS,
     Recorded,
     Side,
     TestSet,
+    choose_tests,
     compared_text,
     comparison,
 )
 
-_TRAINED = "a version was trained with the text"
-_CONTRADICTORY = "the models have different labels for the text"
-_TOO_MANY = f"only {MOST_TEST_TEXTS:,} texts are scored"
 _TOO_LARGE = "the text is too large to score"
 
 _log = logging.getLogger(__name__)
@@ -152,25 +149,16 @@ class _Pair:
         trained = set[int]()
         for each, record in zip((self._a, self._b), records, strict=True):
             trained |= _trained(connection, each.model.id, record)
-        owners = {each.model.id: each for each in (self._a, self._b)}
-        candidates: dict[tuple[str, str], list[tuple[Label, Served]]] = {}
-        for owner in owners.values():
-            for label in samples.held_out_labels(connection, owner.model.id):
-                if label.trait in self._keys:
-                    candidates.setdefault((label.trait, label.content_sha256), []).append((label, owner))
-        left_out = dict.fromkeys((_TRAINED, _CONTRADICTORY, _TOO_MANY), 0)
-        chosen: list[tuple[Label, Served]] = []
-        for (trait, digest), several in candidates.items():
-            if version_samples.number(trait, digest) in trained:
-                left_out[_TRAINED] += 1
-            elif len({label.quality for label, _ in several}) > 1:
-                left_out[_CONTRADICTORY] += 1
-            else:
-                chosen.append(max(several, key=lambda each: each[0].must_pass))
-        digests = sorted({label.content_sha256 for label, _ in chosen})[:MOST_TEST_TEXTS]
-        scored = [each for each in chosen if each[0].content_sha256 in {*digests}]
-        left_out[_TOO_MANY] = len(chosen) - len(scored)
-        return _with_texts(connection, scored, left_out)
+        owners: dict[int, Served] = {}
+        candidates: list[Label] = []
+        for owner in {each.model.id: each for each in (self._a, self._b)}.values():
+            labels = samples.held_out_labels(connection, owner.model.id)
+            candidates += [label for label in labels if label.trait in self._keys]
+            owners |= {label.id: owner for label in labels}
+        chosen, left_out = choose_tests(
+            candidates, lambda trait, digest: version_samples.number(trait, digest) in trained
+        )
+        return _with_texts(connection, [(label, owners[label.id]) for label in chosen], left_out)
 
     def _measured(
         self, tests: _Tests, scored: Sequence[Scored], *, same: bool

@@ -7,8 +7,8 @@ pole, as in `evaluate`.
 AUROC: the paired variance of DeLong, DeLong and Clarke-Pearson (Biometrics 44, 1988, 837-845), with groups in place of
 samples as in Obuchowski (Biometrics 53, 1997, 567-578), and Student's t with Satterthwaite's degrees of freedom, as
 Brunner and Munzel (Biometrical Journal 42, 2000, 17-25) do for one AUROC. That variance is too small where both
-versions order nearly all pairs alike, and 0 if they order all alike. So each pole gets one more, imaginary group that
-the versions order differently, in the spirit of Agresti and Min (Statistics in Medicine 24, 2005, 729-740).
+versions order nearly all pairs alike, and 0 if they order all alike. So each pole gets one more, imaginary group whose
+placements differ a little, in the spirit of Agresti and Min (Statistics in Medicine 24, 2005, 729-740).
 
 Error: the share of samples whose score is not on the side of their own pole. Its difference has the score interval of
 Tango (Statistics in Medicine 17, 1998, 891-908), which stays valid if no sample differs.
@@ -30,7 +30,7 @@ from traitbench.scoring.evaluate import group_weights
 Groups = NDArray[np.int64]
 
 LEVEL = 0.95
-IMAGINARY = 0.3
+IMAGINARY = 0.1
 """By how much the placements of the imaginary group differ; chosen by measured coverage."""
 
 _HALVINGS = 52

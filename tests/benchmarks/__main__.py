@@ -35,6 +35,7 @@ class Benchmark:
 BENCHMARKS = (
     Benchmark("quality", needs_data=True),
     Benchmark("confidence", needs_data=True),
+    Benchmark("versions", needs_data=True),
     Benchmark("finetuned", needs_data=True, only_whole=True),
     Benchmark("training"),
     Benchmark("encoding"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from tests.comparing import COLD_TESTS, FLIPPED, LEARNED, TESTS, WARM_TESTS, inputs
 from tests.conftest import COLD, WARM
 from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, done_here, export_of, new_handle
 from traitbench.contract.batch import FailedLine
@@ -34,36 +35,13 @@ from traitbench.store.engine import reading
 pytestmark = ON_SQLITE
 
 WARMTH, HASTE = TraitInput(name="Warmth"), TraitInput(name="Haste", aggregation="max")
-WARM_TESTS = [
-    "You made my whole week, thank you for everything.",
-    "We are so happy that you could join us tonight.",
-    "Please rest, I will look after the children with pleasure.",
-    "Your letter was a delight, and I read it to my mother.",
-    "It means a lot to me that you stayed.",
-    "Come in from the rain, my friend, the soup is ready.",
-]
-COLD_TESTS = [
-    "Your complaint was rejected and the case is closed.",
-    "Get out of my office and take your papers with you.",
-    "You failed again, and I expected nothing else.",
-    "Nobody here has time for you.",
-    "Pay by Friday or we will cut off the supply.",
-    "Do not call this number again.",
-]
-TESTS = [*((text, 1.0) for text in WARM_TESTS), *((text, 0.0) for text in COLD_TESTS)]
-LEARNT = [*((text, 1.0) for text in WARM), *((text, 0.0) for text in COLD)]
-FLIPPED = [(text, 1.0 - quality) for text, quality in LEARNT]
 
 
-def _samples(pairs: Sequence[tuple[str, float]], trait: str = "warmth", **fields: Any) -> list[SampleInput]:
-    return [SampleInput(trait=trait, text=text, quality=quality, **fields) for text, quality in pairs]
-
-
-def _trained(context: Context, inputs: Sequence[SampleInput], own: Sequence[TraitInput] = (WARMTH,)) -> str:
+def _trained(context: Context, given: Sequence[SampleInput], own: Sequence[TraitInput] = (WARMTH,)) -> str:
     handle = new_handle()
     models.create(context, AUTHOR, ModelCreate(handle=handle))
     traits.add(context, AUTHOR, handle, TraitsCreate(traits=list(own)))
-    samples.add(context, AUTHOR, handle, SamplesCreate(samples=list(inputs)))
+    samples.add(context, AUTHOR, handle, SamplesCreate(samples=list(given)))
     done_here(context, training.start(context, AUTHOR, handle, TrainRequest(effort="low"))[0].run_id)
     assert models.get(context, AUTHOR, handle).state == "ready"
     return handle
@@ -76,21 +54,21 @@ def _compare(context: Context, a: str, b: str, *, caller: Caller = AUTHOR, **fie
 @pytest.fixture(scope="module")
 def good(context: Context) -> str:
     """A version that was trained with right labels."""
-    return _trained(context, [*_samples(LEARNT), *_samples(TESTS, held_out=True)])
+    return _trained(context, [*inputs(LEARNED), *inputs(TESTS, held_out=True)])
 
 
 @pytest.fixture(scope="module")
 def hasty(context: Context) -> str:
     """A version with a second trait, some other samples, and other words for the first trait."""
-    more = [*_samples([*LEARNT[1:], ("A new text for you, dear friend.", 1.0)]), *_samples(TESTS[1:], held_out=True)]
+    more = [*inputs([*LEARNED[1:], ("A new text for you, dear friend.", 1.0)]), *inputs(TESTS[1:], held_out=True)]
     renamed = TraitInput(name="Warmth of tone", key="warmth", positive_label="warm", aggregation="min")
-    return _trained(context, [*more, *_samples(LEARNT, "haste")], [renamed, HASTE])
+    return _trained(context, [*more, *inputs(LEARNED, "haste")], [renamed, HASTE])
 
 
 @pytest.fixture(scope="module")
 def wrong(context: Context) -> str:
     """A version that was trained with the opposite labels, with the same test samples."""
-    return _trained(context, [*_samples(FLIPPED), *_samples(TESTS, held_out=True)])
+    return _trained(context, [*inputs(FLIPPED), *inputs(TESTS, held_out=True)])
 
 
 def test_the_same_test_samples_decide_which_version_is_better(context: Context, good: str, wrong: str) -> None:
@@ -139,7 +117,7 @@ def test_a_version_compared_with_itself_does_not_differ(context: Context, good: 
 
 
 def test_without_test_samples_nothing_can_be_told(context: Context, wrong: str) -> None:
-    untested = [_trained(context, _samples(some)) for some in (LEARNT, LEARNT[2:])]
+    untested = [_trained(context, inputs(some)) for some in (LEARNED, LEARNED[2:])]
     compared = _compare(context, *untested)
     reason = "Cannot be told: there are no test samples that both versions were measured on."
     assert (compared.verdict, compared.reason) == ("unknown", reason)
@@ -150,8 +128,8 @@ def test_without_test_samples_nothing_can_be_told(context: Context, wrong: str) 
 
 def test_too_few_test_samples_give_figures_without_a_verdict(context: Context, wrong: str) -> None:
     few = [
-        _trained(context, [*_samples(some), *_samples([*TESTS[:3], *TESTS[6:]], held_out=True)])
-        for some in (LEARNT, FLIPPED)
+        _trained(context, [*inputs(some), *inputs([*TESTS[:3], *TESTS[6:]], held_out=True)])
+        for some in (LEARNED, FLIPPED)
     ]
     trait = _compare(context, *few).traits["warmth"]
     assert trait.verdict == "unknown"
@@ -163,31 +141,31 @@ def test_too_few_test_samples_give_figures_without_a_verdict(context: Context, w
 
 
 def test_a_text_that_a_version_was_trained_with_is_no_test(context: Context, good: str) -> None:
-    knows = _trained(context, _samples([*LEARNT, *TESTS[:2]]))
+    knows = _trained(context, inputs([*LEARNED, *TESTS[:2]]))
     trait = _compare(context, good, knows).traits["warmth"]
     assert trait.n == 10
     assert trait.measured_on.endswith("; 2 left out: a version was trained with the text")
 
 
 def test_a_text_with_two_labels_is_no_test(context: Context, good: str) -> None:
-    other = _trained(context, [*_samples(LEARNT), *_samples([(TESTS[0][0], 0.0), *TESTS[1:]], held_out=True)])
+    other = _trained(context, [*inputs(LEARNED), *inputs([(TESTS[0][0], 0.0), *TESTS[1:]], held_out=True)])
     trait = _compare(context, good, other).traits["warmth"]
     assert trait.n == 11
-    assert trait.measured_on.endswith("; 1 left out: the models have different labels for the text")
+    assert trait.measured_on.endswith("; 1 left out: the text has different labels")
 
 
 def test_near_duplicates_count_once(context: Context) -> None:
     copies = [(f"{text}{mark}", quality) for text, quality in TESTS for mark in ("", "!")]
-    both = [_trained(context, [*_samples(some), *_samples(copies, held_out=True)]) for some in (LEARNT, FLIPPED)]
+    both = [_trained(context, [*inputs(some), *inputs(copies, held_out=True)]) for some in (LEARNED, FLIPPED)]
     trait = _compare(context, *both).traits["warmth"]
     assert trait.measured_on.startswith("24 test samples (12 positive, 12 negative), ")
     assert "of them nearly the same as another" in trait.measured_on
 
 
 def test_a_sample_that_must_pass_and_fails_now_makes_the_trait_worse(context: Context, good: str) -> None:
-    kept = [*_samples(LEARNT), *_samples(TESTS[1:], held_out=True)]
-    strict = _samples([(COLD_TESTS[0], 1.0)], held_out=True, must_pass=True)
-    handles = [_trained(context, [*_samples(some), *kept[20:-6], *strict]) for some in (FLIPPED, LEARNT)]
+    kept = [*inputs(LEARNED), *inputs(TESTS[1:], held_out=True)]
+    strict = inputs([(COLD_TESTS[0], 1.0)], held_out=True, must_pass=True)
+    handles = [_trained(context, [*inputs(some), *kept[20:-6], *strict]) for some in (FLIPPED, LEARNED)]
     compared = _compare(context, *handles)
     must = compared.traits["warmth"].must_pass
     assert (must.samples, must.failed_a, must.failed_b, must.newly_failed) == (1, 0, 1, 1)
@@ -200,7 +178,7 @@ def test_a_sample_that_must_pass_and_fails_now_makes_the_trait_worse(context: Co
 
 def test_what_changed_is_counted(context: Context, good: str, hasty: str) -> None:
     changed = _compare(context, good, hasty).changed
-    assert changed.samples == SampleChanges(added=1 + len(LEARNT), removed=1, relabelled=0)
+    assert changed.samples == SampleChanges(added=1 + len(LEARNED), removed=1, relabelled=0)
     assert changed.held_out == SampleChanges(added=0, removed=1, relabelled=0)
     assert (changed.traits_added, changed.traits_removed) == (["haste"], [])
     names = {each.name: (each.trait, each.a, each.b) for each in changed.traits_changed}
@@ -210,13 +188,13 @@ def test_what_changed_is_counted(context: Context, good: str, hasty: str) -> Non
         "aggregation": ("warmth", "mean", "min"),
     }
     back = _compare(context, hasty, good).changed
-    assert back.samples == SampleChanges(added=1, removed=1 + len(LEARNT), relabelled=0)
+    assert back.samples == SampleChanges(added=1, removed=1 + len(LEARNED), relabelled=0)
     assert (back.traits_added, back.traits_removed) == ([], ["haste"])
 
 
 def test_relabelled_samples_are_counted(context: Context, good: str, wrong: str) -> None:
     changed = _compare(context, good, wrong).changed
-    assert changed.samples == SampleChanges(added=0, removed=0, relabelled=len(LEARNT))
+    assert changed.samples == SampleChanges(added=0, removed=0, relabelled=len(LEARNED))
 
 
 def test_a_version_without_a_record_says_why(context: Context, good: str) -> None:
@@ -279,7 +257,7 @@ def test_a_namespace_of_others_is_not_found(context: Context, good: str) -> None
 
 
 def test_a_model_needs_a_version_and_must_not_be_archived(context: Context, good: str) -> None:
-    empty, gone = new_handle(), _trained(context, _samples(LEARNT))
+    empty, gone = new_handle(), _trained(context, inputs(LEARNED))
     models.create(context, AUTHOR, ModelCreate(handle=empty))
     models.delete(context, AUTHOR, gone)
     for handle, error in ((empty, ModelNotTrained), (gone, ModelArchived)):
@@ -297,14 +275,14 @@ def test_a_trait_that_only_one_version_has_cannot_be_asked_for(context: Context,
 
 
 def test_versions_without_a_common_trait_cannot_be_told(context: Context, good: str) -> None:
-    other = _trained(context, _samples(LEARNT, "haste"), [HASTE])
+    other = _trained(context, inputs(LEARNED, "haste"), [HASTE])
     compared = _compare(context, good, other, texts=[WARM[0]])
     assert (compared.verdict, compared.traits) == ("unknown", {})
     assert compared.reason == "Cannot be told: the versions have no trait in common."
 
 
 def test_under_zero_retention_nothing_is_stored_and_nothing_can_be_told(context: Context, good: str) -> None:
-    silent = _trained(context, [*_samples(FLIPPED), *_samples(TESTS, held_out=True)])
+    silent = _trained(context, [*inputs(FLIPPED), *inputs(TESTS, held_out=True)])
     models.update(context, AUTHOR, silent, ModelUpdate(zero_data_retention=True))
     with reading(context.engine) as connection:
         before = connection.execute(select(func.count()).select_from(tables.kept_vectors)).scalar_one()
