@@ -13,6 +13,7 @@ from typing import Any
 from traitbench.barchart import DOTS
 from traitbench.contract import held_out
 from traitbench.contract.bundles import Bundle
+from traitbench.contract.comparisons import ComparedText, FigureDelta, VersionsComparison
 from traitbench.contract.confidence import why_not_high, why_short
 from traitbench.contract.explanations import Explanation, Neighbour, Part, Piece
 from traitbench.contract.extracts import Extracted
@@ -122,6 +123,40 @@ def _comparison(comparison: Comparison) -> str:
     return _table(("trait", "", "a", "", "b", "change", ""), rows) + _small(comparison.a.metadata.version_id)
 
 
+def _versions_comparison(comparison: VersionsComparison) -> str:
+    names = (f"{each.handle}@v{each.version_no}" for each in (comparison.a, comparison.b))
+    title = _line(_bold(" to ".join(names)), comparison.reason)
+    rows: list[Row] = [
+        (key, each.verdict.replace("_", " "), *_both(each.auroc), *_both(each.error), each.measured_on)
+        for key, each in comparison.traits.items()
+    ]
+    heads = ("trait", "verdict", "AUROC", "95 % of b - a", "error", "95 % of b - a", "measured on")
+    return title + (_table(heads, rows) if rows else "") + _moved(comparison)
+
+
+def _moved(comparison: VersionsComparison) -> str:
+    """The texts whose scores moved most, by their positions."""
+    texts = [each for each in comparison.texts or () if isinstance(each, ComparedText)]
+    keys = list(comparison.traits)
+    if not texts or not keys:
+        return ""
+    texts.sort(key=lambda each: -max(abs(score.delta) for score in each.traits.values()))
+    rows: list[Row] = [
+        (f"text {each.index}", *(f"{each.traits[key].a} to {each.traits[key].b}" for key in keys))
+        for each in texts[:_MOST_ROWS]
+    ]
+    left = len(texts) - len(rows)
+    return _table(("", *keys), rows) + _small(f"{left} more texts moved less" if left else "")
+
+
+def _both(figure: FigureDelta | None) -> tuple[str, str]:
+    if figure is None:
+        return "–", ""
+    low, high = figure.interval or (None, None)
+    span = "" if low is None or high is None else f"{low:+.3f} – {high:+.3f}"
+    return f"{_figure(figure.a)} to {_figure(figure.b)}", span
+
+
 def _trait(trait: Trait) -> str:
     about = _line(trait.description) if trait.description else ""
     return _line(_bold(trait.name), f"{trait.negative_label} … {trait.positive_label}") + about + listing([trait])
@@ -196,6 +231,7 @@ _DRAWINGS: Mapping[type[Wire], Callable[[Any], str]] = {
     Card: _card,
     Explanation: _explanation,
     Comparison: lambda answer: _comparison(answer) + _unsure(answer),
+    VersionsComparison: _versions_comparison,
     Trait: _trait,
     TraitList: lambda answer: listing(answer.traits),
     Sample: _sample,

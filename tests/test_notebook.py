@@ -9,6 +9,7 @@ import pytest
 from traitbench import notebook
 from traitbench.client.pages import Listed, Pages
 from traitbench.contract.bundles import Bundle
+from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.errors import Health
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.extracts import Extracted
@@ -189,6 +190,51 @@ BUNDLE = Bundle.model_validate(
         "versions": [],
     }
 )
+VERSIONS = VersionsComparison.model_validate(
+    {
+        "a": {"handle": EVIL, "version_no": 3, "param_hash": "sha256:1"},
+        "b": {"handle": "a.b", "version_no": 4, "param_hash": "sha256:2"},
+        "verdict": "better",
+        "reason": EVIL,
+        "traits": {
+            EVIL: {
+                "auroc": {"a": 0.8, "b": 0.9, "delta": 0.1, "interval": [0.05, 0.15]},
+                "error": {"a": 0.2, "b": 0.1, "delta": -0.1, "interval": None},
+                "n": 40,
+                "positive": 20,
+                "negative": 20,
+                "measured_on": EVIL,
+                "must_pass": {"samples": 0, "failed_a": 0, "failed_b": 0, "newly_failed": 0, "sample_ids": []},
+                "verdict": "no_difference",
+                "reason": EVIL,
+            }
+        },
+        "changed": {
+            "samples": None,
+            "held_out": None,
+            "unrecorded": EVIL,
+            "traits_added": [EVIL],
+            "traits_removed": [],
+            "traits_changed": [],
+            "parameters": [],
+            "encoder": None,
+        },
+        "texts": [
+            {
+                "index": 0,
+                "traits": {
+                    EVIL: {
+                        **{"a": 40, "b": 60, "delta": 20, "tier_a": None, "tier_b": "Solid"},
+                        **{"confidence_a": "low", "confidence_b": "high", "side_changed": True},
+                    }
+                },
+                "composite": {"a": 40, "b": 60, "delta": 20},
+            },
+            {"index": 1, "error": {"code": "validation_failed", "message": EVIL, "details": {}}},
+        ],
+    }
+)
+
 ANSWERS: dict[str, Wire] = {
     "model": model(EVIL),
     "page of models": ModelPage(items=[model(EVIL)], limit=1, next_cursor="more"),
@@ -199,6 +245,8 @@ ANSWERS: dict[str, Wire] = {
     "reasons without a text": explanation("Words.", quoted=False),
     "reasons on the scale of scores": explanation("Words.").model_copy(update={"unit": "score", "position": 0.65}),
     "comparison": COMPARISON,
+    "versions compared": VERSIONS,
+    "versions compared in vain": VERSIONS.model_copy(update={"traits": {}}),
     "trait": trait(EVIL),
     "traits": TraitList(traits=[trait(EVIL)]),
     "sample": sample(EVIL),
@@ -300,6 +348,10 @@ def test_no_text_has_a_colour_of_its_own() -> None:
                 "▼ -9",
                 "no sure difference",
             ],
+        ),
+        (
+            "versions compared",
+            ["to a.b@v4", "0.800 to 0.900", "+0.050 – +0.150", "no difference", "40 to 60", "text 0"],
         ),
         ("sample", ["#4", "warmth", "0.5", "authored"]),
         (

@@ -7,8 +7,9 @@ import pytest
 
 from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
-from traitbench.client import Traitbench
+from traitbench.client import Traitbench, comparisons
 from traitbench.contract.bundles import Bundle
+from traitbench.contract.comparisons import ComparedText
 from traitbench.contract.models import ForkedFrom, Model, VersionRetentionPolicy
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -225,6 +226,25 @@ def test_two_texts_are_compared_as_cards_and_as_a_chart(trained: Trained) -> Non
     assert "█" in chart
 
 
+def test_two_versions_are_compared_on_any_number_of_texts(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparisons, "MOST_TEXTS", 4)
+    texts = [*WARM, "", *COLD]
+    compared = trained.client.versions.compare(
+        trained.handle, f"{trained.handle}@v1", texts=iter(texts), traits=["Warmth"]
+    )
+    assert compared.verdict == "no_difference"
+    assert compared.texts is not None
+    assert [each.index for each in compared.texts] == list(range(len(texts)))
+    scores = [each.traits["warmth"] for each in compared.texts if isinstance(each, ComparedText)]
+    assert len(scores) == len(texts) - 1
+    assert all(each.a == each.b and each.delta == 0 for each in scores)
+    assert scores[0].a == trained.client.scores.score(trained.handle, WARM[0]).scores["warmth"]
+    assert trained.client.versions.compare(trained.handle, trained.handle).texts is None
+    assert trained.client.versions.compare(trained.handle, trained.handle, texts=[]).texts == []
+    with pytest.raises(TypeError, match="a text must be a str"):
+        trained.client.versions.compare(trained.handle, trained.handle, texts=[1])  # type: ignore[list-item]
+
+
 def test_a_model_card_is_markdown(trained: Trained) -> None:
     card = trained.client.models.card(trained.handle)
     assert trained.handle in card
@@ -242,6 +262,7 @@ def test_answers_show_themselves_in_a_notebook(trained: Trained) -> None:
         client.versions.get(handle),
         client.scores.score(handle, WARM[0]),
         client.scores.compare(handle, COLD[0], WARM[0]),
+        client.versions.compare(handle, handle, texts=[WARM[0]]),
     )
     assert all("<table" in (each._repr_html_() or "") for each in shown)
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from traitbench.client import Traitbench
+from traitbench.client import Traitbench, comparisons
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.errors import (
@@ -310,6 +310,12 @@ def test_json_of_another_shape_is_unreachable_and_not_a_parsing_error(under: Und
             "POST /v1/models/a.b%40best/compare",
             {"a": "one", "b": "two", "traits": ["warmth"]},
         ),
+        (
+            lambda c: c.versions.compare("a.b@best", "c.d", texts=("one", "two"), traits=("warmth",)),
+            "POST /v1/versions/compare",
+            {"a": "a.b@best", "b": "c.d", "traits": ["warmth"], "texts": ["one", "two"]},
+        ),
+        (lambda c: c.versions.compare("a.b", "c.d"), "POST /v1/versions/compare", {"a": "a.b", "b": "c.d"}),
         (lambda c: c.extract("https://x.test/a"), "POST /v1/extract", {"url": "https://x.test/a"}),
         (lambda c: c.models.export("a.b"), "GET /v1/models/a.b/export", None),
         (lambda c: c.models.import_(BUNDLE), "POST /v1/models/import", SENT),
@@ -340,6 +346,34 @@ def test_a_model_card_must_be_markdown_and_is_read_again_in_bad_weather(under: U
     client, _ = under(PAGE)
     with pytest.raises(Unreachable, match="is not Traitbench"):
         client.models.card("a.b")
+
+
+def test_later_texts_are_compared_by_the_versions_that_compared_the_first(
+    under: Under, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparisons, "MOST_TEXTS", 1)
+    changed = dict.fromkeys(("samples", "held_out", "unrecorded", "encoder"))
+    changed |= {name: [] for name in ("traits_added", "traits_removed", "traits_changed", "parameters")}
+    line = {"index": 0, "traits": {}, "composite": {"a": 1, "b": 2, "delta": 1}}
+    answer = {
+        **{
+            "a": {"handle": "a.b", "version_no": 3, "param_hash": ""},
+            "verdict": "unknown",
+            "reason": "Cannot be told.",
+        },
+        **{
+            "b": {"handle": "c.d", "version_no": 4, "param_hash": ""},
+            "traits": {},
+            "changed": changed,
+            "texts": [line],
+        },
+    }
+    client, weather = under(*(httpx.Response(200, json=answer) for _ in range(3)))
+    compared = client.versions.compare("a.b", "c.d@best", texts=["one", "two", "three"])
+    assert [each.index for each in compared.texts or ()] == [0, 1, 2]
+    sent = [json.loads(request.content) for request in weather.asked]
+    assert [(each["a"], each["b"]) for each in sent] == [("a.b", "c.d@best"), *[("a.b@v3", "c.d@v4")] * 2]
+    assert [each["texts"] for each in sent] == [["one"], ["two"], ["three"]]
 
 
 def test_a_comparison_can_be_a_chart(under: Under) -> None:
