@@ -16,6 +16,7 @@ from traitbench.app.widgets.samples.add import add_by_hand, link_place, restore_
 from traitbench.app.widgets.samples.doctor import draw_doctor
 from traitbench.app.widgets.samples.held_out import draw_leaks, draw_set_aside
 from traitbench.app.widgets.samples.importing import VIEW, import_file
+from traitbench.app.widgets.samples.raters import compare_labels
 from traitbench.app.widgets.samples.rows import ids_of, pick_rows
 from traitbench.app.widgets.samples.synthesis import delete_synthesized, draw_outcome, synthesize
 from traitbench.app.widgets.samples.table import edit_table, fitting, forget_changes, show_table
@@ -29,8 +30,9 @@ VIEWS = {
     "import": "Import a file",
     "synthesize": "Synthesize",
     "check": "Check",
+    "raters": "Compare labels",
 }
-READING = ("table", "check")
+READING = ("table", "check", "raters")
 ORIGINS: dict[Provenance, str] = {
     "authored": "Authored",
     "synthesized": "Synthesized",
@@ -105,6 +107,8 @@ if view != "table":
         add_by_hand(model.handle, traits, samples)
     elif view == "check":
         draw_doctor(model, traits, samples, can_edit=can_edit)
+    elif view == "raters":
+        compare_labels(model, traits, samples, can_edit=can_edit)
     elif view == "synthesize":
         synthesize(model, traits, samples)
     else:

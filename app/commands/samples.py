@@ -141,7 +141,7 @@ def import_samples(
     with connected() as client:
         traits = client.traits.list(handle)
         say_unreadable(traits.unreadable, "trait")
-        choice = _choice(table, traits, given, marks, (trait, quality), dict(map(_meaning, meanings)))
+        choice = _choice(table, traits, given, marks, (trait, quality), dict(map(meaning, meanings)))
         checked = check(table, choice, traits)
         _tell(checked, choice)
         if checked.problems and not skip_bad:
@@ -282,7 +282,8 @@ def _choice(
     )
 
 
-def _meaning(option: str) -> tuple[str, float]:
+def meaning(option: str) -> tuple[str, float]:
+    """Parse the option WORD=QUALITY."""
     word, _, quality = option.rpartition("=")
     try:
         value = float(quality)

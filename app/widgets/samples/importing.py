@@ -161,7 +161,7 @@ def _words(form: str, labels: Mapping[str, int], traits: Sequence[Trait]) -> dic
 def _preview(checked: Checked, traits: Sequence[Trait]) -> None:
     names = {trait.key: trait.name for trait in traits}
     if checked.problems:
-        _problems(checked.problems, importing.known_traits(checked.problems, traits))
+        draw_problems(checked.problems, importing.known_traits(checked.problems, traits))
     if checked.samples:
         first = list(zip(checked.lines, checked.samples, strict=True))[:_PREVIEW]
         tests = sum(each.held_out for each in checked.samples)
@@ -192,7 +192,8 @@ def _preview(checked: Checked, traits: Sequence[Trait]) -> None:
             st.caption(f"The first {_PREVIEW} of {len(checked.samples):,}.")
 
 
-def _problems(problems: Sequence[Problem], hint: str = "") -> None:
+def draw_problems(problems: Sequence[Problem], hint: str = "") -> None:
+    """Draw the rows of a file that have errors."""
     rows = len({problem.row for problem in problems})
     st.error(
         f"**{count(rows, 'row has', 'rows have')} errors.** Nothing is imported until every row is valid. Change the "
@@ -257,4 +258,4 @@ def _problems_of(error: TraitbenchError, checked: Checked) -> None:
             case ["samples", int(index), *rest] if index < len(checked.lines):
                 problems.append(Problem(checked.lines[index], str(rest[-1] if rest else ""), str(each.get("msg", ""))))
     if problems:
-        _problems(problems)
+        draw_problems(problems)

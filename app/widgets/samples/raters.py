@@ -1,0 +1,145 @@
+"""Compare labels: the agreement of raters with each other and with you, what a model would lose, and samples of both.
+
+The steps are drawn in order, each one when the step before it is complete.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from traitbench.app.files.ratings import Ratings
+from traitbench.app.presentation.agreement import COLUMNS, Pair, all_pairs, alphas, rows, sentence
+from traitbench.app.shell.text import count, plain
+from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.samples.blind import OWN, Sheet, draw_sheet, pick_number, your_labels
+from traitbench.app.widgets.samples.rater_columns import upload_ratings
+from traitbench.app.widgets.samples.your_judgment import draw_adding, draw_loss, draw_yours
+from traitbench.contract.models import Model
+from traitbench.contract.samples import Sample
+from traitbench.contract.traits import Trait
+
+_KAPPA = "Agreement beyond chance: 0 is what chance would give, 1 is perfect."
+
+
+def compare_labels(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, can_edit: bool) -> None:
+    """Draw the steps, each one when the step before it is complete."""
+    st.caption(
+        "Compare the labels of a language model, or of people, with each other and with your own. Then train a model "
+        "to take their place."
+    )
+    ratings = upload_ratings(traits)
+    if ratings is None:
+        return
+    names = {trait.key: trait.name for trait in traits}
+    _draw_pairs(ratings, names, file_name=f"{model.handle}-agreement")
+    _draw_rest(model, traits, samples, ratings, can_edit)
+
+
+def _draw_pairs(ratings: Ratings, names: Mapping[str, str], *, file_name: str) -> None:
+    st.subheader("Do the raters agree?", anchor=False)
+    if len(ratings.raters) < 2:
+        st.markdown(
+            f"The file has one rater, {_name(ratings.raters[0])}, with labels for "
+            f"{count(len(ratings.items), 'text')}. Label some of them yourself to see how far it agrees with you."
+        )
+        return
+    compared = all_pairs(ratings)
+    measured = [pair for pair in compared if pair.agreement.kappa is not None]
+    first = min(measured, key=lambda pair: pair.agreement.kappa or 0.0) if measured else compared[0]
+    lowest = "Lowest agreement: the" if len(compared) > 1 else "The"
+    st.markdown(
+        sentence(
+            first,
+            first=f"{lowest} labels in {_name(first.first)}",
+            second=f"those in {_name(first.second)}",
+            trait=_of_trait(first.trait, names, ratings),
+        )
+    )
+    draw_table(compared, names, key="samples.raters.pairs", file_name=file_name)
+    for trait, value in alphas(ratings).items():
+        shown = "undefined, because all labels are the same" if value is None else f"{value:.2f}"
+        st.caption(
+            f"All {len(ratings.raters)} raters on {plain(names[trait])}: Krippendorff's alpha {shown}.",
+            help="Like kappa, for any number of raters with missing labels.",
+        )
+
+
+def draw_table(compared: Sequence[Pair], names: Mapping[str, str], *, key: str, file_name: str) -> None:
+    """Draw the figures of pairs as a table with a download."""
+    table = pd.DataFrame(rows(compared, names), columns=list(COLUMNS))
+    only_our_csv(key)
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        key=key,
+        column_config={
+            "Same side": st.column_config.TextColumn(help="The share of texts that both put on the same side."),
+            "Kappa": st.column_config.TextColumn(help=_KAPPA),
+            "95 %": st.column_config.TextColumn(help="The 95 % interval of kappa: the fewer texts, the wider."),
+        },
+        alt="Agreement of raters",
+    )
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        download_table(table, key=key, file_name=file_name)
+
+
+# A fragment, so that each label runs only what depends on it.
+@st.fragment
+def _draw_rest(
+    model: Model, traits: Sequence[Trait], samples: Sequence[Sample], ratings: Ratings, can_edit: bool
+) -> None:
+    names = {trait.key: trait.name for trait in traits}
+    by_key = {trait.key: trait for trait in traits}
+    st.subheader("Do they agree with you?", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="samples.raters.sheet"):
+        trait = by_key[_pick_trait(ratings, names)]
+        column = _pick_column(ratings)
+        judged = [rater for rater in ratings.raters if rater != column]
+        sheets = {key: Sheet.of(model.handle, ratings, key, judged[0], trusted=column) for key in ratings.traits}
+        sheets[trait.key] = pick_number(sheets[trait.key])
+    draw_sheet(sheets[trait.key], trait, ratings, file_name=f"{model.handle}-labels")
+    yours = {item: quality for sheet in sheets.values() for item, quality in your_labels(sheet).items()}
+    draw_yours(ratings, judged, yours, names, file_name=f"{model.handle}-agreement-with-you")
+    draw_loss(model, trait, ratings, judged, yours, file_name=f"{model.handle}-loss")
+    draw_adding(model, samples, ratings, judged, yours, can_edit=can_edit)
+
+
+def _pick_trait(ratings: Ratings, names: Mapping[str, str]) -> str:
+    if len(ratings.traits) == 1:
+        return ratings.traits[0]
+    return st.selectbox(
+        "Trait to label",
+        ratings.traits,
+        format_func=lambda key: names.get(key, key),
+        key="samples.raters.trait",
+        width=220,
+    )
+
+
+def _pick_column(ratings: Ratings) -> str | None:
+    """The column with your own labels, if the file has one beside those of a rater."""
+    if len(ratings.raters) < 2:
+        return None
+    own = next((rater for rater in ratings.raters if rater == OWN), "")
+    options = ["", *ratings.raters]
+    chosen = st.selectbox(
+        "Labels that you trust",
+        options,
+        index=options.index(own),
+        format_func=lambda rater: f"Those in {rater}" if rater else "Mine, given below",
+        key="samples.raters.trusted",
+        width=240,
+        help="Raters and models are measured on these labels. You can label the texts here, or choose a column, such "
+        "as your labels from an earlier download.",
+    )
+    return chosen or None
+
+
+def _of_trait(trait: str, names: Mapping[str, str], ratings: Ratings) -> str:
+    return f" for {plain(names.get(trait, trait))}" if len(ratings.traits) > 1 else ""
+
+
+def _name(rater: str) -> str:
+    return f"**{plain(rater)}**"
