@@ -10,7 +10,8 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps
 # Tests wait more than they compute: two processes for each processor.
 TEST_PROCESSES ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # Some environments forbid Python to keep its bytecode: then each of the tests' processes compiles everything again.
-TEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+# One thread for linear algebra in each process: more of them would wait for each other's processors.
+TEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .PHONY: run test install tools check bench soak wheel licences advisories lock clean
 

@@ -11,13 +11,13 @@ from xdist.scheduler import LoadScopeScheduling
 
 # In the order in which they begin. What is not here is short, and comes last.
 LONGEST = (
+    "tests/browser",
     "tests/contract",
     "tests/lifecycle",
     "tests/faults/test_clocks.py",
     "tests/faults/test_kill_loop.py",
     "tests/faults/test_backups_under_load.py",
     "tests/app/test_behind_nginx.py",
-    "tests/browser",
     "tests/retention",
     "tests/faults/test_kills.py",
     "tests/faults/test_later_runs.py",

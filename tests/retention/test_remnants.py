@@ -9,6 +9,7 @@ import pytest
 
 from tests.contexts import AUTHOR, ON_SQLITE, draft, fresh_settings, opened
 from tests.retention.marks import files, mark, marks_in
+from tests.size import sized
 from traitbench.contract.models import ModelUpdate
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.lifecycle import models, samples
@@ -16,7 +17,7 @@ from traitbench.lifecycle.context import Context
 
 pytestmark = ON_SQLITE
 
-HISTORIES = 40
+HISTORIES = sized(12, 40)
 
 
 @pytest.fixture
