@@ -1,21 +1,17 @@
 """Test samples: set some aside at random, put them back, and say in words what was done or why not."""
 
-import hashlib
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from traitbench.app.local import preview
 from traitbench.app.shell.text import count
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.encoders import EncoderUnavailable
 from traitbench.encoders.registry import load_encoder
 from traitbench.scoring.collect import text_groups
-from traitbench.scoring.duplicates import alike, counterparts, joined
+from traitbench.scoring.duplicates import alike, joined
 from traitbench.scoring.segments import embed
 from traitbench.scoring.set_aside import AT_LEAST, SHARE, Choice, TooFew, choose
 from traitbench.settings import read_settings
@@ -45,40 +41,6 @@ def encoded(samples: Sequence[Sample], on_progress: Callable[[int], object]) -> 
         some = texts[first : first + _AT_ONCE]
         known |= dict(zip(some, embed(encoder.encode, some), strict=True))
     return np.array([known[sample.text] for sample in samples], np.float32).reshape(-1, encoder.dimension)
-
-
-class Leak(NamedTuple):
-    """A test sample, and the training sample of its trait that it resembles."""
-
-    test: Sample
-    training: Sample
-
-
-def leaks(samples: Sequence[Sample], identity: str) -> list[Leak]:
-    """The test samples with an equal text, a near duplicate or a variation among the training samples.
-
-    `identity` is the hash of the samples by `preview.identity`.
-    """
-    marks = hashlib.sha256(repr([sample.id for sample in samples if sample.held_out]).encode()).hexdigest()
-    by_id = {sample.id: sample for sample in samples}
-    return [Leak(by_id[test], by_id[training]) for test, training in _leaks(f"{identity}:{marks}", samples)]
-
-
-@st.cache_data(max_entries=16, show_spinner=False)
-def _leaks(identity: str, _samples: Sequence[Sample]) -> list[tuple[int, int]]:
-    """Pairs of ids: a test sample, and the training sample that it resembles most."""
-    groups, found = text_groups(_samples), list[tuple[int, int]]()
-    for trait in sorted({sample.trait for sample in _samples if sample.held_out}):
-        tests, trained = (
-            [sample for sample in _samples if sample.trait == trait and sample.held_out is held]
-            for held in (True, False)
-        )
-        twins, _ = counterparts(preview.vectors(tests), preview.vectors(trained))
-        related = {groups[sample.id]: sample.id for sample in reversed(trained)}
-        for test, twin in zip(tests, twins.tolist(), strict=True):
-            if twin >= 0 or groups[test.id] in related:
-                found.append((test.id, trained[twin].id if twin >= 0 else related[groups[test.id]]))
-    return found
 
 
 def choice(

@@ -36,7 +36,9 @@ def must_pass(metrics: Metrics) -> str:
     if not every:
         return ""
     plural = "" if every == 1 else "s"
-    return f"{failed} of {every} must-pass sample{plural} fail" if failed else f"{every} must-pass sample{plural} pass"
+    if failed:
+        return f"{failed} of {every} must-pass sample{plural} fail{'s' if failed == 1 else ''}"
+    return f"{every} must-pass sample{plural} pass{'es' if every == 1 else ''}"
 
 
 def interval(figures: HeldOutFigures) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from traitbench.app.local import held_out, preview
-from traitbench.app.local.held_out import Leak
+from traitbench.app.local.leaks import Leak, leaks_of
 from traitbench.app.samples.sample_changes import UNDO, marked
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt
@@ -32,7 +32,8 @@ def draw_set_aside(model: Model, traits: Sequence[Trait], samples: Sequence[Samp
         st.caption(
             f":material/science: {count(tests, 'test sample')}: no version learns from them."
             if tests
-            else ":material/science: No test samples. They show how good a version is on texts it never saw.",
+            else f":material/science: No test samples. Set {held_out.SHARE:.0%} of the texts at each pole aside (at least "
+            f"{held_out.AT_LEAST}), to see how good a version is on texts it never saw.",
             width="content",
         )
         asked = st.button("Set test samples aside", icon=":material/call_split:", key="samples.set_aside", help=_ABOUT)
@@ -62,7 +63,7 @@ def draw_leaks(model: Model, traits: Sequence[Trait], samples: Sequence[Sample],
     try:
         if len(preview.unread(samples)) > _READ_UNASKED:
             return
-        leaks = held_out.leaks(samples, preview.identity(traits, samples))
+        leaks = leaks_of(samples, preview.identity(traits, samples))
     except preview.PreviewUnavailable:
         return
     if not leaks:

@@ -149,7 +149,7 @@ def _columns(samples: Sequence[Sample], traits: Sequence[Trait]) -> dict[str, An
     names = {trait.key: trait.name for trait in traits}
     column = st.column_config
     return {
-        "text": column.TextColumn("Text", width=520, required=True, max_chars=LONGEST_TEXT),
+        "text": column.TextColumn("Text", width=440, required=True, max_chars=LONGEST_TEXT),
         "trait": column.SelectboxColumn(
             "Trait",
             options=list(names),
