@@ -32,8 +32,8 @@ def draw_set_aside(model: Model, traits: Sequence[Trait], samples: Sequence[Samp
         st.caption(
             f":material/science: {count(tests, 'test sample')}: no version learns from them."
             if tests
-            else f":material/science: No test samples. Set {held_out.SHARE:.0%} of the texts at each pole aside (at least "
-            f"{held_out.AT_LEAST}), to see how good a version is on texts it never saw.",
+            else f":material/science: No test samples. Set {held_out.SHARE:.0%} of the texts at each pole aside (at "
+            f"least {held_out.AT_LEAST}) to see how good a version is on texts it never saw.",
             width="content",
         )
         asked = st.button("Set test samples aside", icon=":material/call_split:", key="samples.set_aside", help=_ABOUT)
