@@ -138,6 +138,8 @@ def _samples(ratings: Ratings, labels: Mapping[Item, float]) -> list[Sample]:
             seed_sample_id=None,
             held_out=False,
             must_pass=False,
+            pending=False,
+            score_then=None,
         )
         for at, ((trait, digest), quality) in enumerate(ordered)
     ]
