@@ -109,8 +109,10 @@ def store(connection: Connection, version_id: int, packed: bytes) -> None:
 
 def unpacked(packed: bytes) -> Records:
     """The records in these bytes; raise `ValueError` unless `records` could have made them."""
+    if not packed:
+        return np.empty(0, RECORD)
     read = np.frombuffer(packed, RECORD)
-    flags = np.frombuffer(packed, np.uint8).reshape(len(read), -1)[:, -2:]
+    flags = np.frombuffer(packed, np.uint8).reshape(len(read), RECORD.itemsize)[:, -2:]
     sound = (
         (flags <= 1).all()
         and np.isfinite(read["quality"]).all()
