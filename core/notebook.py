@@ -163,10 +163,9 @@ def _trait(trait: Trait) -> str:
 
 
 def _sample(sample: Sample) -> str:
-    title = _line(
-        _bold(f"#{sample.id}"), sample.trait, f"{sample.quality:g}", sample.provenance, _when(sample.created_at)
-    )
-    return title + _text(sample.text)
+    marks = ["test sample, must pass" if sample.must_pass else "test sample"] if sample.held_out else []
+    facts = (sample.trait, f"{sample.quality:g}", *marks, sample.provenance, _when(sample.created_at))
+    return _line(_bold(f"#{sample.id}"), *facts) + _text(sample.text)
 
 
 def _version(version: Version) -> str:

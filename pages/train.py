@@ -131,7 +131,7 @@ plan, choice = st.columns([3, 2], gap="large")
 with plan:
     st.subheader("What will happen", anchor=False)
     samples, tests = (sum(getattr(each, name) for each in traits) for name in ("sample_count", "held_out_samples"))
-    measures = f" and measures it on {count(tests, 'test sample')}" if tests else ""
+    measures = f" and measures them on {count(tests, 'test sample')}" if tests else ""
     st.markdown(
         f"Training fits {count(len(traits), 'trait')} to {count(samples, 'sample')}{measures}. The result becomes "
         f"version **v{(model.version_no or 0) + 1}**, which is active at once."

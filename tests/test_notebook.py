@@ -16,7 +16,7 @@ from traitbench.contract.extracts import Extracted
 from traitbench.contract.fields import Wire
 from traitbench.contract.metrics import Metrics
 from traitbench.contract.models import LastOperation, Model, RunStarted, VersionRetentionPolicy
-from traitbench.contract.page import ModelPage
+from traitbench.contract.page import ModelPage, VersionPage
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.scores import Card, Comparison
 from traitbench.contract.traits import Trait, TraitList
@@ -167,6 +167,10 @@ MEASURED = {
             "brier": None,
             "measured_on": EVIL,
             "confidence": {"high": {"samples": 12, "right": 11}, "low": {"samples": 8, "right": 5}},
+            "test": {
+                **{"auroc": 0.873, "auroc_interval": [0.7, 0.95], "error": 0.25, "positive": 4, "negative": 4},
+                **{"must_pass": 3, "must_pass_failed": 1, "measured_on": EVIL, "test_set": EVIL},
+            },
         }
     },
 }
@@ -403,3 +407,16 @@ def test_a_listed_answer_is_a_plain_list_otherwise() -> None:
 
 def test_a_policy_in_hand_is_shown_too() -> None:
     assert "keep_unnamed" in Page(shown(VersionRetentionPolicy())).text
+
+
+def test_figures_on_test_samples_come_before_those_out_of_fold() -> None:
+    html = shown(version(MEASURED))
+    assert html.index("AUROC 0.87 on 8 test samples") < html.index("1 of 3") < html.index("Out of fold")
+    listed = shown(VersionPage(items=[version(MEASURED)], limit=1, next_cursor=None))
+    assert listed.index("AUROC on test samples") < listed.index("0.87") < listed.index("0.91")
+
+
+def test_a_test_sample_says_what_it_is() -> None:
+    marked = sample("A text.").model_copy(update={"held_out": True, "must_pass": True})
+    assert "test sample, must pass" in shown(marked)
+    assert "test sample" not in shown(sample("A text."))

@@ -74,7 +74,7 @@ def series_of_tests(version: Version, names: Names) -> Series:
     return Series(label(version), [_on_tests(names.get(key, key), each) for key, each in tests.items()])
 
 
-def tests_of_pair(before: Version, after: Version, names: Names) -> tuple[list[Series], str]:
+def pair_on_tests(before: Version, after: Version, names: Names) -> tuple[list[Series], str]:
     """Return the test figures to draw of two versions, and what to say about those that are left out.
 
     The earlier version is drawn only for traits that were measured on the same test samples.

@@ -140,3 +140,29 @@ def test_a_table_row_has_a_cell_a_column_whatever_is_in_it(context: Context) -> 
 def test_the_card_is_for_who_may_read_the_model(context: Context) -> None:
     with pytest.raises(ModelNotFound):
         cards.card(context, STRANGER, _draft(context))
+
+
+def test_figures_on_test_samples_come_first(working: Context, toned: str) -> None:
+    version = versions.get(working, SCORER, toned, "v1")
+    test = {
+        **{"auroc": 0.875, "auroc_interval": [0.7, 0.95], "brier": 0.1, "error": 0.25, "positive": 4, "negative": 4},
+        **{"must_pass": 3, "must_pass_failed": 1, "measured_on": "8 test samples"},
+    }
+    figures = version.metrics.model_dump()
+    figures["traits"]["coldness"]["test"] = test
+    measured = version.model_copy(update={"metrics": Metrics.model_validate(figures)})
+    said = cards._metrics(measured, [])
+    assert said.startswith(
+        "### On test samples\n\nNo version learns from test samples. AUROC 0.88 on 8 test samples."
+        " 1 of 3 must-pass samples fails."
+    )
+    assert _cells(said, "coldness | 0.875")[1:] == [
+        "0.875",
+        "0.700 – 0.950",
+        "0.100",
+        "0.250",
+        "1 of 3",
+        "8 test samples",
+    ]
+    assert said.index("### Out of fold") < said.index("Mean AUROC of the traits")
+    assert "test samples" not in cards._metrics(version, [])

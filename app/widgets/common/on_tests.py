@@ -6,7 +6,7 @@ import streamlit as st
 
 from traitbench.app.charts import intervals
 from traitbench.app.charts.intervals import Series
-from traitbench.app.presentation.figures import Names, series_of_tests, tests_of_pair
+from traitbench.app.presentation.figures import Names, pair_on_tests, series_of_tests
 from traitbench.app.shell.text import count, plain
 from traitbench.app.shell.theme import PALETTE
 from traitbench.app.widgets.common.chart import chart
@@ -24,7 +24,7 @@ def draw_tests(version: Version, names: Names, *, before: Version | None = None,
     tests = held_out.by_trait(version.metrics)
     if not tests:
         return False
-    series, left_out = tests_of_pair(before, version, names) if before else ([series_of_tests(version, names)], "")
+    series, left_out = pair_on_tests(before, version, names) if before else ([series_of_tests(version, names)], "")
     st.markdown(_summary(version))
     if any(measured.value is not None for measured in series[-1].figures):
         _draw_chart(series, key=key, file_name=file_name)

@@ -5,8 +5,16 @@ from typing import Any
 
 import pytest
 
-from traitbench.app.presentation.figures import measured_on, names_of, outcome, series
-from traitbench.contract.metrics import Metrics
+from traitbench.app.presentation.figures import (
+    measured_on,
+    names_of,
+    outcome,
+    pair_on_tests,
+    series,
+    sets_of_tests,
+)
+from traitbench.contract import held_out
+from traitbench.contract.metrics import HeldOutFigures, Metrics
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 
@@ -152,3 +160,89 @@ def version(
         metrics=Metrics.model_validate({"auroc": sum(means) / len(means) if means else None, "traits": figures}),
         tags=[],
     )
+
+
+SET_A, SET_B = "a" * 64, "b" * 64
+
+
+def with_tests(number: int, **tests: tuple[float, str | None]) -> Version:
+    """A version with an AUROC on ten test samples of a set for each trait."""
+    made = version(number, **dict.fromkeys(tests, WIDE))
+    for key, (area, test_set) in tests.items():
+        made.metrics.traits[key] = made.metrics.traits[key].model_copy(
+            update={
+                "test": HeldOutFigures(
+                    auroc=area, auroc_interval=(0.5, 1.0), positive=4, negative=6, error=0.1, test_set=test_set
+                )
+            }
+        )
+    return made
+
+
+def test_figures_on_the_same_test_samples_are_compared_first() -> None:
+    text = outcome(with_tests(1, warmth=(0.8, SET_A)), with_tests(2, warmth=(0.85, SET_A)), NAMES)
+    assert text.startswith("AUROC on the same 10 test samples **0.80 → 0.85**. Out of fold: Mean AUROC")
+    both = {"warmth": (0.8, SET_A), "clarity": (0.6, SET_B)}
+    text = outcome(with_tests(1, **both), with_tests(2, **both), NAMES)
+    assert text.startswith("Mean AUROC on the same 20 test samples **0.70 → 0.70**.")
+
+
+@pytest.mark.parametrize("sets", [(SET_A, SET_B), (None, None), (SET_A, None)])
+def test_figures_on_different_test_samples_are_never_compared(sets: tuple[str | None, str | None]) -> None:
+    before, after = (with_tests(at, warmth=(0.8 + at / 100, each)) for at, each in enumerate(sets, start=1))
+    text = outcome(before, after, NAMES)
+    assert text.startswith(
+        "**On test samples:** v1 and v2 were measured on different test samples, so these figures are not compared."
+    )
+    assert "0.81" not in text
+    drawn, said = pair_on_tests(before, after, NAMES)
+    assert [one.label for one in drawn] == ["v2"]
+    assert said == "v1 was measured on different test samples, so these figures are not compared (Warmth)."
+
+
+def test_only_the_traits_with_the_same_test_samples_are_drawn_together() -> None:
+    before = with_tests(1, warmth=(0.8, SET_A), clarity=(0.7, SET_A))
+    after = with_tests(2, warmth=(0.9, SET_A), clarity=(0.9, SET_B))
+    drawn, said = pair_on_tests(before, after, NAMES)
+    assert [(one.label, [each.name for each in one.figures]) for one in drawn] == [
+        ("v1", ["Warmth"]),
+        ("v2", ["Warmth", "Clarity"]),
+    ]
+    assert "(Clarity)" in said
+    assert outcome(before, after, NAMES).startswith("AUROC on the same 10 test samples **0.80 → 0.90**.")
+
+
+def test_versions_on_the_same_test_samples_share_a_letter() -> None:
+    every = [
+        with_tests(6, warmth=(0.8, None)),
+        with_tests(5, warmth=(0.8, None)),
+        with_tests(4, warmth=(0.8, SET_A)),
+        with_tests(3, warmth=(0.8, SET_B)),
+        version(2, warmth=WIDE),
+        with_tests(1, warmth=(0.8, SET_A)),
+    ]
+    assert sets_of_tests(every) == {
+        "v1": "10, set A",
+        "v2": "",
+        "v3": "10, set B",
+        "v4": "10, set A",
+        "v5": "10, set C",
+        "v6": "10, set D",
+    }
+
+
+def test_words_on_test_samples_count_and_agree() -> None:
+    metrics = with_tests(1, warmth=(0.8, SET_A)).metrics
+    assert held_out.headline(metrics) == "AUROC 0.80 on 10 test samples"
+    for failed, every, said in (
+        (0, 0, ""),
+        (0, 1, "1 must-pass sample passes"),
+        (0, 2, "2 must-pass samples pass"),
+        (1, 2, "1 of 2 must-pass samples fails"),
+        (2, 3, "2 of 3 must-pass samples fail"),
+    ):
+        test = HeldOutFigures(must_pass=every, must_pass_failed=failed)
+        metrics.traits["warmth"] = metrics.traits["warmth"].model_copy(update={"test": test})
+        assert held_out.must_pass(metrics) == said
+    assert held_out.headline(metrics) == ""
+    assert held_out.headline(version(1, warmth=WIDE).metrics) == ""
