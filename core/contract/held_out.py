@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from traitbench.contract.metrics import HeldOutFigures, Metrics
 
-OUT_OF_FOLD = "out of fold"
 OTHER_TESTS = "measured on different test samples, so these figures are not compared"
 
 
@@ -39,11 +38,6 @@ def must_pass(metrics: Metrics) -> str:
     if failed:
         return f"{failed} of {every} must-pass sample{plural} fail{'s' if failed == 1 else ''}"
     return f"{every} must-pass sample{plural} pass{'es' if every == 1 else ''}"
-
-
-def interval(figures: HeldOutFigures) -> str:
-    """`0.80 to 0.97`; a dash if there is none."""
-    return " to ".join(f"{end:.2f}" for end in figures.auroc_interval) if figures.auroc_interval else "–"
 
 
 def comparable(before: Metrics, after: Metrics) -> list[str]:

@@ -51,11 +51,11 @@ def alike(X: Vectors) -> Labels:
 def counterparts(X: Vectors, others: Vectors) -> tuple[Labels, Labels]:
     """For every row of `X` (n, d) its near duplicate in `others` (m, d), and for every row of `others` that in `X`.
 
-    Each is the index of the closest row with a cosine of at least `NEAR`, or -1. In fewer than 64 dimensions there are
-    none, as in `alike`.
+    Each is the index of the closest row with a cosine of at least `NEAR`, or -1. As in `alike`, there are none in fewer
+    than 64 dimensions and beyond `MOST_SAMPLES` rows.
     """
     found: tuple[Labels, Labels] = (np.full(len(X), -1, np.int64), np.full(len(others), -1, np.int64))
-    if not len(X) or not len(others) or X.shape[1] < _FEWEST_FEATURES:
+    if not len(X) or not len(others) or X.shape[1] < _FEWEST_FEATURES or len(X) + len(others) > MOST_SAMPLES:
         return found
     left, right = (_at_length_one(rows) for rows in (X, others))
     best = np.full(len(others), NEAR, np.float32)
