@@ -176,4 +176,4 @@ def test_the_card_the_catalog_and_the_traits_page_show_them_too(workbench: Workb
     assert card.index("On test samples") < card.index("Out of fold")
     assert "on 8 test samples" in words(workbench.open("catalog"))
     traits = workbench.open("traits", model=measured)
-    assert any("8 test samples" in str(each.value) for each in traits.get("html"))
+    assert "8 test samples" in str([each.proto for each in traits.get("html")])

@@ -167,7 +167,8 @@ SET_A, SET_B = "a" * 64, "b" * 64
 
 def with_tests(number: int, **tests: tuple[float, str | None]) -> Version:
     """A version with an AUROC on ten test samples of a set for each trait."""
-    made = version(number, **dict.fromkeys(tests, WIDE))
+    wide: dict[str, Any] = dict.fromkeys(tests, WIDE)
+    made = version(number, **wide)
     for key, (area, test_set) in tests.items():
         made.metrics.traits[key] = made.metrics.traits[key].model_copy(
             update={
