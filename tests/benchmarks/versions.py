@@ -191,7 +191,7 @@ def main() -> None:
     sizes: dict[str, Any] = (
         {"sets": ("cr", "spam"), "ks": (8, 32), "seeds": 1, "draws": 20}
         if asked.quick
-        else {"sets": tuple(protocol.SETS), "ks": KS, "seeds": 3, "draws": 100}
+        else {"sets": tuple(protocol.SETS), "ks": KS, "seeds": 3, "draws": 40}
     )
     publish("versions", lambda: measure(asked.data, **sizes), asked.out)
 

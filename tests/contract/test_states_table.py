@@ -170,6 +170,21 @@ def check_run(answer: Answer, after: dict[str, Any]) -> None:
         assert "x-run-id" not in answer.headers
 
 
+@pytest.mark.parametrize(("state", "cell"), [*zip(STATES, USE.format(200).split("|"), strict=True)])
+@pytest.mark.parametrize("side", ["a", "b"])
+def test_versions_are_compared_where_both_models_score(
+    world: World, stage: StateFixtures, side: str, state: str, cell: str
+) -> None:
+    handle = stage.shared(state)
+    before = model_of(world, handle)
+    body = {"a": "mine.ready", "b": "mine.ready", side: handle, "texts": [TEXT]}
+    answer = world.call("POST", "/v1/versions/compare", json=body)
+    status, outcome = cell.split()
+    assert (answer.status, answer.code or before["state"]) == (int(status), outcome)
+    assert answer.code == "" or answer.details["side"] == side
+    assert model_of(world, handle) == before
+
+
 @pytest.mark.parametrize(
     ("name", "state", "kind"),
     [

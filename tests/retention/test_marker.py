@@ -214,6 +214,10 @@ def _score_and_err(passing: Passing, handle: str) -> None:
     send("POST", f"{model}@v1/score", 200, json={"content": word(), "traits": ["warmth"]})
     send("POST", f"{model}/compare", 200, json={"a": word(), "b": word()})
     send("POST", f"{model}/compare", 200, json={"a": word(), "b": word()}, headers=chart)
+    both = {"a": handle, "b": f"{handle}@v1"}
+    send("POST", "/versions/compare", 200, json={**both, "texts": [word(), f"{word()} thank you", word() + "\0"]})
+    send("POST", "/versions/compare", 422, json={**both, "texts": [word(), [word()]]})
+    send("POST", "/versions/compare", 404, json={**both, "a": "local.none", "texts": [word()]})
     send("POST", f"{model}/score/batch", 200, json={"contents": [word(), f"{word()} thank you", word() + "\0"]})
     send("POST", f"{model}/score/batch", 200, json={"contents": [f"http://127.0.0.1:9/{word()}", word()]})
 
