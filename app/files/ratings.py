@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.app.files import importing
+from traitbench.app.files.exporting import csv_file
 from traitbench.app.files.importing import Choice, Table
 from traitbench.app.files.tables import Problem
 from traitbench.contract.samples import SampleInput, text_hash
@@ -23,6 +24,9 @@ from traitbench.scoring.agreement import sides
 
 MOST_RATERS = 8
 """The maximum number of label columns that are guessed and compared at once."""
+
+OWN = "your_label"
+"""The column of your labels in a downloaded file."""
 
 _POLES = {"0", "0.0", "0.5", "1", "1.0"}
 
@@ -150,6 +154,21 @@ def samples_of(ratings: Ratings, rater: str, tests: Mapping[Item, float], presen
         if item not in present
     ]
     return [*trained, *held_out]
+
+
+def labelled_file(ratings: Ratings, labels: Mapping[Item, float | None]) -> bytes:
+    """Return a CSV file with all texts and labels, and yours in the column `OWN`, to be uploaded again."""
+    raters = [rater for rater in ratings.raters if rater != OWN]
+    rows = (
+        (
+            ratings.texts[item[1]],
+            item[0],
+            *(ratings.by_rater[rater].get(item) for rater in raters),
+            labels.get(item),
+        )
+        for item in ratings.items
+    )
+    return csv_file(("text", "trait", *raters, OWN), rows)
 
 
 # ---- a blind subset --------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from traitbench.scoring.agreement import (
     share_interval,
 )
 
-COLUMNS = ("Trait", "Raters", "Texts", "Same side", "Kappa", "95 %", "In words")
+COLUMNS = ("Trait", "Raters", "In words", "Same side", "Texts", "Kappa", "95 %")
 """The columns of `rows`."""
 
 _TOO_WIDE = 0.6
@@ -65,11 +65,11 @@ def rows(compared: Sequence[Pair], names: Mapping[str, str]) -> list[tuple[str, 
         (
             names.get(pair.trait, pair.trait),
             f"{pair.first}, {pair.second}",
-            f"{pair.agreement.texts:,}",
+            meaning(pair.agreement) or ("only one label" if pair.agreement.texts else "no text in common"),
             "" if pair.agreement.share is None else percent(pair.agreement.share),
+            f"{pair.agreement.texts:,}",
             "" if pair.agreement.kappa is None else _figure(pair.agreement.kappa),
             "" if pair.agreement.interval is None else span(pair.agreement.interval),
-            meaning(pair.agreement) or str(pair.agreement.why_not),
         )
         for pair in compared
     ]

@@ -109,7 +109,7 @@ def test_a_label_that_only_denies_is_to_be_renamed(workbench: Workbench, client:
 
 def test_of_a_trained_model_it_is_read_and_not_mended(workbench: Workbench, trained: Trained) -> None:
     at = check(workbench, trained.handle)
-    assert at.segmented_control(key="task").options == ["Table", "Check"]
+    assert at.segmented_control(key="task").options == ["Table", "Check", "Compare labels"]
     assert not keys(at, "doctor.fix.")
 
 

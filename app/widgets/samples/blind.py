@@ -10,20 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
 import streamlit as st
 
-from traitbench.app.files.exporting import csv_file
-from traitbench.app.files.ratings import Item, Ratings, subset
+from traitbench.app.files.ratings import OWN, Item, Ratings, labelled_file, subset
 from traitbench.app.shell import session
 from traitbench.app.shell.text import count, plain, shortened
 from traitbench.app.shell.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from traitbench.contract.traits import Trait
 
-OWN = "your_label"
-"""The column of your labels in a downloaded file."""
+GIVEN = "samples.blind"
+"""The session key of your labels, before a colon and the handle of the model."""
 
-_GIVEN = "samples.blind"
 _DEFAULT, _FEWEST = 40, 10
 _LABEL, _LONG, _HEIGHT = 28, 900, 280
 
@@ -174,7 +171,7 @@ def _draw_ways(sheet: Sheet, skipped: list[Item], ratings: Ratings, *, file_name
         if labelled:
             st.download_button(
                 "Download with your labels",
-                lambda: _file(sheet.handle, ratings, sheet.known),
+                lambda: labelled_file(ratings, {**sheet.known, **_given(sheet.handle)}),
                 file_name=f"{file_name}.csv",
                 mime="text/csv",
                 icon=":material/download:",
@@ -186,34 +183,18 @@ def _draw_ways(sheet: Sheet, skipped: list[Item], ratings: Ratings, *, file_name
             )
 
 
-def _file(handle: str, ratings: Ratings, known: Mapping[Item, float]) -> bytes:
-    given = _given(handle)
-    raters = [rater for rater in ratings.raters if rater != OWN]
-    at = [ratings.raters.index(rater) for rater in raters]
-    rows = (
-        (
-            ratings.texts[item[1]],
-            item[0],
-            *(None if np.isnan(each) else each for each in qualities[at].tolist()),
-            given.get(item, known.get(item)),
-        )
-        for item, qualities in zip(ratings.items, ratings.qualities, strict=True)
-    )
-    return csv_file(("text", "trait", *raters, OWN), rows)
-
-
 # ---- your labels in the session --------------------------------------------------------------------------------------
 
 
 def _given(handle: str) -> dict[Item, float | None]:
     """Your labels in the order in which you gave them; None is a skipped text."""
-    given: dict[Item, float | None] = session.get(f"{_GIVEN}:{handle}", {})
+    given: dict[Item, float | None] = session.get(f"{GIVEN}:{handle}", {})
     return given
 
 
 def _answer(handle: str, item: Item, quality: float | None) -> None:
     """Label a text. A button callback."""
-    session.store(f"{_GIVEN}:{handle}", {**_given(handle), item: quality})
+    session.store(f"{GIVEN}:{handle}", {**_given(handle), item: quality})
 
 
 def _back(handle: str, items: tuple[Item, ...]) -> None:
@@ -225,4 +206,4 @@ def _back(handle: str, items: tuple[Item, ...]) -> None:
 
 def _forget(handle: str, items: tuple[Item, ...]) -> None:
     """Remove your labels of these texts. A button callback."""
-    session.store(f"{_GIVEN}:{handle}", {item: each for item, each in _given(handle).items() if item not in items})
+    session.store(f"{GIVEN}:{handle}", {item: each for item, each in _given(handle).items() if item not in items})

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from traitbench.app.files.ratings import Ratings
-from traitbench.app.presentation.agreement import COLUMNS, Pair, all_pairs, alphas, rows, sentence
+from traitbench.app.files.ratings import OWN, Ratings
+from traitbench.app.presentation.agreement import COLUMNS, all_pairs, alphas, rows, sentence
 from traitbench.app.shell.text import count, plain
-from traitbench.app.widgets.common.chart import download_table, only_our_csv
-from traitbench.app.widgets.samples.blind import OWN, Sheet, draw_sheet, pick_number, your_labels
+from traitbench.app.widgets.samples.blind import Sheet, draw_sheet, pick_number, your_labels
+from traitbench.app.widgets.samples.figures_table import figures_table
 from traitbench.app.widgets.samples.rater_columns import upload_ratings
 from traitbench.app.widgets.samples.your_judgment import draw_adding, draw_loss, draw_yours
 from traitbench.contract.models import Model
@@ -56,33 +56,23 @@ def _draw_pairs(ratings: Ratings, names: Mapping[str, str], *, file_name: str) -
             trait=_of_trait(first.trait, names, ratings),
         )
     )
-    draw_table(compared, names, key="samples.raters.pairs", file_name=file_name)
+    figures_table(
+        pd.DataFrame(rows(compared, names), columns=list(COLUMNS)),
+        key="samples.raters.pairs",
+        file_name=file_name,
+        alt="Agreement of raters",
+        columns={
+            "Same side": st.column_config.TextColumn(help="The share of texts that both put on the same side."),
+            "Kappa": st.column_config.TextColumn(help=_KAPPA),
+            "95 %": st.column_config.TextColumn(help="The 95 % interval of kappa: the fewer texts, the wider."),
+        },
+    )
     for trait, value in alphas(ratings).items():
         shown = "undefined, because all labels are the same" if value is None else f"{value:.2f}"
         st.caption(
             f"All {len(ratings.raters)} raters on {plain(names[trait])}: Krippendorff's alpha {shown}.",
             help="Like kappa, for any number of raters with missing labels.",
         )
-
-
-def draw_table(compared: Sequence[Pair], names: Mapping[str, str], *, key: str, file_name: str) -> None:
-    """Draw the figures of pairs as a table with a download."""
-    table = pd.DataFrame(rows(compared, names), columns=list(COLUMNS))
-    only_our_csv(key)
-    st.dataframe(
-        table,
-        hide_index=True,
-        width="stretch",
-        key=key,
-        column_config={
-            "Same side": st.column_config.TextColumn(help="The share of texts that both put on the same side."),
-            "Kappa": st.column_config.TextColumn(help=_KAPPA),
-            "95 %": st.column_config.TextColumn(help="The 95 % interval of kappa: the fewer texts, the wider."),
-        },
-        alt="Agreement of raters",
-    )
-    with st.container(horizontal=True, horizontal_alignment="right"):
-        download_table(table, key=key, file_name=file_name)
 
 
 # A fragment, so that each label runs only what depends on it.
@@ -93,6 +83,7 @@ def _draw_rest(
     names = {trait.key: trait.name for trait in traits}
     by_key = {trait.key: trait for trait in traits}
     st.subheader("Do they agree with you?", anchor=False)
+    st.caption("Label some texts yourself. You see each text without its labels, so they cannot influence you.")
     with st.container(horizontal=True, vertical_alignment="bottom", key="samples.raters.sheet"):
         trait = by_key[_pick_trait(ratings, names)]
         column = _pick_column(ratings)

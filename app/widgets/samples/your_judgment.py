@@ -16,7 +16,7 @@ from traitbench.app.samples.sample_changes import UNDO, Undo
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import count, plain
-from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.samples.figures_table import figures_table
 from traitbench.app.widgets.samples.importing import VIEW
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample, SampleInput
@@ -27,7 +27,7 @@ ENOUGH = 10
 """The number of labels of a trait from which the agreement with them is shown."""
 
 _LOSS = "samples.raters.loss"
-_SENTENCES = 3
+_SENTENCES, _FEW = 3, 100
 _MOST_TO_UNDO = 1_000
 
 
@@ -52,11 +52,12 @@ def draw_yours(
         )
         st.markdown(said)
     if len(compared) > 1:
-        table = pd.DataFrame(rows(compared, names), columns=list(FIGURES))
-        only_our_csv("samples.raters.yours")
-        st.dataframe(table, hide_index=True, width="stretch", key="samples.raters.yours", alt="Agreement with you")
-        with st.container(horizontal=True, horizontal_alignment="right"):
-            download_table(table, key="samples.raters.yours", file_name=file_name)
+        figures_table(
+            pd.DataFrame(rows(compared, names), columns=list(FIGURES)),
+            key="samples.raters.yours",
+            file_name=file_name,
+            alt="Agreement with you",
+        )
 
 
 # ---- what a model would lose -----------------------------------------------------------------------------------------
@@ -92,14 +93,14 @@ def draw_loss(
     about = (ratings.raters, tuple(judged), trait, tuple(own.items()), len(ratings.items))
     held = session.get(_LOSS)
     measured = held[1] if held and held[0] == about else None
-    refusal = st.container()
-    if measured is None and st.button(
+    place = st.empty()
+    if measured is None and place.button(
         "Train and compare", icon=":material/model_training:", key="samples.raters.measure"
     ):
-        with refusal, st.spinner("Training on the labels of each rater", show_time=True):
+        place.empty()
+        with st.spinner("Training on the labels of each rater", show_time=True):
             measured = _measure(model, trait, ratings, judged, own)
         session.store(_LOSS, (about, measured))
-        st.rerun(scope="fragment")
     if measured is not None:
         _draw_measured(measured, file_name=file_name)
 
@@ -132,23 +133,17 @@ def _draw_measured(measured: _Measured, *, file_name: str) -> None:
     for rater, reason in measured.failures.items():
         st.warning(f"**{plain(rater)}** was not measured. {plain(reason)}", icon=":material/info:")
     if measured.losses:
-        table = pd.DataFrame([_row(loss) for loss in measured.losses] + _own_rows(measured.own))
-        only_our_csv("samples.raters.losses")
-        st.dataframe(
-            table,
-            hide_index=True,
-            width="stretch",
+        figures_table(
+            pd.DataFrame([_row(loss) for loss in measured.losses] + _own_rows(measured.own)),
             key="samples.raters.losses",
-            placeholder="–",
-            column_config={
+            file_name=file_name,
+            alt="What a model would lose",
+            columns={
                 "Rater is on your side": st.column_config.TextColumn(help="With the 95 % interval of the share."),
                 "Model is on your side": st.column_config.TextColumn(help="With the 95 % interval of the share."),
                 "Left out": st.column_config.NumberColumn(help="Labels of near duplicates of your texts."),
             },
-            alt="What a model would lose",
         )
-        with st.container(horizontal=True, horizontal_alignment="right"):
-            download_table(table, key="samples.raters.losses", file_name=file_name)
     if measured.own is not None and measured.own.missing:
         st.caption(
             f"To measure a model of your own labels, label {count(measured.own.missing, 'more text')}: it needs "
@@ -168,12 +163,9 @@ def _said(loss: Loss) -> str:
     if low > 0:
         return f"{said} The model loses {less:.0f} points ({interval})."
     if high < 0:
-        return f"{said} The model gains {-less:.0f} points ({_of(-high, -low)})."
-    return f"{said} No loss is shown: {_points(less)} points, {interval}. Fewer than 100 texts show only large losses."
-
-
-def _of(low: float, high: float) -> str:
-    return f"95 % interval {_points(low)} to {_points(high)}"
+        return f"{said} The model gains {-less:.0f} points (95 % interval {_points(-high)} to {_points(-low)})."
+    few = f" {count(texts, 'text')} can show only a large loss." if texts < _FEW else ""
+    return f"{said} No loss is proven: {_points(less)} points ({interval}).{few}"
 
 
 def _points(value: float) -> str:
@@ -221,8 +213,8 @@ def draw_adding(
     st.subheader("Add the labels as samples", anchor=False)
     if not can_edit:
         st.info(
-            "The samples of this model cannot be changed. To train with these labels, make a draft of its next version "
-            "first.",
+            "The samples of this model cannot be changed. Use **Improve this model** to make a draft of its next version, "
+            "and add the labels there.",
             icon=":material/lock:",
         )
         return
