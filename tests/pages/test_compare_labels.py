@@ -93,9 +93,9 @@ def test_without_a_file_it_says_what_the_file_needs(workbench: Workbench, empty:
 
 def test_raters_are_compared_before_anything_else(workbench: Workbench, empty: str) -> None:
     at = compare(workbench, empty, file(gpt=of_gpt(WARM[0]), anna=of_gpt(), ben=of_gpt(*WARM)))
-    assert "Lowest agreement: the labels in **ben** agree with those in" in words(at) or "**gpt** agree" in words(at)
+    assert "Lowest agreement: the labels in **gpt** agree with those in **ben** on 11 of 20 texts (55 %)" in words(at)
     assert cells(at, "Raters") == ["gpt, anna", "gpt, ben", "anna, ben"]
-    assert cells(at, "Kappa") == ["0.90", "−0.05", "0.00"]
+    assert cells(at, "Kappa") == ["0.90", "0.00", "0.00"]
     assert cells(at, "Texts") == ["20", "20", "20"]
     assert "All 3 raters on Warmth: Krippendorff" in words(at)
 
@@ -119,7 +119,7 @@ def test_unknown_labels_need_a_meaning_first(workbench: Workbench, empty: str) -
 
 def test_bad_rows_are_listed_and_nothing_is_compared(workbench: Workbench, empty: str) -> None:
     at = compare(workbench, empty, b"text,trait,gpt\nGood.,warmth,warm\nFine.,warmth,warm\nBad.,taste,cold\n")
-    assert "1 row has** errors" in words(at)
+    assert "1 row has errors.** Nothing is compared" in words(at)
     assert "Traits of this model: Warmth" in words(at)
     assert text_of(at) is None
 
@@ -139,7 +139,7 @@ def test_a_file_without_labels_says_so(workbench: Workbench, empty: str, content
 def test_contradictory_labels_are_named_and_left_out(workbench: Workbench, empty: str) -> None:
     at = compare(workbench, empty, file(gpt=of_gpt()) + f'"{WARM[0]}",cold\n'.encode())
     assert "**gpt** labels 1 text in two ways" in words(at)
-    assert "with labels for 19 texts" in words(at) or "with labels for 20 texts" in words(at)
+    assert "with labels for 19 texts" in words(at)
 
 
 # ---- you -------------------------------------------------------------------------------------------------------------
@@ -177,17 +177,15 @@ def test_more_texts_can_be_asked_for_and_no_label_is_lost(workbench: Workbench, 
     at.segmented_control(key="task").set_value("raters").run()
     at.file_uploader[0].upload("again.csv", file(gpt=of_gpt()))
     at.run()
-    assert progress(at).startswith("10 of 1")
+    assert progress(at) == "10 of 15 texts labelled"
 
 
 def test_after_ten_labels_it_says_how_far_each_rater_agrees_with_you(workbench: Workbench, empty: str) -> None:
     at = label(compare(workbench, empty, file(gpt=of_gpt(*WARM[:5]), anna=of_gpt())), 9)
     assert "After 10 labels" in words(at)
-    assert not at.get("download_button") or "agree with yours" not in words(at)
+    assert "agree with yours" not in words(at)
     at = label(at, 1)
-    assert "The labels in **anna** agree with yours on 10 of 10 texts (100 %); kappa 1.00, 95 % interval 0." in words(
-        at
-    )
+    assert "The labels in **anna** agree with yours on 10 of 10 texts (100 %); kappa 1.00, 95 % interv" in words(at)
     assert "The labels in **gpt** agree with yours on" in words(at)
     assert "gpt, you" in cells(at, "Raters")
 

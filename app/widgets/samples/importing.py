@@ -192,11 +192,11 @@ def _preview(checked: Checked, traits: Sequence[Trait]) -> None:
             st.caption(f"The first {_PREVIEW} of {len(checked.samples):,}.")
 
 
-def draw_problems(problems: Sequence[Problem], hint: str = "") -> None:
+def draw_problems(problems: Sequence[Problem], hint: str = "", *, nothing: str = "Nothing is imported") -> None:
     """Draw the rows of a file that have errors."""
     rows = len({problem.row for problem in problems})
     st.error(
-        f"**{count(rows, 'row has', 'rows have')} errors.** Nothing is imported until every row is valid. Change the "
+        f"**{count(rows, 'row has', 'rows have')} errors.** {nothing} until every row is valid. Change the "
         f"choices above, or correct the file and upload it again. {plain(hint)}",
         icon=":material/error:",
     )

@@ -47,7 +47,8 @@ def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
         return None
     ratings = _ratings(table, columns, traits)
     if ratings.problems:
-        draw_problems(ratings.problems, importing.known_traits(ratings.problems, traits))
+        hint = importing.known_traits(ratings.problems, traits)
+        draw_problems(ratings.problems, hint, nothing="Nothing is compared")
         return None
     if not ratings.items:
         st.error("The chosen columns have no labels. Choose other columns.", icon=":material/error:")

@@ -39,9 +39,10 @@ def compare_labels(model: Model, traits: Sequence[Trait], samples: Sequence[Samp
 def _draw_pairs(ratings: Ratings, names: Mapping[str, str], *, file_name: str) -> None:
     st.subheader("Do the raters agree?", anchor=False)
     if len(ratings.raters) < 2:
+        (rater,) = ratings.raters
         st.markdown(
-            f"The file has one rater, {_name(ratings.raters[0])}, with labels for "
-            f"{count(len(ratings.items), 'text')}. Label some of them yourself to see how far it agrees with you."
+            f"The file has one rater, {_name(rater)}, with labels for {count(len(ratings.by_rater[rater]), 'text')}. "
+            "Label some of them yourself to see how far it agrees with you."
         )
         return
     compared = all_pairs(ratings)

@@ -213,8 +213,8 @@ def draw_adding(
     st.subheader("Add the labels as samples", anchor=False)
     if not can_edit:
         st.info(
-            "The samples of this model cannot be changed. Use **Improve this model** to make a draft of its next version, "
-            "and add the labels there.",
+            "The samples of this model cannot be changed. Use **Improve this model** to make a draft of its next "
+            "version, and add the labels there.",
             icon=":material/lock:",
         )
         return

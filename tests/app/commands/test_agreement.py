@@ -1,4 +1,4 @@
-"""`traitbench agreement`: a table for people, JSON for programs, exit code 2 for a file or column that cannot be used."""
+"""`traitbench agreement`: a table for people, JSON for programs, and exit code 2 for what cannot be compared."""
 
 import json
 from pathlib import Path
