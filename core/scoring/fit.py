@@ -62,7 +62,7 @@ class TraitSamples:
     A variation of a text is in that text's group. `synthesized` (n,) marks generated samples, none when None: they
     count little in a fit and nothing in an evaluation. With an `intrinsic_axis` (d,) of length one that axis is kept;
     the samples are then all texts of the model, with quality NaN unless they were labelled for this trait. `label_axis`
-    (d,) is made from the trait's labels without any sample; the samples decide how much it counts. `spellings` (n, 2)
+    (d,) is made from the trait's labels without any sample; the samples decide how much it counts. `spellings` (n, 3)
     are those of the texts, NaN where unknown; without them, texts are compared with the samples by vector only.
     """
 

@@ -1,14 +1,15 @@
 """Whether a text resembles the samples of a model, judged without any sample text.
 
 Three numbers of a text are compared with those of the samples: the cosine between its vector and the mean of the
-samples, and its `spelling` (the surprise of its letters and its share of letters). For each, the bound is where a new
+samples, and its `spelling` (the surprise of its letters and its share of letters). Beside English samples, a text in
+another language is unlike too. For each number, the bound is where a new
 sample would hardly ever lie: a prediction interval of Student's t, with a prior for the deviation, because a few
 samples say little about it. The cosine of a sample is with the mean of the other groups, so that no sample resembles
 itself.
 
 Chosen on seven sets of real texts, see `core/docs/scoring.md`: 1 to 5 in 100 new texts of the same kind are taken for
-unlike; nearly all random letters, strings of digits and foreign scripts are found, texts of another domain or of
-another language in Latin script about half of the time.
+unlike; nearly all random letters, strings of digits, foreign scripts and sentences in German, French or Spanish are
+found, texts of another domain about half of the time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ MOST_COMPARED = 4_096
 
 _PRIOR = 6.0  # samples that the prior deviation counts for
 _COSINE, _SURPRISE, _LETTERS = 0.1, 0.25, 0.1  # prior standard deviations
+_ENGLISH_SURPRISE = 2.75  # nats; sets of English texts have means of 2.4 to 2.7, other languages in Latin script more
+_FEW_FOREIGN = 0.005  # share of English samples that may count as another language
 _RARE_COSINE, _RARE_SPELLING = 0.005, 0.002  # share of new samples beyond each bound
 
 
@@ -44,13 +47,20 @@ class Direction:
 class Resemblance:
     """What a text has to be like; `modes` hold the same for the encoder's modes.
 
-    `surprise` and `letters` are the least and the most of a text's spelling, None if the texts were not known.
+    `surprise` and `letters` are the least and the most of a text's spelling, None if the texts were not known. Some
+    samples are in `other_languages`; versions from before this was looked at do not say so, but their surprise does.
     """
 
     direction: Direction
     surprise: tuple[float, float] | None
     letters: tuple[float, float] | None
     modes: Mapping[str, Direction] = field(default_factory=dict)
+    other_languages: bool = False
+
+    @property
+    def is_english(self) -> bool:
+        """Whether all samples are English, so that a text in another language is unlike them."""
+        return not self.other_languages and self.surprise is not None and sum(self.surprise) / 2 < _ENGLISH_SURPRISE
 
     def unlike(self, texts: Sequence[str], vectors: Vectors) -> NDArray[np.bool_]:
         """(n,): whether each text resembles none of the samples; `vectors` (n, d) are those of whole texts."""
@@ -58,8 +68,11 @@ class Resemblance:
         cosines = (vectors.astype(np.float64) * self.direction.mean).sum(axis=1)
         far: NDArray[np.bool_] = (cosines < self.direction.least) | ~vectors.any(axis=1)
         if self.surprise is not None and self.letters is not None:
-            for values, (least, most) in zip(spelling(texts).T, (self.surprise, self.letters), strict=True):
+            spelled = spelling(texts)
+            for values, (least, most) in zip(spelled.T, (self.surprise, self.letters), strict=False):
                 far |= (values < least) | (values > most)
+            if self.is_english:
+                far |= spelled[:, 2] > 0
         return far
 
     def in_mode(self, mode: str) -> "Resemblance":
@@ -70,7 +83,7 @@ class Resemblance:
 def resemblance(
     X: Vectors, groups: Sequence[object], spellings: Floats | None, modes: Mapping[str, slice]
 ) -> Resemblance | None:
-    """What the samples with vectors (n, d), groups (n,) and spellings (n, 2) have in common.
+    """What the samples with vectors (n, d), groups (n,) and spellings (n, 3) have in common.
 
     None for fewer than two groups. Samples must be distinct and in a reproducible order; of very many, some are used.
     `modes` are the columns of the encoder's modes.
@@ -87,6 +100,7 @@ def resemblance(
         None if spellings is None else _two_sided(spellings[some, 0], _SURPRISE),
         None if spellings is None else _two_sided(spellings[some, 1], _LETTERS),
         {name: _direction(unit(rows[:, columns]), group_of) for name, columns in modes.items()},
+        spellings is not None and float(spellings[some, 2].mean()) > _FEW_FOREIGN,
     )
 
 

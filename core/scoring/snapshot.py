@@ -264,6 +264,7 @@ def _resemblance_to_json(resemblance: Resemblance) -> dict[str, Any]:
         "surprise": _bounds_to_json(resemblance.surprise),
         "letters": _bounds_to_json(resemblance.letters),
         "modes": {name: _direction_to_json(direction) for name, direction in resemblance.modes.items()},
+        **({"other_languages": True} if resemblance.other_languages else {}),
     }
 
 
@@ -362,6 +363,7 @@ def _resemblance(values: Mapping[str, Any], dimension: int) -> Resemblance:
         _bounds(values, "surprise"),
         _bounds(values, "letters"),
         {str(name): _direction(mode, None) for name, mode in values["modes"].items()},
+        values.get("other_languages", False) is True,
     )
 
 

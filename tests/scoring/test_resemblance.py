@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.benchmarks.confidence import OTHER_LANGUAGES
 from tests.scoring.hand import axis, directions, encode, fitted, samples, snapshot
 from traitbench.scoring.card import place, place_whole, score
 from traitbench.scoring.certainty import Certainty, Levels
@@ -70,6 +71,34 @@ def test_random_letters_digits_signs_and_foreign_scripts_are_unlike(texts: list[
 @pytest.mark.parametrize(("texts", "new"), [(ENGLISH[::2], ENGLISH[1::2]), (GERMAN[::2], GERMAN[1::2])])
 def test_new_texts_of_the_same_kind_are_not_unlike(texts: list[str], new: list[str]) -> None:
     assert not judged(texts, new).any()
+
+
+def test_other_languages_in_latin_script_are_unlike_english_samples() -> None:
+    assert judged(ENGLISH, [*GERMAN, *OTHER_LANGUAGES["German, French, Spanish"]]).all()
+    assert not judged(ENGLISH, ["We saw La Vie en Rose in a cinema near the Champs-Élysées."]).any()
+
+
+def test_samples_in_two_languages_are_like_texts_in_both() -> None:
+    both = [*ENGLISH, *GERMAN[::2]]
+    assert not judged(both, [*GERMAN[1::2], *ENGLISH]).any()
+    found = resemblance(np.ones((len(both), 1), np.float32), range(len(both)), spelling(both), {})
+    assert found is not None
+    assert found.other_languages
+
+
+@pytest.mark.parametrize(("texts", "mentioned"), [(ENGLISH, False), ([*ENGLISH, *GERMAN], True)])
+def test_a_snapshot_mentions_languages_only_if_samples_are_not_english(texts: list[str], mentioned: bool) -> None:
+    snapshot = trained(texts, [float(at) for at in range(len(texts))]).snapshot
+    assert (b"other_languages" in canonical_bytes(snapshot)) is mentioned
+    again = Snapshot.from_json(json.loads(json.dumps(snapshot.to_json())))
+    assert canonical_bytes(again) == canonical_bytes(snapshot)
+
+
+def test_a_version_of_german_samples_from_before_languages_were_looked_at_scores_german() -> None:
+    found = resemblance(np.ones((len(GERMAN), 1), np.float32), range(len(GERMAN)), spelling(GERMAN), {})
+    assert found is not None
+    before = replace(found, other_languages=False)
+    assert not before.unlike(GERMAN, np.ones((len(GERMAN), 1), np.float32)).any()
 
 
 def test_a_vector_far_from_all_samples_is_unlike() -> None:
@@ -177,16 +206,17 @@ def test_a_damaged_certainty_is_refused(damage: dict[str, object]) -> None:
 
 @given(st.text(max_size=300))
 def test_every_text_has_a_spelling(text: str) -> None:
-    [[surprise, letters]] = spelling([text]).tolist()
+    [[surprise, letters, other]] = spelling([text]).tolist()
     assert 0 <= surprise < 20
     assert 0 <= letters <= 1
+    assert other in (0, 1)
     assert ((surprise, letters) == (0, 0)) >= (not text.strip())
 
 
 @given(st.lists(st.text(max_size=60), max_size=8))
 def test_a_spelling_depends_on_its_text_alone(texts: list[str]) -> None:
     together = spelling(texts)
-    assert together.shape == (len(texts), 2)
+    assert together.shape == (len(texts), 3)
     assert all((spelling([text])[0] == row).all() for text, row in zip(texts, together, strict=True))
 
 
