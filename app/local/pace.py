@@ -47,7 +47,7 @@ def work(
     widths = [mode.stop - mode.start for mode in encoder.modes.values()]
     blocks = len(feature_blocks(encoder.modes, encoder.dimension))
     searching = cost.searching(effort, per_trait, dimension=encoder.dimension, modes=widths, blocks=blocks)
-    return Work(reading, searching)
+    return Work(reading, searching + (cost.FIRST if words else 0.0))
 
 
 def relative(encoder: Encoder) -> float:

@@ -14,6 +14,8 @@ from traitbench.scoring.search import EFFORTS, Effort, blocks_searched, uses_lab
 
 DIMENSION = 1_091
 """The number of features of the default encoder."""
+FIRST = 0.8
+"""The work of loading libraries, which the first training with an encoder also does."""
 
 _TEXT, _CHARACTER, _PARALLEL = 9e-4, 1.85e-5, 0.8
 _LABELS, _WORD = 0.32, 7
