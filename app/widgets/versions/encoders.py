@@ -186,7 +186,7 @@ def _draw(report: Report, *, file_name: str) -> None:
 
 def _draw_switch(model: Model, active: Version, given: Inputs, report: Report) -> None:
     """Draw a button for each encoder that the model can be trained with next, and the question before it is."""
-    if why_no_search(model) or not any(trait.figures for trait in report.traits):
+    if model.state != "ready" or why_no_search(model) or not any(trait.figures for trait in report.traits):
         return
     others = report.candidates[1:]
     with st.container(horizontal=True):
@@ -195,7 +195,7 @@ def _draw_switch(model: Model, active: Version, given: Inputs, report: Report) -
                 "Switch to this encoder" if len(others) == 1 else f"Switch to {each.name}",
                 icon=":material/swap_horiz:",
                 key=f"versions.encoders.switch.{each.name}",
-                help=f"Trains v{active.version_no + 1} with {each.name}, after a confirmation.",
+                help=f"Trains a new version with {each.name}, after a confirmation.",
                 on_click=ask,
                 args=(_SWITCH, each.name),
             )
