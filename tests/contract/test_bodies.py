@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.contract.world import World, as_json, signed
+from tests.size import sized
 
 MARK = "Zyzzyva-quux"
 
@@ -450,7 +451,7 @@ def spare(world: World) -> str:
     return world.make("mine.spare", key="authoring", samples=False)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=sized(60, 150), deadline=None, derandomize=True)
 @given(
     operation=st.sampled_from(sorted(OPERATIONS)),
     body=st.dictionaries(FIELDS, JSON, max_size=4) | JSON,

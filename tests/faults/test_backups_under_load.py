@@ -117,6 +117,8 @@ def test_what_was_acknowledged_before_a_backup_is_in_it(settings: Settings, tmp_
     with opened(settings, runs=True) as context:
         secret = keys.create(context.engine, scope="authoring", namespaces=("local",)).secret
         acknowledged = Acknowledged()
+        # The load takes a whole processor, which the worker needs to start.
+        until(context.healthy, what="the worker to be up")
         backups = list[tuple[Path, Acknowledged]]()
         with served(create_app(context)) as base_url, _load(base_url, secret, acknowledged):
             until(

@@ -15,6 +15,7 @@ from scipy.special import expit
 from tests.scoring.hand import PLANE, directions, encode, fitted, samples
 from tests.scoring.positions import positions
 from tests.scoring.test_axis import cloud
+from tests.size import sized
 from traitbench.scoring.card import score
 from traitbench.scoring.fit import fit
 from traitbench.scoring.progress import ProgressListener
@@ -26,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 labelled_vectors = st.lists(
     st.tuples(st.integers(0, 359), st.sampled_from([0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0])), min_size=2, max_size=24
 )
-quick = settings(max_examples=40, deadline=None)
+quick = settings(max_examples=sized(15, 40), deadline=None)
 
 
 def scores_of(trained_on: list[tuple[int, float]], *, effort: str = "high") -> np.ndarray:
