@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from traitbench.contract.versions import TriggeredBy
 from traitbench.encoders import Encoder, Vectors
 from traitbench.errors import FeatureUnavailable, ModelBusy, SamplesPurged
 from traitbench.generators.label_axes import LabelAxes
-from traitbench.lifecycle import access, retention, rules, training_encoder, zero_retention
+from traitbench.lifecycle import access, holding, retention, rules, training_encoder, zero_retention
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.encoding import ENCODING, encoded
@@ -33,7 +34,7 @@ from traitbench.runs.execution import Execution, Fenced
 from traitbench.runs.timeline import RecentPace, Timeline
 from traitbench.scoring import card, cost
 from traitbench.scoring.collect import collect, spelled, to_spell
-from traitbench.scoring.fit import EncoderIdentity, Trained, fit
+from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
 from traitbench.scoring.held_out import measure
 from traitbench.scoring.search import EFFORTS
 from traitbench.scoring.snapshot import Snapshot, param_hash
@@ -124,11 +125,13 @@ def run(
     known = encoded(engine, encoder, execution, [*inputs.labels, *inputs.tests], timeline=timeline)
     timeline.reach(_WORDS)
     spellings = _spellings(engine, execution, inputs)
-    trained = _fit(encoder, execution, inputs, known, spellings, labels, timeline)
+    collected = _collect(execution, inputs, known, spellings, labels, timeline)
+    trained = _fit(encoder, execution, inputs, collected, timeline)
     tests = _measured_on_tests(engine, encoder, execution, inputs, known, trained.snapshot, timeline)
+    held = _reason_to_hold(engine, encoder, execution, inputs, collected, trained, timeline)
     timeline.reach(_SAVING)
     with writing(engine) as connection:
-        model = _finish(connection, execution, inputs, _with_tests(trained, tests), None, chosen)
+        model = _finish(connection, execution, inputs, _with_tests(trained, tests), held, chosen)
     if recent is not None:
         recent.remember(timeline)
     if model.zero_data_retention:
@@ -238,20 +241,22 @@ def _check_axes(encoder: Encoder, rows: Sequence[TraitRow], axes: Mapping[int, A
         )
 
 
-def _fit(
-    encoder: Encoder,
+def _report(
+    execution: Execution, inputs: _TrainingInputs, timeline: Timeline, phase: str, done: int, share: float
+) -> None:
+    timeline.reach(phase, share)
+    execution.report("learning", done, len(inputs.traits), fraction=timeline.fraction, left_s=timeline.left_s)
+
+
+def _collect(
     execution: Execution,
     inputs: _TrainingInputs,
     known: Mapping[str, Vector],
     spellings: Mapping[str, Spelling],
     labels: LabelAxes | None,
     timeline: Timeline,
-) -> Trained:
-    def report(phase: str, done: int, share: float) -> None:
-        timeline.reach(phase, share)
-        execution.report("learning", done, len(inputs.traits), fraction=timeline.fraction, left_s=timeline.left_s)
-
-    named = 0
+) -> list[TraitSamples]:
+    report, named = partial(_report, execution, inputs, timeline), 0
 
     def label_axis(trait: TraitRow) -> Vector | None:
         nonlocal named
@@ -263,7 +268,17 @@ def _fit(
     # Label axes may take a while; the samples that were encoded last are not to blame for it.
     report(_WORDS, 0, 0.0)
     axes = {trait.key: inputs.axes[trait.id].vector for trait in inputs.traits if trait.id in inputs.axes}
-    collected = collect(inputs.traits, inputs.labels, known, spellings=spellings, axes=axes, label_axis=label_axis)
+    return collect(inputs.traits, inputs.labels, known, spellings=spellings, axes=axes, label_axis=label_axis)
+
+
+def _fit(
+    encoder: Encoder,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    collected: Sequence[TraitSamples],
+    timeline: Timeline,
+) -> Trained:
+    report = partial(_report, execution, inputs, timeline)
     return fit(
         collected,
         encoder=EncoderIdentity.of(encoder),
@@ -326,6 +341,35 @@ def _with_tests(trained: Trained, tests: Mapping[str, Mapping[str, Any]]) -> Tra
     """The result of the training with the figures on test samples; the snapshot does not change."""
     traits = {key: figures | {"test": tests.get(key)} for key, figures in trained.metrics["traits"].items()}
     return replace(trained, metrics={**trained.metrics, "traits": traits}) if tests else trained
+
+
+def _reason_to_hold(
+    engine: Engine,
+    encoder: Encoder,
+    execution: Execution,
+    inputs: _TrainingInputs,
+    collected: Sequence[TraitSamples],
+    trained: Trained,
+    timeline: Timeline,
+) -> dict[str, Any] | None:
+    """Why a retrained version should not serve; None if it should, or nobody asked."""
+    active = inputs.model.active_version_id
+    if execution.run.kind != "retrain" or not inputs.model.hold_if_worse or active is None:
+        return None
+    done = len(inputs.traits)
+    return holding.reason_to_hold(
+        engine,
+        encoder,
+        run_id=execution.run.id,
+        model_id=inputs.model.id,
+        active_version_id=active,
+        after=trained.snapshot,
+        traits=collected,
+        labels=inputs.labels,
+        fixed=inputs.fixed or {},
+        effort=execution.run.effort,
+        on_progress=lambda: _report(execution, inputs, timeline, _LEARNING, done, 1.0),
+    )
 
 
 def _spellings(engine: Engine, execution: Execution, inputs: _TrainingInputs) -> dict[str, Spelling]:

@@ -1,4 +1,4 @@
-"""A service in its own process, to be killed: it opens everything, starts the trainings it is given, and waits.
+"""A service in its own process, to be killed: it opens everything, trains or retrains its models, and waits.
 
 `python -m tests.faults.service_process HOME DATABASE_URL HANDLE...` prints the worker's process id once a run has
 started.
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.contexts import AUTHOR, until
 from traitbench.contract.models import TrainRequest
-from traitbench.lifecycle import models, training
+from traitbench.lifecycle import models, retraining, training
 from traitbench.lifecycle.context import open_context
 from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
@@ -22,7 +22,10 @@ def main() -> None:
     assert isinstance(context.runs, Runs)
     worker = context.runs.worker
     for handle in handles:
-        training.start(context, AUTHOR, handle, TrainRequest(effort="low"))
+        if models.get(context, AUTHOR, handle).state == "ready":
+            retraining.start(context, AUTHOR, handle)
+        else:
+            training.start(context, AUTHOR, handle, TrainRequest(effort="low"))
 
     def running(handle: str) -> bool:
         operation = models.get(context, AUTHOR, handle).last_operation

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from tests.contexts import AUTHOR, ON_SQLITE, draft, opened, settled, until
-from traitbench.contract.models import TrainRequest
-from traitbench.lifecycle import models, training, versions
+from tests.contexts import AUTHOR, COLD, ON_SQLITE, WARM, draft, opened, settled, trained_here, until
+from traitbench.contract.models import ModelUpdate, TrainRequest
+from traitbench.contract.scores import ScoreRequest
+from traitbench.lifecycle import models, samples, scores, training, versions
 from traitbench.lifecycle.context import Context
 from traitbench.settings import Settings
 from traitbench.store import tables
@@ -58,6 +59,36 @@ def test_a_service_that_ends_in_mid_training_takes_its_worker_along_and_comes_ba
     until(lambda: not _alive(worker), what="the worker to end")
     with opened(settings, runs=True) as context:
         _assert_trained_exactly_once(context, handles)
+
+
+@ON_SQLITE
+def test_a_service_that_is_killed_during_a_retrain_comes_back_to_it_and_judges_it_once(settings: Settings) -> None:
+    with opened(settings, runs=False) as context:
+        handle = trained_here(context, warm=12, cold=12)
+        models.update(context, AUTHOR, handle, ModelUpdate(hold_if_worse=True))
+        for number in range(8):
+            wrong = ScoreRequest(content=f"{(WARM, COLD)[number % 2][0]} {number}", feedback={"warmth": number % 2})
+            scores.score(context, AUTHOR, handle, wrong, request_id="req")
+    command = [sys.executable, "-m", "tests.faults.service_process", str(settings.home), settings.database_url]
+    service = subprocess.Popen([*command, handle], cwd=ROOT, stdout=subprocess.PIPE)
+    assert service.stdout is not None
+    worker = int(service.stdout.readline())
+    service.kill()
+    service.wait()
+    service.stdout.close()
+    until(lambda: not _alive(worker), what="the worker to end")
+    with opened(settings, runs=True) as context:
+        model = settled(context, handle)
+        assert model.last_operation is not None
+        assert (model.state, model.last_operation.kind, model.last_operation.status) == (
+            "ready",
+            "retrain",
+            "succeeded",
+        )
+        assert (model.version_no, model.held_version_no) == (1, 2)
+        assert [each.version_no for each in versions.list_versions(context, AUTHOR, handle).items] == [2, 1]
+        assert [each.version_no for each in versions.list_activations(context, AUTHOR, handle).items] == [1]
+        assert len(samples.list_samples(context, AUTHOR, handle, pending=True).items) == 8
 
 
 def test_a_service_that_is_stopped_properly_goes_on_with_its_runs_later(settings: Settings) -> None:

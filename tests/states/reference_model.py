@@ -23,6 +23,8 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "derive": (GOES, "model_busy", "model_not_draft", GOES, "model_archived"),
     "train": (GOES, "model_busy", _NOTHING_TO_DO, GOES, "model_archived"),
     "retune": (GOES, "model_busy", GOES, GOES, "model_archived"),
+    "withdraw": (GOES, "model_busy", GOES, GOES, "model_archived"),
+    "retrain": ("model_not_trained", "model_busy", GOES, "model_not_trained", "model_archived"),
     "use": ("model_not_trained", _BY_VERSION, GOES, "model_not_trained", "model_archived"),
     "update": (GOES, GOES, GOES, GOES, "model_archived"),
 }
@@ -54,12 +56,16 @@ class Sample:
 
 @dataclass(frozen=True)
 class Version:
-    """A version; `month` is the month in which it was created."""
+    """A version; `month` is the month in which it was created.
+
+    `whole` means that no purge has deleted samples that it was trained with, and that it was trained here.
+    """
 
     triggered_by: str
     sample_count: int
     run_id: str | None
     month: str
+    whole: bool
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,7 @@ class ReferenceModel:
     made: int = 0
     run: Run | None = None
     derived: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    activations: list[tuple[int, int | None, str]] = field(default_factory=list)
 
     # ---- the table ---------------------------------------------------------------------------------------------------
 
@@ -158,11 +165,13 @@ class ReferenceModel:
         return self._edited()
 
     def delete_sample(self, number: int) -> str:
-        """Delete one sample."""
-        if code := ("sample_not_found" if number not in self.samples else self.refusal("edit")):
+        """Delete one sample, or withdraw one that waits."""
+        if number not in self.samples:
+            return "sample_not_found"
+        if code := self.refusal("withdraw" if self.samples[number].waits else "edit"):
             return code
         del self.samples[number]
-        return self._edited()
+        return GOES if self.state == "ready" else self._edited()
 
     def _edited(self) -> str:
         self.state = "draft"
@@ -185,6 +194,21 @@ class ReferenceModel:
         if not code and (self.missing_poles() or not self.samples):
             code = "insufficient_samples"
         return Start(code) if code else Start(kind="retune" if self.state == "ready" else "train")
+
+    def retrain(self) -> Start:
+        """A retrain on request."""
+        code = self.refusal("retrain")
+        if code == "model_busy" and self.run and self.run.kind == "retrain":
+            return Start(run_id=self.run.id)
+        if code == "model_busy":
+            return self._busy()
+        if not code and not any(sample.waits for sample in self.samples.values()):
+            return Start()
+        if not code and self.missing_poles():
+            code = "insufficient_samples"
+        if not code and not self._loses_nothing():
+            code = "samples_purged"
+        return Start(code) if code else Start(kind="retrain")
 
     def discover(self, key: tuple[Any, ...]) -> Start:
         """A discovery."""
@@ -217,10 +241,11 @@ class ReferenceModel:
         triggers = {"train": "train", "retune": "retune", "retrain": "retrain_buffered"}
         run = self._succeeded()
         self.made += 1
-        self.versions[self.made] = Version(triggers[run.kind], len(self.samples), run.id, month)
+        self.versions[self.made] = Version(triggers[run.kind], len(self.samples), run.id, month, whole=True)
+        self.activations.append((self.made, self.active, "retrain" if run.kind == "retrain" else "train"))
         self.active, self.state = self.made, "ready"
-        self.samples = {} if self.zero else {n: replace(s, waits=False) for n, s in self.samples.items()}
-        self._forget_words() if self.zero else None
+        self.samples = {n: replace(s, waits=False) for n, s in self.samples.items()}
+        self._purge() if self.zero else None
         self.prune()
 
     def discovered(self, traits: Mapping[str, Trait]) -> None:
@@ -300,7 +325,14 @@ class ReferenceModel:
         failed_last = self.run is not None and (self.run.kind, self.run.status) == ("retrain", "failed")
         if self.state != "ready" or self.zero or waiting < self.retrain_after or failed_last or self.active is None:
             return False
-        return len(self.samples) >= self.versions[self.active].sample_count and not self.missing_poles()
+        return self._loses_nothing() and not self.missing_poles()
+
+    def _loses_nothing(self) -> bool:
+        """Whether a retrain would be trained with everything that the active version was trained with."""
+        if self.active is None:
+            return False
+        version = self.versions[self.active]
+        return version.whole or len(self.samples) >= version.sample_count
 
     # ---- versions ----------------------------------------------------------------------------------------------------
 
@@ -332,6 +364,8 @@ class ReferenceModel:
         number = self.resolve(version) if version is not None else self.tags.get(str(tag))
         if number is None:
             return "tag_not_found" if version is None else "version_not_found"
+        if number != self.active:
+            self.activations.append((number, self.active, "activate"))
         self.active = number
         return GOES
 
@@ -362,8 +396,7 @@ class ReferenceModel:
             self.prune()
         if "zero_data_retention" in fields:
             self.zero = bool(fields["zero_data_retention"])
-            self.samples = {} if self.zero else self.samples
-            self._forget_words() if self.zero else None
+            self._purge() if self.zero else None
         return GOES
 
     def delete(self) -> None:
@@ -375,7 +408,8 @@ class ReferenceModel:
     def copy(self, handle: str, ids: Sequence[int]) -> "ReferenceModel":
         """The model after an export and an import under another handle; `ids` are the new ids of the samples."""
         samples = {} if self.zero else dict(zip(ids, self.samples.values(), strict=True))
-        versions = {n: replace(v, triggered_by="backfill", run_id=None) for n, v in self.versions.items()}
+        versions = {n: replace(v, triggered_by="backfill", run_id=None, whole=False) for n, v in self.versions.items()}
+        imported = [] if self.active is None else [(self.active, None, "import")]
         return replace(
             self,
             handle=handle,
@@ -387,7 +421,13 @@ class ReferenceModel:
             made=max(self.versions, default=0),
             run=None,
             derived={},
+            activations=[*self.activations, *imported],
         )
+
+    def _purge(self) -> None:
+        self.samples = {}
+        self.versions = {number: replace(version, whole=False) for number, version in self.versions.items()}
+        self._forget_words()
 
     def _forget_words(self) -> None:
         """Replace words that discovery took from texts with the key."""
@@ -417,8 +457,10 @@ class ReferenceModel:
                 for key, trait in self.traits.items()
             ],
             "samples": [
-                (number, each.trait, each.text, each.quality, each.provenance) for number, each in self.samples.items()
+                (number, each.trait, each.text, each.quality, each.provenance, each.waits)
+                for number, each in self.samples.items()
             ],
+            "activations": self.activations[::-1],
             "versions": [
                 (number, each.triggered_by, each.sample_count, each.run_id, self._tags_of(number))
                 for number, each in sorted(self.versions.items(), reverse=True)

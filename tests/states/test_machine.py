@@ -166,6 +166,14 @@ class Walk(Walker):
         answer = self._ask(lambda: self.client.samples.delete(self.reference.handle, number))
         self._expect(answer, self.reference.delete_sample(number))
 
+    @step("00411", sample=NUMBERS)
+    def withdraw(self, sample: int) -> None:
+        waiting = [number for number, each in self.reference.samples.items() if each.waits]
+        if waiting:
+            number = self._pick(waiting, sample)
+            answer = self._ask(lambda: self.client.samples.delete(self.reference.handle, number))
+            self._expect(answer, self.reference.delete_sample(number))
+
     @step("21121")
     def delete_all_that_was_synthesized(self) -> None:
         for number in [n for n, each in self.reference.samples.items() if each.provenance == "synthesized"]:
@@ -186,6 +194,11 @@ class Walk(Walker):
             lambda: self.client.models.train(self.reference.handle, effort=effort, reoptimize_params=reoptimize)
         )
         self._start(answer, self.reference.train(effort, reoptimize=reoptimize), ("train", effort, reoptimize))
+
+    @step("11511")
+    def retrain(self) -> None:
+        answer = self._ask(lambda: self.client.models.retrain(self.reference.handle))
+        self._start(answer, self.reference.retrain(), ())
 
     @step("63141", effort=EFFORTS)
     def discover(self, effort: Any) -> None:

@@ -159,6 +159,51 @@ def test_of_runs_of_every_kind_one_begins_and_everybody_is_told_which(standing: 
         client.models.delete(handle)
 
 
+def _ready(standing: Still, handle: str, *, feedback: int) -> list[int]:
+    """Make a ready model with feedback that waits; return the ids of the feedback."""
+    make_draft(standing.client, handle)
+    standing.do(standing.client.models.train(handle, effort="low").run_id)
+    return [
+        sample_id
+        for number in range(feedback)
+        for sample_id in standing.client.scores.score(
+            handle, f"Said {number}", feedback={"warmth": number % 2}
+        ).metadata.sample_ids
+    ]
+
+
+def test_of_twenty_that_retrain_one_begins_and_all_are_told_its_run(standing: Still, namespace: str) -> None:
+    handle = f"{namespace}.tone"
+    _ready(standing, handle, feedback=2)
+    outcomes = _at_once(partial(standing.client.models.retrain, handle))
+    assert _codes(outcomes) == {"": THREADS}
+    [run_id] = {each.run_id for each in outcomes}
+    standing.do(run_id)
+    assert {each.run_id for each in _at_once(partial(standing.client.models.retrain, handle))} == {None}
+    assert standing.client.models.get(handle).version_no == 2
+
+
+def test_feedback_that_is_withdrawn_during_a_retrain_is_gone_or_in_the_version(standing: Still, namespace: str) -> None:
+    client = standing.client
+    for number in range(ROUNDS):
+        handle = f"{namespace}.w{number}"
+        given = _ready(standing, handle, feedback=2)
+        calls = [
+            partial(client.models.retrain, handle),
+            *(partial(client.samples.delete, handle, each) for each in given),
+        ]
+        outcomes = _at_once(*calls, threads=3)
+        assert _codes(outcomes).keys() <= {"", "model_busy"}
+        gone = {each for each, outcome in zip(given, outcomes[1:], strict=True) if not outcome.code}
+        if outcomes[0].run_id:
+            standing.do(outcomes[0].run_id)
+        there = [sample.id for sample in client.samples.list(handle, limit=500)]
+        assert set(given) - set(there) == gone
+        newest = client.versions.list(handle).items[0]
+        assert newest.sample_count == len(there)
+        assert list(client.samples.list(handle, pending=True)) == []
+
+
 # ---- a worker does what is begun -------------------------------------------------------------------------------------
 
 
@@ -400,6 +445,49 @@ def test_a_deletion_that_races_a_promotion_comes_before_or_after_it(standing: St
         made = codes[::3].count("")
         model = client.models.get(both[0])
         assert (model.state, model.version_no) == ("archived" if gone == 0 else "ready", 1 + made)
+
+
+def test_a_retrain_against_activations_and_zero_retention_leaves_one_story(client: Traitbench, namespace: str) -> None:
+    for switch in (False, True):
+        handle = f"{namespace}.tone-{switch}".lower()
+        make_draft(client, handle)
+        client.models.train(handle, effort="low")
+        assert client.models.wait(handle).state == "ready"
+        client.models.train(handle, effort="low", reoptimize_params=True)
+        assert client.models.wait(handle).version_no == 2
+        for number in range(4):
+            client.scores.score(handle, f"Said {number}", feedback={"warmth": number % 2})
+        calls: list[Callable[[], Any]] = [
+            partial(client.versions.activate, handle, version="v1"),
+            partial(client.versions.activate, handle, version="v2"),
+            partial(client.models.retrain, handle),
+        ]
+        if switch:
+            calls.append(partial(client.models.update, handle, zero_data_retention=True))
+        outcomes = _at_once(*calls)
+        assert _codes(outcomes).keys() <= {""}
+        model = client.models.wait(handle)
+        assert model.state == "ready"
+        record = list(client.versions.activations(handle))
+        assert record[0].version_no == model.version_no
+        # Each entry begins with the version at which the one before it ended.
+        assert [each.previous_version_no for each in record[:-1]] == [each.version_no for each in record[1:]]
+        assert record[-1].previous_version_no is None
+        assert [each.version_no for each in record] != []
+        assert list(client.samples.list(handle, pending=True)) == []
+
+
+def test_a_model_deleted_during_a_retrain_stays_archived(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    client.models.train(handle, effort="low")
+    assert client.models.wait(handle).state == "ready"
+    client.scores.score(handle, "Said once", feedback={"warmth": 1})
+    outcomes = _at_once(partial(client.models.retrain, handle), partial(client.models.delete, handle))
+    assert _codes(outcomes).keys() <= {"", "model_archived"}
+    model = client.models.get(handle)
+    record = [each.version_no for each in client.versions.activations(handle)]
+    assert (model.state, record) == ("archived", [1] if model.version_no == 1 else [2, 1])
 
 
 def _waiting(client: Traitbench, handle: str) -> int:

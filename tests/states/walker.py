@@ -184,8 +184,12 @@ class Walker(RuleBasedStateMachine):
                 tuple(getattr(trait, name) for name in _SHOWN_OF_TRAITS) for trait in self.client.traits.list(handle)
             ],
             "samples": [
-                (each.id, each.trait, each.text, each.quality, each.provenance)
+                (each.id, each.trait, each.text, each.quality, each.provenance, each.pending)
                 for each in self.client.samples.list(handle, limit=500)
+            ],
+            "activations": [
+                (each.version_no, each.previous_version_no, each.cause)
+                for each in self.client.versions.activations(handle, limit=250)
             ],
             "versions": [
                 (each.version_no, each.triggered_by, each.sample_count, each.run_id, each.tags) for each in versions
