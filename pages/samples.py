@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from traitbench.app.access.permission import why_read_only
 from traitbench.app.files.exporting import csv_file, jsonl_file
 from traitbench.app.samples.sample_changes import UNDO, save
 from traitbench.app.samples.sample_list import all_samples, unreadable_samples
@@ -14,6 +15,7 @@ from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.unreadable import draw_unreadable
 from traitbench.app.widgets.samples.add import add_by_hand, link_place, restore_place
 from traitbench.app.widgets.samples.doctor import draw_doctor
+from traitbench.app.widgets.samples.feedback import draw_waiting_feedback
 from traitbench.app.widgets.samples.held_out import draw_leaks, draw_set_aside
 from traitbench.app.widgets.samples.importing import VIEW, import_file
 from traitbench.app.widgets.samples.raters import compare_labels
@@ -79,6 +81,8 @@ if model.handle.split(".")[0] not in namespaces():
 samples = all_samples(model.handle, traits)
 draw_unreadable(unreadable_samples(), "sample", key="samples.unreadable")
 names = {trait.key: trait.name for trait in traits}
+
+draw_waiting_feedback(model, traits, may_change=model.state != "archived" and not why_read_only(model))
 
 # ---- which view ------------------------------------------------------------------------------------------------------
 

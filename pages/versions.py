@@ -38,6 +38,7 @@ from traitbench.app.widgets.versions.encoders import draw_encoders
 from traitbench.app.widgets.versions.keeping import draw_keeping
 from traitbench.app.widgets.versions.side_by_side import draw_both, in_link, pair_of, pick_texts, score_both
 from traitbench.app.widgets.versions.tags import draw_tags
+from traitbench.app.widgets.versions.timeline import draw_timeline
 from traitbench.app.widgets.versions.trait_figures import draw_trait, pick_trait
 from traitbench.contract import held_out
 from traitbench.contract.page import LARGEST_PAGE
@@ -144,6 +145,7 @@ if view == "All":
         download_table(table, key="versions.list", file_name=f"{model.handle}-versions")
     if active in by_label:
         draw_trained_before(model, by_label[active])
+    draw_timeline(model, versions, may_change=may_change)
     draw_keeping(model, versions)
 
 # ---- one version in detail -------------------------------------------------------------------------------------------

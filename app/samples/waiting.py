@@ -1,19 +1,14 @@
-"""Pending feedback: samples that wait for the automatic retraining.
-
-The API does not count it. A trained model gains samples only by feedback, so the number of pending samples is the
-number of samples minus the sample count of its newest version.
-"""
+"""Pending feedback: samples that no version was trained with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-import streamlit as st
-
-from traitbench.app.shell.service import client, reader
+from traitbench.app.shell.service import client
 from traitbench.contract.models import Model
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
+from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.errors import TraitbenchError
@@ -68,35 +63,22 @@ def rule() -> Rule:
 
 def waiting(model: Model, traits: Sequence[Trait], newest: Version | None) -> Waiting:
     """Return the pending samples of a model whose newest version is `newest`."""
-    held = sum(trait.sample_count for trait in traits)
-    if newest is None or model.zero_data_retention or held == newest.sample_count:
+    if newest is None or model.zero_data_retention:
         return Waiting(0)
+    held = sum(trait.sample_count for trait in traits)
+    # Feedback that a version on hold was trained with still waits, and may have been withdrawn.
+    stalled = held < newest.sample_count and newest.version_no != model.held_version_no
     try:
-        if held < newest.sample_count:
-            return _after_a_purge(model.handle, newest)
-        since = _oldest(reader(), model.handle, newest.sample_count) if held <= _LOOKED_THROUGH else None
+        pending = [sample.created_at for sample in waiting_samples(model.handle)]
     except TraitbenchError:
-        since = None
-    return Waiting(max(held - newest.sample_count, 0), since)
+        # Only authors of the model may list its samples.
+        return Waiting(max(held - newest.sample_count, 0), stalled=stalled)
+    return Waiting(len(pending), min(pending, default=None), stalled=stalled and bool(pending))
 
 
-def _after_a_purge(handle: str, newest: Version) -> Waiting:
-    """Find pending samples by time, because counts are meaningless after samples were deleted."""
-    fed_back = [
-        sample
-        for sample in client().samples.list(handle, limit=LARGEST_SAMPLE_PAGE)
-        if sample.provenance == "score_feedback"
-    ]
-    later = [sample.created_at for sample in fed_back if sample.created_at > newest.created_at]
-    return Waiting(len(later), min(later, default=None), stalled=True)
-
-
-@st.cache_data(max_entries=500, show_spinner=False)
-def _oldest(reader: tuple[str, str], handle: str, trained: int) -> datetime | None:
-    """Return the time of the first sample after the `trained` ones. A trained model only gains samples."""
-    learned = client().samples.list(handle, held_out=False, limit=LARGEST_SAMPLE_PAGE)
-    pending = islice(learned, trained, None)
-    return next((sample.created_at for sample in pending), None)
+def waiting_samples(handle: str) -> list[Sample]:
+    """The feedback that no version of the model was trained with, oldest first."""
+    return list(islice(client().samples.list(handle, limit=LARGEST_SAMPLE_PAGE, pending=True), _LOOKED_THROUGH))
 
 
 def _span(seconds: float) -> str:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from traitbench.scoring.auroc import auroc
-from traitbench.scoring.axis import Floats
 from traitbench.scoring.candidates import Candidate
 from traitbench.scoring.card import half_up
 from traitbench.scoring.duplicates import alike, joined
@@ -189,5 +188,5 @@ def _digests(X: NDArray[np.float32]) -> list[bytes]:
 def _folds_of_all(before: TrainingSamples, after: TrainingSamples, folds: NDArray[np.int64]) -> NDArray[np.int64]:
     """The folds (n_after,): an added sample shares the fold of its group, and is never held out without one."""
     of_group = dict(zip(before.groups.tolist(), folds.tolist(), strict=True))
-    added: Floats = after.groups[len(folds) :]
-    return np.concatenate([folds, np.array([of_group.get(group, -1) for group in added.tolist()], np.int64)])
+    added = [of_group.get(group, -1) for group in after.groups[len(folds) :].tolist()]
+    return np.concatenate([folds, np.array(added, np.int64)])

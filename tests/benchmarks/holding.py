@@ -7,7 +7,7 @@ judgment is made as in the service: out of fold, and on test samples that are se
 the set's own test texts, which no judgment sees, falling by more than the same limit.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -117,15 +117,15 @@ def _held(change: Change | None, where: MeasuredOn) -> bool | None:
     return None if change is None else worse({"trait": change}, must_pass_failed=0, measured_on=where) is not None
 
 
-def _position(result: SearchResult, x: protocol.Floats) -> float:
+def _position(result: SearchResult, x: kept.Vectors) -> float:
     return float(1 / (1 + np.exp(-(x.astype(np.float64) @ result.vector + result.offset))))
 
 
-def _trait(X: protocol.Floats, y: protocol.Floats) -> TraitSamples:
+def _trait(X: kept.Vectors, y: protocol.Floats) -> TraitSamples:
     return TraitSamples("trait", "Trait", "positive", "negative", "mean", X, y, [str(i) for i in range(len(y))])
 
 
-def _fitted(X: protocol.Floats, y: protocol.Floats, shares: dict[Candidate, float] | None = None) -> SearchResult:
+def _fitted(X: kept.Vectors, y: protocol.Floats, shares: Mapping[Candidate, float] | None = None) -> SearchResult:
     return search(evidence(X, y, list(range(len(y)))), EFFORTS[EFFORT], shares=shares)
 
 

@@ -429,7 +429,8 @@ def _versions(draw: st.DrawFn, keys: list[str], encoder: EncoderIdentity) -> lis
 
 
 def _before(numbers: list[int]) -> list[int | None]:
-    return [None, *numbers][: len(numbers)]
+    before: list[int | None] = [None]
+    return [*before, *numbers][: len(numbers)]
 
 
 def _activation(draw: st.DrawFn, number: int, previous: int | None) -> Json:

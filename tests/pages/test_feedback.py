@@ -42,7 +42,7 @@ def test_what_is_chosen_by_the_names_of_the_poles_is_asked_about_sent_and_waits(
     assert at.button(key="score.feedback.send").disabled
     choices(at).set_value("positive").run()
     at.button(key="score.feedback.send").click().run()
-    assert "You cannot undo this" in words(at)
+    assert "You can withdraw it on Samples until the next retraining" in words(at)
     assert "Warmth **100**, warm (scored" in words(at)
     assert fed_back(client, handle) == [], "nothing goes before the question is answered"
     at.button(key="score.send.yes").click().run()

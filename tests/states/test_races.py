@@ -188,7 +188,7 @@ def test_feedback_that_is_withdrawn_during_a_retrain_is_gone_or_in_the_version(s
     for number in range(ROUNDS):
         handle = f"{namespace}.w{number}"
         given = _ready(standing, handle, feedback=2)
-        calls = [
+        calls: list[Callable[[], Any]] = [
             partial(client.models.retrain, handle),
             *(partial(client.samples.delete, handle, each) for each in given),
         ]

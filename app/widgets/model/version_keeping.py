@@ -76,6 +76,7 @@ def would_go(model: Model, versions: Sequence[Version], policy: VersionRetention
                 created_at=each.created_at,
                 tagged=bool(each.tags),
                 active=each.version_id == model.current_version_id,
+                held=each.version_no == model.held_version_no,
             )
             for each in versions
         ],

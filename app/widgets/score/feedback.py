@@ -1,7 +1,7 @@
 """Feedback on a score: what a trait's score should have been, sent with the text for the next retraining.
 
-Feedback cannot be withdrawn, because samples of a trained model cannot be removed. So the user first chooses values,
-then confirms them in a dialog, and only then they are sent. The values belong to the text: a new text starts with none.
+The user first chooses values, then confirms them in a dialog, and only then they are sent. Feedback can be withdrawn on
+the page Samples until a version has been trained with it. The values belong to the text: a new text starts with none.
 """
 
 import hashlib
@@ -119,7 +119,9 @@ def _draw_sending(this: str, chosen: int) -> None:
             args=(_QUESTION, this),
         )
         st.caption(
-            "You cannot undo feedback. You confirm it first." if chosen else "Choose a value for at least one trait."
+            "You confirm it first. Until the next retraining you can withdraw it on Samples."
+            if chosen
+            else "Choose a value for at least one trait."
         )
 
 
@@ -142,7 +144,7 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Seque
         body=f"> {plain(shortened(text, _QUOTE))}\n\n"
         + "\n".join(lines)
         + f"\n\nThe service stores the text as {count(len(chosen), 'sample')} of **{plain(model.handle)}**. "
-        "**You cannot undo this:** samples of a trained model cannot be removed.",
+        "You can withdraw it on Samples until the next retraining.",
         yes="Send feedback",
         no="Not yet",
         icon=":material/school:",

@@ -420,6 +420,32 @@ def test_a_model_is_trained_with_the_encoder_that_is_named(ask: Ask, client: Tra
     assert ask("score", handle, "Thanks a lot.")[0] == 0
 
 
+def test_feedback_is_listed_withdrawn_and_learned_now(ask: Ask, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.told"
+    make_draft(client, handle)
+    ask("train", handle, "--effort", "low", "--wait")
+    assert ask("retrain", handle)[:2] == (0, f"{handle} is ready; nothing to do\n")
+    for text in ("Thanks a lot.", "Go away."):
+        ask("score", handle, text, "--feedback", "warmth=1")
+    heads, first, second = cells(ask("samples", "list", handle, "--pending")[1])
+    assert (heads, first[1:3]) == (["ID", "TRAIT", "QUALITY", "THEN", "TEXT"], ["warmth", "1"])
+    assert 0 <= int(second[3]) <= 100
+    assert ask("samples", "delete", handle, second[0])[0] == 0
+    code, out, err = ask("retrain", handle, "--wait")
+    assert (code, out) == (0, f"{handle} is ready: v2\n"), err
+    assert ask("models", "update", handle, "--hold-if-worse")[0] == 0
+    assert ask("versions", "activate", handle, "v1")[0] == 0
+    rows = cells(ask("activations", handle)[1])
+    assert [(row[2], row[3], row[4]) for row in rows[1:]] == [
+        ("v1", "v2", "activate"),
+        ("v2", "v1", "retrain"),
+        ("v1", "-", "train"),
+    ]
+    listed = [json.loads(line) for line in ask("activations", handle, "--json")[1].splitlines()]
+    assert [each["version_no"] for each in listed] == [1, 2, 1]
+    assert "hold if worse        on" in ask("models", "show", handle)[1]
+
+
 def test_what_keeping_no_texts_means_is_carried_out_when_it_is_meant(
     ask: Ask, client: Traitbench, namespace: str
 ) -> None:
