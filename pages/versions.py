@@ -82,11 +82,12 @@ if view == "All":
     fates = retention.fates(model, versions)
     tests = sets_of_tests(versions)
     tested = any(tests.values())
+    statuses = {model.held_version_no: "on hold", model.version_no: "active"}
     table = pd.DataFrame(
         [
             {
                 "Version": label(each),
-                "Status": "active" if label(each) == active else "",
+                "Status": statuses.get(each.version_no, ""),
                 "Tags": ", ".join(each.tags),
                 "Created": each.created_at,
                 "Created by": TRIGGERS[each.triggered_by],

@@ -30,6 +30,9 @@ def model_line(model: Model) -> None:
         retention_badge(model)
         if model.version_no is not None:
             st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The active version.")
+        if model.held_version_no is not None:
+            hint = "A retrained version is worse than the active one. Decide on Samples whether it scores."
+            st.badge(f"v{model.held_version_no} on hold", icon=":material/pause:", color="orange", help=hint)
         for tag in model.version_tags:
             st.badge(plain(tag), icon=":material/sell:", color="gray", help="A tag of the active version.")
         descent_badge(model)

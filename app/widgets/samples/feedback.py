@@ -47,7 +47,7 @@ def _draw_hold(model: Model, *, may_change: bool) -> None:
     st.warning(
         f"**{label(held)} is on hold.** {plain(reason)} v{model.version_no} still scores.", icon=":material/pause:"
     )
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         for number, words in ((model.held_version_no, "Activate"), (model.version_no, "Keep")):
             if may_change and st.button(f"{words} v{number}", key=f"{_KEY}.{words}"):
                 with attempt() as deciding:
@@ -90,7 +90,7 @@ def _draw_sample(model: Model, sample: Sample, traits: Mapping[str, Trait], *, m
     name = plain(trait.name if trait else sample.trait)
     then = "unknown score" if sample.score_then is None else f"scored {sample.score_then}"
     with st.container(horizontal=True, vertical_alignment="center", key=f"{_KEY}.row:{sample.id}"):
-        with st.container():
+        with st.container(gap=None):
             st.markdown(plain(shortened(sample.text, _TEXT)))
             st.caption(
                 f"{name}: {then}, should be {round(100 * sample.quality)}. {sample.created_at:%Y-%m-%d %H:%M} UTC"
