@@ -14,7 +14,7 @@ from traitbench.errors import ModelNotTrained, PromotionConflict
 from traitbench.lifecycle import access, retention, rules, zero_retention
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
-from traitbench.store import activations, copies, keys, models, samples, text_vectors, traits, version_samples, versions
+from traitbench.store import activations, copies, models, samples, text_vectors, traits, version_samples, versions
 from traitbench.store.copies import Replaced
 from traitbench.store.engine import writing
 from traitbench.store.models import Lineage, ModelRow
@@ -155,7 +155,7 @@ def _take_over(
         version_no=version_no,
         previous_version_no=activations.number_of(connection, model.active_version_id),
         cause="promote",
-        by=keys.name_of(connection, caller.key_id),
+        by=caller.label,
         now=rules.now(),
     )
     retention.prune(connection, model, active_version_id=version_id)
@@ -177,6 +177,8 @@ def _add_version(connection: Connection, model: ModelRow, fork: ModelRow, replac
         "feedback_carried": replaced.carried,
         "feedback_dropped": replaced.dropped,
     }
+    # Why the fork held the version, if it did, is no reason here.
+    metrics = {name: value for name, value in source.metrics.model_dump().items() if name != "held"}
     number = models.next_version_no(connection, model.id)
     version_id = versions.add(
         connection,
@@ -187,7 +189,7 @@ def _add_version(connection: Connection, model: ModelRow, fork: ModelRow, replac
         param_hash=source.param_hash,
         sample_count=source.sample_count,
         run_id=None,
-        metrics={**source.metrics.model_dump(), "promoted_from": lineage},
+        metrics={**metrics, "promoted_from": lineage},
         # A clock may have been set back in between.
         created_at=max(rules.now(), source.created_at),
     )

@@ -35,7 +35,7 @@ _MODELS = tables.models.c
 _TRAITS = tables.traits.c
 _SAMPLES = tables.samples.c
 _VECTORS = tables.vectors.c
-_AT_ONCE = 1_000
+_AT_ONCE = 500
 
 _OWN_OF_MODEL = (
     *("id", "handle", "namespace", "state", "created_at", "updated_at", "versions_made", "active_version_id", "run_id"),

@@ -60,12 +60,6 @@ def every(connection: Connection) -> ListingRows[ApiKey]:
     )
 
 
-def name_of(connection: Connection, key_id: str) -> str:
-    """The name of a key for a record; its id if it has no name."""
-    name: str | None = connection.execute(select(_KEYS.name).where(_KEYS.id == key_id)).scalar_one_or_none()
-    return name or key_id
-
-
 def revoke(connection: Connection, key_id: str, *, now: datetime) -> bool:
     """Revoke a key, unless it already is; False if no key has this id."""
     first = func.coalesce(_KEYS.revoked_at, literal(now, tables.Moment))

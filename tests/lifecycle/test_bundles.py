@@ -575,7 +575,7 @@ def test_lineage_test_samples_and_recorded_samples_come_along(working: Context, 
     imported = bundles.import_(working, AUTHOR, bundle, new_handle())
     assert imported.forked_from == made.forked_from
     again = export_of(working, AUTHOR, imported.handle)
-    assert _exported(again) == _exported(bundle)
+    assert {**_exported(again), "activations": None} == {**_exported(bundle), "activations": None}
     assert [(each.held_out, each.must_pass) for each in again.samples or [] if each.held_out] == [(True, True)]
     [version] = again.versions
     assert version.samples is not None
@@ -584,9 +584,8 @@ def test_lineage_test_samples_and_recorded_samples_come_along(working: Context, 
 
 def test_a_document_from_before_forks_keeps_its_hash(exported: Bundle) -> None:
     """The canonical bytes of what earlier releases knew."""
-    old = exported.model_copy(
-        update={"versions": [each.model_copy(update={"samples": None}) for each in exported.versions]}
-    )
+    without = [each.model_copy(update={"samples": None}) for each in exported.versions]
+    old = exported.model_copy(update={"versions": without, "activations": []})
     known = ("format", "handle", "model", "samples", "traits", "versions")
     values = old.model_dump(mode="json", exclude_defaults=True, include=set(known))
     canonical = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
