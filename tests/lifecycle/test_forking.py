@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from tests.contexts import (
     AUTHOR,
@@ -21,7 +21,7 @@ from tests.contexts import (
 from tests.lifecycle.test_discovery import LOW, _headlines
 from tests.lifecycle.test_synthesis import VARY, _letters
 from traitbench.contract.models import ForkedFrom, ForkRequest, Model, ModelUpdate, TrainRequest, VersionRetentionPolicy
-from traitbench.contract.samples import Sample, SampleInput, SamplesCreate, text_hash
+from traitbench.contract.samples import Sample, SampleInput, SamplesCreate
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.versions import Version
 from traitbench.errors import (
@@ -38,7 +38,6 @@ from traitbench.lifecycle import (
     discovery,
     forking,
     models,
-    rules,
     samples,
     scores,
     synthesis,
@@ -47,10 +46,7 @@ from traitbench.lifecycle import (
     versions,
 )
 from traitbench.lifecycle.context import Context
-from traitbench.store import models as stored_models
-from traitbench.store import samples as stored_samples
 from traitbench.store import tables
-from traitbench.store import traits as stored_traits
 from traitbench.store.engine import reading, writing
 
 QUICK = TrainRequest(effort="low")
@@ -278,22 +274,26 @@ def test_a_busy_or_archived_model_is_not_forked(context: Context) -> None:
 
 
 MANY = 20_000
+_ADD_SAMPLES = """
+    INSERT INTO tb_samples (model_id, trait_id, text, quality, provenance, content_sha256, created_at)
+    WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < :many - 1)
+    SELECT m.id, t.id, n || hex(zeroblob(200)), n % 2, 'authored', n, n
+    FROM numbers JOIN tb_models m ON m.handle = :handle JOIN tb_traits t ON t.model_id = m.id ORDER BY n
+"""
+_ADD_VECTORS = """
+    INSERT INTO tb_vectors (sample_id, encoder_digest, vector)
+    SELECT s.id, '0', CAST(printf('%0400d', s.content_sha256) AS BLOB)
+    FROM tb_samples s JOIN tb_models m ON m.id = s.model_id WHERE m.handle = :handle
+"""
 
 
 @ON_SQLITE
 def test_twenty_thousand_samples_are_copied_without_being_in_memory(context: Context) -> None:
     handle = draft(context)
     with writing(context.engine) as connection:
-        model = stored_models.find(connection, handle)
-        assert model is not None
-        (trait,) = stored_traits.rows(connection, model.id)
-        own = {"trait_id": trait.id, "provenance": "authored", "created_at": rules.now()}
-        texts = [f"{number} " + "word " * 60 for number in range(MANY)]
-        fields = [{**own, "text": text, "quality": 1.0, "content_sha256": text_hash(text)} for text in texts]
-        ids = stored_samples.add(connection, model.id, fields)
-        rows = [{"sample_id": each, "encoder_digest": "0", "vector": each.to_bytes(400, "little")} for each in ids]
-        connection.execute(tables.vectors.insert(), rows)
-    del texts, fields, rows
+        given = {"handle": handle, "many": MANY}
+        connection.execute(text(_ADD_SAMPLES), given)
+        connection.execute(text(_ADD_VECTORS), given)
     tracemalloc.start()
     copy = fork(context, handle)
     _, peak = tracemalloc.get_traced_memory()
@@ -308,5 +308,5 @@ def test_twenty_thousand_samples_are_copied_without_being_in_memory(context: Con
             of_copy.where(tables.models.c.handle == copy.handle).order_by(columns[1].desc())
         ).first()
     assert last is not None
-    assert last.text.startswith(f"{MANY - 1} ")
-    assert int.from_bytes(last.vector, "little") == ids[-1]
+    assert last.text == f"{MANY - 1}{'00' * 200}"
+    assert int(last.vector) == MANY - 1
