@@ -18,9 +18,12 @@ def compare(
     *,
     texts: Iterable[str] | None = None,
     traits: Sequence[str] | None = None,
+    explain: bool = False,
 ) -> VersionsComparison:
     """Compare two versions; the answer of the first request gets the texts of the others."""
     body: dict[str, Any] = {"a": a, "b": b, **({} if traits is None else {"traits": list(traits)})}
+    if explain:
+        body["explain"] = True
     if texts is None:
         return _send(connection, body)
     chunks = _chunks(texts)

@@ -47,15 +47,24 @@ class Versions:
         )
 
     def compare(
-        self, a: str, b: str, *, texts: Iterable[str] | None = None, traits: Sequence[str] | None = None
+        self,
+        a: str,
+        b: str,
+        *,
+        texts: Iterable[str] | None = None,
+        traits: Sequence[str] | None = None,
+        explain: bool = False,
     ) -> VersionsComparison:
         """Compare two versions, each given as a handle that may be pinned (`a.b@v3`, `a.b@tag`).
 
         The answer has the figures of both on the same test samples, what changed from `a` to `b`, and a verdict with
         its reason. With `texts`, any number of them, it also has the scores of each by both versions. All texts are
         scored by the versions that scored the first.
+
+        With `explain`, for at most 10 texts, `moved_by` of each text has the changed samples that are most similar to
+        it, and by how much they moved its scores. This needs an authoring key for both models.
         """
-        return comparisons.compare(self._connection, a, b, texts=texts, traits=traits)
+        return comparisons.compare(self._connection, a, b, texts=texts, traits=traits, explain=explain)
 
 
 def _path(handle: str, version: str | None = None) -> str:

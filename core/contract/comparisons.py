@@ -12,6 +12,9 @@ from traitbench.contract.fields import Count, Received, Returned, Text, schema
 from traitbench.contract.names import HANDLE, TAG
 from traitbench.contract.scores import Change, Confidence, Points, Tier
 
+MOST_EXPLAINED = 10
+"""Texts of a request with `explain`."""
+
 PINNED = rf"^{HANDLE.pattern}(@{TAG.pattern})?$"
 
 VersionVerdict = Literal["better", "worse", "no_difference", "unknown"]
@@ -24,13 +27,15 @@ Interval = Annotated[list[Shift], schema(minItems=2, maxItems=2)]
 class VersionsCompareRequest(Received):
     """Body of `POST /versions/compare`: two versions, each as a handle that may be pinned, such as `acme.tone@v3`.
 
-    `texts` are scored by both versions; a text that cannot be scored has an error in its place.
+    `texts` are scored by both versions; a text that cannot be scored has an error in its place. With `explain`, each of
+    at most 10 texts has the changed samples that moved it.
     """
 
     a: Annotated[Text, schema(pattern=PINNED)]
     b: Annotated[Text, schema(pattern=PINNED)]
     texts: Annotated[list[InstanceOf[str]], Field(min_length=1, max_length=MOST_TEXTS)] | None = None
     traits: Annotated[list[Text], Field(min_length=1)] | None = None
+    explain: bool = False
 
 
 class ComparedVersion(Returned):
@@ -146,12 +151,32 @@ class CompositeDelta(Returned):
     delta: Change
 
 
+class MovedBy(Returned):
+    """A changed sample that is similar to a text; its quality is null in a version that was not trained with it.
+
+    `shift` says by how many points the changes of its group moved the score of b, near duplicates included; null if the
+    second version was not fitted again without them.
+    """
+
+    trait: str
+    sample_id: int
+    change: Literal["added", "removed", "relabelled"]
+    quality_a: Share | None
+    quality_b: Share | None
+    similarity: Shift
+    shift: Annotated[float, schema(minimum=-100, maximum=100)] | None
+
+
 class ComparedText(Returned):
-    """The scores of a text by both versions; `index` is its position in the request, from 0."""
+    """The scores of a text by both versions; `index` is its position in the request, from 0.
+
+    `moved_by` is absent unless it was requested.
+    """
 
     index: Index
     traits: dict[str, ScoreDelta]
     composite: CompositeDelta
+    moved_by: list[MovedBy] | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class VersionsComparison(Returned):

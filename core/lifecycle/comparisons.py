@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from traitbench.contract.batch import FailedLine, LineError
 from traitbench.contract.comparisons import (
+    MOST_EXPLAINED,
     ComparedText,
     SampleChanges,
     VersionsCompareRequest,
@@ -30,6 +31,7 @@ from traitbench.lifecycle.batch.encoding import BatchEncoding
 from traitbench.lifecycle.batch.lines import ahead_of, check_content
 from traitbench.lifecycle.batch.pipeline import Pipeline
 from traitbench.lifecycle.context import Context
+from traitbench.lifecycle.moved import Movers
 from traitbench.lifecycle.serving import Served
 from traitbench.lifecycle.versions import resolve
 from traitbench.scoring.snapshot import FULL
@@ -63,10 +65,15 @@ Scored = PairScore | TraitbenchError
 
 def compare(context: Context, caller: Caller, body: VersionsCompareRequest) -> VersionsComparison:
     """The comparison of two versions. Errors name the side, `a` or `b`, in their details."""
+    if body.explain and not 1 <= len(body.texts or ()) <= MOST_EXPLAINED:
+        message = f"an explanation needs 1 to {MOST_EXPLAINED} texts"
+        raise rules.invalid([rules.problem(["texts"], "too_many_explained", message)], thing="The comparison")
     names = {}
     for side in ("a", "b"):
         with _naming(side):
             names[side] = str(access.permit(context, caller, "versions.compare", getattr(body, side)))
+            if body.explain:
+                access.permit(context, caller, "samples.list", names[side])
     served = {}
     for side in ("a", "b"):
         with _naming(side):
@@ -78,7 +85,7 @@ def compare(context: Context, caller: Caller, body: VersionsCompareRequest) -> V
     owned = caller.scope == "authoring" and all(
         parse_handle(name).namespace in caller.namespaces for name in names.values()
     )
-    return pair.compared(body.texts, may_read=owned)
+    return pair.compared(body.texts, may_read=owned, explain=body.explain)
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,7 @@ class _Stored:
     sides: tuple[Side, Side]
     recorded: Recorded
     tests: _Tests
+    records: Sequence[Records | None]
 
 
 class _Pair:
@@ -107,10 +115,11 @@ class _Pair:
         self._context, self._a, self._b = context, a, b
         self._keys = common_traits(a.snapshot, b.snapshot, traits)
 
-    def compared(self, texts: Sequence[str] | None, *, may_read: bool) -> VersionsComparison:
+    def compared(self, texts: Sequence[str] | None, *, may_read: bool, explain: bool) -> VersionsComparison:
         """The whole answer; `may_read` says whether it may have the ids of samples."""
         with reading(self._context.engine) as connection:
             stored = self._read(connection)
+            movers = self._movers(connection, stored) if explain else None
         given = [_checked(text) for text in texts or ()]
         tests, fine = stored.tests, [text for text in given if isinstance(text, str)]
         scored = self._scored([*tests.texts, *(_Text(text, self._a) for text in fine)])
@@ -118,6 +127,13 @@ class _Pair:
         results, left_out = self._measured(tests, scored[: len(tests.texts)], same=same)
         rest = iter(scored[len(tests.texts) :])
         lines = [self._line(index, next(rest) if isinstance(text, str) else text) for index, text in enumerate(given)]
+        if movers is not None:
+            lines = [
+                line.model_copy(update={"moved_by": movers.of(text, self._keys)})
+                if isinstance(line, ComparedText) and isinstance(text, str)
+                else line
+                for line, text in zip(lines, given, strict=True)
+            ]
         tested = TestSet(left_out, tests.ids if may_read else ())
         shown = None if texts is None else lines
         return comparison(*stored.sides, results, recorded=stored.recorded, tested=tested, texts=shown)
@@ -131,7 +147,14 @@ class _Pair:
             for each, version in zip(both, shown, strict=True)
         )
         records = [version_samples.read(connection, version_id) for version_id in ids]
-        return _Stored((a, b), self._recorded(records), self._tests(connection, records))
+        return _Stored((a, b), self._recorded(records), self._tests(connection, records), records)
+
+    def _movers(self, connection: Connection, stored: _Stored) -> Movers | None:
+        """None if it is not recorded what the versions were trained with."""
+        records = [each for each in stored.records if each is not None]
+        if len(records) < 2:
+            return None
+        return Movers(connection, self._context, self._a, self._b, stored.sides[1].metrics, records)
 
     def _recorded(self, records: Sequence[Records | None]) -> Recorded:
         lacking = [each for each, record in zip((self._a, self._b), records, strict=True) if record is None]

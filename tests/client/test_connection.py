@@ -316,6 +316,11 @@ def test_json_of_another_shape_is_unreachable_and_not_a_parsing_error(under: Und
             {"a": "a.b@best", "b": "c.d", "traits": ["warmth"], "texts": ["one", "two"]},
         ),
         (lambda c: c.versions.compare("a.b", "c.d"), "POST /v1/versions/compare", {"a": "a.b", "b": "c.d"}),
+        (
+            lambda c: c.versions.compare("a.b", "c.d", texts=["one"], explain=True),
+            "POST /v1/versions/compare",
+            {"a": "a.b", "b": "c.d", "texts": ["one"], "explain": True},
+        ),
         (lambda c: c.extract("https://x.test/a"), "POST /v1/extract", {"url": "https://x.test/a"}),
         (lambda c: c.models.export("a.b"), "GET /v1/models/a.b/export", None),
         (lambda c: c.models.import_(BUNDLE), "POST /v1/models/import", SENT),

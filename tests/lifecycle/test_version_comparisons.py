@@ -18,6 +18,7 @@ from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.encoders import Encoder
 from traitbench.errors import (
+    InsufficientScope,
     InvalidHandle,
     ModelArchived,
     ModelNotFound,
@@ -29,6 +30,7 @@ from traitbench.errors import (
 from traitbench.lifecycle import bundles, comparisons, models, samples, scores, training, traits
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
+from traitbench.store import samples as stored_samples
 from traitbench.store import tables
 from traitbench.store.engine import reading
 
@@ -293,6 +295,46 @@ def test_under_zero_retention_nothing_is_stored_and_nothing_can_be_told(context:
     assert compared.changed.unrecorded is not None
     assert "zero data retention" in compared.changed.unrecorded
     assert _compare(context, silent, f"{silent}@v1").traits["warmth"].n == 0
+
+
+def test_the_changed_samples_that_moved_a_text_are_named(context: Context, good: str) -> None:
+    text, wrong = "You are always welcome at our house, and there is coffee.", (WARM[4], 0.0)
+    other = _trained(context, [*inputs([each for each in LEARNED if each[0] != WARM[4]]), *inputs([wrong])])
+    lines = _compare(context, good, other, texts=[text, " "], explain=True).texts
+    assert lines is not None
+    assert isinstance(lines[0], ComparedText)
+    assert isinstance(lines[1], FailedLine)
+    [moved] = lines[0].moved_by or []
+    assert (moved.trait, moved.change, moved.quality_a, moved.quality_b) == ("warmth", "relabelled", 1.0, 0.0)
+    assert moved.similarity > 0.5
+    assert moved.shift is not None
+    assert moved.shift < 0, "the wrong label made the text colder"
+    with reading(context.engine) as connection:
+        assert stored_samples.texts(connection, [moved.sample_id]) == {moved.sample_id: WARM[4]}
+
+
+def test_added_and_removed_samples_are_named_too(context: Context, good: str) -> None:
+    less = _trained(context, inputs(LEARNED[1:]))
+    for handles, change, qualities in (((good, less), "removed", (1.0, None)), ((less, good), "added", (None, 1.0))):
+        lines = _compare(context, *handles, texts=[WARM[0]], explain=True).texts
+        assert lines is not None
+        assert isinstance(lines[0], ComparedText)
+        [moved] = lines[0].moved_by or []
+        assert (moved.change, (moved.quality_a, moved.quality_b), moved.similarity) == (change, qualities, 1.0)
+        assert moved.shift is not None
+        assert moved.shift > 0 if change == "added" else moved.shift < 0
+    same = _compare(context, good, f"{good}@v1", texts=[WARM[0]], explain=True).texts
+    assert same is not None
+    assert isinstance(same[0], ComparedText)
+    assert same[0].moved_by == []
+
+
+def test_an_explanation_is_for_those_who_may_read_the_samples_and_for_few_texts(context: Context, good: str) -> None:
+    with pytest.raises(InsufficientScope):
+        _compare(context, good, good, caller=SCORER, texts=["text"], explain=True)
+    for texts in (None, ["text"] * 11):
+        with pytest.raises(ValidationFailed):
+            _compare(context, good, good, texts=texts, explain=True)
 
 
 def test_the_vectors_of_both_versions_are_shared(context: Context, good: str, wrong: str) -> None:

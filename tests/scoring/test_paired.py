@@ -88,7 +88,7 @@ def _most_likely_share(more: float, less: float, count: float, difference: float
     def unlikely(share: float) -> float:
         shares = (share + difference, share, 1 - 2 * share - difference)
         counts = (more, less, count - more - less)
-        return -sum(each * np.log(max(part, 1e-300)) for each, part in zip(counts, shares, strict=True) if each)
+        return -float(sum(each * np.log(max(part, 1e-300)) for each, part in zip(counts, shares, strict=True) if each))
 
     bounds = (max(0.0, -difference), (1 - difference) / 2)
     return float(minimize_scalar(unlikely, bounds=bounds, method="bounded", options={"xatol": 1e-12}).x)
