@@ -23,6 +23,7 @@ KNOWN_TO_THE_SERVICE = {
     "url_not_fetchable",
     "body_too_large",
     "unknown_trait",
+    "unknown_encoder",
     "key_of_another_trait",
     "key_twice",
     "name_of_another_trait",
