@@ -64,7 +64,9 @@ class SamplesUpdate(Received):
     Null means unchanged. `held_out: false` also clears `must_pass`.
     """
 
-    ids: Annotated[list[Annotated[int, Field(ge=1, lt=2**63), Integral]], Field(min_length=1, max_length=MOST_SAMPLES)]
+    ids: Annotated[
+        list[Annotated[int, Field(ge=1, le=2**63 - 1), Integral]], Field(min_length=1, max_length=MOST_SAMPLES)
+    ]
     held_out: bool | None = None
     must_pass: bool | None = None
 
