@@ -74,7 +74,10 @@ FAILURES: Mapping[str, Failures] = {
     "versions.tag": (errors.InvalidTag, *USE),
     "versions.untag": (errors.InvalidTag, errors.TagNotFound, *USE),
     "versions.activate": (errors.VersionNotFound, errors.TagNotFound, *USE),
-    "versions.compare": (*ON_MODEL, errors.VersionNotFound, *USE, errors.FeatureUnavailable),
+    "versions.compare": (
+        *(errors.InsufficientScope, errors.NamespaceForbidden, *ON_MODEL, errors.VersionNotFound),
+        *(*USE, errors.FeatureUnavailable),
+    ),
     "scores.score": (errors.InsufficientScope, errors.NamespaceForbidden, *SCORE),
     "scores.compare": SCORE,
     "scores.batch": (errors.VersionNotFound, *USE, errors.FeatureUnavailable),

@@ -129,6 +129,23 @@ def test_versions_are_compared_by_whom_may_score_both(
         assert answer.details["side"] == side
 
 
+@pytest.mark.parametrize(
+    ("key", "handle", "expected"),
+    [
+        ("authoring", "mine.ready", OK),
+        ("authoring", "demo.ready", NAMESPACE),
+        ("authoring", "other.ready", HIDDEN),
+        ("scoring", "mine.ready", SCOPE),
+    ],
+)
+def test_what_moved_a_text_is_told_to_whom_may_list_the_samples_of_both(
+    world: World, key: str, handle: str, expected: tuple[int, str]
+) -> None:
+    body = {"a": "mine.ready", "b": handle, "texts": ["a text"], "explain": True}
+    answer = world.call("POST", "/v1/versions/compare", key=key, json=body)
+    assert (answer.status, answer.code) == expected
+
+
 @pytest.mark.parametrize("way", ["create", "import", "fork"])
 @pytest.mark.parametrize(
     ("key", "handle", "expected"),
