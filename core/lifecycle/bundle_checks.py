@@ -225,8 +225,6 @@ def _check_hold(bundle: Bundle) -> Iterator[Problem]:
 
 def _check_activations(bundle: Bundle) -> Iterator[Problem]:
     """Problems of activations. Their versions may have been pruned, and a clock may have been set back."""
-    if bundle.activations and not bundle.versions:
-        yield rules.problem(["activations"], "no_versions", "a bundle without versions cannot have activations")
     latest = rules.now() + _SKEW
     for place, each in enumerate(bundle.activations):
         if not _EARLIEST <= each.activated_at <= latest:

@@ -98,7 +98,9 @@ def write(connection: Connection, model_id: int, bundle: Bundle, *, now: datetim
     trait_ids = {row.key: row.id for row in traits.rows(connection, model_id)}
     ids = _write_samples(connection, model_id, bundle.samples or [], trait_ids, now)
     _write_anchors(connection, bundle.traits, trait_ids, ids)
-    activations.add_all(connection, model_id, [each.model_dump() for each in bundle.activations])
+    if bundle.versions:
+        # Without versions it is the copy of a model as a draft, which has no past of its own.
+        activations.add_all(connection, model_id, [each.model_dump() for each in bundle.activations])
     return _write_versions(connection, model_id, bundle.versions, ids, now=now)
 
 

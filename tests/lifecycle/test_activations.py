@@ -6,7 +6,7 @@ import pytest
 
 from tests.contexts import AUTHOR, SCORER, STRANGER, done_here, export_of, new_handle, trained_here
 from tests.lifecycle.test_retraining import TEN, _fail, _row, _say
-from traitbench.contract.bundles import Bundle
+from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.models import TrainRequest
 from traitbench.contract.versions import Activation, VersionActivate
 from traitbench.errors import InvalidParameter, ModelNotFound
@@ -63,6 +63,13 @@ def test_only_an_author_learns_by_whose_key(context: Context) -> None:
     assert by is None
     with pytest.raises(ModelNotFound):
         versions.list_activations(context, STRANGER, handle)
+
+
+def test_a_copy_without_versions_has_no_past(context: Context) -> None:
+    bundle = export_of(context, AUTHOR, trained_here(context)).model_copy(update={"versions": []})
+    copy = new_handle()
+    bundles.import_(context, ANNA, bundle.model_copy(update={"sha256": digest(bundle)}), copy)
+    assert _shown(context, copy) == []
 
 
 def test_pages_are_stable_while_versions_are_activated(context: Context) -> None:
