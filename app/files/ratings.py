@@ -182,13 +182,22 @@ def subset(candidates: Mapping[Item, float], number: int, *, seed: str, first: C
     `candidates` has the quality of each item by the rater whose poles have to occur. Items in `first` are chosen before
     others. Equal seeds choose equal items, and a larger number adds items to those of a smaller one.
     """
+    return in_order(preferred(candidates, seed=seed, first=first)[:number], seed=seed)
+
+
+def preferred(candidates: Mapping[Item, float], *, seed: str, first: Collection[Item] = ()) -> list[Item]:
+    """Return all items, those first that `subset` chooses first."""
     shuffled = sorted(candidates, key=lambda item: _mixed(seed, item))
     of_side: dict[int, list[Item]] = {0: [], 1: [], 2: []}
     for item, side in zip(shuffled, sides(np.array([candidates[item] for item in shuffled])).tolist(), strict=True):
         of_side[side].append(item)
     forced = {item for pole in (0, 2) for item in of_side[pole][:_FEWEST_OF_A_POLE]}
-    preferred = sorted(shuffled, key=lambda item: (item not in first, item not in forced))
-    return sorted(preferred[:number], key=lambda item: _mixed(f"order {seed}", item))
+    return sorted(shuffled, key=lambda item: (item not in first, item not in forced))
+
+
+def in_order(items: Sequence[Item], *, seed: str) -> list[Item]:
+    """Return the items in an order that shows no label."""
+    return sorted(items, key=lambda item: _mixed(f"order {seed}", item))
 
 
 def _mixed(seed: str, item: Item) -> str:

@@ -7,12 +7,12 @@ ones.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import streamlit as st
 
-from traitbench.app.files.ratings import OWN, Item, Ratings, labelled_file, subset
+from traitbench.app.files.ratings import OWN, Item, Ratings, in_order, labelled_file, preferred
 from traitbench.app.shell import session
 from traitbench.app.shell.text import count, plain, shortened
 from traitbench.app.shell.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
@@ -21,13 +21,14 @@ from traitbench.contract.traits import Trait
 GIVEN = "samples.blind"
 """The session key of your labels, before a colon and the handle of the model."""
 
+_SHEETS = "samples.raters.sheets"
 _DEFAULT, _FEWEST = 40, 10
 _LABEL, _LONG, _HEIGHT = 28, 900, 280
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sheet:
-    """The texts of a trait to label: `number` of the `candidates`, which have the first rater's qualities.
+    """The texts of a trait to label, chosen from `candidates`, which have the first rater's qualities.
 
     `known` are your labels from a column of the file, by item.
     """
@@ -36,15 +37,18 @@ class Sheet:
     trait: str
     candidates: Mapping[Item, float]
     known: Mapping[Item, float]
-    number: int = 0
 
-    @classmethod
-    def of(cls, handle: str, ratings: Ratings, trait: str, first: str, *, trusted: str | None) -> "Sheet":
-        """Make the sheet of a trait, with the number of texts that was chosen before."""
-        candidates = {item: each for item, each in ratings.by_rater[first].items() if item[0] == trait}
-        known = ratings.by_rater[trusted] if trusted else {}
-        sheet = cls(handle, trait, candidates, {item: known[item] for item in candidates if item in known})
-        return replace(sheet, number=session.get(sheet.key, sheet.suggested))
+    @cached_property
+    def seed(self) -> str:
+        """A hash of the trait, its texts, and the first rater's labels."""
+        seen = hashlib.sha256()
+        for item, quality in sorted(self.candidates.items()):
+            seen.update(f"{item} {quality}".encode())
+        return seen.hexdigest()
+
+    @cached_property
+    def _preferred(self) -> list[Item]:
+        return preferred(self.candidates, seed=self.seed, first=self.known)
 
     @property
     def key(self) -> str:
@@ -57,30 +61,42 @@ class Sheet:
         half = max(len(self.candidates) // 2, min(_FEWEST, len(self.candidates)))
         return min(max(_DEFAULT, len(self.known)), half)
 
-    @cached_property
-    def seed(self) -> str:
-        """A hash of the trait, its texts, the first rater's labels, and which texts have known labels."""
-        seen = hashlib.sha256()
-        for item, quality in sorted(self.candidates.items()):
-            seen.update(f"{item} {quality}".encode())
-        return seen.hexdigest()
+    @property
+    def number(self) -> int:
+        """The number of texts that was chosen."""
+        return min(int(session.get(self.key, self.suggested)), len(self.candidates))
 
-    @cached_property
+    @property
     def items(self) -> list[Item]:
         """The texts to label, in order."""
-        return subset(self.candidates, self.number, seed=self.seed, first=self.known)
+        return in_order(self._preferred[: self.number], seed=self.seed)
 
 
-def pick_number(sheet: Sheet) -> Sheet:
-    """Draw the number of texts to label, and return the sheet with that number."""
+def sheets(handle: str, ratings: Ratings, first: str, trusted: str | None) -> dict[str, Sheet]:
+    """Return the sheet of each trait. They are kept while the ratings and columns stay the same."""
+    held = session.get(_SHEETS)
+    if held is None or held[0] is not ratings or held[1] != (handle, first, trusted):
+        known = ratings.by_rater[trusted] if trusted else {}
+        made = {}
+        for trait in ratings.traits:
+            candidates = {item: each for item, each in ratings.by_rater[first].items() if item[0] == trait}
+            made[trait] = Sheet(handle, trait, candidates, {item: known[item] for item in candidates if item in known})
+        held = (ratings, (handle, first, trusted), made)
+        session.store(_SHEETS, held)
+    kept: dict[str, Sheet] = held[2]
+    return kept
+
+
+def pick_number(sheet: Sheet) -> None:
+    """Draw the number of texts to label."""
     available = len(sheet.candidates)
     if not available:
-        return sheet
+        return
     chosen = st.number_input(
         "Texts to label",
         min_value=min(_FEWEST, available),
         max_value=available,
-        value=min(sheet.number, available),
+        value=sheet.number,
         step=10,
         key=f"samples.raters.texts.{sheet.seed}.{sheet.suggested}",
         width=160,
@@ -88,7 +104,6 @@ def pick_number(sheet: Sheet) -> Sheet:
         "More texts give narrower intervals; the others are for training.",
     )
     session.store(sheet.key, int(chosen))
-    return replace(sheet, number=int(chosen))
 
 
 def your_labels(sheet: Sheet) -> dict[Item, float]:
@@ -100,22 +115,23 @@ def your_labels(sheet: Sheet) -> dict[Item, float]:
 
 def draw_sheet(sheet: Sheet, trait: Trait, ratings: Ratings, *, file_name: str) -> None:
     """Draw the next text with the buttons that label it, or say that all are labelled."""
-    if not sheet.items:
+    items = sheet.items
+    if not items:
         st.caption(f"No text has a label for {plain(trait.name)}.")
         return
     given = _given(sheet.handle)
-    answered = [item for item in sheet.items if item in given or item in sheet.known]
-    following = next((item for item in sheet.items if item not in given and item not in sheet.known), None)
+    answered = [item for item in items if item in given or item in sheet.known]
+    following = next((item for item in items if item not in given and item not in sheet.known), None)
     skipped = [item for item in answered if item in given and given[item] is None]
     labelled = len(answered) - len(skipped)
     with st.container(border=True, key="samples.blind.card"):
         left_out = f", {len(skipped):,} skipped" if skipped else ""
         st.progress(
-            len(answered) / len(sheet.items),
-            text=f"{labelled:,} of {count(len(sheet.items), 'text')} labelled{left_out}",
+            len(answered) / len(items),
+            text=f"{labelled:,} of {count(len(items), 'text')} labelled{left_out}",
         )
         if following is None:
-            st.markdown(f":material/check_circle: **All {len(sheet.items):,} texts are done.**")
+            st.markdown(f":material/check_circle: **All {len(items):,} texts are done.**")
         else:
             text = ratings.texts[following[1]]
             with st.container(

@@ -11,7 +11,7 @@ import streamlit as st
 from traitbench.app.files.ratings import OWN, Ratings
 from traitbench.app.presentation.agreement import COLUMNS, all_pairs, alphas, rows, sentence
 from traitbench.app.shell.text import count, plain
-from traitbench.app.widgets.samples.blind import Sheet, draw_sheet, pick_number, your_labels
+from traitbench.app.widgets.samples.blind import draw_sheet, pick_number, sheets, your_labels
 from traitbench.app.widgets.samples.figures_table import figures_table
 from traitbench.app.widgets.samples.rater_columns import upload_ratings
 from traitbench.app.widgets.samples.your_judgment import draw_adding, draw_loss, draw_yours
@@ -89,10 +89,11 @@ def _draw_rest(
         trait = by_key[_pick_trait(ratings, names)]
         column = _pick_column(ratings)
         judged = [rater for rater in ratings.raters if rater != column]
-        sheets = {key: Sheet.of(model.handle, ratings, key, judged[0], trusted=column) for key in ratings.traits}
-        sheets[trait.key] = pick_number(sheets[trait.key])
-    draw_sheet(sheets[trait.key], trait, ratings, file_name=f"{model.handle}-labels")
-    yours = {item: quality for sheet in sheets.values() for item, quality in your_labels(sheet).items()}
+        all_sheets = sheets(model.handle, ratings, judged[0], column)
+        sheet = all_sheets[trait.key]
+        pick_number(sheet)
+    draw_sheet(sheet, trait, ratings, file_name=f"{model.handle}-labels")
+    yours = {item: quality for each in all_sheets.values() for item, quality in your_labels(each).items()}
     draw_yours(ratings, judged, yours, names, file_name=f"{model.handle}-agreement-with-you")
     draw_loss(model, trait, ratings, judged, yours, file_name=f"{model.handle}-loss")
     draw_adding(model, samples, ratings, judged, yours, can_edit=can_edit)

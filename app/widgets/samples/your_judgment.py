@@ -222,30 +222,28 @@ def draw_adding(
     if len(judged) > 1:
         rater = st.selectbox("Labels to train with", judged, key="samples.raters.chosen", width=240)
     present = {(sample.trait, sample.content_sha256): sample.held_out for sample in samples}
-    adding = samples_of(ratings, rater, yours, set(present))
-    st.markdown(_what(rater, adding, yours))
+    labels = sum(item not in yours and item not in present for item in ratings.by_rater[rater])
+    tests = sum(item not in present for item in yours)
+    st.markdown(_what(rater, labels, tests, labelled=bool(yours)))
     _draw_present(ratings, rater, yours, present)
     if st.button(
-        f"Add {count(len(adding), 'sample')}" if adding else "Add samples",
+        f"Add {count(labels + tests, 'sample')}" if labels + tests else "Add samples",
         type="primary",
         icon=":material/add:",
-        disabled=not adding,
+        disabled=not labels + tests,
         key="samples.raters.add",
     ):
-        _add(model.handle, adding)
+        _add(model.handle, samples_of(ratings, rater, yours, set(present)))
 
 
-def _what(rater: str, adding: Sequence[SampleInput], yours: Mapping[Item, float]) -> str:
-    tests = sum(sample.held_out for sample in adding)
-    said = f"{count(len(adding) - tests, 'label')} of **{plain(rater)}** to train with"
+def _what(rater: str, labels: int, tests: int, *, labelled: bool) -> str:
+    said = f"{count(labels, 'label')} of **{plain(rater)}** to train with"
     if tests:
         return (
             f"{said}, and {count(tests, 'label')} of yours as test samples: no version is trained with them, and every "
             "version is measured on them."
         )
-    if yours:
-        return f"{said}."
-    return f"{said}. Label some texts above first to get test samples."
+    return f"{said}." if labelled else f"{said}. Label some texts above first to get test samples."
 
 
 def _draw_present(ratings: Ratings, rater: str, yours: Mapping[Item, float], present: Mapping[Item, bool]) -> None:
