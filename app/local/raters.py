@@ -3,16 +3,18 @@
 The fit and the scores are those of a preview, so they equal those of a trained version. Nothing is stored.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+
+import numpy as np
 
 from traitbench.app.files.ratings import Item, Ratings
 from traitbench.app.local import preview
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
-from traitbench.scoring.duplicates import alike
+from traitbench.scoring.duplicates import alike, joined, plain
 
 MOST = 5_000
 """The number of a rater's labels that are fitted; if there are more, they are chosen at random."""
@@ -73,7 +75,7 @@ def loss(
     labels = _labels(ratings, rater, trait, yours)
     everything = _samples(ratings, labels | dict(yours))
     preview.read(preview.unread(everything), progress)
-    same = dict(zip([each.content_sha256 for each in everything], alike(preview.vectors(everything)), strict=True))
+    same = _same(everything)
     tested = {same[digest] for _, digest in yours}
     apart = {item: quality for item, quality in labels.items() if same[item[1]] not in tested}
     cards = preview.score_rehearsal(
@@ -99,6 +101,13 @@ def own(model: Model, trait: Trait, ratings: Ratings, yours: Mapping[Item, float
     if figures is None:
         return Own(None, 0, 0)
     return Own(sum(each["right"] for each in figures.values()), sum(each["samples"] for each in figures.values()), 0)
+
+
+def _same(samples: Sequence[Sample]) -> dict[str, int]:
+    """A number for each text by its hash, equal for near duplicates, also those in another case or punctuation."""
+    spelled = np.unique([plain(each.text) for each in samples], return_inverse=True)[1]
+    numbers = joined(alike(preview.vectors(samples)), spelled)
+    return dict(zip([each.content_sha256 for each in samples], numbers.tolist(), strict=True))
 
 
 def _labels(ratings: Ratings, rater: str, trait: Trait, yours: Mapping[Item, float]) -> dict[Item, float]:

@@ -179,14 +179,14 @@ def test_skipped_texts_can_be_shown_again(workbench: Workbench, empty: str) -> N
 
 
 def test_more_texts_can_be_asked_for_and_no_label_is_lost(workbench: Workbench, empty: str) -> None:
-    at = labelled(compare(workbench, empty, file(gpt=of_gpt())), empty)
+    at = label(compare(workbench, empty, file(gpt=of_gpt())), 3)
     at.number_input[0].set_value(15).run()
-    assert progress(at) == "10 of 15 texts labelled"
+    assert progress(at) == "3 of 15 texts labelled"
     at.segmented_control(key="task").set_value("table").run()
     at.segmented_control(key="task").set_value("raters").run()
     at.file_uploader[0].upload("again.csv", file(gpt=of_gpt()))
     at.run()
-    assert progress(at) == "10 of 15 texts labelled"
+    assert progress(at) == "3 of 15 texts labelled"
 
 
 def test_after_ten_labels_it_says_how_far_each_rater_agrees_with_you(workbench: Workbench, empty: str) -> None:
@@ -236,6 +236,8 @@ def test_with_enough_labels_a_model_of_your_own_is_measured_too(workbench: Workb
     at.number_input[0].set_value(20).run()
     at = press(at, "samples.raters.measure")
     assert "**gpt** was not measured" in words(at), "no text is left to train with"
+    assert cells(at, "Rater") == ["you, out of fold"]
+    assert cells(at, "Trained on") == ["20"]
     at.number_input[0].set_value(10).run()
     assert "samples.raters.measure" in [button.key for button in at.button], "other labels, another measurement"
 

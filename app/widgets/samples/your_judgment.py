@@ -132,9 +132,10 @@ def _draw_measured(measured: _Measured, *, file_name: str) -> None:
         st.markdown(_said(loss))
     for rater, reason in measured.failures.items():
         st.warning(f"**{plain(rater)}** was not measured. {plain(reason)}", icon=":material/info:")
-    if measured.losses:
+    figures = [*map(_row, measured.losses), *_own_rows(measured.own)]
+    if figures:
         figures_table(
-            pd.DataFrame([_row(loss) for loss in measured.losses] + _own_rows(measured.own)),
+            pd.DataFrame(figures),
             key="samples.raters.losses",
             file_name=file_name,
             alt="What a model would lose",

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +23,7 @@ def trait(key: str, positive: str = "warm", negative: str = "cold") -> Trait:
 TRAITS = [trait("warmth"), trait("tone", "polite", "rude")]
 
 
-def table(*rows: dict[str, object]) -> Table:
+def table(*rows: Mapping[str, object]) -> Table:
     return read("labels.jsonl", "\n".join(map(json.dumps, rows)).encode())
 
 
