@@ -50,6 +50,7 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "other n-grams": ngrams._cells,
     "language": nuisance.language,
     "negation": negation.negates,
+    "the rest": negation.names_the_rest,
     "terms": terms.words,
     "likeness": lambda text: terms.kernel([text, "a"]),
     "plain duplicates": duplicates.plain,

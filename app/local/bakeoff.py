@@ -321,7 +321,9 @@ def _batches(texts: Mapping[str, str]) -> Iterator[tuple[int, Mapping[str, str]]
 
 def _contender(candidate: Candidate, given: Inputs, known: Mapping[str, NDArray[np.float32]], cache: Path) -> Contender:
     encoder = candidate.encoder
-    axes = LabelAxes(encoder.digest, encoder.encode, partial(load_vocabulary, encoder, cache=cache, size=WORDS))
+    axes = LabelAxes(
+        encoder.digest, encoder.encode, encoder.modes, partial(load_vocabulary, encoder, cache=cache, size=WORDS)
+    )
     ids = {sample.id: sample.text for sample in given.samples}
     spellings = spelled({digest: ids[sample_id] for digest, sample_id in to_spell(given.samples).items()})
     traits = collect(given.traits, given.samples, known, spellings=spellings, axes={}, label_axis=axes.of)

@@ -233,7 +233,10 @@ def _fitted(
 
 def _label_axes(encoder: Encoder) -> LabelAxes:
     return LabelAxes(
-        encoder.digest, encoder.encode, partial(load_vocabulary, encoder, cache=read_settings().cache, size=WORDS)
+        encoder.digest,
+        encoder.encode,
+        encoder.modes,
+        partial(load_vocabulary, encoder, cache=read_settings().cache, size=WORDS),
     )
 
 

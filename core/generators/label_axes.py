@@ -3,7 +3,7 @@
 A trait's words are not samples: their axes may stay in memory under zero retention.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Protocol
 
@@ -34,18 +34,22 @@ class Described(TraitLike, Protocol):
 
 
 class LabelAxes:
-    """Label axes for the encoder with this digest; `vocabulary` is loaded when the first axis is made."""
+    """Label axes for the encoder with this digest and these modes.
+
+    `vocabulary` is loaded when the first axis is made; `unread` counts the words of it that loading would encode.
+    """
 
     def __init__(
         self,
         digest: str,
         encode: Encode,
+        modes: Mapping[str, slice],
         vocabulary: Callable[[], Vocabulary],
         *,
         unread: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`unread` counts the words of the vocabulary that loading it would encode."""
-        self._digest, self._encode, self._vocabulary, self.unread = digest, encode, vocabulary, unread
+        self._digest, self._encode, self._modes = digest, encode, modes
+        self._vocabulary, self.unread = vocabulary, unread
 
     def of(self, trait: Described) -> Vector | None:
         """Return the label axis (d,) of a trait, or None if its words do not distinguish the poles."""
@@ -65,5 +69,7 @@ class LabelAxes:
 
     def _make(self, poles: TraitPoles) -> Vector | None:
         vocabulary = self._vocabulary()
-        made = label_axis(poles, encode=self._encode, words=vocabulary.words, word_vectors=vocabulary.vectors)
+        made = label_axis(
+            poles, encode=self._encode, words=vocabulary.words, word_vectors=vocabulary.vectors, modes=self._modes
+        )
         return None if made is None else made.vector

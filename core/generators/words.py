@@ -15,7 +15,7 @@ from traitbench.generators import TraitPoles
 from traitbench.generators.blocklist import BLOCKLIST
 from traitbench.generators.filters import distinct, on_side
 from traitbench.scoring.inputs import Vocabulary
-from traitbench.scoring.negation import negates
+from traitbench.scoring.negation import names_the_rest, negates
 from traitbench.scoring.segments import Encode, Vectors
 
 _CARRIERS = (
@@ -48,6 +48,7 @@ _SECTION = re.compile(
     r"(?:^|[.;!]\s++|\n[^\S\n]*+(?=\S))([^.:;!\n]{1,60}+):\s*+(.+?)(?=[.;!]\s++[^.:;!\n]{1,60}+:|\n|$)"
 )
 _GENERAL = {"positive", "negative"}
+_ANYTHING = "something"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,21 @@ def write(
         pair for pair in (*zip(*described, strict=False), *_pairs(labels, lexicons, count)) if not known & set(pair)
     ]
     return _filtered(pairs, encode, axis, count)
+
+
+def topic(trait: TraitPoles, *, encode: Encode) -> NDArray[np.float64] | None:
+    """The direction (d,) from sentences about anything to the one pole that has a meaning of its own.
+
+    None unless exactly one label means the rest, such as "other text". The words nearest to such a label are random.
+    None too if the description says what is at both poles.
+    """
+    labels = _labels(trait)
+    is_rest = [names_the_rest(label) for label in labels]
+    if is_rest[0] == is_rest[1] or _described(trait)[0]:
+        return None
+    side = is_rest.index(False)
+    direction = _pole(encode, labels[side], []) - _pole(encode, _ANYTHING, [])
+    return -direction if side else direction
 
 
 def doubts(trait: TraitPoles) -> list[str]:

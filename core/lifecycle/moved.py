@@ -77,6 +77,7 @@ class Movers:
         self._axes = LabelAxes(
             self._encoder.digest,
             self._encoder.encode,
+            self._encoder.modes,
             partial(load_vocabulary, self._encoder, cache=context.settings.cache, size=WORDS),
         )
         self._traits = {row.key: row for row in traits.rows(connection, b.model.id) if row.kind == "extrinsic"}

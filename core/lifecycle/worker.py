@@ -111,7 +111,7 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
             engine,
             chosen,
             execution,
-            labels=LabelAxes(chosen.digest, chosen.encode, words, unread=unread),
+            labels=LabelAxes(chosen.digest, chosen.encode, chosen.modes, words, unread=unread),
             recent=recent[chosen.digest],
             chosen=choice.name,
         )

@@ -96,7 +96,9 @@ def _fitted(
 @cache
 def _label_axes(name: str | None) -> LabelAxes:
     encoder = kept.encoder(name)
-    return LabelAxes(encoder.digest, encoder.encode, partial(load_vocabulary, encoder, cache=kept.FOLDER, size=WORDS))
+    return LabelAxes(
+        encoder.digest, encoder.encode, encoder.modes, partial(load_vocabulary, encoder, cache=kept.FOLDER, size=WORDS)
+    )
 
 
 # ---- baselines -----------------------------------------------------------------------------------------------------
