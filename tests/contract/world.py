@@ -111,7 +111,8 @@ class World:
 
     def wait(self, handle: str, state: str = "ready") -> None:
         """Until the model is busy no more, but in this state."""
-        for _ in range(1_200):
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
             model = self.call("GET", f"/v1/models/{handle}", key="maker").body
             if model["state"] != "busy":
                 break
