@@ -43,6 +43,7 @@ WITH_BODY: Failures = (
 EDIT: Failures = (errors.ModelBusy, errors.ModelNotDraft, errors.ModelArchived)
 RUN: Failures = (errors.DuplicateRun, errors.InsufficientSamples, *EDIT)
 USE: Failures = (errors.ModelNotTrained, errors.ModelArchived)
+COMPARE: Failures = (errors.VersionNotFound, *USE, errors.FeatureUnavailable)
 SCORE: Failures = (errors.VersionNotFound, *USE, errors.FeatureUnavailable, errors.UrlNotFetchable)
 
 FAILURES: Mapping[str, Failures] = {
@@ -74,10 +75,7 @@ FAILURES: Mapping[str, Failures] = {
     "versions.tag": (errors.InvalidTag, *USE),
     "versions.untag": (errors.InvalidTag, errors.TagNotFound, *USE),
     "versions.activate": (errors.VersionNotFound, errors.TagNotFound, *USE),
-    "versions.compare": (
-        *(errors.InsufficientScope, errors.NamespaceForbidden, *ON_MODEL, errors.VersionNotFound),
-        *(*USE, errors.FeatureUnavailable),
-    ),
+    "versions.compare": (errors.InsufficientScope, errors.NamespaceForbidden, *ON_MODEL, *COMPARE),
     "scores.score": (errors.InsufficientScope, errors.NamespaceForbidden, *SCORE),
     "scores.compare": SCORE,
     "scores.batch": (errors.VersionNotFound, *USE, errors.FeatureUnavailable),
