@@ -55,11 +55,6 @@ class NotMeasurable(Exception):
     """Nothing can be measured; the message says why."""
 
 
-def to_read(ratings: Ratings, rater: str, trait: Trait, yours: Mapping[Item, float]) -> int:
-    """Return the number of texts that must be encoded first."""
-    return len(preview.unread(_samples(ratings, _labels(ratings, rater, trait, yours)) + _samples(ratings, yours)))
-
-
 def loss(
     model: Model, trait: Trait, ratings: Ratings, rater: str, yours: Mapping[Item, float], progress: Progress
 ) -> Loss:

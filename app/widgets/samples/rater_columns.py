@@ -78,7 +78,8 @@ def _ratings(table: Table, columns: Columns, traits: Sequence[Trait]) -> Ratings
     chosen = (session.get(_TABLE)[0], hashlib.sha256(repr((columns, names)).encode()).hexdigest())
     held = session.get(_RATINGS)
     if held is None or held[0] != chosen:
-        held = (chosen, read_ratings(table, columns, traits))
+        with st.spinner("Reading the labels", show_time=True):
+            held = (chosen, read_ratings(table, columns, traits))
         session.store(_RATINGS, held)
     ratings: Ratings = held[1]
     return ratings

@@ -9,7 +9,7 @@ import streamlit as st
 from traitbench.app.files.ratings import Item, Ratings, samples_of
 from traitbench.app.local import raters
 from traitbench.app.local.preview import PreviewUnavailable
-from traitbench.app.local.raters import FEWEST, Loss, NotMeasurable, Own
+from traitbench.app.local.raters import FEWEST, MOST, Loss, NotMeasurable, Own
 from traitbench.app.presentation.agreement import COLUMNS as FIGURES
 from traitbench.app.presentation.agreement import Right, lost, rows, sentence, with_yours
 from traitbench.app.samples.sample_changes import UNDO, Undo
@@ -88,7 +88,7 @@ def draw_loss(
     st.subheader("What would a model lose?", anchor=False)
     st.caption(
         "A model is trained here on each rater's labels, without the texts that you labelled. Then it scores your "
-        "texts."
+        f"texts. At most {MOST:,} labels of each rater are used."
     )
     about = (ratings.raters, tuple(judged), trait, tuple(own.items()), len(ratings.items))
     held = session.get(_LOSS)
