@@ -65,7 +65,7 @@ class SamplesUpdate(Received):
     """
 
     ids: Annotated[
-        list[Annotated[int, Field(ge=1, le=2**63 - 1), Integral]], Field(min_length=1, max_length=MOST_SAMPLES)
+        list[Annotated[int, Field(ge=1, le=2**53 - 1), Integral]], Field(min_length=1, max_length=MOST_SAMPLES)
     ]
     held_out: bool | None = None
     must_pass: bool | None = None

@@ -166,7 +166,7 @@ def test_an_update_of_samples_applies_to_all_or_none_and_names_every_bad_one(con
     [foreign] = [sample.id for sample in _all(context, other)]
     before = _marks(context, handle)
     with pytest.raises(ValidationFailed) as caught:
-        _update(context, handle, [mine[0], mine[1], foreign, mine[2], 2**63 - 1], must_pass=True)
+        _update(context, handle, [mine[0], mine[1], foreign, mine[2], 2**53 - 1], must_pass=True)
     assert [(error["loc"], error["type"]) for error in caught.value.details["errors"]] == [
         (["ids", 0], "not_held_out"),
         (["ids", 2], "unknown_sample"),
