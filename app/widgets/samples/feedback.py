@@ -14,6 +14,7 @@ from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import count, plain, shortened
+from traitbench.app.widgets.common.hold_switch import hold_switch
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
@@ -69,20 +70,7 @@ def _draw_actions(model: Model, waiting: Sequence[Sample], *, may_change: bool) 
             if retraining.done:
                 session.flash(f"Retraining with {count(len(waiting), 'new sample')}.")
                 st.rerun()
-        st.toggle(
-            "Hold worse versions",
-            value=model.hold_if_worse,
-            key=f"{_KEY}.hold:{model.handle}:{model.hold_if_worse}",
-            on_change=_switch,
-            args=(model.handle, not model.hold_if_worse),
-            help="A retrained version that is worse waits for your decision instead of scoring. It is measured on the "
-            "test samples, or out of fold if there are too few.",
-        )
-
-
-def _switch(handle: str, hold: bool) -> None:
-    with attempt():
-        client().models.update(handle, hold_if_worse=hold)
+        hold_switch(model, key=f"{_KEY}.hold")
 
 
 def _draw_sample(model: Model, sample: Sample, traits: Mapping[str, Trait], *, may_change: bool) -> None:

@@ -13,10 +13,12 @@ import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
 from traitbench.app.shell import session
+from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import client
 from traitbench.app.shell.text import count, plain, shortened
 from traitbench.app.shell.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from traitbench.app.widgets.common.confirm import ask, asked, confirm
+from traitbench.app.widgets.common.hold_switch import hold_switch
 from traitbench.contract.models import Model
 from traitbench.contract.names import pin
 from traitbench.contract.samples import LONGEST_TEXT
@@ -65,7 +67,7 @@ def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: 
         )
         chosen = {trait.key: quality for trait in known if (quality := _pick_quality(form, trait, card)) is not None}
         _draw_sending(this, len(chosen))
-    _draw_sent(this)
+    _draw_sent(model, this)
     if asked(_QUESTION) == this and chosen:
         _confirm(model, version_no, text, card, [(trait, chosen[trait.key]) for trait in known if trait.key in chosen])
     else:
@@ -152,10 +154,15 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Seque
     )
 
 
-def _draw_sent(this: str) -> None:
+def _draw_sent(model: Model, this: str) -> None:
     """Draw the feedback that this tab already sent for this text, so that it is not sent twice by mistake."""
-    for sent in session.get(f"{_SENT}:{this}", ()):
+    all_sent = session.get(f"{_SENT}:{this}", ())
+    for sent in all_sent:
         st.caption(f":material/check: Sent for this text: {sent.summary}. Request `{sent.request_id}`")
+    if all_sent:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            page_link("samples", "See what waits")
+            hold_switch(model, key=f"{_FORM}.hold")
 
 
 def _in_words(trait: Trait, quality: float) -> str:

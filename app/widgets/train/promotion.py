@@ -125,9 +125,7 @@ def _close() -> None:
 def _confirm(model: Model, origin: Model, comparison: VersionsComparison, names: Mapping[str, str]) -> None:
     st.markdown(f"**{comparisons.VERDICTS[comparison.verdict]}.** {plain(comparison.reason)}")
     for key, each in comparison.traits.items():
-        failed = each.must_pass.newly_failed
-        lost = f" {failed} of {each.must_pass.samples} texts that must pass fail now." if failed else ""
-        st.markdown(f"- {plain(names.get(key, key))}: {comparisons.VERDICTS[each.verdict].lower()}.{lost}")
+        st.markdown(f"- **{plain(names.get(key, key))}.** {plain(each.reason)}")
     st.markdown(
         f"Programs that score with **{plain(origin.handle)}** get scores of the new version at once. Its traits and "
         "samples are replaced by those of this draft. Earlier versions stay, so you can go back."

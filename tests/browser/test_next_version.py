@@ -1,0 +1,85 @@
+"""From "this score is wrong" to the next version and back, in a browser: the loop of a model in use."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.app.processes import Started
+from tests.browser.conftest import SETTLED
+from tests.conftest import make_draft
+from traitbench.contract.samples import SampleInput
+
+pytestmark = pytest.mark.browser
+
+HANDLE = "local.loop"
+MOST_CLICKS = 12
+TESTS = [
+    ("We are so happy to have you, and we will gladly help.", 1.0),
+    ("Thanks a million for your patience, you are wonderful.", 1.0),
+    ("How kind of you to write, it made our day.", 1.0),
+    ("I would love to help you with that, just ask.", 1.0),
+    ("You are most welcome, come back whenever you like.", 1.0),
+    ("Do not bother us again with this nonsense.", 0.0),
+    ("Your complaint is of no interest to this office.", 0.0),
+    ("Read the manual before you waste our time.", 0.0),
+    ("We owe you nothing, and you will get nothing.", 0.0),
+    ("That is your own problem. The matter is closed.", 0.0),
+]
+
+
+@pytest.fixture
+def handle(workbench: Started) -> str:
+    """A trained model in use, with test samples."""
+    with workbench.client() as client:
+        make_draft(client, HANDLE)
+        tests = [SampleInput(trait="warmth", text=text, quality=quality, held_out=True) for text, quality in TESTS]
+        client.samples.add(HANDLE, tests)
+        client.models.train(HANDLE, effort="low")
+        assert client.models.wait(HANDLE).version_no == 1
+    return HANDLE
+
+
+def test_a_wrong_score_becomes_a_better_version_and_the_way_back_is_one_click(
+    workbench: Started, page: Page, handle: str
+) -> None:
+    clicks = 0
+
+    def click(what: Locator) -> None:
+        nonlocal clicks
+        clicks += 1
+        what.click()
+        page.wait_for_selector(SETTLED)
+
+    # This score is wrong.
+    page.goto(f"{workbench.base_url}/score?model={handle}&text=Well+then,+off+you+go,+my+dear.")
+    page.wait_for_selector(SETTLED)
+    click(page.get_by_role("radio", name=re.compile("warm")).last)
+    click(page.get_by_role("button", name="Send feedback on 1 trait"))
+    click(page.get_by_role("dialog").get_by_role("button", name="Send feedback"))
+    expect(page.get_by_text("Sent for this text")).to_be_visible()
+
+    # Improve the model, train, compare.
+    click(page.get_by_role("button", name="Improve this model").first)
+    click(page.get_by_role("button", name="Make the draft"))
+    expect(page.get_by_text(f"Improves {handle} v1").first).to_be_visible()
+    click(page.get_by_role("link", name="Train", exact=True))
+    click(page.get_by_role("button", name="Train and compare"))
+    expect(page.get_by_text("Both versions scored the same test samples")).to_be_visible()
+
+    # Put it in the model's place.
+    click(page.get_by_role("button", name=f"Make it {handle} v2"))
+    expect(page.get_by_role("dialog").get_by_text("Programs that score with")).to_be_visible()
+    click(page.get_by_role("dialog").get_by_role("button", name="Make it v2"))
+    expect(page.get_by_text("v2 is active")).to_be_visible()
+    assert clicks < MOST_CLICKS
+    with workbench.client() as client:
+        assert client.models.get(handle).version_no == 2
+        assert client.models.get(f"{handle}-next").state == "archived"
+        assert client.versions.get(handle).sample_count == 21
+
+    # And back.
+    click(page.get_by_role("button", name="Switch back to v1"))
+    expect(page.get_by_text("v1 is active").first).to_be_visible()
+    with workbench.client() as client:
+        assert client.models.get(handle).version_no == 1
