@@ -212,7 +212,7 @@ def test_your_labels_come_back_as_a_column(workbench: Workbench, client: Traitbe
     assert all(TEXTS[text] == side and text in chosen for text, side in own.items())
     at = compare(workbench, empty, content)
     assert at.multiselect[0].value == ["gpt", "your_label"]
-    assert at.selectbox(key="samples.raters.trusted").value == "your_label"
+    assert at.selectbox(key="samples.raters.trusted.your_label").value == "your_label"
     assert progress(at) == "4 of 10 texts labelled", "one goes on where one was"
     assert text_of(at) not in own
 
@@ -228,11 +228,14 @@ def test_what_a_model_would_lose_is_measured_on_your_labels(workbench: Workbench
     assert cells(at, "Trained on") == ["10"]
     assert "it needs 10 at each pole" in words(at)
     assert "samples.raters.measure" not in [button.key for button in at.button]
+    for word, quality in (("warm", 0.0), ("cold", 1.0)):
+        next(each for each in at.selectbox if str(each.key).endswith(f"word.gpt.{word}")).set_value(quality).run()
+    assert "samples.raters.measure" in [button.key for button in at.button], "other labels, another measurement"
 
 
 def test_with_enough_labels_a_model_of_your_own_is_measured_too(workbench: Workbench, empty: str) -> None:
     at = compare(workbench, empty, file(gpt=of_gpt(), mine=TEXTS))
-    at.selectbox(key="samples.raters.trusted").set_value("mine").run()
+    at.selectbox(key="samples.raters.trusted.").set_value("mine").run()
     at.number_input[0].set_value(20).run()
     at = press(at, "samples.raters.measure")
     assert "**gpt** was not measured" in words(at), "no text is left to train with"

@@ -122,7 +122,7 @@ def _pick_column(ratings: Ratings) -> str | None:
         options,
         index=options.index(own),
         format_func=lambda rater: f"Those in {rater}" if rater else "Mine, given below",
-        key="samples.raters.trusted",
+        key=f"samples.raters.trusted.{own}",
         width=240,
         help="Raters and models are measured on these labels. You can label the texts here, or choose a column, such "
         "as your labels from an earlier download.",

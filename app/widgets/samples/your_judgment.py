@@ -90,7 +90,7 @@ def draw_loss(
         "A model is trained here on each rater's labels, without the texts that you labelled. Then it scores your "
         f"texts. At most {MOST:,} labels of each rater are used."
     )
-    about = (ratings.raters, tuple(judged), trait, tuple(own.items()), len(ratings.items))
+    about = (model.handle, ratings, tuple(judged), trait, tuple(own.items()))
     held = session.get(_LOSS)
     measured = held[1] if held and held[0] == about else None
     place = st.empty()
@@ -213,9 +213,9 @@ def draw_adding(
     """Draw the button that adds a rater's labels as samples and yours as test samples."""
     st.subheader("Add the labels as samples", anchor=False)
     if not can_edit:
+        draft = " Use **Improve this model** to make a draft of its next version, and add the labels there."
         st.info(
-            "The samples of this model cannot be changed. Use **Improve this model** to make a draft of its next "
-            "version, and add the labels there.",
+            f"The samples of this model cannot be changed now.{draft if model.state == 'ready' else ''}",
             icon=":material/lock:",
         )
         return
