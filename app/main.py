@@ -17,6 +17,8 @@ from traitbench.app.widgets.common.model_picker import pick
 from traitbench.app.widgets.common.whoami import signed_in, whoami
 
 _STATIC = Path(__file__).resolve().parent / "static"
+# A table's own CSV download keeps cells that a spreadsheet runs as formulas. Our downloads escape them.
+_ONLY_OUR_CSV = "<style>button[aria-label^='Download as CSV'] { display: none !important; }</style>"
 
 st.set_page_config(page_title="Traitbench", page_icon=_STATIC / "icon.png", layout="wide")
 st.logo(str(_STATIC / "logo.svg"), size="large", icon_image=str(_STATIC / "icon.svg"))
@@ -26,6 +28,7 @@ with guarded():
     signed_in(people.current())
 
 page = st.navigation(menu(), expanded=True)
+st.html(_ONLY_OUR_CSV)
 st.set_page_config(page_title=f"{page.title} · Traitbench")
 
 here = next(row for row in PAGES if row.url_path == page.url_path)

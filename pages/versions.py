@@ -25,7 +25,7 @@ from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client, version
 from traitbench.app.shell.text import count, plain
-from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.common.chart import download_table
 from traitbench.app.widgets.common.confidence import draw_confidence, draw_trained_before
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
@@ -106,7 +106,6 @@ if view == "All":
             for each in versions
         ]
     )
-    only_our_csv("versions.list")
     st.dataframe(
         table,
         hide_index=True,

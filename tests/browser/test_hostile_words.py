@@ -37,3 +37,14 @@ def test_no_word_of_a_model_becomes_an_icon_a_link_or_a_colour(workbench: Starte
             values = {each: page.locator(each).count() for each in DRAWN}
             assert {each: count for each, count in values.items() if count} == {}, place
         client.models.delete(handle)
+
+
+@pytest.mark.parametrize("place", ["samples", "train"])
+def test_no_table_offers_a_file_whose_cells_a_spreadsheet_would_run(workbench: Started, page: Page, place: str) -> None:
+    page.goto(f"{workbench.base_url}/{place}?model=demo.headlines")
+    page.wait_for_selector(SETTLED)
+    page.get_by_test_id("stDataFrame").first.hover()
+    expect(page.get_by_label("Fullscreen").first).to_be_visible()
+    theirs = page.get_by_label("Download as CSV").all()
+    assert theirs
+    assert not any(each.is_visible() for each in theirs)

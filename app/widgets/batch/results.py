@@ -34,7 +34,7 @@ from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.text import count, plain
 from traitbench.app.shell.theme import NO_TIER, PALETTE, TIERS
 from traitbench.app.widgets.batch.order import from_link
-from traitbench.app.widgets.common.chart import chart, only_our_csv
+from traitbench.app.widgets.common.chart import chart
 from traitbench.app.widgets.samples.table import ROW_HEIGHT, table_height
 from traitbench.app.widgets.score.texts import hand_over
 from traitbench.barchart import DOTS
@@ -140,7 +140,6 @@ def _draw_table(frame: pd.DataFrame, job: Job, names: Mapping[str, str]) -> None
         return
     shown = rows.head(MOST_SHOWN)
     key = f"batch.table:{job.id}:{job.done}:{order}:{by}:{show}"
-    only_our_csv("batch.grid")
     with st.container(key="batch.grid"):
         event = st.dataframe(
             _on_screen(shown, job),

@@ -27,17 +27,10 @@ def chart(figure: go.Figure, *, alt: str, table: pd.DataFrame, key: str, file_na
             download_table(table, key=key, file_name=file_name)
     with place:
         if as_table:
-            only_our_csv(f"{key}.table")
             st.dataframe(table, hide_index=True, width="stretch", key=f"{key}.table", alt=alt)
         else:
             st.html(_READABLE)
             st.plotly_chart(figure, key=f"{key}.chart", config=_CONFIG, alt=alt)
-
-
-def only_our_csv(key: str) -> None:
-    """Hide the grid's own CSV download, which keeps formulas executable; our download escapes them."""
-    grid = key.replace(".", "-")
-    st.html(f"<style>.st-key-{grid} button[aria-label^='Download as CSV'] {{ display: none; }}</style>")
 
 
 def download_table(table: pd.DataFrame, *, key: str, file_name: str) -> None:

@@ -10,7 +10,7 @@ from traitbench.app.presentation.confidence import confidence_table, low_everywh
 from traitbench.app.presentation.figures import Names, label
 from traitbench.app.shell.navigation import PageName, page_link
 from traitbench.app.shell.text import plain
-from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.common.chart import download_table
 from traitbench.barchart import DOTS
 from traitbench.contract.confidence import MEASURED_BEFORE, PROMISE, REASONS
 from traitbench.contract.models import Model
@@ -33,7 +33,6 @@ def draw_confidence(
     table = confidence_table(version, names)
     if table.empty:
         return
-    only_our_csv(f"{key}.table")
     st.dataframe(
         _on_screen(table),
         hide_index=True,

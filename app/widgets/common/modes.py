@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from traitbench.app.shell.text import count, plain
-from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.common.chart import download_table
 from traitbench.contract.metrics import Figures, TraitMetrics
 from traitbench.contract.versions import Version
 
@@ -42,7 +42,6 @@ def draw_modes(
             st.markdown("\n".join(f"- {before}{sentence}" for sentence in prices))
     rows = pd.concat([table(label, figures, names) for label, figures in versions], ignore_index=True)
     grid = f"{key}.table"
-    only_our_csv(grid)
     number = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
         rows if len(versions) > 1 else rows.drop(columns="Version"),

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from traitbench.app.shell.text import plain
-from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.common.chart import download_table
 from traitbench.contract.metrics import LabelUse, Search, TraitMetrics
 
 
@@ -16,7 +16,6 @@ def draw_search(figures: Mapping[str, TraitMetrics], names: Mapping[str, str], *
         return
     rows = table(figures, names)
     grid = f"{key}.table"
-    only_our_csv(grid)
     st.dataframe(
         rows,
         hide_index=True,

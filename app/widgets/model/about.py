@@ -16,7 +16,6 @@ from traitbench.app.presentation.sources import CONVENTION, Cells, cleaned, colu
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import count, plain
-from traitbench.app.widgets.common.chart import only_our_csv
 from traitbench.contract.models import Model
 
 _GRID = "model-sources"
@@ -177,7 +176,6 @@ def _sources(form: str, initial: Mapping[str, Any], model: Model) -> list[Cells]
     first = pd.DataFrame(session.get(f"{held}.first", []), columns=names, dtype="object")
     st.markdown(f":small[{_TITLES['upstream_sources']}]", help="What this model builds on, and under which terms.")
     with st.container(key=_GRID):
-        only_our_csv(_GRID)
         edited = st.data_editor(
             first,
             column_config={name: st.column_config.TextColumn(_column(name)) for name in names},

@@ -6,24 +6,21 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.common.chart import download_table
 
 
 def figures_table(
     table: pd.DataFrame, *, key: str, file_name: str, alt: str, columns: Mapping[str, Any] | None = None
 ) -> None:
     """Draw the table and its download; `columns` configures columns by name."""
-    only_our_csv(key)
-    # Streamlit gives a class to containers with a key, but not to tables.
-    with st.container(key=key):
-        st.dataframe(
-            table,
-            hide_index=True,
-            width="stretch",
-            key=f"{key}.grid",
-            placeholder="–",
-            column_config=dict(columns or {}),
-            alt=alt,
-        )
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        key=f"{key}.grid",
+        placeholder="–",
+        column_config=dict(columns or {}),
+        alt=alt,
+    )
     with st.container(horizontal=True, horizontal_alignment="right"):
         download_table(table, key=key, file_name=file_name)

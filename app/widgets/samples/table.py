@@ -73,7 +73,6 @@ def keep_after_all(handle: str, ids: Iterable[int]) -> None:
 
 def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
     """Draw the samples read-only."""
-    _only_our_downloads()
     st.dataframe(
         _frame(samples, traits, Changes()),
         column_config=_columns(samples, traits),
@@ -93,7 +92,6 @@ def edit_table(handle: str, samples: Sequence[Sample], traits: Sequence[Trait]) 
     if not carried or carried[0] != key:
         carried = (key, waiting(handle))
         session.store(_CARRIED, carried)
-    _only_our_downloads()
     frame = _frame(samples, traits, carried[1])
     edited = st.data_editor(
         frame,
@@ -110,11 +108,6 @@ def edit_table(handle: str, samples: Sequence[Sample], traits: Sequence[Trait]) 
     changes = _changes(samples, edited, waiting(handle))
     session.store(_CHANGES, (handle, changes))
     return changes
-
-
-def _only_our_downloads() -> None:
-    """Hide the grid's own CSV download, which keeps formulas executable; ours below the table escapes them."""
-    st.html("<style>.st-key-samples-grid button[aria-label^='Download as CSV'] { display: none; }</style>")
 
 
 def _key(handle: str, samples: Sequence[Sample]) -> str:

@@ -12,7 +12,7 @@ from traitbench.app.shell import session
 from traitbench.app.shell.service import client
 from traitbench.app.shell.text import plain, shortened
 from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN
-from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.common.chart import download_table
 from traitbench.contract.explanations import Explanation, Neighbour
 from traitbench.contract.names import pin
 from traitbench.contract.scores import Card
@@ -122,7 +122,6 @@ def _draw_text(explanation: Explanation, text: str, poles: tuple[str, str], *, f
         table = _table(explanation, text)
         download_table(table, key="score.why", file_name=file_name)
     if as_table:
-        only_our_csv("score.why_rows")
         columns = {
             "Adds": st.column_config.NumberColumn(format="%+.3f"),
             "Text": st.column_config.Column(width="large"),

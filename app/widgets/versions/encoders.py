@@ -16,7 +16,7 @@ from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.shell import session
 from traitbench.app.shell.service import client, namespaces
 from traitbench.app.shell.text import count, plain
-from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.common.chart import download_table
 from traitbench.app.widgets.common.confirm import ask, asked, confirm
 from traitbench.app.widgets.train.cost import duration
 from traitbench.app.widgets.train.retune import why_no_search
@@ -146,7 +146,6 @@ def _draw(report: Report, *, file_name: str) -> None:
     if rows:
         names = {trait.key: trait.name for trait in report.traits}
         table = pd.DataFrame([(names[row[0]], *row[1:]) for row in rows], columns=list(bakeoff.COLUMNS))
-        only_our_csv("versions.encoders.figures")
         st.dataframe(
             table,
             hide_index=True,
@@ -172,7 +171,6 @@ def _draw(report: Report, *, file_name: str) -> None:
         ],
         columns=["Encoder", "ms a text", "Megabytes", "Id"],
     )
-    only_our_csv("versions.encoders.speeds")
     st.dataframe(speeds, hide_index=True, width="stretch", key="versions.encoders.speeds")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(

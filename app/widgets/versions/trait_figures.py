@@ -7,7 +7,7 @@ import streamlit as st
 
 from traitbench.app.charts.intervals import Measured
 from traitbench.app.shell.text import plain, shortened
-from traitbench.app.widgets.common.chart import download_table, only_our_csv
+from traitbench.app.widgets.common.chart import download_table
 from traitbench.app.widgets.common.learning_curve import curve_of, draw_curves, draw_outlook
 from traitbench.app.widgets.common.search_report import draw_trait_search
 from traitbench.app.widgets.versions.confusion import draw_confusion
@@ -125,7 +125,6 @@ def _draw_numbers(figures: TraitMetrics) -> None:
 
 def _draw_differences(versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
     table = differences(versions)
-    only_our_csv(f"{key}.table")
     number = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
         table,
