@@ -72,6 +72,7 @@ def test_the_bundle_itself_comes_in_and_goes_out_again(door: Door) -> None:
     assert answer.status_code == 201, answer.text
     _goes_on(door, handle, "as it is")
     again = door.http.get(f"/v1/models/{handle}/export").json()
+    assert again["activations"].pop()["cause"] == "import"
     same = {"handle", "sha256", "versions"}
     assert {**again, **dict.fromkeys(same)} == {**door.base, **dict.fromkeys(same)}
 

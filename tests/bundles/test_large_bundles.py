@@ -44,6 +44,7 @@ def test_it_comes_in_as_a_small_one_does_and_a_second_time_not(http: httpx.Clien
     assert answer.status_code == 201, answer.text
     assert (answer.json()["handle"], answer.json()["state"]) == ("large.letters", "ready")
     again = http.get("/v1/models/large.letters/export").json()
+    assert again["activations"].pop()["cause"] == "import"
     same = {"handle", "sha256", "versions"}
     assert {**again, **dict.fromkeys(same)} == {**large, **dict.fromkeys(same)}
     assert http.post("/v1/models/large.letters/score", json={"content": "Thank you."}).status_code == 200

@@ -22,10 +22,20 @@ pytestmark = ON_SQLITE
 
 READS = (
     *("models.get", "models.card", "traits.list", "traits.get", "versions.list", "versions.get"),
-    *("scores.score", "scores.compare", "scores.batch"),
+    *("versions.activations", "versions.compare", "scores.score", "scores.compare", "scores.batch"),
 )
 WRITES = (
-    *("models.update", "models.delete", "models.train", "traits.add", "traits.update", "traits.delete"),
+    *(
+        "models.update",
+        "models.delete",
+        "models.train",
+        "models.retrain",
+        "models.fork",
+        "models.promote",
+        "traits.add",
+        "traits.update",
+        "traits.delete",
+    ),
     *(
         "traits.discover",
         "samples.add",

@@ -49,6 +49,9 @@ def test_a_new_model_is_an_untrained_draft(context: Context) -> None:
         "upstream_sources": None,
         "readme_markdown": None,
         "version_retention_policy": None,
+        "hold_if_worse": False,
+        "held_version_no": None,
+        "forked_from": None,
     }
     assert models.get(context, SCORER, handle) == made
 

@@ -21,6 +21,7 @@ def test_a_new_trait_has_the_defaults_and_no_samples(context: Context, handle: s
         "sample_count": 0,
         "positive_samples": 0,
         "negative_samples": 0,
+        "held_out_samples": 0,
         "description": "",
         "kind": "extrinsic",
         "aggregation": "mean",

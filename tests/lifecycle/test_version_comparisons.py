@@ -11,6 +11,7 @@ from tests.comparing import COLD_TESTS, FLIPPED, LEARNED, TESTS, WARM_TESTS, inp
 from tests.conftest import COLD, WARM
 from tests.contexts import AUTHOR, ON_SQLITE, SCORER, STRANGER, done_here, export_of, new_handle
 from traitbench.contract.batch import FailedLine
+from traitbench.contract.bundles import digest
 from traitbench.contract.comparisons import ComparedText, SampleChanges, VersionsCompareRequest, VersionsComparison
 from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
@@ -200,7 +201,12 @@ def test_relabelled_samples_are_counted(context: Context, good: str, wrong: str)
 
 
 def test_a_version_without_a_record_says_why(context: Context, good: str) -> None:
-    imported = bundles.import_(context, AUTHOR, export_of(context, AUTHOR, good), new_handle()).handle
+    exported = export_of(context, AUTHOR, good)
+    without = exported.model_copy(
+        update={"versions": [each.model_copy(update={"samples": None}) for each in exported.versions]}
+    )
+    signed = without.model_copy(update={"sha256": digest(without)})
+    imported = bundles.import_(context, AUTHOR, signed, new_handle()).handle
     changed = _compare(context, good, imported).changed
     assert (changed.samples, changed.held_out) == (None, None)
     assert changed.unrecorded == (

@@ -48,7 +48,8 @@ class HangingLabels(LabelAxes):
     """Label axes that hang for the trait `hang`, in native code that does not hold the interpreter's lock."""
 
     def __init__(self) -> None:
-        """Without a vocabulary: no axis is made."""
+        """Without a vocabulary: no axis is made, and no word has to be read."""
+        self.unread = lambda: 0
 
     def is_known(self, trait: Described) -> bool:
         return False

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from traitbench.app.presentation.model_names import no_name
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import open_page
 from traitbench.app.shell.service import attempt, client, field_error
 from traitbench.app.shell.text import count, plain
-from traitbench.app.widgets.catalog.new_model import handle_fields, no_name
+from traitbench.app.widgets.catalog.new_model import handle_fields
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.names import NAMESPACE
 from traitbench.settings import read_settings

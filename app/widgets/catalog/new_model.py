@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from traitbench.app.presentation.model_names import GRAMMAR, no_name
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import open_page
 from traitbench.app.shell.service import attempt, client, field_error, namespaces
@@ -16,7 +17,6 @@ from traitbench.contract.models import Model
 from traitbench.contract.names import NAMESPACE
 
 _OPEN, _FORM, _NOTHING = "catalog.new", "catalog.new_model", "\n"
-GRAMMAR = 'Use lowercase letters, digits, "-" or "_" (up to 64). Start with a letter or digit.'
 
 
 def start(copy_of: str = _NOTHING) -> None:
@@ -88,11 +88,6 @@ def _as_draft(bundle: Bundle, description: str) -> Bundle:
     about = bundle.model.model_copy(update={"description": description})
     draft = bundle.model_copy(update={"model": about, "samples": samples, "versions": []})
     return draft.model_copy(update={"sha256": digest(draft)})
-
-
-def no_name(typed: str) -> str:
-    """The error for an invalid or empty name."""
-    return f"{'This name is not valid' if typed else 'Enter a name'}. {GRAMMAR}"
 
 
 def handle_fields(form: str, owned: Sequence[str], *, name: str = "") -> tuple[str, str]:

@@ -6,10 +6,10 @@ from itertools import count
 import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
+from traitbench.app.presentation.model_names import GRAMMAR, no_name
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client, field_error, models
 from traitbench.app.shell.text import plain
-from traitbench.app.widgets.catalog.new_model import GRAMMAR, no_name
 from traitbench.contract.models import Model
 from traitbench.contract.names import NAMESPACE
 

@@ -23,7 +23,7 @@ def draw_discovered() -> None:
     from traitbench.app.widgets.train.training import draw_readiness
     from traitbench.contract.traits import Trait
 
-    nothing = dict.fromkeys(("sample_count", "positive_samples", "negative_samples"), 0)
+    nothing = dict.fromkeys(("sample_count", "positive_samples", "negative_samples", "held_out_samples"), 0)
     words = {"positive_label": "near", "negative_label": "far", "description": "", "aggregation": "mean"}
     values = {"kind": "intrinsic", "discrimination": 0.86, "explained_variance": 0.1, "anchor_sample_ids": None}
     trait = Trait.model_validate({"key": "axis_1", "name": "near vs far", **words, **nothing, **values})
