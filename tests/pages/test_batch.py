@@ -11,7 +11,7 @@ from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, charts, copied_link, links, words
 from traitbench.app.files.tables import opened
-from traitbench.app.jobs import batches
+from traitbench.app.jobs import background, batches
 from traitbench.app.jobs.batches import MOST_ROWS, Job
 from traitbench.app.shell.navigation import PageName, entry
 from traitbench.client import Traitbench
@@ -23,8 +23,8 @@ LINES = f"{WARM[0]}\n\n{COLD[0]}\n{WARM[1]}"
 @pytest.fixture(autouse=True)
 def _nothing_left() -> Iterator[None]:
     yield
-    for job_id in batches.held():
-        batches.discard(job_id)
+    for job_id in background.held():
+        background.discard(job_id)
 
 
 def pasted(at: AppTest, lines: str) -> AppTest:
@@ -40,7 +40,7 @@ def uploaded(at: AppTest, name: str, content: bytes) -> AppTest:
 def scored(at: AppTest) -> AppTest:
     """Start, and wait for the end."""
     at.button(key="batch.start").click().run()
-    assert eventually(lambda: all(job.state != "running" for job in map(batches.find, batches.held()) if job))
+    assert eventually(lambda: all(job.state != "running" for job in map(batches.find, background.held()) if job))
     return at.run()
 
 
@@ -132,7 +132,7 @@ def test_each_mode_says_what_it_costs(workbench: Workbench, trained: Trained) ->
 
 def test_what_is_done_is_there_after_another_page_and_after_a_reload(workbench: Workbench, trained: Trained) -> None:
     at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
-    [job_id] = batches.held()
+    [job_id] = background.held()
     at = at.switch_page(page_file("score")).run().switch_page(page_file("batch")).run()
     assert len(table(at)) == 3
     assert len(table(workbench.open("batch", model=trained.handle, batch=job_id))) == 3
@@ -142,7 +142,7 @@ def test_what_is_done_is_there_after_another_page_and_after_a_reload(workbench: 
 def test_discarding_forgets_the_texts(workbench: Workbench, trained: Trained) -> None:
     at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
     at.button(key="batch.discard").click().run()
-    assert batches.held() == ()
+    assert background.held() == ()
     assert not charts(at)
     assert not at.info
 
@@ -155,7 +155,7 @@ def test_it_runs_beside_the_page_and_is_stopped_and_gone_on_with(workbench: Work
     at.button(key="batch.stop").click().run()
     assert "Stopped after" in words(at)
     at.button(key="batch.go_on").click().run()
-    assert eventually(lambda: all(job.state == "done" for job in map(batches.find, batches.held()) if job))
+    assert eventually(lambda: all(job.state == "done" for job in map(batches.find, background.held()) if job))
     assert "400 rows scored with v1" in words(at.run())
 
 
@@ -163,7 +163,7 @@ def test_one_that_the_service_left_says_so_and_can_be_gone_on_with(workbench: Wo
     source = opened("a.csv", io.BytesIO(f'text\n"{WARM[0]}"\n'.encode()))
     with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
         job = Job(nobody, Asked(f"{trained.handle}@v1"), source, "text", name="a.csv", keys=["warmth"])
-        batches.start(job)
+        background.start(job)
         assert eventually(lambda: job.state == "failed")
     at = workbench.open("batch", model=trained.handle, batch=job.id)
     assert not at.exception
@@ -210,7 +210,7 @@ def test_another_model_does_not_show_it(
     handle = f"{namespace}.other"
     make_draft(client, handle)
     scored(pasted(workbench.open("batch", model=trained.handle), LINES))
-    [job_id] = batches.held()
+    [job_id] = background.held()
     at = workbench.open("batch", model=handle, batch=job_id)
     assert WARM[0] not in str([frame.value for frame in at.dataframe])
 

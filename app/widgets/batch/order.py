@@ -6,8 +6,9 @@ from typing import Any, cast
 import streamlit as st
 
 from traitbench.app.access import people
-from traitbench.app.jobs import batches
-from traitbench.app.jobs.batches import FORGOTTEN_AFTER, PURGED_AFTER, Full, Job
+from traitbench.app.jobs import background, batches
+from traitbench.app.jobs.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
+from traitbench.app.jobs.batches import Job
 from traitbench.app.jobs.batching import probe
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client
@@ -92,7 +93,7 @@ def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None
         owner=people.current().id,
     )
     try:
-        batches.start(job, forget_after=PURGED_AFTER if model.zero_data_retention else FORGOTTEN_AFTER)
+        background.start(job, forget_after=PURGED_AFTER if model.zero_data_retention else FORGOTTEN_AFTER)
     except Full as full:
         st.warning(str(full), icon=":material/hourglass_top:")
         return
@@ -124,7 +125,7 @@ def forget(handle: str) -> None:
     """Discard the batch of this tab for this model. Also a button callback."""
     held: dict[str, str] = session.get(_JOBS, {})
     if handle in held:
-        batches.discard(held[handle])
+        background.discard(held[handle])
         st.query_params.pop(_ADDRESS, None)
         session.store(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from traitbench.app.jobs import batches
+from traitbench.app.jobs import background
 from traitbench.app.local import preview
 from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.samples.waiting import waiting
@@ -124,7 +124,7 @@ def _switch(handle: str, *, on: bool) -> None:
     if on:
         forget_versions()
         preview.forget()
-        batches.discard_of(handle)
+        background.discard_of(handle)
     removed = " Stored texts were removed." if on else ""
     session.flash(f"Zero data retention is {'on' if on else 'off'} for {plain(handle)}.{removed}")
 

@@ -11,7 +11,7 @@ from pyarrow import parquet
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port
 from traitbench.app.files.tables import opened
-from traitbench.app.jobs import batches
+from traitbench.app.jobs import background, batches
 from traitbench.app.jobs.batch_results import (
     COMPOSITE,
     arranged,
@@ -41,8 +41,8 @@ LINES = [
 @pytest.fixture(autouse=True)
 def _nothing_left() -> Iterator[None]:
     yield
-    for job_id in batches.held():
-        batches.discard(job_id)
+    for job_id in background.held():
+        background.discard(job_id)
 
 
 def a_job(trained: Trained, lines: list[object], client: Traitbench | None = None) -> Job:
@@ -168,37 +168,37 @@ def test_one_that_the_service_leaves_says_so(trained: Trained) -> None:
 
 def test_a_batch_is_found_by_its_id_until_it_is_discarded(trained: Trained) -> None:
     job = a_job(trained, [*LINES])
-    batches.start(job)
+    background.start(job)
     assert batches.find(job.id) is job
     assert batches.find("another") is None
-    batches.discard(job.id)
+    background.discard(job.id)
     assert batches.find(job.id) is None
 
 
 def test_all_of_a_model_are_forgotten_at_once(trained: Trained) -> None:
     for _ in range(2):
-        batches.start(a_job(trained, [*LINES]))
-    batches.discard_of("another.model")
-    assert len(batches.held()) == 2
-    batches.discard_of(trained.handle)
-    assert batches.held() == ()
+        background.start(a_job(trained, [*LINES]))
+    background.discard_of("another.model")
+    assert len(background.held()) == 2
+    background.discard_of(trained.handle)
+    assert background.held() == ()
 
 
 def test_one_that_nobody_looks_at_is_forgotten(trained: Trained) -> None:
     job = a_job(trained, [*LINES])
-    batches.start(job, forget_after=0.05)
-    assert eventually(lambda: not batches.held())
+    background.start(job, forget_after=0.05)
+    assert eventually(lambda: not background.held())
 
 
 def test_only_a_few_run_and_only_a_few_are_held(trained: Trained) -> None:
-    jobs = [a_job(trained, [*LINES]) for _ in range(batches.MOST_JOBS + 1)]
+    jobs = [a_job(trained, [*LINES]) for _ in range(background.MOST_JOBS + 1)]
     for job in jobs:
-        batches.start(job)
+        background.start(job)
         ended(job)
-    assert batches.held() == tuple(job.id for job in jobs[1:])
+    assert background.held() == tuple(job.id for job in jobs[1:])
     long = [{"text": f"{COLD[0]} And number {number}."} for number in range(600)]
-    running = [a_job(trained, [*long]) for _ in range(batches.MOST_RUNNING + 1)]
+    running = [a_job(trained, [*long]) for _ in range(background.MOST_RUNNING + 1)]
     for job in running[:-1]:
-        batches.start(job)
-    with pytest.raises(batches.Full, match="Wait for one to end"):
-        batches.start(running[-1])
+        background.start(job)
+    with pytest.raises(background.Full, match="Wait for one to end"):
+        background.start(running[-1])
