@@ -15,7 +15,6 @@ from traitbench.app.presentation.figures import (
     made_how,
     mean_of,
     names_of,
-    outcome,
     parameters_table,
     search_of,
     series,
@@ -24,7 +23,7 @@ from traitbench.app.presentation.figures import (
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client, version
-from traitbench.app.shell.text import count, plain
+from traitbench.app.shell.text import plain
 from traitbench.app.widgets.common.chart import download_table
 from traitbench.app.widgets.common.confidence import draw_confidence, draw_trained_before
 from traitbench.app.widgets.common.heading import heading
@@ -34,9 +33,10 @@ from traitbench.app.widgets.common.on_tests import draw_tests
 from traitbench.app.widgets.common.quality import discovered_note, draw_quality
 from traitbench.app.widgets.common.search_report import draw_search
 from traitbench.app.widgets.common.unreadable import draw_unreadable
+from traitbench.app.widgets.versions.compare import draw_comparison, draw_own_figures
 from traitbench.app.widgets.versions.encoders import draw_encoders
 from traitbench.app.widgets.versions.keeping import draw_keeping
-from traitbench.app.widgets.versions.side_by_side import draw_both, in_link, pair_of, pick_texts, score_both
+from traitbench.app.widgets.versions.pair import in_link, names_of_both, pick_pair, sides_of
 from traitbench.app.widgets.versions.tags import draw_tags
 from traitbench.app.widgets.versions.timeline import draw_timeline
 from traitbench.app.widgets.versions.trait_figures import draw_trait, pick_trait
@@ -55,7 +55,8 @@ versions = list(listing)
 numbers = [label(each) for each in versions]
 traits = client().traits.list(model.handle)
 names = names_of(traits)
-heading("versions", model, **in_link(numbers, names, active=f"v{model.version_no}"))
+sides = sides_of(model, versions, relatives=session.on_screen("view", "All") == "Compare")
+heading("versions", model, **in_link(sides, names, model))
 draw_unreadable(listing.unreadable, "version", key="versions.unreadable")
 
 if listing.unreadable and not versions:
@@ -246,10 +247,10 @@ if view == "Encoders":
 
 # ---- two versions side by side ---------------------------------------------------------------------------------------
 
-if view == "Compare" and len(versions) == 1:
+if view == "Compare" and len(sides) == 1:
     with st.container(border=True, key="versions.only_one"):
         st.subheader("Only one version so far", icon=":material/compare_arrows:", anchor=False)
-        st.markdown("To get a second version, give feedback on scores or refit the model.")
+        st.markdown("To get a second version, improve the model, give feedback on scores or refit the model.")
         with st.container(horizontal=True):
             page_link("score", "Give feedback on a score")
             page_link("train", "Refit the model")
@@ -257,45 +258,15 @@ if view == "Compare" and len(versions) == 1:
     st.stop()
 
 if view == "Compare":
-    with st.container(horizontal=True):
-        st.selectbox("Before", ["previous", *numbers], key="a", bind="query-params", width=180)
-        st.selectbox("After", ["active", *numbers], key="b", bind="query-params", width=180)
-    a, b = pair_of(numbers, active=shown_first)
-    before, after = by_label[a], by_label[b]
-    for each in dict.fromkeys((a, b)):
-        st.caption(f"**{each}**  {made_how(by_label[each])}")
-    if a == b:
+    before, after = pair = pick_pair(sides, model)
+    names = names_of_both(pair, model, names)
+    for each in dict.fromkeys(pair):
+        st.caption(f"**{plain(each.name)}**  {made_how(each.version)}")
+    if before is after:
         st.info("Both sides show the same version. Choose two different versions.")
-    else:
-        st.markdown(outcome(before, after, names))
-
-    st.subheader("Figures", anchor=False)
-    draw_tests(after, names, before=before, key="versions.both_figures", file_name=f"{model.handle}-{a}-{b}-figures")
-    both = [series(before, names), series(after, names)]
-    draw_quality(both, traits, key="versions.both_figures", file_name=f"{model.handle}-{a}-{b}-figures")
-
-    figures_a, figures_b = before.metrics.traits, after.metrics.traits
-    if in_both := {key: names.get(key, key) for key in figures_b if key in figures_a}:
-        st.subheader("Trait by trait", anchor=False)
-        key = pick_trait(in_both)
-        mine = next((trait for trait in traits if trait.key == key), None)
-        pair = [(a, figures_a[key]), (b if a != b else f"{b} again", figures_b[key])]
-        draw_trait(model, mine, pair, key="versions.pair", file_name=f"{model.handle}-{a}-{b}-{key}")
-    if modes_of(figures_a) or modes_of(figures_b):
-        with st.expander("Faster batch modes", icon=":material/speed:"):
-            draw_modes(
-                [(a, figures_a), (b, figures_b)],
-                names,
-                speeds(after),
-                key="versions.pair_modes",
-                file_name=f"{model.handle}-{a}-{b}-modes",
-            )
-
-    st.subheader("Score texts with both versions", anchor=False)
-    texts = pick_texts(model.handle)
-    if not texts:
-        st.caption("Type or paste texts to compare.")
         st.stop()
-    with st.spinner(f"Scoring {count(len(texts), 'text')} with both versions", show_time=True):
-        rows = score_both(model.handle, (before, after), texts)
-    draw_both(rows, (a, b) if a != b else (a, f"{b} again"), names, file_name=f"{model.handle}-{a}-{b}")
+    if model.state == "archived":
+        st.info("This model was archived and no longer scores, so its versions cannot be compared on texts.")
+    else:
+        draw_comparison(model, pair, traits, names)
+    draw_own_figures(model, pair, traits, names)

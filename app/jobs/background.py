@@ -31,7 +31,10 @@ class Full(Exception):
 
 
 class Work(ABC):
-    """Work in a thread, of `total` rows of which `done` are finished. Pages read the rows up to `done`."""
+    """Work in a thread, of `total` rows of which `done` are finished and `failed` have no result.
+
+    Pages read the rows up to `done`.
+    """
 
     def __init__(self, *, total: int, owner: str = OPERATOR.id) -> None:
         self.id = secrets.token_urlsafe(12)
@@ -40,7 +43,7 @@ class Work(ABC):
         self.state: State = "running"
         self.error: TraitbenchError | None = None
         self.seen = time.monotonic()
-        self.done = 0
+        self.done = self.failed = 0
         self._stop = threading.Event()
         self._seconds, self._since = 0.0, time.monotonic()
         self._before = 0

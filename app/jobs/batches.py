@@ -53,7 +53,7 @@ class Job(Work):
         super().__init__(total=source.count, owner=owner)
         self.asked, self.column, self.name = asked, column, name
         self.columns = source.columns
-        self.failed = self.unlike = 0
+        self.unlike = 0
         self.lines, self.composites, self.confidences = array("q"), array("b"), array("b")
         self.texts: list[str] = []
         self.reasons: list[str] = []  # few different ones

@@ -1,4 +1,4 @@
-"""The Versions page: list, one, two side by side; with none, with one, and with the service away."""
+"""The Versions page: list, one, two compared; with none, with one, and with the service away."""
 
 import json
 from collections.abc import Iterator
@@ -8,9 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import TextInput
 
+from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, add_version, charts, copied_link, links, make_old, words
-from traitbench.app.widgets.versions import side_by_side
+from traitbench.app.jobs import background, version_comparisons
+from traitbench.app.jobs.version_comparisons import Comparison
 from traitbench.barchart import DOTS
 from traitbench.client import Traitbench
 from traitbench.contract.confidence import REASONS
@@ -26,6 +28,13 @@ TEXTS = ("Thank you so much, it was lovely.", "Your request is denied.", "The tr
 @pytest.fixture
 def workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: str) -> Workbench:
     return Workbench(monkeypatch, service, service.issue(namespaces=(namespace, "trained", "twice")))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_left() -> Iterator[None]:
+    yield
+    for job_id in background.held():
+        background.discard(job_id)
 
 
 @pytest.fixture(scope="module")
@@ -283,11 +292,17 @@ def test_the_figures_of_both_are_in_one_chart(workbench: Workbench, twice: Train
     assert {"v1", "v2"} <= names
 
 
-def test_the_comparison_says_how_both_were_made_and_what_came_of_it(workbench: Workbench, twice: Trained) -> None:
+def test_the_comparison_says_how_both_were_made_and_why_it_cannot_be_told_which_is_better(
+    workbench: Workbench, twice: Trained
+) -> None:
     at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
     assert "**v1**  First training" in words(at)
     assert "**v2**  Refit" in words(at)
-    assert "v2 was measured with 10 fewer samples, so the figures are not directly comparable." in words(at)
+    assert "Whether it is better than v1 cannot be told" in words(at)
+    assert "set test samples aside before you train" in words(at)
+    assert "Open Samples" in links(at)
+    assert "separates the poles" not in words(at)
+    assert "so the figures do not show which version is better" in words(at)
 
 
 def test_every_figure_of_both_stands_side_by_side_with_its_change(workbench: Workbench, twice: Trained) -> None:
@@ -301,40 +316,145 @@ def test_every_figure_of_both_stands_side_by_side_with_its_change(workbench: Wor
     assert sum("Held-out scores by tier" in html.proto.body for html in at.get("html")) == 2
 
 
-def test_the_same_texts_go_through_both_versions(workbench: Workbench, twice: Trained) -> None:
-    at = with_texts(workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2"), twice)
-    assert at.metric[3].value == "3"
-    at.toggle(key="versions.change.as_table").set_value(True).run()
-    table = frame(at, "Sure").set_index("Text")
+def test_pasted_lines_are_scored_with_both_versions(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
+    at.segmented_control(key=f"versions.from:{twice.handle}").set_value("Pasted lines").run()
+    at.text_area(key="batch.pasted").set_value("\n".join(TEXTS)).run()
+    job = compared(at)
+    assert (job.total, job.name, job.handles) == (3, "pasted lines", (twice.handle,))
+    table = frame(at, "delta").set_index("text")
     for text in TEXTS:
-        a, b = (twice.client.scores.score(f"{twice.handle}@{version}", text).composite for version in ("v1", "v2"))
-        assert tuple(table.loc[text, ["v1", "v2", "Change"]]) == (a, b, b - a)
+        a, b = (
+            twice.client.scores.score(f"{twice.handle}@{version}", text).scores["warmth"] for version in ("v1", "v2")
+        )
+        assert tuple(table.loc[text, ["score_a", "score_b", "delta"]]) == (a, b, b - a)
+    assert "of 3 texts changed sides" in words(at)
+    assert "expected" not in table.columns
 
 
-def test_the_file_of_all_scores_says_why_one_is_not_sure(twice: Trained) -> None:
-    cards = [
-        twice.client.scores.score(f"{twice.handle}@{version}", "qwpo xzzk vbnm lkjh asdf 48151")
-        for version in ("v1", "v2")
-    ]
-    rows = side_by_side.table([side_by_side.Both("gibberish", *cards)], ("v1", "v2"), {"warmth": "Warmth"})
-    assert rows["Trait"].tolist() == ["Composite", "Warmth"]
-    assert rows["Why not sure"].tolist() == [REASONS["unlike_samples"].short] * 2
-
-
-def test_rows_can_be_the_traits_of_one_text(workbench: Workbench, twice: Trained) -> None:
-    at = with_texts(workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2"), twice)
-    at.segmented_control(key="versions.rows").set_value("traits").run()
-    at.toggle(key="versions.change.as_table").set_value(True).run()
-    assert frame(at, "Sure")["Trait"].tolist() == ["Warmth"]
-
-
-def test_with_a_scoring_key_the_service_scores_both(
+def test_with_a_scoring_key_texts_are_pasted_and_no_samples_are_offered(
     monkeypatch: pytest.MonkeyPatch, service: Service, twice: Trained
 ) -> None:
     scorer = Workbench(monkeypatch, service, service.issue("scoring", ("twice",)))
-    at = with_texts(scorer.open("versions", model=twice.handle, view="Compare", a="v1", b="v2"), twice)
-    assert "The service scores the texts instead" in words(at)
-    assert at.metric[3].value == "3"
+    at = scorer.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
+    assert at.segmented_control(key=f"versions.from:{twice.handle}").options == ["A file", "Pasted lines"]
+    at.text_area(key="batch.pasted").set_value(TEXTS[0]).run()
+    compared(at)
+    assert "of 1 text changed sides" in words(at)
+
+
+def test_the_same_version_twice_is_no_comparison(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Compare", a="v2", b="active")
+    assert "Both sides show the same version" in words(at)
+    assert not at.dataframe
+
+
+def test_an_archived_model_shows_figures_and_compares_no_texts(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = ready(client, f"{namespace}.tone")
+    add_version(service.context, handle, client)
+    client.models.delete(handle)
+    at = workbench.open("versions", model=handle, view="Compare")
+    assert not at.exception
+    assert "its versions cannot be compared on texts" in words(at)
+    assert frame(at, "Figure") is not None
+
+
+# ---- a model and its draft -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def improved(service: Service) -> Iterator[Trained]:
+    """A model with test samples, and `twice.better-next` with two relabelled: one is a regression, as labels go."""
+    handle, key = "twice.better", service.issue(namespaces=("twice",))
+    with pytest.MonkeyPatch.context() as environment, Traitbench(service.base_url, key) as client:
+        Workbench(environment, service, key)
+        make_draft(client, handle)
+        client.samples.add(handle, [_test_sample(text, 1.0, must_pass=True) for text in WARM_TESTS])
+        client.samples.add(handle, [_test_sample(text, 0.0) for text in COLD_TESTS])
+        client.models.train(handle, effort="low")
+        client.models.wait(handle)
+        draft = client.models.fork(handle, f"{handle}-next").handle
+        warm = [sample for sample in client.samples.list(draft, held_out=False) if sample.quality == 1.0]
+        for sample in warm[2:]:
+            client.samples.delete(draft, sample.id)
+        client.samples.add(draft, [SampleInput(trait="warmth", text=each.text, quality=0.0) for each in warm[2:]])
+        client.models.train(draft, effort="low")
+        assert client.models.wait(draft).state == "ready"
+        yield Trained(handle, client)
+
+
+WARM_TESTS = (
+    "We are so happy to have you, and we will gladly help.",
+    "Thanks a million for your patience, you are wonderful.",
+    "How kind of you to write, it made our day.",
+    "I would love to help you with that, just ask.",
+    "You are most welcome, come back whenever you like.",
+)
+COLD_TESTS = (
+    "Do not bother us again with this nonsense.",
+    "Your complaint is of no interest to this office.",
+    "Read the manual before you waste our time.",
+    "We owe you nothing, and you will get nothing.",
+    "That is your own problem. The matter is closed.",
+)
+
+
+def _test_sample(text: str, quality: float, *, must_pass: bool = False) -> SampleInput:
+    return SampleInput(trait="warmth", text=text, quality=quality, held_out=True, must_pass=must_pass)
+
+
+@pytest.fixture
+def worse(workbench: Workbench, improved: Trained) -> AppTest:
+    """The draft compared with its original, on the test samples."""
+    at = workbench.open("versions", model=f"{improved.handle}-next", view="Compare")
+    compared(at)
+    return at
+
+
+def test_a_draft_is_compared_with_the_version_it_was_made_from(workbench: Workbench, improved: Trained) -> None:
+    at = workbench.open("versions", model=f"{improved.handle}-next", view="Compare")
+    pinned = f"{improved.handle}@v1"
+    assert copied_link(at) == {"model": f"{improved.handle}-next", "view": "Compare", "a": pinned, "b": "v1"}
+    assert (
+        f"{improved.handle}-next@v1"
+        in workbench.open("versions", model=improved.handle, view="Compare").selectbox(key="b").options
+    )
+    at.selectbox(key="a").set_value("v1").run()
+    assert "Both sides show the same version" in words(at)
+
+
+def test_the_verdict_comes_first_with_its_figures_and_what_changed(worse: AppTest, improved: Trained) -> None:
+    truth = improved.client.versions.compare(f"{improved.handle}@v1", f"{improved.handle}-next@v1")
+    assert truth.verdict == "worse"
+    assert worse.subheader[0].value == f"Worse than {improved.handle}@v1"
+    figures = frame(worse, "Change (95 % interval)").iloc[0]
+    difference = truth.traits["warmth"].auroc
+    assert difference is not None
+    assert figures["AUROC v1"] == difference.b
+    assert f"{difference.delta:+.3f}" in figures["Change (95 % interval)"]
+    assert "relabelled" in words(worse)
+
+
+def test_regressions_come_first_and_can_be_filtered(worse: AppTest) -> None:
+    table = frame(worse, "delta")
+    assert set(table["text"]) == {*WARM_TESTS, *COLD_TESTS}
+    regressions = table["kind"].str.contains("Regression")
+    assert 0 < regressions.sum() <= 5
+    assert regressions.tolist() == sorted(regressions, reverse=True)
+    assert f"{regressions.sum()} regression" in words(worse)
+    assert "that must pass fail" in words(worse)
+    worse.segmented_control(key="texts").set_value("Must pass failed").run()
+    assert set(frame(worse, "delta")["text"]) <= {*WARM_TESTS}
+    worse.segmented_control(key="texts").set_value("Fixed").run()
+    assert "No texts match." in words(worse)
+
+
+def test_tiers_and_changes_count_every_text(worse: AppTest) -> None:
+    assert any("Tiers of" in html.proto.body for html in worse.get("html"))
+    worse.toggle(key="versions.changes.as_table").set_value(True).run()
+    assert frame(worse, "Texts")["Texts"].sum() == 10
 
 
 def test_without_a_service_it_says_so(monkeypatch: pytest.MonkeyPatch, service: Service) -> None:
@@ -378,5 +498,11 @@ def tag(at: AppTest, name: str) -> AppTest:
     return at.run()
 
 
-def with_texts(at: AppTest, model: Trained) -> AppTest:
-    return at.text_area(key=f"versions.texts:{model.handle}").set_value("\n".join(TEXTS)).run()
+def compared(at: AppTest) -> Comparison:
+    """Press the button, and wait for the comparison, which is found by its id in the address."""
+    at.button(key="versions.compare").click().run()
+    job = version_comparisons.find(str(at.query_params["comparison"]))
+    assert job is not None
+    assert eventually(lambda: job.state != "running")
+    at.run()
+    return job

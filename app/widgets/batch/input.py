@@ -34,23 +34,22 @@ def pick_texts(handle: str) -> Texts | None:
     picked = st.segmented_control(
         "Texts from", [FILE, PASTED], default=FILE, required=True, key="batch.from", persist_state="session"
     )
-    return _pasted(handle) if picked == PASTED else _file(handle)
+    command = f"traitbench score {handle} --batch FILE -o OUT"
+    return pasted_texts(command) if picked == PASTED else texts_of_file(command)
 
 
-def _file(handle: str) -> Texts | None:
+def texts_of_file(command: str, *, most: int = MOST_ROWS) -> Texts | None:
+    """Draw the upload of a file of at most `most` rows; larger files are for the `command`."""
     form = session.round_key(_FORM)
     file = table_upload(form, most_megabytes=MOST_MEGABYTES)
     if file is None:
         session.store(_OPENED, None)
-        st.caption(
-            f"Up to {MOST_MEGABYTES} MB and {MOST_ROWS:,} rows, one text per row. For larger files, run "
-            f"`traitbench score {handle} --batch FILE -o OUT`."
-        )
+        st.caption(f"Up to {MOST_MEGABYTES} MB and {most:,} rows, one text per row. For larger files, run `{command}`.")
         return None
-    return _of_file(file, form, handle)
+    return _of_file(file, form, command, most)
 
 
-def _of_file(file: Any, form: str, handle: str) -> Texts | None:
+def _of_file(file: Any, form: str, command: str, most: int) -> Texts | None:
     header = has_header(file, form)
     source = _opened(file, header=header)
     if isinstance(source, str):
@@ -58,10 +57,10 @@ def _of_file(file: Any, form: str, handle: str) -> Texts | None:
         return None
     for note in source.notes:
         st.warning(note.replace("in the preview", "below"), icon=":material/translate:")
-    if source.count > MOST_ROWS:
+    if source.count > most:
         st.error(
-            f"**The file has {source.count:,} rows; this page takes up to {MOST_ROWS:,}.** Upload a smaller file, or "
-            f"use the command line: `traitbench score {handle} --batch FILE -o OUT`",
+            f"**The file has {source.count:,} rows; this page takes up to {most:,}.** Upload a smaller file, or "
+            f"use the command line: `{command}`",
             icon=":material/error:",
         )
         return None
@@ -76,7 +75,8 @@ def _of_file(file: Any, form: str, handle: str) -> Texts | None:
     return Texts(source, column, file.name)
 
 
-def _pasted(handle: str) -> Texts | None:
+def pasted_texts(command: str, *, most: int = MOST_ROWS) -> Texts | None:
+    """Draw the field for at most `most` lines; more are for the `command`."""
     pasted = st.text_area(
         "Texts, one per line",
         key="batch.pasted",
@@ -88,10 +88,10 @@ def _pasted(handle: str) -> Texts | None:
     texts = sum(bool(line.strip()) for line in lines)
     if not texts:
         return None
-    if texts > MOST_ROWS:
+    if texts > most:
         st.error(
-            f"**You pasted {texts:,} lines; this page takes up to {MOST_ROWS:,}.** Paste fewer lines, or save them to "
-            f"a file and use the command line: `traitbench score {handle} --batch FILE -o OUT`",
+            f"**You pasted {texts:,} lines; this page takes up to {most:,}.** Paste fewer lines, or save them to "
+            f"a file and use the command line: `{command}`",
             icon=":material/error:",
         )
         return None

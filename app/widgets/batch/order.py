@@ -121,6 +121,12 @@ def present_job(handle: str) -> Job | None:
     return None
 
 
+def job_of_tab(handle: str) -> Job | None:
+    """The batch of this tab for this model, for other pages: the address stays as it is."""
+    job = batches.find(session.get(_JOBS, {}).get(handle), owner=people.current().id)
+    return job if job is not None and job.handle == handle else None
+
+
 def forget(handle: str) -> None:
     """Discard the batch of this tab for this model. Also a button callback."""
     held: dict[str, str] = session.get(_JOBS, {})

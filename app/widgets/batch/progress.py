@@ -2,25 +2,18 @@
 
 import streamlit as st
 
-from traitbench.app.jobs import batches
 from traitbench.app.jobs.batches import Job
-from traitbench.app.shell.service import explain, guarded
+from traitbench.app.shell.service import explain
 from traitbench.app.shell.text import count, plain, span
 from traitbench.app.widgets.batch.order import forget
+from traitbench.app.widgets.common.progress import watch_work
 
 
 def watch_batch(job: Job) -> None:
     """Draw the progress once a second; rerun the whole page when the batch has ended."""
 
-    @st.fragment(run_every=1.0)
-    def look() -> None:
-        with guarded():
-            batches.find(job.id, owner=job.owner)
-            if job.state != "running":
-                st.rerun()
-            _draw(job)
-
-    look()
+    watch_work(job, f"Scoring {plain(job.name)}", unit="row", key="batch")
+    st.caption("The batch continues while you visit other pages. Keep this tab or its URL to find the results again.")
 
 
 def draw_end(job: Job) -> None:
@@ -52,18 +45,3 @@ def draw_end(job: Job) -> None:
             on_click=forget,
             args=(job.handle,),
         )
-
-
-def _draw(job: Job) -> None:
-    with st.container(border=True, key="batch.progress"):
-        st.subheader(f"Scoring {plain(job.name)}", icon=":material/progress_activity:", anchor=False)
-        st.progress(min(job.done / max(job.total, 1), 1.0), text=f"{job.done:,} of {job.total:,} rows")
-        rate = job.rate
-        left = f"about {span((job.total - job.done) / rate)} left" if rate > 0 else "time left unknown"
-        speed = f"{rate:,.0f} rows per second, " if rate >= 1 else ""
-        failed = f" {count(job.failed, 'row')} could not be scored so far." if job.failed else ""
-        st.caption(f"{span(job.seconds)} so far, {speed}{left}.{failed}")
-        if st.button("Stop", icon=":material/stop:", key="batch.stop", help="Finished rows are kept."):
-            job.stop()
-            st.rerun()
-    st.caption("The batch continues while you visit other pages. Keep this tab or its URL to find the results again.")

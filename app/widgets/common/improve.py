@@ -12,6 +12,7 @@ from traitbench.app.shell.service import attempt, client, field_error, models
 from traitbench.app.shell.text import plain
 from traitbench.contract.models import Model
 from traitbench.contract.names import NAMESPACE
+from traitbench.errors import ModelNotFound, NamespaceForbidden
 
 _OPEN, _FORM = "shell.improve", "shell.improve_form"
 _LONGEST_NAME = 64
@@ -45,6 +46,16 @@ def improve(model: Model) -> None:
 def forks_of(model: Model) -> list[Model]:
     """The models that were made to improve this one and are not archived."""
     return [each for each in models() if each.forked_from is not None and each.forked_from.handle == model.handle]
+
+
+def origin_of(model: Model) -> Model | None:
+    """The model that a fork was made from; None if the model is no fork, or if that cannot be read."""
+    if model.forked_from is None:
+        return None
+    try:
+        return client().models.get(model.forked_from.handle)
+    except (ModelNotFound, NamespaceForbidden):
+        return None
 
 
 def _close() -> None:

@@ -10,22 +10,14 @@ from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client, explain, reader
 from traitbench.app.shell.text import plain
+from traitbench.app.widgets.common.improve import origin_of
+from traitbench.app.widgets.common.version_verdict import compared, draw_changes, draw_figures, draw_verdict
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.models import Model
 from traitbench.contract.names import pin
-from traitbench.errors import ModelNotFound, NamespaceForbidden, PromotionConflict
+from traitbench.errors import PromotionConflict
 
 _ASK, _FORCE = "train.promote", "train.promote.force"
-
-
-def origin_of(model: Model) -> Model | None:
-    """The model that a fork was made from; None if the model is no fork, or if that cannot be read."""
-    if model.forked_from is None:
-        return None
-    try:
-        return client().models.get(model.forked_from.handle)
-    except (ModelNotFound, NamespaceForbidden):
-        return None
 
 
 def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
@@ -44,12 +36,11 @@ def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
         if not comparing.done:
             return
         other = f"{handle} v{origin.version_no}"
-        st.subheader(comparisons.title(comparison, other), icon=comparisons.ICONS[comparison.verdict], anchor=False)
-        st.markdown(plain(comparison.reason))
+        draw_verdict(comparison, other)
         if model.forked_from.version_no != origin.version_no:
             st.caption(f"This draft was made from v{model.forked_from.version_no}; {other} is active now.")
-        _draw_figures(comparison, names, (other, f"v{model.version_no}"))
-        _draw_changes(comparison, names)
+        draw_figures(comparison, names, (other, f"v{model.version_no}"), key="train.promotion_figures")
+        draw_changes(comparison, names)
         with st.container(horizontal=True, vertical_alignment="center"):
             forbidden = why_read_only(origin)
             st.button(
@@ -76,12 +67,6 @@ def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
         )
 
 
-@st.cache_data(ttl=600, max_entries=64, show_spinner=False)
-def compared(reader: tuple[str, str], a: str, b: str) -> VersionsComparison:
-    """The comparison of two pinned versions; test samples may change only with a version, so it is kept a while."""
-    return client().versions.compare(a, b)
-
-
 def _pinned(model: Model) -> str:
     return pin(model.handle, f"v{model.version_no}")
 
@@ -89,32 +74,6 @@ def _pinned(model: Model) -> str:
 def _next_version_no(origin: Model) -> int:
     newest = next(iter(client().versions.list(origin.handle, limit=1)), None)
     return max(newest.version_no if newest else 0, origin.version_no or 0) + 1
-
-
-def _draw_figures(comparison: VersionsComparison, names: Mapping[str, str], labels: tuple[str, str]) -> None:
-    table = comparisons.figures(comparison, names, labels)
-    if table.empty or not any(each.n for each in comparison.traits.values()):
-        return
-    st.dataframe(
-        table,
-        hide_index=True,
-        width="stretch",
-        placeholder="–",
-        key="train.promotion_figures",
-        column_config={
-            **{f"AUROC {each}": st.column_config.NumberColumn(format="%.3f") for each in labels},
-            **{f"Wrong side {each}": st.column_config.NumberColumn(format="percent") for each in labels},
-        },
-    )
-    st.caption(
-        "Both versions scored the same test samples; neither was trained with them. AUROC: 0.5 is chance, 1 is perfect."
-    )
-
-
-def _draw_changes(comparison: VersionsComparison, names: Mapping[str, str]) -> None:
-    if said := comparisons.changes(comparison.changed, names):
-        with st.expander("What changed", icon=":material/difference:"):
-            st.markdown("\n".join(f"- {each}" for each in said))
 
 
 def _close() -> None:

@@ -39,17 +39,29 @@ def draw_confusion(
         download_table(_frame(confusions, poles), key=key, file_name=file_name)
 
 
-def _table(confusion: Confusion, labels: dict[Pole, str]) -> str:
-    heads = "".join(f'<th scope="col" style="{_HEAD}">{TIERS[tier].glyph} {tier}</th>' for tier in TIER_NAMES)
-    rows = "".join(_row(pole, labels[pole], confusion) for pole in POLES)
+def counts_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[int], str]], *, label: str) -> str:
+    """Return counts as an HTML table; each row has its head, a count per column, and a colour, `#rrggbb`.
+
+    A darker cell has a larger share of its row.
+    """
+    first = "".join(f'<th scope="col" style="{_HEAD}">{escape(head)}</th>' for head in heads)
+    body = "".join(_row(*row) for row in rows)
     corner = f'<td style="{_HEAD}"></td>'
-    return f'<table style="{_TABLE}" aria-label="Held-out scores by tier"><tr>{corner}{heads}</tr>{rows}</table>'
+    return f'<table style="{_TABLE}" aria-label="{escape(label)}"><tr>{corner}{first}</tr>{body}</table>'
 
 
-def _row(pole: Pole, label: str, confusion: Confusion) -> str:
-    whole = sum(confusion[pole].values())
-    cells = "".join(_cell(confusion[pole][tier], whole, _COLOURS[pole]) for tier in TIER_NAMES)
-    return f'<tr><th scope="row" style="{_SIDE};overflow-wrap:anywhere">{_SIGNS[pole]} {escape(label)}</th>{cells}</tr>'
+def _table(confusion: Confusion, labels: dict[Pole, str]) -> str:
+    heads = [f"{TIERS[tier].glyph} {tier}" for tier in TIER_NAMES]
+    rows = [
+        (f"{_SIGNS[pole]} {labels[pole]}", [confusion[pole][tier] for tier in TIER_NAMES], _COLOURS[pole])
+        for pole in POLES
+    ]
+    return counts_table(heads, rows, label="Held-out scores by tier")
+
+
+def _row(head: str, counts: Sequence[int], colour: str) -> str:
+    cells = "".join(_cell(count, sum(counts), colour) for count in counts)
+    return f'<tr><th scope="row" style="{_SIDE};overflow-wrap:anywhere">{escape(head)}</th>{cells}</tr>'
 
 
 def _cell(samples: int, whole: int, colour: str) -> str:
