@@ -3,7 +3,7 @@
 import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
-from traitbench.app.presentation.figures import label, made_how, names_of, outcome, series
+from traitbench.app.presentation.figures import label, made_how, names_of, series
 from traitbench.app.samples.waiting import waiting
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
@@ -16,6 +16,7 @@ from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.on_tests import draw_tests
 from traitbench.app.widgets.common.quality import discovered_note, draw_quality
 from traitbench.app.widgets.common.unreadable import cannot_be_read
+from traitbench.app.widgets.common.version_verdict import draw_compared_with
 from traitbench.app.widgets.samples.doctor import draw_doctor_line
 from traitbench.app.widgets.train.cost import USUAL_LENGTH, unread_lengths
 from traitbench.app.widgets.train.gained import draw_gained
@@ -71,7 +72,7 @@ if model.state == "ready":
     st.caption(made_how(version))
     draw_promotion(model, names)
     if before:
-        st.markdown(f"**Compared with {label(before)}.** {outcome(before, version, names)}")
+        draw_compared_with(model.handle, before, version)
     with st.container(horizontal=True, vertical_alignment="center"):
         page_link("score", "Score a text")
         if before:

@@ -37,7 +37,8 @@ _RANKS: Mapping[Kind, int] = {"regression": 0, "side changed": 1}
 def frame_of(job: Comparison, key: str) -> pd.DataFrame:
     """Return the results of one trait so far, a row per text, ordered: regressions, changed sides, biggest changes.
 
-    `expected` is the expected quality, null if it is not known. `must_pass` is null for texts that need not pass.
+    `expected` is the expected quality, null if it is not known. `must_pass` is null for texts that need not pass. Of a
+    comparison on samples, only those of the trait are in the table.
     """
     done = job.done
     columns = job.traits[key]
@@ -60,6 +61,8 @@ def frame_of(job: Comparison, key: str) -> pd.DataFrame:
         None if label is None or not label.must_pass or not ok else "passed" if side == wanted else "failed"
         for label, ok, side, wanted in zip(labels, scored, b, expected, strict=True)
     ]
+    if job.of_samples:
+        frame = frame[frame[EXPECTED].notna()]
     ranks = frame[KIND].map(lambda kind: _RANKS.get(kind, len(_RANKS)))
     order = pd.DataFrame({"rank": ranks, "size": -frame[DELTA].abs().astype("Float64").fillna(-1)})
     return frame.loc[order.sort_values(["rank", "size"], kind="stable").index]
@@ -94,7 +97,7 @@ def summary(frame: pd.DataFrame) -> str:
         for kind, one, many in (
             ("regression", "regression", "regressions"),
             ("fixed", "fixed", "fixed"),
-            ("side changed", "without a known label", "without a known label"),
+            ("side changed", "other", "other"),
         )
         if (number := int(counts.get(kind, 0)))
     ]

@@ -71,10 +71,11 @@ class Comparison(Work):
         *,
         keys: Sequence[str],
         name: str,
+        of_samples: bool = False,
         owner: str = OPERATOR.id,
     ) -> None:
         super().__init__(total=len(texts), owner=owner)
-        self.a, self.b, self.texts, self.name = a, b, texts, name
+        self.a, self.b, self.texts, self.name, self.of_samples = a, b, texts, name, of_samples
         self.traits: Mapping[str, TraitColumns] = {key: TraitColumns() for key in keys}
         self.errors: dict[int, str] = {}
         self.computed: dict[Any, Any] = {}  # results that a page computed; discarded together with the comparison

@@ -1,8 +1,7 @@
 """A version's metrics for people: figures per trait with what they were measured on, and the parameters."""
 
-from collections.abc import Collection, Mapping, Sequence
-from math import hypot
-from typing import Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import pandas as pd
 
@@ -17,9 +16,6 @@ from traitbench.contract.versions import Version
 Names = Mapping[str, str]
 """Trait names by key."""
 
-_VERDICTS = {1: "better", -1: "worse", 0: "about equally well"}
-"""How well a version separates the poles, by the sign of a change beyond chance."""
-
 TRIGGERS = {
     "train": "First training",
     "retune": "Refit",
@@ -27,29 +23,6 @@ TRIGGERS = {
     "backfill": "Import",
 }
 """What started the training of a version, by `triggered_by`."""
-
-
-class Change(NamedTuple):
-    """An AUROC before and after, and the 95 % interval of the change."""
-
-    before: float
-    after: float
-    lowest: float
-    highest: float
-
-    @property
-    def sign(self) -> int:
-        """1 or -1 if the change is beyond chance and visible with two decimals, else 0."""
-        looks_equal = round(self.before, 2) == round(self.after, 2) or round(self.after - self.before, 2) == 0
-        if looks_equal or self.lowest <= 0 <= self.highest:
-            return 0
-        return 1 if self.after > self.before else -1
-
-    @property
-    def text(self) -> str:
-        """`change +0.05, 95 % interval −0.04 to +0.15`."""
-        change, lowest, highest = map(_signed, (self.after - self.before, self.lowest, self.highest))
-        return f"change {change}, 95 % interval {lowest} to {highest}"
 
 
 def names_of(traits: Sequence[Trait]) -> Names:
@@ -165,76 +138,6 @@ def measured_on(figures: Series) -> str:
     return f"Measured on: {'; '.join(sentences)}." if sentences else ""
 
 
-def outcome(before: Version, after: Version, names: Names) -> str:
-    """Compare a version with the previous one, in Markdown; only differences beyond chance are better or worse."""
-    a, b = label(before), label(after)
-    if before.param_hash == after.param_hash:
-        return f"{b} has the same parameters as {a}, so both give every text the same score."
-    parts = [_on_same_tests(before, after), *_changes(before, after, names), _other_samples(before, after)]
-    return " ".join(part for part in parts if part)
-
-
-def _on_same_tests(before: Version, after: Version) -> str:
-    """The figures on test samples, if both versions were measured on the same; else that they are not compared."""
-    old, new = held_out.by_trait(before.metrics), held_out.by_trait(after.metrics)
-    if not new:
-        return ""
-    same = [key for key in held_out.comparable(before.metrics, after.metrics) if new[key].auroc is not None]
-    if not same:
-        return f"**On test samples:** {label(before)} and {label(after)} were {held_out.OTHER_TESTS}." if old else ""
-    means = [sum(each[key].auroc or 0.0 for key in same) / len(same) for each in (old, new)]
-    samples = count(sum(new[key].samples for key in same), "test sample")
-    several = "Mean AUROC" if len(same) > 1 else "AUROC"
-    return f"{several} on the same {samples} **{means[0]:.2f} → {means[1]:.2f}**. Out of fold:"
-
-
-def _changes(before: Version, after: Version, names: Names) -> list[str]:
-    """The change of the mean and the traits that changed beyond chance."""
-    old, new = (_measured_traits(version) for version in (before, after))
-    if not old or not new:
-        return []
-    changes = {key: _change(old[key], new[key]) for key in new if key in old}
-    several = len(changes) > 1
-    if old.keys() != new.keys():
-        return ["The two versions measure different traits, so their means are not compared.", _named(changes, names)]
-    mean = f"Mean AUROC **{_mean(old.values()):.2f} → {_mean(new.values()):.2f}**"
-    known = [change for change in changes.values() if change]
-    if len(known) < len(changes):
-        return [f"{mean}.", _named(changes, names) if several else ""]
-    # The mean of the ends is wider than the interval of the mean unless all traits err alike.
-    change = Change(*(sum(figures) / len(known) for figures in zip(*known, strict=True)))
-    words = f"{mean}: {label(after)} separates the poles {_VERDICTS[change.sign]} ({change.text})."
-    return [words, _named(changes, names) if several else ""]
-
-
-def _measured_traits(version: Version) -> dict[str, TraitMetrics]:
-    return {key: each for key, each in version.metrics.traits.items() if each.auroc is not None}
-
-
-def _named(changes: Mapping[str, Change | None], names: Names) -> str:
-    """The traits that changed beyond chance, or that there are none."""
-    by_sign: dict[int, list[str]] = {
-        sign: [plain(names.get(key, key)) for key, change in changes.items() if change and change.sign == sign]
-        for sign in _VERDICTS
-        if sign
-    }
-    said = [f"{_VERDICTS[sign].capitalize()}: {', '.join(traits)}." for sign, traits in by_sign.items() if traits]
-    return " ".join(said) or ("No trait changed by more than chance." if all(changes.values()) and changes else "")
-
-
-def _other_samples(before: Version, after: Version) -> str:
-    """Say that both were measured on different samples, if their numbers differ."""
-    more = after.sample_count - before.sample_count
-    old, new = before.metrics.traits, after.metrics.traits
-    if more:
-        how = f"with {abs(more):,} {'more' if more > 0 else 'fewer'} sample{'' if abs(more) == 1 else 's'}"
-    elif any(old[key].counts != new[key].counts for key in new if key in old):
-        how = "with other samples"
-    else:
-        return ""
-    return f"{label(after)} was measured {how}, so the figures are not directly comparable."
-
-
 def search_of(version: Version) -> str:
     """Return the description of the parameter search."""
     return version.metrics.search or "unknown"
@@ -262,31 +165,6 @@ def made_of(version: Version) -> str:
         "" if metrics.elapsed_s is None else f"{metrics.elapsed_s:.1f} s",
     ]
     return ", ".join(part for part in parts if part)
-
-
-def _change(before: TraitMetrics, after: TraitMetrics) -> Change | None:
-    """The change of the AUROC; None if one of them has no interval.
-
-    The interval adds the squares of both sides (MOVER; Zou and Donner, Statistics in Medicine 27, 2008). That is right
-    for different samples; of the same samples, whose errors go together, it is too wide rather than too narrow.
-    """
-    if before.auroc is None or after.auroc is None or not before.auroc_interval or not after.auroc_interval:
-        return None
-    (low, high), (new_low, new_high) = before.auroc_interval, after.auroc_interval
-    change = after.auroc - before.auroc
-    down, up = hypot(after.auroc - new_low, high - before.auroc), hypot(new_high - after.auroc, before.auroc - low)
-    return Change(before.auroc, after.auroc, change - down, change + up)
-
-
-def _mean(figures: Collection[TraitMetrics]) -> float:
-    values = [each.auroc for each in figures if each.auroc is not None]
-    return sum(values) / len(values)
-
-
-def _signed(change: float) -> str:
-    """`+0.05`, `−0.20`, or `0.00` without a sign."""
-    rounded = round(change, 2)
-    return f"{rounded:+.2f}".replace("-", "−") if rounded else "0.00"
 
 
 def _on_tests(name: str, test: HeldOutFigures) -> Measured:

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 import streamlit as st
 
 from traitbench.app.presentation import comparisons
-from traitbench.app.shell.service import client
+from traitbench.app.shell.service import attempt, client, reader
 from traitbench.app.shell.text import plain
 from traitbench.contract.comparisons import VersionsComparison
+from traitbench.contract.names import pin
+from traitbench.contract.versions import Version
 
 
 @st.cache_data(ttl=600, max_entries=64, show_spinner=False)
@@ -20,6 +22,14 @@ def draw_verdict(comparison: VersionsComparison, other: str) -> None:
     """Draw the verdict on the second version and its reason; `other` names the first."""
     st.subheader(comparisons.title(comparison, other), icon=comparisons.ICONS[comparison.verdict], anchor=False)
     st.markdown(plain(comparison.reason))
+
+
+def draw_compared_with(handle: str, before: Version, after: Version) -> None:
+    """Draw the verdict on two versions of a model as one line."""
+    with attempt() as comparing:
+        comparison = compared(reader(), *(pin(handle, f"v{each.version_no}") for each in (before, after)))
+    if comparing.done:
+        st.markdown(f"**Compared with v{before.version_no}.** {plain(comparison.reason)}")
 
 
 def draw_figures(

@@ -106,6 +106,7 @@ def start(pair: Pair, source: Source, keys: Sequence[str]) -> None:
         texts[:MOST_COMPARED],
         keys=keys,
         name=source.name,
+        of_samples=source.texts is None,
         owner=people.current().id,
     )
     purged = any(each.model.zero_data_retention for each in pair)

@@ -188,21 +188,21 @@ def expected_in_words(quality: float, trait: Trait | None) -> str:
 def _columns(pair: tuple[Side, Side]) -> dict[str, Any]:
     a, b = (each.name for each in pair)
     column = st.column_config
-    score = partial(column.ProgressColumn, min_value=0, max_value=100, format="%d", width=110)
+    score = partial(column.ProgressColumn, min_value=0, max_value=100, format="%d", width=95)
     return {
         KIND: column.TextColumn(
             "Change of side",
             width=130,
             help="Regression: the score was on the right side and is not any more. Fixed: the reverse. Side changed: "
-            "the text has no label, so which side is right is not known.",
+            "it is not known which side is right.",
         ),
-        TEXT: column.TextColumn("Text", width=380),
-        EXPECTED: column.TextColumn("Expected", width=110, help="The side of the label."),
+        TEXT: column.TextColumn("Text", width=330),
+        EXPECTED: column.TextColumn("Expected", width=100, help="The side of the label."),
         SCORE_A: score(a),
         SCORE_B: score(b, color="primary"),
-        DELTA: column.NumberColumn("Change", format="%+d", width=80, help="Points."),
-        TIER_A: column.TextColumn(f"Tier {a}", width=150),
-        TIER_B: column.TextColumn(f"Tier {b}", width=150),
+        DELTA: column.NumberColumn("Change", format="%+d", width=70, help="Points."),
+        TIER_A: column.TextColumn(f"Tier {a}", width=140),
+        TIER_B: column.TextColumn(f"Tier {b}", width=140),
         MUST_PASS: column.TextColumn("Must pass", width=90),
         ERROR: column.TextColumn("Why not scored", width=300),
     }
@@ -245,7 +245,7 @@ def _draw_tiers(frame: pd.DataFrame, pair: tuple[Side, Side], stem: str) -> None
     heads = [f"{_GLYPHS[tier]} {tier}" for tier in TIER_ORDER]
     colours = {str(tier): sign.colour for tier, sign in TIERS.items()} | {UNCERTAIN: NO_TIER.colour}
     rows = [
-        (head, matrix.loc[tier].astype(int).tolist(), colours[tier])
+        (head, [int(cell) for cell in matrix.loc[tier].tolist()], colours[tier])
         for head, tier in zip(heads, TIER_ORDER, strict=True)
     ]
     st.html(counts_table(heads, rows, label=f"Tiers of {a} by tiers of {b}"))

@@ -153,6 +153,12 @@ def test_regressions_come_first_by_size_then_changed_sides_then_the_biggest_chan
     assert frame[MUST_PASS].fillna("").tolist() == ["", "failed", "", "", "", "", "", "passed", ""]
 
 
+def test_a_comparison_on_samples_shows_those_of_the_trait(mixed: Comparison) -> None:
+    mixed.of_samples = True
+    assert "unlabelled" not in set(frame_of(mixed, "warmth")[TEXT])
+    assert summary(frame_of(mixed, "warmth")).startswith("5 of 7 texts changed sides")
+
+
 @pytest.mark.parametrize(
     ("show", "texts"),
     [
@@ -171,7 +177,7 @@ def test_a_filter_shows_its_rows(mixed: Comparison, show: Show, texts: set[str])
 
 def test_the_counts_are_said_in_one_sentence(mixed: Comparison, trained: Trained) -> None:
     assert summary(frame_of(mixed, "warmth")) == (
-        "6 of 8 texts changed sides: 3 regressions, 1 fixed, 2 without a known label. "
+        "6 of 8 texts changed sides: 3 regressions, 1 fixed, 2 other. "
         "1 of 2 texts that must pass fails. 1 text could not be scored."
     )
     assert summary(frame_of(filled(trained, ("same", 1.0, 80, 80)), "warmth")) == "0 of 1 text changed sides."
