@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from traitbench.app.access.people import OPERATOR
+from traitbench.app.files.importing import guess_words
+from traitbench.app.files.tables import Row
 from traitbench.app.jobs import background
 from traitbench.app.jobs.background import State, Work
 from traitbench.app.jobs.batches import CONFIDENCES, NONE, TIERS
@@ -14,6 +16,7 @@ from traitbench.contract.batch import FailedLine
 from traitbench.contract.comparisons import ComparedText, ScoreDelta
 from traitbench.contract.names import unpin
 from traitbench.contract.samples import Sample
+from traitbench.contract.traits import Trait
 
 MOST_COMPARED = 10_000
 CHUNK = 500
@@ -42,6 +45,41 @@ def of_samples(samples: Iterable[Sample]) -> list[Labelled]:
     for sample in samples:
         labels.setdefault(sample.text, {})[sample.trait] = Label(sample.quality, sample.must_pass)
     return [Labelled(text, by_trait) for text, by_trait in labels.items()]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a file: text, expected quality, and the trait that the quality is about."""
+
+    text: str
+    quality: str | None = None
+    trait: str | None = None
+
+
+def of_rows(rows: Iterable[Row], columns: Columns, traits: Sequence[Trait], key: str) -> list[Labelled]:
+    """Return the texts of a file. A quality is a number from 0 to 1, a pole's label or a word such as "positive".
+
+    Without a trait column, the qualities are about the trait `key`. A quality that cannot be read is no label.
+    """
+    known = list(rows)
+    keys = {name.strip().casefold(): each.key for each in traits for name in (each.name, each.key)}
+    words = guess_words({row.cells.get(columns.quality or "", "") for row in known}, traits)
+
+    def labels(row: Row) -> dict[str, Label]:
+        cell = row.cells.get(columns.quality or "", "")
+        quality = _number(cell) if _number(cell) is not None else words.get(cell)
+        trait = key if columns.trait is None else keys.get(row.cells.get(columns.trait, "").strip().casefold())
+        return {} if quality is None or trait is None else {trait: Label(quality)}
+
+    return [Labelled(row.cells.get(columns.text, ""), labels(row)) for row in known]
+
+
+def _number(cell: str) -> float | None:
+    try:
+        number = float(cell)
+    except ValueError:
+        return None
+    return number if 0 <= number <= 1 else None
 
 
 class SideColumn:

@@ -451,6 +451,42 @@ def test_regressions_come_first_and_can_be_filtered(worse: AppTest) -> None:
     assert "No texts match." in words(worse)
 
 
+def test_a_row_opens_the_reasons_of_both_versions_and_the_samples_that_moved_it(
+    worse: AppTest, improved: Trained
+) -> None:
+    [table] = [each for each in worse.session_state.filtered_state if each.startswith("versions.table:")]
+    worse.session_state[table] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    worse.run()
+    assert not worse.exception
+    assert sum("tb-why" in html.proto.body and "<span title" in html.proto.body for html in worse.get("html")) == 2
+    assert "Expected: **" in words(worse)
+    moved = frame(worse, "Moved the score by")
+    assert set(moved["Change"]) == {"relabelled"}
+    assert set(moved["Sample"].str.slice(0, 20)) <= {text[:20] for text in WARM}
+
+
+def test_under_zero_retention_texts_are_kept_for_minutes_and_lines_are_offered(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = ready(client, f"{namespace}.tone")
+    add_version(service.context, handle, client)
+    client.models.update(handle, zero_data_retention=True)
+    at = workbench.open("versions", model=handle, view="Compare")
+    assert not at.exception
+    assert "15 minutes after you last viewed them" in words(at)
+    compared_with = at.segmented_control(key=f"versions.from:{handle}")
+    compared_with.set_value("Test samples").run()
+    at.button(key="versions.compare").click().run()
+    assert "There are no test samples" in at.warning[0].value
+
+
+def test_a_comparison_that_is_gone_says_so(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2", comparison="gone")
+    assert "This comparison is no longer in memory" in words(at)
+    at.run()
+    assert "This comparison is no longer in memory" not in words(at)
+
+
 def test_tiers_and_changes_count_every_text(worse: AppTest) -> None:
     assert any("Tiers of" in html.proto.body for html in worse.get("html"))
     worse.toggle(key="versions.changes.as_table").set_value(True).run()

@@ -89,7 +89,7 @@ def _draw_texts(
         if job.state == "running":
             return
     with st.expander("Compare on other texts", icon=":material/playlist_add:") if job else st.container():
-        source = pick_source(model, pair, traits)
+        source = pick_source(model, pair, traits, key)
         texts = source.texts if source else None
         if (
             st.button(

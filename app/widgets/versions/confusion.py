@@ -18,7 +18,7 @@ _COLOURS: dict[Pole, str] = {"positive": PALETTE.positive, "negative": PALETTE.n
 _FAINTEST, _DARKEST = 0.08, 0.55
 _TABLE = "border-collapse:separate;border-spacing:3px;width:100%;max-width:44rem;table-layout:fixed"
 _HEAD = "font-weight:600;font-size:0.8rem;text-align:center;padding:0.2rem 0;overflow-wrap:anywhere;border:0"
-_SIDE = "font-weight:600;font-size:0.875rem;text-align:left;padding:0.3rem 0.4rem 0.3rem 0;border:0"
+_SIDE = "font-weight:600;font-size:0.8rem;text-align:left;padding:0.3rem 0;border:0"
 _CELL = "text-align:center;padding:0.45rem 0.1rem;border:0;border-radius:4px;font-variant-numeric:tabular-nums"
 
 

@@ -8,14 +8,16 @@ import streamlit as st
 
 from traitbench.app.access import people
 from traitbench.app.access.permission import why_read_only
+from traitbench.app.files.importing import guess_columns, table_of
 from traitbench.app.files.tables import Row
 from traitbench.app.jobs import background, version_comparisons
 from traitbench.app.jobs.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
-from traitbench.app.jobs.version_comparisons import MOST_COMPARED, Comparison, Labelled, of_samples
+from traitbench.app.jobs.version_comparisons import MOST_COMPARED, Columns, Comparison, Labelled, of_rows, of_samples
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client
-from traitbench.app.shell.text import count
+from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.batch import input as batch_input
+from traitbench.app.widgets.batch.input import Texts
 from traitbench.app.widgets.batch.order import job_of_tab
 from traitbench.app.widgets.versions.pair import Side
 from traitbench.contract.models import Model
@@ -45,8 +47,8 @@ def may_read_samples(pair: Pair) -> bool:
     return not any(why_read_only(each.model) for each in pair)
 
 
-def pick_source(model: Model, pair: Pair, traits: Sequence[Trait]) -> Source | None:
-    """Draw the choice of texts; None while there are none."""
+def pick_source(model: Model, pair: Pair, traits: Sequence[Trait], key: str) -> Source | None:
+    """Draw the choice of texts; None while there are none. Labels of a file are about the trait `key`."""
     job = job_of_tab(model.handle)
     readable = may_read_samples(pair)
     offered = [*((TESTS, SAMPLES) if readable else ()), FILE, PASTED, *([BATCH] if job else ())]
@@ -76,8 +78,31 @@ def pick_source(model: Model, pair: Pair, traits: Sequence[Trait]) -> Source | N
         given = batch_input.pasted_texts(command, most=MOST_COMPARED)
     if given is None:
         return None
+    columns = _pick_labels(given, traits, key) if picked == FILE else Columns(given.column)
     rows = (line for line in given.source.lines() if isinstance(line, Row))
-    return Source(given.name, [Labelled(row.cells.get(given.column, "")) for row in rows])
+    return Source(given.name, of_rows(rows, columns, traits, key))
+
+
+def _pick_labels(given: Texts, traits: Sequence[Trait], key: str) -> Columns:
+    """Draw the choice of the column with the labels; there may be none."""
+    others = [column for column in given.source.columns if column != given.column]
+    if not others:
+        return Columns(given.column)
+    _, trait, quality = guess_columns(table_of(given.source), traits)
+    about = (
+        "the column " + plain(trait)
+        if trait in others
+        else next((plain(each.name) for each in traits if each.key == key), plain(key))
+    )
+    picked = st.selectbox(
+        "Expected quality (optional)",
+        others,
+        index=others.index(quality) if quality in others else None,
+        key=f"versions.labels:{given.name}:{given.column}",
+        placeholder="No column",
+        help=f"Numbers from 0 to 1, or labels of the poles. They are about {about}. With them you see regressions.",
+    )
+    return Columns(given.column, picked, trait if trait in others and trait != picked else None)
 
 
 def start(pair: Pair, source: Source, keys: Sequence[str]) -> None:

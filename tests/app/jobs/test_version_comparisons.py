@@ -9,6 +9,7 @@ import pytest
 
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Trained, free_port
+from traitbench.app.files.tables import Row
 from traitbench.app.jobs import background, version_comparisons
 from traitbench.app.jobs.batches import CONFIDENCES, NONE, TIERS
 from traitbench.app.jobs.comparison_results import (
@@ -28,7 +29,16 @@ from traitbench.app.jobs.comparison_results import (
     summary,
     tier_matrix,
 )
-from traitbench.app.jobs.version_comparisons import CHUNK, Comparison, Label, Labelled, SideColumn, of_samples
+from traitbench.app.jobs.version_comparisons import (
+    CHUNK,
+    Columns,
+    Comparison,
+    Label,
+    Labelled,
+    SideColumn,
+    of_rows,
+    of_samples,
+)
 from traitbench.client import Traitbench
 
 
@@ -93,6 +103,25 @@ def test_the_texts_of_samples_are_distinct_and_have_the_labels_of_all_traits(tra
     texts = of_samples([*samples, *again])
     assert [each.text for each in texts] == [*WARM, *COLD]
     assert texts[0].labels == {"warmth": Label(1.0), "clarity": Label(0.25, must_pass=True)}
+
+
+def test_a_file_may_say_what_each_text_should_score(trained: Trained) -> None:
+    cells = [
+        ("a", "0.9", "Warmth"),
+        ("b", "cold", "warmth"),
+        ("c", "maybe", "warmth"),
+        ("d", "1.5", ""),
+        ("e", "", "x"),
+    ]
+    rows = [
+        Row(number, dict(zip(("text", "label", "trait"), each, strict=True))) for number, each in enumerate(cells, 1)
+    ]
+    traits = trained.client.traits.list(trained.handle)
+    for trait in (None, "trait"):
+        texts = of_rows(rows, Columns("text", "label", trait), traits, "warmth")
+        assert [each.text for each in texts] == ["a", "b", "c", "d", "e"]
+        assert [each.labels for each in texts] == [{"warmth": Label(0.9)}, {"warmth": Label(0.0)}, {}, {}, {}]
+    assert not of_rows(rows, Columns("text"), traits, "warmth")[0].labels
 
 
 # ---- pure functions of the results -----------------------------------------------------------------------------------
