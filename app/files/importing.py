@@ -96,7 +96,7 @@ def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str, str | Non
     There is always a text column; the others may be None. A column is taken as the trait column only if most of its
     cells are traits of the model.
     """
-    keys = _trait_keys(traits)
+    keys = trait_keys(traits)
     text = _named(table, _TEXT_NAMES) or max(table.columns, key=lambda column: _total_length(table, column))
     others = [column for column in table.columns if column not in (text, *guess_test_columns(table))]
     trait = next((column for column in others if _share(table, column, lambda cell: cell in keys) > 0.5), None)
@@ -152,7 +152,7 @@ def words(table: Table, column: str) -> dict[str, int]:
     cells = Counter(row.cells.get(column, "").strip() for row in table.rows)
     del cells[""]
     if _numbers_are_qualities(cells.elements()):
-        cells = Counter({cell: times for cell, times in cells.items() if _number(cell) is None})
+        cells = Counter({cell: times for cell, times in cells.items() if as_number(cell) is None})
     return dict(cells.most_common())
 
 
@@ -174,7 +174,7 @@ def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
     """Return the sample or the problem of each row under this choice."""
     column = choice.quality
     numeric = column is not None and _numbers_are_qualities(row.cells.get(column, "").strip() for row in table.rows)
-    keys = _trait_keys(traits)
+    keys = trait_keys(traits)
     samples, lines, problems = [], [], list(table.problems)
     for row in table.rows:
         trait = _trait_of(row, choice, keys)
@@ -228,7 +228,7 @@ def known_traits(problems: Sequence[Problem], traits: Sequence[Trait]) -> str:
     return f"Traits of this model: {names}{more}."
 
 
-def _trait_keys(traits: Sequence[Trait]) -> dict[str, str]:
+def trait_keys(traits: Sequence[Trait]) -> dict[str, str]:
     """Map names and keys to keys. Keys precede names, and exact matches precede case-folded ones."""
     return (
         {folded(trait.name): trait.key for trait in traits}
@@ -252,19 +252,19 @@ def _quality_of(row: Row, choice: Choice, *, numeric: bool) -> float | Problem:
         return Problem(row.number, column or "", "is empty, and there is no default")
     if cell in choice.words:
         return choice.words[cell]
-    number = _number(cell) if numeric else None
+    number = as_number(cell) if numeric else None
     if number is not None and 0.0 <= number <= 1.0:
         return number
     return Problem(row.number, column or "", "is neither a number from 0 to 1 nor a known label")
 
 
 def _numbers_are_qualities(cells: Iterable[str]) -> bool:
-    numbers = [number for number in map(_number, cells) if number is not None]
+    numbers = [number for number in map(as_number, cells) if number is not None]
     outside = sum(not 0.0 <= number <= 1.0 for number in numbers)
     return outside <= _STRAY * len(numbers)
 
 
-def _number(cell: str) -> float | None:
+def as_number(cell: str) -> float | None:
     """Parse a number with a decimal point or comma; None if it is not one."""
     try:
         number = float(cell.replace(",", "."))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from traitbench.app.access.people import OPERATOR
-from traitbench.app.files.importing import guess_words
+from traitbench.app.files.importing import as_number, folded, guess_words, trait_keys
 from traitbench.app.files.tables import Row
 from traitbench.app.jobs import background
 from traitbench.app.jobs.background import State, Work
@@ -62,24 +62,18 @@ def of_rows(rows: Iterable[Row], columns: Columns, traits: Sequence[Trait], key:
     Without a trait column, the qualities are about the trait `key`. A quality that cannot be read is no label.
     """
     known = list(rows)
-    keys = {name.strip().casefold(): each.key for each in traits for name in (each.name, each.key)}
+    keys = trait_keys(traits)
     words = guess_words({row.cells.get(columns.quality or "", "") for row in known}, traits)
 
     def labels(row: Row) -> dict[str, Label]:
         cell = row.cells.get(columns.quality or "", "")
-        quality = _number(cell) if _number(cell) is not None else words.get(cell)
-        trait = key if columns.trait is None else keys.get(row.cells.get(columns.trait, "").strip().casefold())
-        return {} if quality is None or trait is None else {trait: Label(quality)}
+        number = as_number(cell)
+        quality = words.get(cell) if number is None else number
+        name = row.cells.get(columns.trait or "", "").strip()
+        trait = key if columns.trait is None else keys.get(name, keys.get(folded(name)))
+        return {} if quality is None or trait is None or not 0 <= quality <= 1 else {trait: Label(quality)}
 
     return [Labelled(row.cells.get(columns.text, ""), labels(row)) for row in known]
-
-
-def _number(cell: str) -> float | None:
-    try:
-        number = float(cell)
-    except ValueError:
-        return None
-    return number if 0 <= number <= 1 else None
 
 
 class SideColumn:

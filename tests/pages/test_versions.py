@@ -11,8 +11,9 @@ from streamlit.testing.v1.element_tree import TextInput
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, add_version, charts, copied_link, links, make_old, words
-from traitbench.app.jobs import background, version_comparisons
-from traitbench.app.jobs.version_comparisons import Comparison
+from traitbench.app.jobs import background, batches, version_comparisons
+from traitbench.app.jobs.version_comparisons import Comparison, Labelled
+from traitbench.app.shell.navigation import entry
 from traitbench.barchart import DOTS
 from traitbench.client import Traitbench
 from traitbench.contract.confidence import REASONS
@@ -454,8 +455,10 @@ def test_regressions_come_first_and_can_be_filtered(worse: AppTest) -> None:
 def test_a_row_opens_the_reasons_of_both_versions_and_the_samples_that_moved_it(
     worse: AppTest, improved: Trained
 ) -> None:
-    [table] = [each for each in worse.session_state.filtered_state if each.startswith("versions.table:")]
-    worse.session_state[table] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    job_id = worse.query_params["comparison"]
+    worse.session_state[f"versions.table:{job_id}:10:warmth:All"] = {
+        "selection": {"rows": [0], "columns": [], "cells": []}
+    }
     worse.run()
     assert not worse.exception
     assert sum("tb-why" in html.proto.body and "<span title" in html.proto.body for html in worse.get("html")) == 2
@@ -485,6 +488,47 @@ def test_a_comparison_that_is_gone_says_so(workbench: Workbench, twice: Trained)
     assert "This comparison is no longer in memory" in words(at)
     at.run()
     assert "This comparison is no longer in memory" not in words(at)
+
+
+def test_a_comparison_that_the_service_leaves_keeps_its_texts_and_can_go_on(
+    workbench: Workbench, twice: Trained
+) -> None:
+    a, b = (f"{twice.handle}@{version}" for version in ("v1", "v2"))
+    with Traitbench(f"http://127.0.0.1:{free_port()}", "key") as nobody:
+        job = Comparison(nobody, a, b, [Labelled(TEXTS[0])], keys=["warmth"], name="one.csv")
+        background.start(job)
+        assert eventually(lambda: job.state == "failed")
+        at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2", comparison=job.id)
+    assert "The comparison failed after 0 of 1 texts" in at.error[0].value
+    assert at.button(key="versions.job.go_on").label == "Resume"
+    at.button(key="versions.job.discard").click().run()
+    assert version_comparisons.find(job.id) is None
+
+
+def test_the_texts_of_the_batch_of_this_tab_can_be_compared(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("batch", model=twice.handle)
+    at.segmented_control(key="batch.from").set_value("Pasted lines").run()
+    at.text_area(key="batch.pasted").set_value("\n".join(TEXTS)).run()
+    at.button(key="batch.start").click().run()
+    batch = batches.find(str(at.query_params["batch"]))
+    assert batch is not None
+    assert eventually(lambda: batch.state == "done")
+    at.query_params.update({"view": "Compare", "a": "v1", "b": "v2"})
+    at.switch_page(str(entry("versions").file)).run()
+    at.segmented_control(key="view").set_value("Compare").run()
+    assert "The batch" in at.segmented_control(key=f"versions.from:{twice.handle}").options
+    assert compared(at).total == 3
+
+
+def test_labels_of_a_file_make_regressions_known(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
+    at.segmented_control(key=f"versions.from:{twice.handle}").set_value("A file").run()
+    rows = "\n".join(f'{{"text": "{text}", "label": "cold"}}' for text in TEXTS)
+    at.file_uploader[0].upload("labelled.jsonl", rows.encode())
+    at.run()
+    assert next(each for each in at.selectbox if each.label == "Expected quality (optional)").value == "label"
+    compared(at)
+    assert frame(at, "delta")["expected"].str.contains("cold").all()
 
 
 def test_tiers_and_changes_count_every_text(worse: AppTest) -> None:

@@ -245,12 +245,12 @@ def _draw_tiers(frame: pd.DataFrame, pair: tuple[Side, Side], stem: str) -> None
     heads = [f"{_GLYPHS[tier]} {tier}" for tier in TIER_ORDER]
     colours = {str(tier): sign.colour for tier, sign in TIERS.items()} | {UNCERTAIN: NO_TIER.colour}
     rows = [
-        (head, [int(cell) for cell in matrix.loc[tier].tolist()], colours[tier])
-        for head, tier in zip(heads, TIER_ORDER, strict=True)
+        (head, counts, colours[tier])
+        for head, tier, counts in zip(heads, TIER_ORDER, matrix.to_numpy(dtype=int).tolist(), strict=True)
     ]
     st.html(counts_table(heads, rows, label=f"Tiers of {a} by tiers of {b}"))
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.caption(f"Rows: tier of {plain(a)}. Columns: tier of {plain(b)}.", width="stretch")
+        st.caption(f"Rows: tier of {plain(a)}. Columns: tier of {plain(b)}. Shares are of the row.", width="stretch")
         table = matrix.rename_axis(index=None, columns=None).reset_index(names=f"{a} \\ {b}")
         download_table(table, key="versions.tiers", file_name=f"{stem}-tiers")
 
