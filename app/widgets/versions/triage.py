@@ -36,7 +36,7 @@ from traitbench.app.jobs.version_comparisons import Comparison
 from traitbench.app.shell.service import explain
 from traitbench.app.shell.text import count, plain, span
 from traitbench.app.shell.theme import NO_TIER, PALETTE, TIERS, pole_sign
-from traitbench.app.widgets.common.chart import chart, download_table, only_our_csv
+from traitbench.app.widgets.common.chart import chart, download_table
 from traitbench.app.widgets.common.progress import watch_work
 from traitbench.app.widgets.samples.table import ROW_HEIGHT, table_height
 from traitbench.app.widgets.versions.confusion import counts_table
@@ -136,7 +136,6 @@ def _draw_table(
         st.info("No texts match.", icon=":material/filter_alt_off:")
         return
     top = rows.head(MOST_SHOWN)
-    only_our_csv("versions.texts")
     with st.container(key="versions.texts"):
         event = st.dataframe(
             _on_screen(top, trait),
