@@ -18,6 +18,7 @@ from traitbench.app.widgets.common.quality import discovered_note, draw_quality
 from traitbench.app.widgets.common.unreadable import cannot_be_read
 from traitbench.app.widgets.common.version_verdict import draw_compared_with
 from traitbench.app.widgets.samples.doctor import draw_doctor_line
+from traitbench.app.widgets.train.ahead import draw_ahead
 from traitbench.app.widgets.train.cost import USUAL_LENGTH, unread_lengths
 from traitbench.app.widgets.train.gained import draw_gained
 from traitbench.app.widgets.train.learning import draw_learning
@@ -176,3 +177,5 @@ with choice:
 if not why_not:
     with findings:
         draw_doctor_line(model, traits)
+    if not missing_poles:
+        draw_ahead(model, traits)

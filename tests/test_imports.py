@@ -110,6 +110,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traitbench.app": {
         *OUTSIDE,
         *PREVIEW,
+        "traitbench.version_comparison",
         "traitbench.app.administration.console",
         "traitbench.sample_data",
         "cachetools",

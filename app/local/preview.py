@@ -72,12 +72,12 @@ class Rehearsal:
 
 def score(version: Version, texts: Sequence[str], *, traits: Sequence[str] | None = None) -> list[Card]:
     """Score texts by a version."""
-    return _cards(_snapshot_of(version), texts, f"v{version.version_no}", traits)
+    return _cards(snapshot_of(version), texts, f"v{version.version_no}", traits)
 
 
 def compare(version: Version, a: Card, b: Card) -> Comparison:
     """Compare two cards of a version."""
-    return Comparison.of(a, b, certain(_snapshot_of(version), a.detail, b.detail))
+    return Comparison.of(a, b, certain(snapshot_of(version), a.detail, b.detail))
 
 
 def rehearse(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> Rehearsal:
@@ -142,6 +142,11 @@ def vectors(samples: Sequence[Sample]) -> Vectors:
     return np.array([known[sample.content_sha256] for sample in samples], np.float32).reshape(-1, encoder.dimension)
 
 
+def encode(texts: Sequence[str]) -> Vectors:
+    """Encode texts with the encoder of this workbench, (n_texts, d)."""
+    return _encoder().encode(texts)
+
+
 def identity(traits: Sequence[Trait], samples: Sequence[Sample]) -> str:
     """Return a hash of everything that a fit on these traits and samples depends on."""
     seen = hashlib.sha256(_encoder().digest.encode())
@@ -157,7 +162,8 @@ def identity(traits: Sequence[Trait], samples: Sequence[Sample]) -> str:
 # ---- a version -------------------------------------------------------------------------------------------------------
 
 
-def _snapshot_of(version: Version) -> Snapshot:
+def snapshot_of(version: Version) -> Snapshot:
+    """Return the parsed snapshot of a version; raise `PreviewUnavailable` if this workbench cannot score with it."""
     if version.snapshot is None:
         raise PreviewUnavailable("This workbench's API key may score but not read snapshots, so there is no preview.")
     encoder = _encoder()

@@ -82,12 +82,15 @@ def test_from_a_draft_to_the_next_version_and_back(workbench: Workbench, ready: 
     client.samples.add(draft.handle, [*more, SampleInput(trait="warmth", text=f"{COLD[0]} No more.", quality=0.0)])
     at.run()
     assert at.button(key="train.start").label == "Train and compare"
+    at.button(key="train.ahead.preview").click().run()
+    ahead = next(each.value for each in at.dataframe if "Test samples" in each.value)
     at.button(key="train.start").click().run()
     client.models.wait(draft.handle)
     at.run()
     assert "training samples: 4 added" in words(at).lower()
     figures = next(each.value for each in at.dataframe if "Test samples" in each.value)
     assert list(figures["Test samples"]) == [10]
+    assert ahead.to_numpy().tolist() == figures.to_numpy().tolist(), "the preview is what the training gave"
 
     at.button(key="train.promote_button").click().run()
     assert "Programs that score with" in words(at)

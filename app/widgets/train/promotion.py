@@ -39,7 +39,8 @@ def draw_promotion(model: Model, names: Mapping[str, str]) -> None:
         draw_verdict(comparison, other)
         if model.forked_from.version_no != origin.version_no:
             st.caption(f"This draft was made from v{model.forked_from.version_no}; {other} is active now.")
-        draw_figures(comparison, names, (other, f"v{model.version_no}"), key="train.promotion_figures")
+        labels = (f"{origin.handle} v{origin.version_no}", f"{model.handle} v{model.version_no}")
+        draw_figures(comparison, names, labels, key="train.promotion_figures")
         draw_changes(comparison, names)
         with st.container(horizontal=True, vertical_alignment="center"):
             forbidden = why_read_only(origin)
