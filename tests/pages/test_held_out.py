@@ -158,7 +158,6 @@ def test_figures_on_test_samples_come_before_those_out_of_fold(workbench: Workbe
     for page, query in (
         ("train", {}),
         ("versions", {"view": "Details"}),
-        ("versions", {"view": "Compare"}),
     ):
         at = workbench.open(page, model=measured, **query)
         assert not at.exception
