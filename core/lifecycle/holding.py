@@ -17,7 +17,7 @@ from traitbench.scoring import card, retrained
 from traitbench.scoring.fit import TraitSamples, feature_blocks
 from traitbench.scoring.retrained import Change, MeasuredOn, Tested
 from traitbench.scoring.search import chosen_before
-from traitbench.scoring.segments import Vectors
+from traitbench.scoring.segments import EncodeOnce
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid
 from traitbench.store import samples, versions
 from traitbench.store.engine import reading
@@ -124,26 +124,13 @@ def _tested(
             texts = samples.texts(connection, [each.id for each in some])
         if len(texts) < len(some):
             raise Fenced(run_id)
-        encode = _remembering(encoder.encode)
+        encode = EncodeOnce(encoder.encode)
         own = [texts[each.id] for each in some]
         scored = [card.place(snapshot, encode, own) for snapshot in (before, after)]
         for label, old, new in zip(some, *scored, strict=True):
             positions = (old.positions[old_places[label.trait]], new.positions[places[label.trait]])
             tested[label.trait].append(Tested(label.quality, label.must_pass, *positions))
     return tested
-
-
-def _remembering(encode: Callable[[Sequence[str]], Vectors]) -> Callable[[Sequence[str]], Vectors]:
-    """Encode every piece of text once: both versions score the same texts."""
-    known: dict[str, Any] = {}
-
-    def remembered(pieces: Sequence[str]) -> Vectors:
-        new = [piece for piece in dict.fromkeys(pieces) if piece not in known]
-        if new:
-            known.update(zip(new, encode(new), strict=True))
-        return np.array([known[piece] for piece in pieces], np.float32)
-
-    return remembered
 
 
 def _batches(labels: Sequence[Label]) -> Iterator[Sequence[Label]]:

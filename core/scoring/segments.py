@@ -108,6 +108,21 @@ def embed(encode: Encode, texts: Sequence[str]) -> Vectors:
     return np.array(rows, np.float32).reshape(len(texts), vectors.shape[1])
 
 
+class EncodeOnce:
+    """An encoder (pieces of text to (n_pieces, d)) that encodes equal pieces once, as long as it lives."""
+
+    def __init__(self, encode: Encode) -> None:
+        self._encode = encode
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def __call__(self, pieces: Sequence[str]) -> Vectors:
+        """The vectors of the pieces, (n_pieces, d)."""
+        new = list({piece: None for piece in pieces if piece not in self._known})
+        if new:
+            self._known |= zip(new, self._encode(new), strict=True)
+        return np.array([self._known[piece] for piece in pieces], np.float32)
+
+
 def in_words(text: str, pieces: Sequence[Segment]) -> list[str]:
     """The text of each segment."""
     return [text[segment.start : segment.end] for segment in pieces]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from traitbench.scoring import card
 from traitbench.scoring.duplicates import alike
 from traitbench.scoring.paired import LEVEL, Difference, auroc_difference, error_difference, on_side
-from traitbench.scoring.segments import Encode, Vectors, embed
+from traitbench.scoring.segments import Encode, EncodeOnce, embed
 from traitbench.scoring.snapshot import Snapshot
 
 Verdict = Literal["better", "worse", "no_difference", "unknown"]
@@ -107,8 +107,8 @@ def common_traits(a: Snapshot, b: Snapshot, traits: Sequence[str] | None = None)
 
 def score_pairs(a: Snapshot, b: Snapshot, encode_a: Encode, encode_b: Encode, texts: Sequence[str]) -> list[PairScore]:
     """Each text by both versions. Texts are encoded once if both versions have the same encoder."""
-    once_a = _Once(encode_a)
-    once_b = once_a if a.encoder == b.encoder else _Once(encode_b)
+    once_a = EncodeOnce(encode_a)
+    once_b = once_a if a.encoder == b.encoder else EncodeOnce(encode_b)
     vectors = embed(once_a, texts)
     placed = zip(card.place(a, once_a, texts), card.place(b, once_b, texts), vectors, strict=True)
     return [PairScore(*each) for each in placed]
@@ -160,20 +160,6 @@ def overall(results: Mapping[str, TraitResult], *, same: bool = False) -> tuple[
 def side_changed(a: int, b: int) -> bool:
     """Whether two scores, 0-100, are on different sides of the middle."""
     return (a > 50) - (a < 50) != (b > 50) - (b < 50)
-
-
-class _Once:
-    """An encoder that encodes each piece once."""
-
-    def __init__(self, encode: Encode) -> None:
-        self._encode = encode
-        self._known: dict[str, Vectors] = {}
-
-    def __call__(self, pieces: Sequence[str]) -> Vectors:
-        new = list({piece: None for piece in pieces if piece not in self._known})
-        if new:
-            self._known |= zip(new, self._encode(new), strict=True)
-        return np.array([self._known[piece] for piece in pieces], np.float32)
 
 
 @dataclass(frozen=True)

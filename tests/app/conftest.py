@@ -10,5 +10,5 @@ from tests.conftest import Service
 
 @pytest.fixture
 def ask(service: Service, namespace: str, tmp_path: Path) -> Ask:
-    """The command line, with an authoring key for the namespace and for that of the trained model."""
-    return asking(service, tmp_path / "home", namespace, "trained")
+    """The command line, with an authoring key for the namespace and for those of the trained models."""
+    return asking(service, tmp_path / "home", namespace, "trained", "compared")

@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.app.processes import Started
 from tests.browser.conftest import SETTLED
+from tests.comparing import TESTS
 from tests.conftest import make_draft
 from traitbench.contract.samples import SampleInput
 
@@ -14,18 +15,6 @@ pytestmark = pytest.mark.browser
 
 HANDLE = "local.loop"
 MOST_CLICKS = 12
-TESTS = [
-    ("We are so happy to have you, and we will gladly help.", 1.0),
-    ("Thanks a million for your patience, you are wonderful.", 1.0),
-    ("How kind of you to write, it made our day.", 1.0),
-    ("I would love to help you with that, just ask.", 1.0),
-    ("You are most welcome, come back whenever you like.", 1.0),
-    ("Do not bother us again with this nonsense.", 0.0),
-    ("Your complaint is of no interest to this office.", 0.0),
-    ("Read the manual before you waste our time.", 0.0),
-    ("We owe you nothing, and you will get nothing.", 0.0),
-    ("That is your own problem. The matter is closed.", 0.0),
-]
 
 
 @pytest.fixture

@@ -3,23 +3,11 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.comparing import TESTS
 from tests.conftest import COLD, WARM, Service, make_draft
 from tests.pages.drive import Workbench, words
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
-
-_TESTS = [
-    ("We are so happy to have you, and we will gladly help.", 1.0),
-    ("Thanks a million for your patience, you are wonderful.", 1.0),
-    ("How kind of you to write, it made our day.", 1.0),
-    ("I would love to help you with that, just ask.", 1.0),
-    ("You are most welcome, come back whenever you like.", 1.0),
-    ("Do not bother us again with this nonsense.", 0.0),
-    ("Your complaint is of no interest to this office.", 0.0),
-    ("Read the manual before you waste our time.", 0.0),
-    ("We owe you nothing, and you will get nothing.", 0.0),
-    ("That is your own problem. The matter is closed.", 0.0),
-]
 
 
 @pytest.fixture
@@ -27,7 +15,7 @@ def ready(client: Traitbench, namespace: str) -> str:
     """A trained model with five test samples at each pole."""
     handle = f"{namespace}.tone"
     make_draft(client, handle)
-    tests = [SampleInput(trait="warmth", text=text, quality=quality, held_out=True) for text, quality in _TESTS]
+    tests = [SampleInput(trait="warmth", text=text, quality=quality, held_out=True) for text, quality in TESTS]
     client.samples.add(handle, tests)
     client.models.train(handle, effort="low")
     assert client.models.wait(handle).version_no == 1
@@ -89,7 +77,7 @@ def test_from_a_draft_to_the_next_version_and_back(workbench: Workbench, ready: 
     at.run()
     assert "training samples: 4 added" in words(at).lower()
     figures = next(each.value for each in at.dataframe if "Test samples" in each.value)
-    assert list(figures["Test samples"]) == [10]
+    assert list(figures["Test samples"]) == [len(TESTS)]
     assert ahead.to_numpy().tolist() == figures.to_numpy().tolist(), "the preview is what the training gave"
 
     at.button(key="train.promote_button").click().run()

@@ -14,19 +14,15 @@ from traitbench.app.samples.sample_changes import UNDO, Undo
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import count, plain
-from traitbench.app.shell.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN, pole_sign
+from traitbench.app.shell.theme import pole_sign
 from traitbench.app.widgets.common.table_upload import has_header, table_upload
+from traitbench.app.widgets.samples.label_meanings import MEANINGS, pick_meanings
 from traitbench.app.widgets.samples.table import ROW_HEIGHT, table_height
 from traitbench.contract.traits import Trait
 from traitbench.errors import TraitbenchError
 
 VIEW = "samples.goto"
 _FORM = "samples.import"
-_MEANINGS = {
-    1.0: f"{POSITIVE_SIGN} positive pole",
-    0.5: f"{NEUTRAL_SIGN} in between",
-    0.0: f"{NEGATIVE_SIGN} negative pole",
-}
 _PREVIEW = 50
 _MOST_TO_UNDO = 1_000
 
@@ -98,9 +94,9 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
             )
             default_quality = st.selectbox(
                 "Pole for empty cells" if quality else "Pole for all rows",
-                list(_MEANINGS),
+                list(MEANINGS),
                 index=None,
-                format_func=lambda each: _MEANINGS[each],
+                format_func=lambda each: MEANINGS[each],
                 placeholder="Report an error" if quality else "Choose a pole",
                 key=f"{form}.default_quality.{bool(quality)}",
             )
@@ -136,23 +132,8 @@ def _words(form: str, labels: Mapping[str, int], traits: Sequence[Trait]) -> dic
             icon=":material/help:",
         )
         return {}
-    guesses = importing.guess_words(labels, traits)
     st.markdown("**Meaning of each label**")
-    meanings: dict[str, float] = {}
-    order = list(_MEANINGS)
-    with st.grid(4, min_column_width=200):
-        for word, times in labels.items():
-            meaning = st.selectbox(
-                f"{plain(word)} ({count(times, 'row')})",
-                order,
-                index=next((order.index(each) for each in order if each == guesses[word]), None),
-                format_func=lambda each: _MEANINGS[each],
-                placeholder="Choose",
-                key=f"{form}.word.{word}",
-            )
-            if meaning is not None:
-                meanings[word] = float(meaning)
-    return meanings
+    return pick_meanings(labels, importing.guess_words(labels, traits), key=f"{form}.word")
 
 
 # ---- preview and import --------------------------------------------------------------------------------------------

@@ -12,17 +12,12 @@ from traitbench.app.files.ratings import MOST_RATERS, Columns, Ratings, guess_ra
 from traitbench.app.files.tables import Unreadable
 from traitbench.app.shell import session
 from traitbench.app.shell.text import count, plain
-from traitbench.app.shell.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from traitbench.app.widgets.common.table_upload import has_header, table_upload
 from traitbench.app.widgets.samples.importing import draw_problems
+from traitbench.app.widgets.samples.label_meanings import pick_meanings
 from traitbench.contract.traits import Trait
 
 _FORM, _TABLE, _RATINGS = "samples.raters", "samples.raters.table", "samples.raters.ratings"
-_MEANINGS = {
-    1.0: f"{POSITIVE_SIGN} positive pole",
-    0.5: f"{NEUTRAL_SIGN} in between",
-    0.0: f"{NEGATIVE_SIGN} negative pole",
-}
 
 
 def upload_ratings(traits: Sequence[Trait]) -> Ratings | None:
@@ -138,26 +133,11 @@ def _words(form: str, table: Table, rater: str, traits: Sequence[Trait]) -> Mapp
         )
         return None
     guesses = importing.guess_words(labels, traits)
-    order = list(_MEANINGS)
-    meanings: dict[str, float] = {}
     unknown = any(meaning is None for meaning in guesses.values())
-    with (
-        st.expander(
-            f"Meaning of the labels in {plain(rater)}", expanded=unknown, icon=":material/help:" if unknown else None
-        ),
-        st.grid(4, min_column_width=200),
+    with st.expander(
+        f"Meaning of the labels in {plain(rater)}", expanded=unknown, icon=":material/help:" if unknown else None
     ):
-        for word, times in labels.items():
-            meaning = st.selectbox(
-                f"{plain(word)} ({count(times, 'row')})",
-                order,
-                index=next((order.index(each) for each in order if each == guesses[word]), None),
-                format_func=lambda each: _MEANINGS[each],
-                placeholder="Choose",
-                key=f"{form}.word.{rater}.{word}",
-            )
-            if meaning is not None:
-                meanings[word] = float(meaning)
+        meanings = pick_meanings(labels, guesses, key=f"{form}.word.{rater}")
     if len(meanings) < len(labels):
         st.info(f"Choose the meaning of every label in {plain(rater)}.", icon=":material/arrow_upward:")
         return None

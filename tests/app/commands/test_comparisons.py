@@ -17,14 +17,14 @@ from traitbench.client import Traitbench
 from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.comparisons import VersionsComparison
 
-GOOD, WRONG, STRICT = "trained.good", "trained.wrong", "trained.strict"
+GOOD, WRONG, STRICT = "compared.good", "compared.wrong", "compared.strict"
 MUST = inputs([(COLD[0] + " Now.", 1.0)], held_out=True, must_pass=True)
 
 
 @pytest.fixture(scope="module")
 def author(service: Service) -> Iterator[Traitbench]:
     """A client that owns the compared models."""
-    with Traitbench(service.base_url, service.issue(namespaces=("trained",))) as client:
+    with Traitbench(service.base_url, service.issue(namespaces=("compared",))) as client:
         tests = inputs(TESTS, held_out=True)
         trained_model(client, GOOD, [*inputs(LEARNED), *tests])
         trained_model(client, WRONG, [*inputs(FLIPPED), *tests])
@@ -136,7 +136,7 @@ def test_reports_are_for_people_and_for_programs_and_always_the_same(offline: Of
     gate = ("gate", "good.json", "wrong.json", "--max-drop", "0.1", "--must-pass")
     code, people, _ = offline(*gate)
     assert (code, people) == (1, offline(*gate)[1])
-    assert people.startswith("# Gate: FAILED\n\ntrained.good@v1 to trained.wrong@v1. Worse.")
+    assert people.startswith("# Gate: FAILED\n\ncompared.good@v1 to compared.wrong@v1. Worse.")
     assert "| AUROC of warmth falls by at most 0.1 | FAILED |" in people
     assert "| must-pass samples pass | could not be judged | No test sample is marked must-pass. |" in people
     assert offline(*gate, "--format", "junit", "--output", "report.xml")[:2] == (1, "")
