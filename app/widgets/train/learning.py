@@ -1,6 +1,6 @@
 """Automatic retraining on a page: pending feedback, the progress of the run, and the new version.
 
-It polls only while feedback is pending or a run is in progress.
+An open page shows a version that somebody else made active within some seconds, too.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 
 _SEEN, _NEW = "learning.seen", "learning.new"
+_SLOWLY = 10.0  # seconds between polls while nothing is expected to happen
 
 
 def draw_learning(model: Model, traits: Sequence[Trait], versions: Sequence[Version]) -> None:
@@ -34,6 +35,7 @@ def draw_learning(model: Model, traits: Sequence[Trait], versions: Sequence[Vers
             icon=":material/error:",
         )
     if not runs and not waits.samples:
+        _watch_version(model)
         return
     this_rule = rule()
 
@@ -48,6 +50,19 @@ def draw_learning(model: Model, traits: Sequence[Trait], versions: Sequence[Vers
                 draw_run(now)
             else:
                 _draw_waiting(model, waits, this_rule)
+
+    watch()
+
+
+def _watch_version(model: Model) -> None:
+    """Draw nothing, but show the page again when another version is active."""
+
+    @st.fragment(run_every=_SLOWLY)
+    def watch() -> None:
+        with guarded():
+            now = client().models.get(model.handle)
+        if now.version_no != model.version_no:
+            st.rerun()
 
     watch()
 
