@@ -256,7 +256,11 @@ def test_many_texts_are_read_when_one_says_so(workbench: Workbench, client: Trai
     handle = f"{namespace}.many"
     client.models.create(handle)
     client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
-    add(client, handle, *((f"{number} " + WARM[number % 10], float(number % 2)) for number in range(1_002)))
+    add(
+        client,
+        handle,
+        *((f"Letter {number} of the check: " + WARM[number % 10], float(number % 2)) for number in range(1_002)),
+    )
     at = check(workbench, handle)
     assert "1,002 texts must be read first" in words(at)
     assert not keys(at, "doctor.fix.")
