@@ -18,7 +18,7 @@ VERDICTS: Mapping[VersionVerdict, str] = {
     "better": "Better",
     "worse": "Worse",
     "no_difference": "No difference shown",
-    "unknown": "Cannot be told",
+    "unknown": "Not known",
 }
 
 ICONS: Mapping[VersionVerdict, str] = {
@@ -35,7 +35,7 @@ def title(comparison: VersionsComparison, other: str) -> str:
         "better": f"Better than {other}",
         "worse": f"Worse than {other}",
         "no_difference": f"No difference from {other} shown",
-        "unknown": f"Whether it is better than {other} cannot be told",
+        "unknown": f"Whether it is better than {other} is not known",
     }
     return words[comparison.verdict]
 

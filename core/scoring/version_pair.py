@@ -140,10 +140,10 @@ def overall(results: Mapping[str, TraitResult], *, same: bool = False) -> tuple[
     if same:
         return "no_difference", _SAME
     if not results:
-        return "unknown", "Cannot be told: the versions have no trait in common."
+        return "unknown", "Not known: the versions have no trait in common."
     measured = sum(each.count for each in results.values())
     if not measured:
-        return "unknown", f"Cannot be told: {_NO_SAMPLES}."
+        return "unknown", f"Not known: {_NO_SAMPLES}."
     by_verdict = {
         verdict: [key for key, each in results.items() if each.verdict == verdict] for verdict in _FIRST_TO_LAST
     }
@@ -241,7 +241,7 @@ def _judged(result: TraitResult, sign: int, figures: str) -> TraitResult:
         return replace(result, verdict="worse", reason=reason)
     if not figures:
         few = _NO_SAMPLES if not result.count else f"there are only {result.measured_on}, and a pole needs {FEWEST}"
-        return replace(result, verdict="unknown", reason=f"Cannot be told: {few}.")
+        return replace(result, verdict="unknown", reason=f"Not known: {few}.")
     verdicts: Mapping[int, tuple[Verdict, str]] = {
         1: ("better", "Better"),
         -1: ("worse", "Worse"),
@@ -277,7 +277,7 @@ def _counted(by_verdict: Mapping[Verdict, Sequence[str]], total: int) -> str:
         "worse": "worse on {}",
         "better": "better on {}",
         "no_difference": "no difference shown on {}",
-        "unknown": "cannot be told on {}",
+        "unknown": "not known on {}",
     }
     found = [(words[verdict], len(keys)) for verdict, keys in by_verdict.items() if keys]
     if total == 1:

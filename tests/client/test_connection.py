@@ -364,7 +364,7 @@ def test_later_texts_are_compared_by_the_versions_that_compared_the_first(
         **{
             "a": {"handle": "a.b", "version_no": 3, "param_hash": ""},
             "verdict": "unknown",
-            "reason": "Cannot be told.",
+            "reason": "Not known.",
         },
         **{
             "b": {"handle": "c.d", "version_no": 4, "param_hash": ""},

@@ -122,7 +122,7 @@ def test_a_version_compared_with_itself_does_not_differ(context: Context, good: 
 def test_without_test_samples_nothing_can_be_told(context: Context, wrong: str) -> None:
     untested = [_trained(context, inputs(some)) for some in (LEARNED, LEARNED[2:])]
     compared = _compare(context, *untested)
-    reason = "Cannot be told: there are no test samples that both versions were measured on."
+    reason = "Not known: there are no test samples that both versions were measured on."
     assert (compared.verdict, compared.reason) == ("unknown", reason)
     trait = compared.traits["warmth"]
     assert (trait.verdict, trait.n, trait.auroc, trait.error) == ("unknown", 0, None, None)
@@ -136,9 +136,7 @@ def test_too_few_test_samples_give_figures_without_a_verdict(context: Context, w
     ]
     trait = _compare(context, *few).traits["warmth"]
     assert trait.verdict == "unknown"
-    assert trait.reason == (
-        "Cannot be told: there are only 9 test samples (3 positive, 6 negative), and a pole needs 5."
-    )
+    assert trait.reason == ("Not known: there are only 9 test samples (3 positive, 6 negative), and a pole needs 5.")
     assert trait.auroc is not None
     assert (trait.auroc.interval, trait.auroc.delta < 0) == (None, True)
 
@@ -286,7 +284,7 @@ def test_versions_without_a_common_trait_cannot_be_told(context: Context, good: 
     other = _trained(context, inputs(LEARNED, "haste"), [HASTE])
     compared = _compare(context, good, other, texts=[WARM[0]])
     assert (compared.verdict, compared.traits) == ("unknown", {})
-    assert compared.reason == "Cannot be told: the versions have no trait in common."
+    assert compared.reason == "Not known: the versions have no trait in common."
 
 
 def test_under_zero_retention_nothing_is_stored_and_nothing_can_be_told(context: Context, good: str) -> None:

@@ -139,7 +139,7 @@ def test_a_fresh_search_gives_a_version_that_is_set_against_the_one_before(
     assert client.versions.get(handle).triggered_by == "retune"
     at.run()
     assert "v2 is active" in words(at)
-    assert "**Compared with v1.** Cannot be told" in words(at)
+    assert "**Compared with v1.** Not known" in words(at)
     assert "Compare v1 with v2" in links(at)
     at.button(key="train.back").click().run()
     assert client.models.get(handle).version_no == 1

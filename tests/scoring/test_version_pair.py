@@ -30,12 +30,12 @@ def result(verdict: Verdict, count: int = 60, *, newly_failed: int = 0) -> Trait
         (
             ["better", "worse", "unknown"],
             "worse",
-            "Worse on 1 of 3 traits; better on 1; cannot be told on 1. Measured on 180 test samples.",
+            "Worse on 1 of 3 traits; better on 1; not known on 1. Measured on 180 test samples.",
         ),
         (
             ["no_difference", "unknown"],
             "no_difference",
-            "No difference shown on 1 of 2 traits; cannot be told on 1. Measured on 120 test samples.",
+            "No difference shown on 1 of 2 traits; not known on 1. Measured on 120 test samples.",
         ),
     ],
 )
@@ -54,7 +54,7 @@ def test_samples_that_must_pass_and_fail_now_are_counted_in_the_reason() -> None
 
 def test_nothing_measured_cannot_be_told() -> None:
     assert overall({"one": result("unknown", 0)})[0] == "unknown"
-    assert overall({}) == ("unknown", "Cannot be told: the versions have no trait in common.")
+    assert overall({}) == ("unknown", "Not known: the versions have no trait in common.")
     assert overall({}, same=True)[0] == "no_difference"
 
 
