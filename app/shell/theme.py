@@ -94,6 +94,23 @@ DISCOVERED_SIGN = "◇"
 """Marks the name of an intrinsic trait."""
 
 
+@dataclass(frozen=True)
+class SideSign:
+    """A side's colour in charts, its sign and its badge colour."""
+
+    colour: str
+    sign: str
+    badge: BadgeColour
+
+
+SIDES: Mapping[bool | None, SideSign] = {
+    True: SideSign(PALETTE.positive, POSITIVE_SIGN, "blue"),
+    False: SideSign(PALETTE.negative, NEGATIVE_SIGN, "orange"),
+    None: SideSign(PALETTE.neutral, NEUTRAL_SIGN, "gray"),
+}
+"""How the sides of `contract.sides` are shown, by `Side.positive`: a pole has the same colour on every page."""
+
+
 def pole_sign(quality: float) -> str:
     """Return the sign of the pole that a sample's quality is nearer to."""
     return POSITIVE_SIGN if quality > 0.5 else NEGATIVE_SIGN if quality < 0.5 else NEUTRAL_SIGN

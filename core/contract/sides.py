@@ -1,0 +1,39 @@
+"""Which pole a text is on, in words: `clearly warm`, `probably cold`, `no clear side`. Every view takes them from here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from traitbench.contract.scores import Confidence, TraitScore
+
+UNCLEAR = "no clear side"
+"""Said of a score with low confidence, and of a score exactly in the middle."""
+
+_HOW_SURE: Mapping[Confidence, str] = {"high": "clearly", "moderate": "probably", "low": ""}
+
+
+@dataclass(frozen=True)
+class Side:
+    """The pole that a text is on. `positive` is None and `pole` is empty if no side is claimed.
+
+    `how` is how sure that is, "clearly" or "probably", and empty without a side.
+    """
+
+    positive: bool | None
+    how: str
+    pole: str
+
+    @property
+    def words(self) -> str:
+        """`clearly warm`, or `no clear side`."""
+        return f"{self.how} {self.pole}" if self.positive is not None else UNCLEAR
+
+
+def side_of(score: TraitScore, *, positive_label: str, negative_label: str) -> Side:
+    """Return the side that a score claims; poles are named as the trait names them.
+
+    Confidence promises how often the side is right, so a score with low confidence claims none.
+    """
+    if score.confidence == "low" or score.native.polarity == 0:
+        return Side(None, "", "")
+    positive = score.native.polarity > 0
+    return Side(positive, _HOW_SURE[score.confidence], positive_label if positive else negative_label)
