@@ -1,4 +1,4 @@
-"""Which pole a text is on, in words: `clearly warm`, `probably cold`, `no clear side`. Every view takes them from here."""
+"""Which pole a text is on, in words that every view shares: `clearly warm`, `probably cold`, `no clear side`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
