@@ -72,19 +72,8 @@ def lay_out(
         ticks="",
         title=None,
     )
-    for row, note in enumerate(notes):
-        figure.add_annotation(
-            x=1,
-            xref="paper",
-            xanchor="left",
-            xshift=_GAP - 4,
-            y=row,
-            yref="y",
-            yanchor="middle",
-            text=note,
-            align="left",
-            showarrow=False,
-        )
+    # All at once: plotly checks every annotation of a figure again whenever one is added.
+    figure.layout.annotations = [_note(row, note) for row, note in enumerate(notes)]
     return figure
 
 
@@ -96,6 +85,22 @@ def segments(starts: Sequence[float], ends: Sequence[float], row: Sequence[float
         x += [start, end, None]
         y += [at, at, None]
     return x, y
+
+
+def _note(row: int, text: str) -> dict[str, object]:
+    """The annotation of a row, in the column on the right."""
+    return {
+        "x": 1,
+        "xref": "paper",
+        "xanchor": "left",
+        "xshift": _GAP - 4,
+        "y": row,
+        "yref": "y",
+        "yanchor": "middle",
+        "text": text,
+        "align": "left",
+        "showarrow": False,
+    }
 
 
 def _roomy(span: tuple[float, float]) -> list[float]:
