@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from traitbench.contract.batch import FailedLine
 from traitbench.contract.comparisons import ComparedText, FigureDelta, VersionsComparison
 from traitbench.contract.fields import Returned
+from traitbench.contract.rounding import in_decimals
 
 Outcome = Literal["passed", "failed", "unknown"]
 
@@ -153,7 +154,8 @@ def _reaches(key: str, auroc: FigureDelta | None, least: float) -> Check:
     rule = f"AUROC of {key} is at least {least:g}"
     if auroc is None:
         return Check(rule=rule, outcome="unknown", reason=_unmeasured(key))
-    return Check(rule=rule, outcome="passed" if auroc.b >= least else "failed", reason=f"AUROC {auroc.b:.3f}.")
+    outcome: Outcome = "passed" if auroc.b >= least else "failed"
+    return Check(rule=rule, outcome=outcome, reason=f"AUROC {in_decimals(auroc.b, 3)}.")
 
 
 def _must_pass(
@@ -194,7 +196,7 @@ def _figure(figure: FigureDelta | None) -> str:
     if figure is None:
         return "not measured"
     span = "" if figure.interval is None else f", 95 % {figure.interval[0]:+.3f} to {figure.interval[1]:+.3f}"
-    return f"{figure.a:.3f} to {figure.b:.3f} ({figure.delta:+.3f}{span})"
+    return f"{in_decimals(figure.a, 3)} to {in_decimals(figure.b, 3)} ({figure.delta:+.3f}{span})"
 
 
 def _short(text: str) -> str:

@@ -21,6 +21,7 @@ from traitbench.contract.fields import Wire
 from traitbench.contract.metrics import Interval, TraitMetrics
 from traitbench.contract.models import LastOperation, Model
 from traitbench.contract.page import Page
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import Sample
 from traitbench.contract.scores import Card, Comparison
 from traitbench.contract.traits import Trait, TraitList
@@ -357,7 +358,7 @@ def _tags(version: Version) -> list[str]:
 
 
 def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else in_decimals(value, 3)
 
 
 def _interval(ends: Interval | None) -> str:

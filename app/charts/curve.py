@@ -15,6 +15,7 @@ from traitbench.app.charts.intervals import CHANCE
 from traitbench.app.charts.rows import as_is
 from traitbench.app.shell.theme import Palette, seen_through
 from traitbench.contract.metrics import CurvePoint, Forecast, Interval
+from traitbench.contract.rounding import in_decimals
 
 _HEIGHT = 300
 _BAND, _ROOM = 0.16, 0.02
@@ -87,7 +88,7 @@ def table(curves: Sequence[Curve]) -> pd.DataFrame:
 
 def between(interval: Interval | None) -> str:
     """`, between 0.80 and 0.90`, or an empty string."""
-    return f", between {interval[0]:.2f} and {interval[1]:.2f}" if interval else ""
+    return f", between {in_decimals(interval[0])} and {in_decimals(interval[1])}" if interval else ""
 
 
 def _add_curve(drawn: go.Figure, curve: Curve, colour: str, *, hollow: bool) -> None:
@@ -165,7 +166,7 @@ def _all(curve: Curve) -> list[CurvePoint]:
 def _in_words(point: CurvePoint) -> str:
     """`40 samples: 0.81, between 0.70 and 0.90`; a forecast starts with `forecast for`."""
     what = "forecast for " if isinstance(point, Forecast) else ""
-    return f"{what}{point.samples:,} samples: {point.auroc:.2f}{between(point.interval)}"
+    return f"{what}{point.samples:,} samples: {in_decimals(point.auroc)}{between(point.interval)}"
 
 
 def _least(curves: Sequence[Curve]) -> float:

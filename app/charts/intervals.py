@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from traitbench.app.charts.rows import as_is, lay_out, segments
 from traitbench.app.shell.theme import Palette
 from traitbench.contract.metrics import NotMeasured
+from traitbench.contract.rounding import in_decimals
 
 CHANCE = 0.5
 
@@ -32,7 +33,8 @@ class Measured:
         """`0.94 (0.88 to 0.98)`, or a dash."""
         if self.value is None:
             return "–"
-        return f"{self.value:.2f}" + (f" ({self.interval[0]:.2f} to {self.interval[1]:.2f})" if self.interval else "")
+        between = f" ({' to '.join(map(in_decimals, self.interval))})" if self.interval else ""
+        return in_decimals(self.value) + between
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,9 @@ def figure(series: Sequence[Series], palette: Palette) -> go.Figure:
         hollow = place < len(series) - 1
         offset = 0.0 if len(series) == 1 else (place - (len(series) - 1) / 2) * 0.34
         _add_series(drawn, one, names, offset, palette.neutral if hollow else palette.accent, hollow=hollow)
+    drawn.add_vline(x=CHANCE, line={"color": palette.neutral, "width": 1, "dash": "dot"})
     least = _least(series)
-    lay_out(
+    return lay_out(
         drawn,
         names,
         [_note(name, series) for name in names],
@@ -62,8 +65,6 @@ def figure(series: Sequence[Series], palette: Palette) -> go.Figure:
         tick_format=".1f",
         legend=len(series) > 1,
     )
-    drawn.add_vline(x=CHANCE, line={"color": palette.neutral, "width": 1, "dash": "dot"})
-    return drawn
 
 
 def alt(series: Sequence[Series]) -> str:
@@ -139,4 +140,4 @@ def _note(name: str, series: Sequence[Series]) -> str:
     figures = [next((measured for measured in one.figures if measured.name == name), None) for one in series]
     if len(figures) == 1 and figures[0]:
         return figures[0].text
-    return " → ".join("–" if one is None or one.value is None else f"{one.value:.2f}" for one in figures)
+    return " → ".join("–" if one is None or one.value is None else in_decimals(one.value) for one in figures)

@@ -19,6 +19,7 @@ from traitbench.contract.batch import FailedLine
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.comparisons import ComparedText, FigureDelta, VersionsComparison
 from traitbench.contract.names import ACTIVE, parse_pinned_handle, unpin
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.errors import InvalidHandle, TraitbenchError
 from traitbench.gate import EXIT_CODES, GateReport, Labelled, Rules, judge, junit, markdown
@@ -296,7 +297,7 @@ def _figures(figure: FigureDelta | None) -> tuple[str, str, str]:
     if figure is None:
         return "-", "-", "-"
     span = "-" if figure.interval is None else f"{figure.interval[0]:+.3f} to {figure.interval[1]:+.3f}"
-    return f"{figure.a:.3f}", f"{figure.b:.3f}", span
+    return in_decimals(figure.a, 3), in_decimals(figure.b, 3), span
 
 
 def _changes(compared: VersionsComparison) -> Iterable[str]:

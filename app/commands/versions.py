@@ -9,6 +9,7 @@ from traitbench.contract.confidence import MEASURED_BEFORE, REASONS
 from traitbench.contract.metrics import HeldOutFigures, Metrics, TraitMetrics
 from traitbench.contract.names import parse_version
 from traitbench.contract.page import LARGEST_PAGE
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.versions import Version
 
 
@@ -183,4 +184,4 @@ def _area(figures: TraitMetrics | HeldOutFigures) -> tuple[str, str]:
 
 
 def _figure(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+    return "-" if value is None else in_decimals(value, 3)

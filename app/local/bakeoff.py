@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from traitbench.app.shell.text import count
 from traitbench.contract.models import Model
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
@@ -224,7 +225,7 @@ def run(
 def rows(report: Report) -> list[tuple[str, ...]]:
     """The figures as text, one row for each trait and encoder, with the columns of `COLUMNS`."""
     return [
-        (trait.key, name, f"{figure.auroc:.3f}", _span(figure.interval), *_difference(figure))
+        (trait.key, name, in_decimals(figure.auroc, 3), _span(figure.interval), *_difference(figure))
         for trait in report.traits
         for name, figure in trait.figures.items()
     ]

@@ -1,6 +1,6 @@
 """A version's metrics for people: figures per trait with what they were measured on, and the parameters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import pandas as pd
@@ -10,6 +10,7 @@ from traitbench.app.shell.text import ago, count, plain
 from traitbench.app.shell.theme import DISCOVERED_SIGN
 from traitbench.contract import held_out
 from traitbench.contract.metrics import HeldOutFigures, TraitMetrics
+from traitbench.contract.rounding import rounded
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 
@@ -136,6 +137,16 @@ def measured_on(figures: Series) -> str:
             traits.setdefault(each.measured_on, []).append(plain(each.name))
     sentences = [f"{plain(what)} ({', '.join(names)})" for what, names in traits.items()]
     return f"Measured on: {'; '.join(sentences)}." if sentences else ""
+
+
+def on_screen(table: pd.DataFrame, columns: Iterable[str], digits: int) -> pd.DataFrame:
+    """Return the table with these figures rounded as everywhere; a grid alone would round 0.998 up to 1.00."""
+    rows = {
+        name: [None if pd.isna(value) else rounded(float(value), digits) for value in table[name]]
+        for name in columns
+        if name in table
+    }
+    return table.assign(**rows)
 
 
 def search_of(version: Version) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from traitbench.contract.metrics import HeldOutFigures, Metrics
+from traitbench.contract.rounding import in_decimals
 
 OTHER_TESTS = "measured on different test samples, so these figures are not compared"
 
@@ -25,7 +26,8 @@ def headline(metrics: Metrics) -> str:
         return ""
     measured = [each for each in by_trait(metrics).values() if each.auroc is not None]
     several = f" of {len(measured)} traits" if len(measured) > 1 else ""
-    return f"{'mean ' if several else ''}AUROC {mean:.2f} on {_count(sum(each.samples for each in measured))}{several}"
+    what = f"mean AUROC {in_decimals(mean)}" if several else f"AUROC {in_decimals(mean)}"
+    return f"{what} on {_count(sum(each.samples for each in measured))}{several}"
 
 
 def must_pass(metrics: Metrics) -> str:

@@ -12,6 +12,7 @@ from traitbench.contract import held_out
 from traitbench.contract.confidence import MEASURED_BEFORE, PROMISE, REASONS
 from traitbench.contract.metrics import HeldOutFigures, Sureness, TraitMetrics
 from traitbench.contract.models import Model
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.scores import Confidence
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
@@ -166,7 +167,7 @@ def _figures(name: str, figures: TraitMetrics) -> tuple[str, ...]:
 
 
 def _figure(value: float | None) -> str:
-    return _NONE if value is None else f"{value:.3f}"
+    return _NONE if value is None else in_decimals(value, 3)
 
 
 def _source(source: Mapping[str, Any]) -> str:

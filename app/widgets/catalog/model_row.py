@@ -11,6 +11,7 @@ from traitbench.app.widgets.common.confirm import ask
 from traitbench.app.widgets.common.heading import retention_badge, state_badge
 from traitbench.contract import held_out
 from traitbench.contract.models import Model, State
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.versions import Version
 from traitbench.errors import InternalError
 
@@ -86,8 +87,8 @@ def _figure(version: Version) -> str:
     tested, mean = held_out.mean_auroc(version.metrics), auroc(version)
     if tested is not None:
         samples = sum(each.samples for each in held_out.by_trait(version.metrics).values())
-        return f"**{tested:.2f}** AUROC :small[:gray[on {count(samples, 'test sample')}]]"
-    figure = f"**{mean:.2f}** AUROC" if mean is not None else "AUROC not measured"
+        return f"**{in_decimals(tested)}** AUROC :small[:gray[on {count(samples, 'test sample')}]]"
+    figure = f"**{in_decimals(mean)}** AUROC" if mean is not None else "AUROC not measured"
     return f"{figure} :small[:gray[{_where(version)}]]"
 
 
@@ -101,7 +102,7 @@ def _measured(version: Version) -> str:
     """The tooltip for the mean AUROC: each trait with its figure and what it was measured on."""
     lines = ["How often a positive sample scores above a negative one, as a mean over the traits.\n"]
     for key, figures in version.metrics.traits.items():
-        value = "none" if figures.auroc is None else f"{figures.auroc:.2f}"
+        value = "none" if figures.auroc is None else in_decimals(figures.auroc)
         lines.append(f"- {plain(key)}: {value}, {plain(figures.measured_on or 'unknown')}")
     return "\n".join(lines)
 

@@ -12,6 +12,7 @@ from traitbench.app.shell.theme import NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN
 from traitbench.app.widgets.common.chart import chart
 from traitbench.contract.metrics import Feed, Forecast, TraitMetrics
 from traitbench.contract.models import Model
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.traits import Trait
 
 
@@ -57,7 +58,7 @@ def forecast_in_words(figures: TraitMetrics) -> str:
 
 def in_short(forecast: Forecast) -> str:
     """`20 more samples: AUROC 0.86`."""
-    return f"{count(forecast.more, 'more sample')}: AUROC {forecast.auroc:.2f}"
+    return f"{count(forecast.more, 'more sample')}: AUROC {in_decimals(forecast.auroc)}"
 
 
 def feed_in_words(trait: Trait, feed: Feed) -> str:
@@ -83,8 +84,8 @@ def _against_now(figures: TraitMetrics, forecast: Forecast) -> str:
         return ""
     gain = forecast.auroc - figures.auroc
     if forecast.interval and forecast.interval[0] <= figures.auroc <= forecast.interval[1]:
-        return f"It is {figures.auroc:.2f} now, inside that range, so more samples may not help."
-    return f"It is {figures.auroc:.2f} now: {'an improvement' if gain > 0 else 'a decline'} beyond chance."
+        return f"It is {in_decimals(figures.auroc)} now, inside that range, so more samples may not help."
+    return f"It is {in_decimals(figures.auroc)} now: {'an improvement' if gain > 0 else 'a decline'} beyond chance."
 
 
 def _label(trait: Trait, feed: Feed) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
+from traitbench.app.presentation.figures import on_screen
 from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.common.chart import download_table
 from traitbench.contract.metrics import Figures, TraitMetrics
@@ -43,8 +44,9 @@ def draw_modes(
     rows = pd.concat([table(label, figures, names) for label, figures in versions], ignore_index=True)
     grid = f"{key}.table"
     number = st.column_config.NumberColumn(format="%.3f")
+    shown = on_screen(rows, ("AUROC", "95 % from", "95 % to"), 3)
     st.dataframe(
-        rows if len(versions) > 1 else rows.drop(columns="Version"),
+        shown if len(versions) > 1 else shown.drop(columns="Version"),
         hide_index=True,
         width="stretch",
         key=grid,

@@ -12,6 +12,7 @@ from traitbench.app.shell.text import plain
 from traitbench.app.shell.theme import DISCOVERED_SIGN, PALETTE
 from traitbench.app.widgets.common.chart import chart
 from traitbench.contract.metrics import NotMeasured
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.traits import Trait
 
 _WAYS_OUT: Mapping[NotMeasured | None, str] = {
@@ -72,4 +73,4 @@ def _name(name: str, traits: Sequence[Trait]) -> str:
     names = names_of(traits)
     trait = next((trait for trait in traits if names[trait.key] == name), None)
     apart = trait.discrimination if trait else None
-    return f"**{plain(name)}**" + (f" (discrimination {apart:.2f})" if apart is not None else "")
+    return f"**{plain(name)}**" + (f" (discrimination {in_decimals(apart)})" if apart is not None else "")

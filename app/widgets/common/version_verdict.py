@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from traitbench.app.presentation import comparisons
+from traitbench.app.presentation.figures import on_screen
 from traitbench.app.shell.service import attempt, client, reader
 from traitbench.app.shell.text import plain
 from traitbench.contract.comparisons import VersionsComparison
@@ -40,7 +41,7 @@ def draw_figures(
     if table.empty or not any(each.n for each in comparison.traits.values()):
         return
     st.dataframe(
-        table,
+        on_screen(table, [f"AUROC {each}" for each in labels], 3),
         hide_index=True,
         width="stretch",
         placeholder="–",

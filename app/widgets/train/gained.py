@@ -11,6 +11,7 @@ from traitbench.app.widgets.common.learning_curve import feed_in_words, in_short
 from traitbench.app.widgets.common.search_report import draw_search
 from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.models import Model
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 
@@ -35,9 +36,9 @@ def _outlook(trait: Trait, figures: TraitMetrics | None) -> str:
     """The forecast of one trait as a markdown list item; empty if there is none."""
     if figures is None or (figures.forecast is None and figures.feed is None):
         return ""
-    now = f", {figures.auroc:.2f} now" if figures.auroc is not None else ""
+    now = f", {in_decimals(figures.auroc)} now" if figures.auroc is not None else ""
     interval = figures.forecast.interval if figures.forecast else None
-    between = f" (between {interval[0]:.2f} and {interval[1]:.2f})" if interval else ""
+    between = f" (between {in_decimals(interval[0])} and {in_decimals(interval[1])})" if interval else ""
     forecast = f" {in_short(figures.forecast)}{between}{now}." if figures.forecast else ""
     feed = f" {feed_in_words(trait, figures.feed)}" if figures.feed else ""
     return f"- **{plain(trait.name)}:**{forecast}{feed}"

@@ -8,6 +8,7 @@ from typing import get_args
 
 import streamlit as st
 
+from traitbench.app.presentation.separation import how_well
 from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
@@ -16,13 +17,13 @@ from traitbench.app.shell.text import ago, count, plain, shortened
 from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN
 from traitbench.app.widgets.common.derive import begin, draw_failure, notes, pick_effort
 from traitbench.contract.models import Effort, Model
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.scoring.discover import EFFORTS, FEWEST_TEXTS, MOST_TEXTS
 from traitbench.scoring.discover import Effort as Search
 
 _OPEN = "traits.discover"
-_TOLD_APART = ((0.9, "very well"), (0.75, "well"), (0.6, "fairly"), (0.0, "hardly"))
 _LONGEST = 240
 
 
@@ -111,10 +112,10 @@ def draw_figures(trait: Trait) -> None:
     """Draw the figures of a discovered trait, explained in words."""
     lines = []
     if trait.discrimination is not None:
-        how = next(words for least, words in _TOLD_APART if trait.discrimination >= least)
+        figure, how = in_decimals(trait.discrimination), how_well(trait.discrimination)
         lines.append(
-            f"**Discrimination {trait.discrimination:.2f}:** words alone separate its two poles {how} on held-out "
-            "texts (0.5 is chance, 1 is perfect)."
+            f"**Discrimination {figure}:** words alone separate its two poles {how} on held-out texts (0.5 is chance, "
+            "1 is perfect)."
         )
     if trait.explained_variance is not None:
         lines.append(

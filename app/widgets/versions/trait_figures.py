@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from traitbench.app.charts.intervals import Measured
+from traitbench.app.presentation.figures import on_screen
 from traitbench.app.shell.text import plain, shortened
 from traitbench.app.widgets.common.chart import download_table
 from traitbench.app.widgets.common.learning_curve import curve_of, draw_curves, draw_outlook
@@ -13,6 +14,7 @@ from traitbench.app.widgets.common.search_report import draw_trait_search
 from traitbench.app.widgets.versions.confusion import draw_confusion
 from traitbench.contract.metrics import HeldOutFigures, TraitMetrics
 from traitbench.contract.models import Model
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.scores import Confidence
 from traitbench.contract.traits import Trait
 
@@ -82,7 +84,7 @@ def _draw_test_numbers(test: HeldOutFigures | None) -> None:
     passed = f"{test.must_pass - test.must_pass_failed:,} of {test.must_pass:,}" if test.must_pass else "–"
     with st.grid(4, min_column_width=150):
         for name, shown, note in (
-            ("AUROC, test samples", "–" if test.auroc is None else f"{test.auroc:.2f}", interval),
+            ("AUROC, test samples", "–" if test.auroc is None else in_decimals(test.auroc), interval),
             ("Wrong side", "–" if test.error is None else f"{test.error:.0%}", ""),
             ("Brier, test samples", "–" if test.brier is None else f"{test.brier:.3f}", ""),
             ("Must-pass", passed, ""),
@@ -109,7 +111,7 @@ def _draw_numbers(figures: TraitMetrics) -> None:
             ("Calibration error", figures.calibration_error, ""),
             ("Cross-entropy", figures.cross_entropy, ""),
         ):
-            shown = "–" if value is None else f"{value:.2f}" if name == "AUROC" else f"{value:.3f}"
+            shown = "–" if value is None else in_decimals(value) if name == "AUROC" else f"{value:.3f}"
             st.metric(
                 name,
                 shown,
@@ -127,7 +129,7 @@ def _draw_differences(versions: Sequence[_Labelled], *, key: str, file_name: str
     table = differences(versions)
     number = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
-        table,
+        on_screen(table, [label for label, _ in versions], 3),
         hide_index=True,
         width="stretch",
         key=f"{key}.table",
