@@ -6,7 +6,7 @@ change and are parsed once per `param_hash`. Texts are not stored.
 
 import hashlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -35,7 +35,8 @@ from traitbench.scoring import size
 from traitbench.scoring.collect import collect, spelled, to_spell
 from traitbench.scoring.difference import certain
 from traitbench.scoring.explain import explain
-from traitbench.scoring.fit import EncoderIdentity, fit
+from traitbench.scoring.fit import EncoderIdentity, OutOfFold, TraitSamples, fit
+from traitbench.scoring.fit import out_of_fold as out_of_fold_of
 from traitbench.scoring.repeats import shorten
 from traitbench.scoring.segments import embed
 from traitbench.scoring.snapshot import EncoderMismatch, Snapshot, SnapshotInvalid
@@ -109,6 +110,26 @@ def explain_rehearsal(rehearsal: Rehearsal, text: str) -> dict[str, Explanation]
     explanation = explain(rehearsal.snapshot, _encoder().encode, text)
     left = {"nearest": None, "note": _NOT_COMPARED}
     return {key: Explanation.model_validate(reasons.to_wire() | left) for key, reasons in explanation.traits.items()}
+
+
+def out_of_fold(
+    traits: Sequence[Trait], samples: Sequence[Sample], settings: tuple[str, Mapping[str, Any]], *, use_labels: bool
+) -> dict[str, OutOfFold]:
+    """Fit the traits again and return the out-of-fold positions of their samples, in the order given.
+
+    `settings` are the effort and, by trait key, the settings that an earlier training chose.
+    """
+    effort, chosen = settings
+    encoder, able = _encoder(), {each.trait for each in samples}
+    label_axis = _label_axes(encoder).of if use_labels else _no_label_axis
+    given = _collected([each for each in traits if each.key in able], samples, encoder, label_axis)
+    return out_of_fold_of(given, encoder=EncoderIdentity.of(encoder), effort=effort, fixed=chosen, modes=encoder.modes)
+
+
+def positions(snapshot: Snapshot, samples: Sequence[Sample]) -> list[dict[str, float]]:
+    """Return the positions in 0..1 of the samples' texts by trait key, as a version scores them."""
+    placed = scoring.place(snapshot, _encoder().encode, [each.text for each in samples]) if samples else []
+    return [dict(zip((axis.key for axis in snapshot.traits), each.positions, strict=True)) for each in placed]
 
 
 def unread(samples: Sequence[Sample]) -> list[Sample]:
@@ -222,12 +243,8 @@ def _fitted(
     identity: str, scoring_method: str, max_depth: int, _traits: Sequence[Trait], _samples: Sequence[Sample]
 ) -> tuple[Snapshot, dict[str, Any]]:
     encoder = _encoder()
-    keys = {trait.key for trait in _traits}
-    known = _embedded(encoder, [sample for sample in _samples if sample.trait in keys])
-    texts = {sample.id: sample.text for sample in _samples}
-    spellings = spelled({digest: texts[sample_id] for digest, sample_id in to_spell(_samples).items()})
     trained = fit(
-        collect(_traits, _samples, known, spellings=spellings, axes={}, label_axis=_label_axes(encoder).of),
+        _collected(_traits, _samples, encoder, _label_axes(encoder).of),
         encoder=EncoderIdentity.of(encoder),
         scoring_method=scoring_method,
         max_depth=max_depth,
@@ -235,6 +252,20 @@ def _fitted(
         modes=encoder.modes,
     )
     return trained.snapshot, trained.metrics
+
+
+def _collected(
+    traits: Sequence[Trait], samples: Sequence[Sample], encoder: Encoder, label_axis: Callable[[Trait], Vector | None]
+) -> list[TraitSamples]:
+    keys = {trait.key for trait in traits}
+    known = _embedded(encoder, [sample for sample in samples if sample.trait in keys])
+    texts = {sample.id: sample.text for sample in samples}
+    spellings = spelled({digest: texts[sample_id] for digest, sample_id in to_spell(samples).items()})
+    return collect(traits, samples, known, spellings=spellings, axes={}, label_axis=label_axis)
+
+
+def _no_label_axis(_trait: Trait) -> None:
+    """A training that does not use labels."""
 
 
 def _label_axes(encoder: Encoder) -> LabelAxes:

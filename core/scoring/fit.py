@@ -9,7 +9,7 @@ parameters chosen for the full vectors.
 """
 
 import hashlib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from traitbench.scoring import cost
 from traitbench.scoring.auroc import auroc, out_of_fold_interval
+from traitbench.scoring.candidate_fits import ignore as ignore_fits
 from traitbench.scoring.candidates import Candidate
 from traitbench.scoring.card import breaks, confidence, half_up, quartiles
 from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, certainty
@@ -36,7 +37,17 @@ from traitbench.scoring.search import EFFORTS, Effort, SearchResult, TrainingSam
 from traitbench.scoring.snapshot import EncoderIdentity, ModeAxis, Quartiles, Snapshot, TraitAxis, float32
 from traitbench.scoring.unit import unit
 
-__all__ = ["SCORING_METHODS", "EncoderIdentity", "Trained", "TraitSamples", "feature_blocks", "fit", "ignore"]
+__all__ = [
+    "SCORING_METHODS",
+    "EncoderIdentity",
+    "OutOfFold",
+    "Trained",
+    "TraitSamples",
+    "feature_blocks",
+    "fit",
+    "ignore",
+    "out_of_fold",
+]
 
 SCORING_METHODS = ("balanced_cosine",)
 
@@ -93,6 +104,18 @@ class Trained:
     metrics: dict[str, Any]
 
 
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """Positions (n,) in 0..1 of a trait's samples, each from a fit that did not see it, and the vector (d,) of the fit
+    to all of them.
+
+    The position is NaN for a sample that was not held out.
+    """
+
+    positions: NDArray[np.float64]
+    vector: NDArray[np.float32]
+
+
 def ignore(_done: int, _total: int, _share: float, /) -> None:
     """Ignores progress."""
 
@@ -133,6 +156,31 @@ def fit(
     return Trained(snapshot, _metrics(measured, encoder, scoring_method, effort, says))
 
 
+def out_of_fold(
+    traits: Sequence[TraitSamples],
+    *,
+    encoder: EncoderIdentity,
+    effort: str,
+    fixed: Mapping[str, Any],
+    modes: Mapping[str, slice] = NO_MODES,
+) -> dict[str, OutOfFold]:
+    """Return the out-of-fold positions by trait key that the figures of a training are measured on.
+
+    `fixed` is `metrics["traits"]` of the version. With the samples that it was trained with, positions and vector are
+    those of its training. Intrinsic traits are left out: no label decided their axis.
+    """
+    plan = _Plan(EFFORTS[effort], modes, feature_blocks(modes, encoder.dimension))
+    results = {}
+    with threadpool_limits(limits=1):
+        for trait in traits:
+            if trait.intrinsic_axis is None:
+                _check(trait, encoder.dimension)
+                results[trait.key] = _out_of_fold(
+                    _with_near_duplicates(trait), plan, chosen_before(fixed.get(trait.key))
+                )
+    return results
+
+
 @dataclass(frozen=True)
 class _Plan:
     """How to fit every trait: the effort, the columns of the modes, and the blocks that a search may scale."""
@@ -145,6 +193,15 @@ class _Plan:
     def columns(self) -> list[slice]:
         """The columns of every block."""
         return list(self.blocks.values())
+
+
+def _out_of_fold(trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float]) -> OutOfFold:
+    samples, result = _searched(trait, plan, shares, ignore_fits)
+    evaluated = [row.tobytes() for row in samples.X[samples.is_evaluated]]
+    held_out = [] if result.held_out is None else expit(result.held_out).tolist()
+    by_vector = dict(zip(evaluated, held_out, strict=result.held_out is not None))
+    positions = np.array([by_vector.get(row.tobytes(), np.nan) for row in trait.X], np.float64)
+    return OutOfFold(positions, result.vector.astype(np.float32))
 
 
 def feature_blocks(modes: Mapping[str, slice], dimension: int) -> dict[str, slice]:
@@ -241,6 +298,15 @@ def _search_or_place(
     """The samples that were used, merged and weighted, and the fitted trait."""
     if trait.intrinsic_axis is not None:
         return _placed(trait, trait.intrinsic_axis)
+    samples, result = _searched(trait, plan, shares, partial(progress.part, "directions"))
+    progress.finished("directions")
+    progress.finished("levels")
+    return samples, result
+
+
+def _searched(
+    trait: TraitSamples, plan: _Plan, shares: Mapping[Candidate, float], on_fit: Callable[[int, int], None]
+) -> tuple[TrainingSamples, SearchResult]:
     samples = evidence(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made)
     result = search(
         samples,
@@ -248,10 +314,8 @@ def _search_or_place(
         label_axis=trait.label_axis,
         shares=shares,
         blocks=plan.columns,
-        on_fit=partial(progress.part, "directions"),
+        on_fit=on_fit,
     )
-    progress.finished("directions")
-    progress.finished("levels")
     return samples, result
 
 
