@@ -6,6 +6,7 @@ from traitbench.app.access.permission import why_read_only
 from traitbench.app.files.exporting import csv_file, jsonl_file
 from traitbench.app.samples.sample_changes import UNDO, save
 from traitbench.app.samples.sample_list import all_samples, unreadable_samples
+from traitbench.app.samples.unsaved import drop, unsaved
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client, namespaces
@@ -21,8 +22,9 @@ from traitbench.app.widgets.samples.importing import VIEW, import_file
 from traitbench.app.widgets.samples.raters import compare_labels
 from traitbench.app.widgets.samples.rows import ids_of, pick_rows
 from traitbench.app.widgets.samples.synthesis import delete_synthesized, draw_outcome, synthesize
-from traitbench.app.widgets.samples.table import edit_table, fitting, forget_changes, show_table
+from traitbench.app.widgets.samples.table import edit_table, forget_changes, page_of, pages, redraw, show_table
 from traitbench.app.widgets.samples.undo import draw_undo
+from traitbench.app.widgets.samples.unsaved import draw_brought, draw_conflicts, draw_overtaken, warn_before_leaving
 from traitbench.app.widgets.traits.frozen import editable
 from traitbench.contract.samples import Provenance, Sample
 
@@ -83,6 +85,11 @@ draw_unreadable(unreadable_samples(), "sample", key="samples.unreadable")
 names = {trait.key: trait.name for trait in traits}
 
 draw_waiting_feedback(model, traits, may_change=model.state != "archived" and not why_read_only(model))
+if can_edit:
+    draw_brought(model, samples)
+    draw_conflicts(model, samples)
+else:
+    draw_overtaken(model)
 
 # ---- which view ------------------------------------------------------------------------------------------------------
 
@@ -116,7 +123,7 @@ if view != "table":
     elif view == "synthesize":
         synthesize(model, traits, samples)
     else:
-        import_file(model.handle, traits)
+        import_file(model, traits, samples)
     st.stop()
 
 if can_edit:
@@ -205,23 +212,18 @@ matching = [
     and (not ids or sample.id in ids)
     and all(word in sample.text.casefold() for word in words)
 ]
-shown = fitting(matching)
 
 with st.container(horizontal=True, vertical_alignment="center", key="samples.said"):
     summary = count(len(samples), "sample")
     if len(matching) < len(samples):
         summary = f"{len(matching):,} of {summary}"
-    if len(shown) < len(matching):
-        summary += f"; the table shows the newest {len(shown):,}. Filter to see the others"
-    elif shown:
+    if matching:
         summary += ", newest first"
     st.caption(summary, width="content")
     if can_edit:
         draw_undo(model.handle)
-        delete_synthesized(model.handle, samples)
+        delete_synthesized(model, samples)
 
-if can_edit and samples:
-    draw_set_aside(model, traits, samples)
 draw_leaks(model, traits, samples, can_edit=can_edit)
 
 if not samples:
@@ -255,7 +257,8 @@ if not samples:
                 )
     st.stop()
 
-if not shown:
+shown = page_of(matching, 1)
+if not matching:
     with st.container(border=True, key="samples.nothing"):
         st.markdown("**No samples match.**")
         st.button(
@@ -265,27 +268,33 @@ if not shown:
             on_click=session.put,
             args=({"find": "", "trait": None, "pole": None, "origin": None, "use": None, "rows": ""},),
         )
-elif can_edit:
-    with st.container(key="samples-grid"):
-        changes = edit_table(model.handle, shown, traits)
-    st.caption(
-        "Click a cell to edit it. To delete rows, tick them on the left and press Delete. Changes apply when you save."
-    )
 else:
-    with st.container(key="samples-grid"):
-        show_table(shown, traits)
+    table = st.container(key="samples-grid")
+    if pages(matching) > 1:
+        page = st.pagination(pages(matching), key="samples.page", persist_state="session")
+        shown = page_of(matching, page)
+    with table:
+        if can_edit:
+            edit_table(model, shown, traits)
+        else:
+            show_table(shown, traits)
+    if can_edit:
+        st.caption("Click a cell to edit it. To delete rows, tick them on the left and press Delete.")
 
 # ---- save, discard, download -----------------------------------------------------------------------------------------
 
 refusal = st.container()
+conflicting = set() if not can_edit else unsaved(model.handle).originals.keys() - {sample.id for sample in samples}
+changes = unsaved(model.handle).without(conflicting).changes
 with st.container(horizontal=True, vertical_alignment="center", key="samples.actions"):
-    if can_edit and shown:
+    if can_edit:
         saving = st.button(
             f"Save {count(len(changes), 'change')}" if changes else "Save changes",
             type="primary",
             icon=":material/check:",
             disabled=not changes,
             key="samples.save",
+            help=None if changes else "Nothing is unsaved.",
         )
         st.button(
             "Discard",
@@ -293,30 +302,35 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.act
             disabled=not changes,
             key="samples.discard",
             on_click=forget_changes,
+            args=(model.handle,),
         )
-    st.download_button(
-        "CSV",
-        lambda: csv_file(COLUMNS, map(row, matching)),
-        file_name=f"{model.handle}-samples.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        key="samples.csv",
-        on_click="ignore",
-        help="Download the filtered samples for a spreadsheet. A text that looks like a formula gets an apostrophe in "
-        "front, so that no spreadsheet runs it.",
-    )
-    st.download_button(
-        "JSONL",
-        lambda: jsonl_file(COLUMNS, map(row, matching)),
-        file_name=f"{model.handle}-samples.jsonl",
-        mime="application/x-ndjson",
-        icon=":material/download:",
-        key="samples.jsonl",
-        on_click="ignore",
-        help="Download the filtered samples with unchanged texts. You can import this file again.",
-    )
+    with st.popover("Download", icon=":material/download:", type="tertiary"):
+        st.download_button(
+            "CSV",
+            lambda: csv_file(COLUMNS, map(row, matching)),
+            file_name=f"{model.handle}-samples.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            key="samples.csv",
+            on_click="ignore",
+            help="Download the filtered samples for a spreadsheet. A text that looks like a formula gets an apostrophe "
+            "in front, so that no spreadsheet runs it.",
+        )
+        st.download_button(
+            "JSONL",
+            lambda: jsonl_file(COLUMNS, map(row, matching)),
+            file_name=f"{model.handle}-samples.jsonl",
+            mime="application/x-ndjson",
+            icon=":material/download:",
+            key="samples.jsonl",
+            on_click="ignore",
+            help="Download the filtered samples with unchanged texts. You can import this file again.",
+        )
+if can_edit:
+    warn_before_leaving(model, len(unsaved(model.handle)))
+    draw_set_aside(model, traits, samples)
 
-if can_edit and shown and saving:
+if can_edit and saving:
     with refusal, attempt() as acting:
         bar = st.progress(0.0, text="Saving")
         done = save(
@@ -326,7 +340,12 @@ if can_edit and shown and saving:
             progress=lambda at, of: bar.progress(at / of, text=f"Saving {at:,} of {of:,}"),
         )
     if acting.done:
-        session.store(UNDO, done)
-        forget_changes()
+        session.store(UNDO, done if done.possible else None)
+        drop(model, (changes.edits.keys() | changes.deletions | changes.marks.keys()) - done.missing)
+        redraw()
         session.flash(f"Saved: {done.what}.")
+        if done.missing:
+            session.flash(
+                f"{count(len(done.missing), 'edit')} not saved: someone else changed or deleted the sample.", "problem"
+            )
         st.rerun()

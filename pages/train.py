@@ -18,6 +18,7 @@ from traitbench.app.widgets.common.quality import discovered_note, draw_quality
 from traitbench.app.widgets.common.unreadable import cannot_be_read
 from traitbench.app.widgets.common.version_verdict import draw_compared_with
 from traitbench.app.widgets.samples.doctor import draw_doctor_line
+from traitbench.app.widgets.samples.unsaved import draw_unsaved_line
 from traitbench.app.widgets.train.ahead import draw_ahead
 from traitbench.app.widgets.train.cost import USUAL_LENGTH, unread_lengths
 from traitbench.app.widgets.train.gained import draw_gained
@@ -150,6 +151,7 @@ with plan:
         page_link("samples", "Add samples")
 
 with choice:
+    draw_unsaved_line(model)
     why_not = why_read_only(model)
     lengths = [USUAL_LENGTH] * (samples + tests) if why_not else unread_lengths(model, traits)
     asked = pick_search(traits, lengths=lengths)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from traitbench.app.samples.sample_list import forget_samples
 from traitbench.app.shell.service import client
 from traitbench.contract.samples import Sample, SampleInput
+from traitbench.contract.traits import TraitInput
 from traitbench.errors import SampleNotFound, TraitbenchError, Unreachable
 
 UNDO = "samples.undo"
@@ -37,8 +38,9 @@ class Changes:
 class Undo:
     """How to undo a change: samples to add again, ids to remove, and the marks that samples had.
 
-    `what` names the change for a person. `forgone` counts deleted synthesized samples. They are not added again,
-    because they would count as written by a person.
+    `what` names the change for a person, and counts only what the service did. `forgone` counts deleted synthesized
+    samples. They are not added again, because they would count as written by a person. `traits` are deleted traits.
+    `missing` are edited samples that someone else had changed or deleted: these edits were not saved.
     """
 
     handle: str
@@ -47,18 +49,20 @@ class Undo:
     added: tuple[int, ...]
     forgone: int = 0
     marks: Mapping[int, Mark] = field(default_factory=dict)
+    traits: tuple[TraitInput, ...] = ()
+    missing: frozenset[int] = frozenset()
 
     @property
     def possible(self) -> bool:
         """Whether there is anything to undo."""
-        return bool(self.gone or self.added or self.marks)
+        return bool(self.gone or self.added or self.marks or self.traits)
 
 
 def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: Progress, whole: bool = False) -> Undo:
     """Save the changes. If a request fails, roll back the unfinished edits and raise its error.
 
     With `whole`, roll back the finished ones too. Synthesized samples are deleted last, because they cannot be
-    restored.
+    restored. An edit of a sample that is gone is not saved: `Undo.missing` names it.
     """
     by_id = {sample.id: sample for sample in samples}
     edited = [sample_id for sample_id in changes.edits if sample_id in by_id]
@@ -68,21 +72,47 @@ def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: 
     mark(handle, {each: changes.marks[each] for each in marked})
     added = client().samples.add(handle, [changes.edits[sample_id] for sample_id in edited]) if edited else []
     leaving = [*edited, *deleted]
+    left: set[int] = set()
+
+    def unrestorable(sample_id: int) -> bool:
+        return sample_id not in changes.edits and _made(by_id[sample_id])
+
     for done, sample_id in enumerate(leaving):
         progress(done, len(leaving))
         try:
-            _delete(handle, sample_id)
+            if _delete(handle, sample_id):
+                left.add(sample_id)
         except TraitbenchError as error:
             # Without an answer, the sample may or may not be deleted. Keep both texts then.
             unfinished = done + isinstance(error, Unreachable)
             _remove(handle, added[unfinished:])
             if whole:
-                lost = [each for each in leaving[:done] if each in changes.edits or not _made(by_id[each])]
-                _bring_back(handle, [as_input(by_id[each]) for each in lost], added[:done])
+                back = [each for each in leaving[:done] if each in left and not unrestorable(each)]
+                _bring_back(handle, [as_input(by_id[each]) for each in back], added[:done])
             raise
-    forgone = {each for each in deleted if _made(by_id[each])}
-    gone = tuple(as_input(by_id[sample_id]) for sample_id in leaving if sample_id not in forgone)
-    return Undo(handle, _named(changes), gone, tuple(added), len(forgone), old_marks)
+    missing = frozenset(changes.edits.keys() - left)
+    _remove(handle, [new for old, new in zip(edited, added, strict=True) if old in missing])
+    kept = tuple(new for old, new in zip(edited, added, strict=True) if old not in missing)
+    forgone = {each for each in left if unrestorable(each)}
+    gone = tuple(as_input(by_id[each]) for each in leaving if each in left and each not in forgone)
+    what = _named(len(kept), len(left) - len(kept), len(marked))
+    return Undo(handle, what, gone, kept, len(forgone), old_marks, missing=missing)
+
+
+def bring_in(
+    handle: str, adding: Sequence[SampleInput], replacing: Mapping[int, Sample], *, what: str, progress: Progress
+) -> Undo:
+    """Add samples, then delete the existing samples that they replace; nothing is added if a request fails.
+
+    `replacing` has the existing samples by their ids. Synthesized samples that are replaced cannot be restored.
+    """
+    added = client().samples.add(handle, adding) if adding else []
+    try:
+        done = save(handle, replacing.values(), Changes(deletions=frozenset(replacing)), progress=progress, whole=True)
+    except TraitbenchError:
+        _remove(handle, added)
+        raise
+    return Undo(handle, what, done.gone, tuple(added), done.forgone)
 
 
 def mark(handle: str, marks: Mapping[int, Mark]) -> None:
@@ -106,12 +136,14 @@ def marked(handle: str, samples: Iterable[Sample], now: Mark, *, what: str) -> U
     return Undo(handle, what, (), (), marks=old)
 
 
-def take_back(undo: Undo) -> int:
+def take_back(undo: Undo, progress: Progress = lambda _done, _of: None) -> int:
     """Undo a change: add what it removed, then remove what it added. Return how many could not be removed."""
     mark(undo.handle, undo.marks)
+    if undo.traits:
+        client().traits.add(undo.handle, undo.traits)
     if undo.gone:
         client().samples.add(undo.handle, undo.gone)
-    return _remove(undo.handle, undo.added)
+    return _remove(undo.handle, undo.added, progress)
 
 
 def as_input(sample: Sample) -> SampleInput:
@@ -121,17 +153,19 @@ def as_input(sample: Sample) -> SampleInput:
     return own.model_copy(update={name: True for name, given in marks.items() if given})
 
 
-def _delete(handle: str, sample_id: int) -> None:
-    """Delete a sample; ignore that it was already deleted."""
+def _delete(handle: str, sample_id: int) -> bool:
+    """Delete a sample; return whether it was there."""
     try:
         client().samples.delete(handle, sample_id)
     except SampleNotFound:
-        return
+        return False
+    return True
 
 
-def _remove(handle: str, ids: Sequence[int]) -> int:
+def _remove(handle: str, ids: Sequence[int], progress: Progress = lambda _done, _of: None) -> int:
     """Remove samples, and return how many remain after the first error; they appear twice in the table."""
     for done, sample_id in enumerate(ids):
+        progress(done, len(ids))
         try:
             _delete(handle, sample_id)
         except TraitbenchError:
@@ -153,6 +187,6 @@ def _made(sample: Sample) -> bool:
     return sample.provenance == "synthesized"
 
 
-def _named(changes: Changes) -> str:
-    parts = ((len(changes.edits), "edited"), (len(changes.deletions), "deleted"), (len(changes.marks), "marked"))
-    return " and ".join(f"{number:,} {verb}" for number, verb in parts if number)
+def _named(edited: int, deleted: int, marked: int) -> str:
+    parts = ((edited, "edited"), (deleted, "deleted"), (marked, "marked"))
+    return " and ".join(f"{number:,} {verb}" for number, verb in parts if number) or "nothing changed"

@@ -8,6 +8,7 @@ import streamlit as st
 
 from traitbench.app.jobs import background
 from traitbench.app.local import preview
+from traitbench.app.samples import unsaved
 from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.samples.waiting import waiting
 from traitbench.app.shell import session
@@ -125,6 +126,7 @@ def _switch(handle: str, *, on: bool) -> None:
         forget_versions()
         preview.forget()
         background.discard_of(handle)
+        unsaved.forget(handle)
     removed = " Stored texts were removed." if on else ""
     session.flash(f"Zero data retention is {'on' if on else 'off'} for {plain(handle)}.{removed}")
 

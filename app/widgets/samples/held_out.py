@@ -28,16 +28,17 @@ _ABOUT = (
 def draw_set_aside(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
     """Draw how many test samples there are, and the button that sets some aside."""
     tests = sum(sample.held_out for sample in samples)
-    with st.container(horizontal=True, vertical_alignment="center", key="samples.tests"):
+    with st.expander(f"Test samples ({tests:,})" if tests else "Test samples", icon=":material/science:"):
         st.caption(
-            f":material/science: {count(tests, 'test sample')}: no version learns from them."
+            f"{count(tests, 'test sample')}: no version learns from them."
             if tests
-            else f":material/science: No test samples. Set {held_out.SHARE:.0%} of the texts at each pole aside (at "
-            f"least {held_out.AT_LEAST}) to see how good a version is on texts it never saw.",
-            width="content",
+            else f"No test samples. Set {held_out.SHARE:.0%} of the texts at each pole aside (at "
+            f"least {held_out.AT_LEAST}) to see how good a version is on texts it never saw."
         )
-        asked = st.button("Set test samples aside", icon=":material/call_split:", key="samples.set_aside", help=_ABOUT)
-        with st.popover("Seed", icon=":material/casino:", type="tertiary"):
+        with st.container(horizontal=True, vertical_alignment="bottom", key="samples.tests"):
+            asked = st.button(
+                "Set test samples aside", icon=":material/call_split:", key="samples.set_aside", help=_ABOUT
+            )
             seed = st.number_input(
                 "Seed",
                 0,
@@ -46,6 +47,7 @@ def draw_set_aside(model: Model, traits: Sequence[Trait], samples: Sequence[Samp
                 key=_SEED,
                 help="Equal samples and an equal seed give an equal choice.",
                 persist_state="session",
+                width=140,
             )
     place = st.container()
     if asked:

@@ -18,6 +18,8 @@ from traitbench.app.shell.theme import pole_sign
 from traitbench.app.widgets.common.table_upload import has_header, table_upload
 from traitbench.app.widgets.samples.label_meanings import MEANINGS, pick_meanings
 from traitbench.app.widgets.samples.table import ROW_HEIGHT, table_height
+from traitbench.contract.models import Model
+from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.errors import TraitbenchError
 
@@ -27,7 +29,7 @@ _PREVIEW = 50
 _MOST_TO_UNDO = 1_000
 
 
-def import_file(handle: str, traits: Sequence[Trait]) -> None:
+def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
     """Draw the steps in order, each one when the step before it is complete."""
     form = session.round_key(_FORM)
     file = table_upload(form, most_megabytes=MOST_MEGABYTES)
@@ -48,7 +50,7 @@ def import_file(handle: str, traits: Sequence[Trait]) -> None:
         return
     checked = importing.check(table, choice, traits)
     _preview(checked, traits)
-    _offer(handle, checked)
+    _offer(model.handle, checked)
 
 
 def _first_help(traits: Sequence[Trait]) -> None:

@@ -83,10 +83,10 @@ def draw_outcome(model: Model, samples: Sequence[Sample]) -> None:
         )
 
 
-def delete_synthesized(handle: str, samples: Sequence[Sample]) -> None:
+def delete_synthesized(model: Model, samples: Sequence[Sample]) -> None:
     """Draw a button that marks all synthesized samples for deletion, and one that unmarks them before a save."""
     made = {sample.id for sample in samples if sample.provenance == "synthesized"}
-    marked = made & waiting(handle).deletions
+    marked = made & waiting(model.handle).deletions
     if made > marked:
         st.button(
             f"Delete all synthesized ({len(made):,})",
@@ -94,7 +94,7 @@ def delete_synthesized(handle: str, samples: Sequence[Sample]) -> None:
             type="tertiary",
             key="samples.delete_synthesized",
             on_click=delete_later,
-            args=(handle, made),
+            args=(model, samples, made),
         )
     if marked:
         number = count(len(marked), "synthesized sample")
@@ -106,7 +106,7 @@ def delete_synthesized(handle: str, samples: Sequence[Sample]) -> None:
             type="tertiary",
             key="samples.keep_synthesized",
             on_click=keep_after_all,
-            args=(handle, made),
+            args=(model, made),
         )
 
 

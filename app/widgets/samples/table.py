@@ -1,28 +1,33 @@
-"""The samples of a model as a table, read-only or editable.
+"""The samples of a model as a table, a page at a time, read-only or editable.
 
-Edits wait in the session, keyed by sample, until they are saved; they survive filters, new samples and other pages. The
-editor identifies rows by position, so its key changes with the rows that it shows. Its input then includes the unsaved
-edits, but its output is never fed back into the same editor.
+Edits wait until they are saved (`app.samples.unsaved`), keyed by sample; they survive filters, pages of the table, new
+samples and other pages. The editor identifies rows by position, so its key changes with the rows that it shows. Its
+input then includes the unsaved edits, but its output is never fed back into the same editor.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from traitbench.app.samples.sample_changes import Changes, Mark, mark_of
+from traitbench.app.samples.unsaved import forget, keep, unsaved
 from traitbench.app.shell import session
-from traitbench.app.shell.theme import pole_sign
+from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN, pole_sign
+from traitbench.contract.models import Model
 from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.traits import Trait
 
-MOST_ROWS, MOST_CHARACTERS = 20_000, 6_000_000
+A_PAGE = 250
+"""Rows of a page of the table."""
+
 ROW_HEIGHT, _HEADER_HEIGHT = 34, 36
-_CHANGES, _CARRIED, _ROUND = "samples.changes", "samples.carried", "samples.table"
-_ORDER = ["pole", "text", "trait", "quality", "held_out", "must_pass", "provenance", "created_at"]
+_CARRIED, _ROUND = "samples.carried", "samples.table"
+_ORDER = ["text", "trait", "quality", "held_out", "must_pass", "provenance", "created_at"]
 _FIELDS = ["text", "trait", "quality", "held_out", "must_pass"]
+_STEPS = 20
 
 
 def table_height(rows: int, *, most: int) -> int:
@@ -30,51 +35,54 @@ def table_height(rows: int, *, most: int) -> int:
     return ROW_HEIGHT * min(max(rows, 1), most) + _HEADER_HEIGHT
 
 
-def fitting(samples: Sequence[Sample]) -> list[Sample]:
-    """The newest samples that a browser can show at once, newest first."""
-    fits: list[Sample] = []
-    characters = 0
-    for sample in reversed(samples):
-        characters += len(sample.text)
-        if len(fits) == MOST_ROWS or characters > MOST_CHARACTERS:
-            break
-        fits.append(sample)
-    return fits
+def page_of(samples: Sequence[Sample], page: int) -> list[Sample]:
+    """The samples of a page, newest first; page 1 has the newest."""
+    last = len(samples) - (page - 1) * A_PAGE
+    return list(samples[max(last - A_PAGE, 0) : max(last, 0)])[::-1]
+
+
+def pages(samples: Sequence[Sample]) -> int:
+    """The number of pages of the table, at least 1."""
+    return max(-(-len(samples) // A_PAGE), 1)
 
 
 def waiting(handle: str) -> Changes:
     """The unsaved edits of this model."""
-    held = session.get(_CHANGES)
-    return held[1] if held and held[0] == handle else Changes()
+    return unsaved(handle).changes
 
 
-def forget_changes() -> None:
+def forget_changes(handle: str) -> None:
     """Discard the unsaved edits. A button callback."""
-    session.store(_CHANGES, None)
+    forget(handle)
+    redraw()
+
+
+def redraw() -> None:
+    """Draw the editor anew in the next run, because the unsaved edits were changed outside it."""
     session.next_round(_ROUND)
 
 
-def delete_later(handle: str, ids: Iterable[int]) -> None:
+def delete_later(model: Model, samples: Iterable[Sample], ids: Iterable[int]) -> None:
     """Mark these samples for deletion at the next save. A button callback."""
-    held = waiting(handle)
+    held = waiting(model.handle)
     gone = held.deletions | frozenset(ids)
     edits = {sample_id: edit for sample_id, edit in held.edits.items() if sample_id not in gone}
     marks = {sample_id: mark for sample_id, mark in held.marks.items() if sample_id not in gone}
-    session.store(_CHANGES, (handle, Changes(edits, gone, marks)))
-    session.next_round(_ROUND)
+    keep(model, Changes(edits, gone, marks), samples)
+    redraw()
 
 
-def keep_after_all(handle: str, ids: Iterable[int]) -> None:
+def keep_after_all(model: Model, ids: Iterable[int]) -> None:
     """Unmark these samples, before the deletion is saved. A button callback."""
-    held = waiting(handle)
-    session.store(_CHANGES, (handle, Changes(held.edits, held.deletions - frozenset(ids), held.marks)))
-    session.next_round(_ROUND)
+    held = waiting(model.handle)
+    keep(model, Changes(held.edits, held.deletions - frozenset(ids), held.marks), ())
+    redraw()
 
 
 def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
     """Draw the samples read-only."""
     st.dataframe(
-        _frame(samples, traits, Changes()),
+        _frame(samples, Changes()),
         column_config=_columns(samples, traits),
         column_order=_ORDER,
         hide_index=True,
@@ -85,18 +93,22 @@ def show_table(samples: Sequence[Sample], traits: Sequence[Trait]) -> None:
     )
 
 
-def edit_table(handle: str, samples: Sequence[Sample], traits: Sequence[Trait]) -> Changes:
+def edit_table(model: Model, samples: Sequence[Sample], traits: Sequence[Trait]) -> Changes:
     """Draw the samples in an editor; return all unsaved edits, including those of rows not shown."""
-    key = _key(handle, samples)
+    key = _key(model.handle, samples)
     carried = session.get(_CARRIED)
+    if carried and carried[0] == key and key not in st.session_state:
+        # Another page was open, so the editor lost its state: it begins again with the edits that wait.
+        redraw()
+        key = _key(model.handle, samples)
     if not carried or carried[0] != key:
-        carried = (key, waiting(handle))
+        carried = (key, waiting(model.handle))
         session.store(_CARRIED, carried)
-    frame = _frame(samples, traits, carried[1])
+    frame = _frame(samples, carried[1])
     edited = st.data_editor(
         frame,
         column_config=_columns(samples, traits),
-        disabled=["pole", "provenance", "created_at"],
+        disabled=["provenance", "created_at"],
         num_rows="delete",
         column_order=_ORDER,
         hide_index=True,
@@ -105,8 +117,8 @@ def edit_table(handle: str, samples: Sequence[Sample], traits: Sequence[Trait]) 
         key=key,
         alt="Samples of the model, to be edited",
     )
-    changes = _changes(samples, edited, waiting(handle))
-    session.store(_CHANGES, (handle, changes))
+    changes = _changes(samples, edited, waiting(model.handle))
+    keep(model, changes, samples)
     return changes
 
 
@@ -115,52 +127,59 @@ def _key(handle: str, samples: Sequence[Sample]) -> str:
     return f"{session.round_key(_ROUND)}:{handle}:{ids}"
 
 
-def _frame(samples: Sequence[Sample], traits: Sequence[Trait], changes: Changes) -> pd.DataFrame:
+def _frame(samples: Sequence[Sample], changes: Changes) -> pd.DataFrame:
     """One row per sample, indexed by id, with the unsaved edits applied."""
-    labels = {trait.key: (trait.negative_label, trait.positive_label) for trait in traits}
     rows = []
     for sample in samples:
         if sample.id not in changes.deletions:
             now = changes.edits.get(sample.id, sample)
             marks = changes.marks.get(sample.id, (now.held_out, now.must_pass))
-            rows.append((sample.id, now.text, now.trait, now.quality, *marks, _pole(sample, labels), *_origin(sample)))
-    frame = pd.DataFrame(rows, columns=["id", *_FIELDS, "pole", "provenance", "created_at"])
+            rows.append((sample.id, now.text, now.trait, now.quality, *marks, *_origin(sample)))
+    frame = pd.DataFrame(rows, columns=["id", *_FIELDS, "provenance", "created_at"])
     return frame.astype({"text": "str", "trait": "str", "quality": "float64"}).set_index("id")
-
-
-def _pole(sample: Sample, labels: dict[str, tuple[str, str]]) -> str:
-    if sample.quality == 0.5:
-        return f"{pole_sign(0.5)} in between"
-    return f"{pole_sign(sample.quality)} {labels[sample.trait][sample.quality > 0.5]}" if sample.trait in labels else ""
 
 
 def _origin(sample: Sample) -> tuple[str, pd.Timestamp]:
     return sample.provenance.replace("_", " "), pd.Timestamp(sample.created_at)
 
 
+def _label_names(samples: Sequence[Sample], traits: Sequence[Trait]) -> Mapping[float, str]:
+    """The choices of the label column: steps of 0.05 and all qualities in use, with the poles of a single trait."""
+    own = [trait for trait in traits if any(sample.trait == trait.key for sample in samples)]
+    poles = {0.0: own[0].negative_label, 1.0: own[0].positive_label} if len(own) == 1 else {}
+    qualities = {step / _STEPS for step in range(_STEPS + 1)} | {sample.quality for sample in samples}
+    words = {1.0: "1", 0.0: "0", 0.5: "0.5"}
+    return {
+        each: f"{pole_sign(each)} {words.get(each, f'{each:.4g}')} {poles.get(each, '')}".rstrip()
+        for each in sorted(qualities, key=lambda each: (each not in (0.0, 0.5, 1.0), each not in (0.0, 1.0), -each))
+    }
+
+
 def _columns(samples: Sequence[Sample], traits: Sequence[Trait]) -> dict[str, Any]:
-    names = {trait.key: trait.name for trait in traits}
+    names = {
+        trait.key: f"{trait.name}  {NEGATIVE_SIGN} {trait.negative_label}  {POSITIVE_SIGN} {trait.positive_label}"
+        for trait in traits
+    }
+    labels = _label_names(samples, traits)
     column = st.column_config
     return {
-        "text": column.TextColumn("Text", width=440, required=True, max_chars=LONGEST_TEXT),
+        "text": column.TextColumn("Text", width=500, required=True, max_chars=LONGEST_TEXT),
         "trait": column.SelectboxColumn(
             "Trait",
             options=list(names),
             format_func=lambda key: names.get(str(key), str(key)),
-            width=120,
+            width=170,
             required=True,
         ),
-        "quality": column.NumberColumn(
-            "Quality",
-            min_value=0.0,
-            max_value=1.0,
-            step=0.01,
-            format="%.2f",
-            width=84,
+        "quality": column.SelectboxColumn(
+            "Label",
+            options=list(labels),
+            format_func=lambda quality: labels.get(float(quality), f"{quality}"),
+            width=150,
             required=True,
-            help="1 is the positive pole, 0 the negative pole. Values in between are allowed.",
+            help=f"{POSITIVE_SIGN} 1 is the positive pole, {NEGATIVE_SIGN} 0 the negative pole, 0.5 is in between. "
+            "Choose another label, or type a number.",
         ),
-        "pole": column.TextColumn("Pole", width=120, help="Updated from the quality when you save."),
         "held_out": column.CheckboxColumn(
             "Test", width=60, help="A test sample: no version learns from it, and every version is measured on it."
         ),

@@ -7,6 +7,8 @@ from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt
 from traitbench.app.shell.text import count
 
+_MANY = 50
+
 
 def draw_undo(handle: str) -> None:
     """Draw the last change with an undo button; nothing if it was in another model."""
@@ -15,8 +17,14 @@ def draw_undo(handle: str) -> None:
         return
     st.caption(f"Just now: {undo.what}" + ("" if undo.possible else " (cannot be undone)"), width="content")
     if undo.possible and st.button("Undo", icon=":material/undo:", type="tertiary", key="samples.undo_button"):
+        bar = st.empty()
+
+        def progress(done: int, of: int) -> None:
+            if of > _MANY:
+                bar.progress(done / of, text=f"Removing {done:,} of {of:,}")
+
         with attempt() as undoing:
-            left = take_back(undo)
+            left = take_back(undo, progress)
         if undoing.done:
             session.store(UNDO, None)
             session.flash(_undone(undo, left))
