@@ -200,7 +200,7 @@ class ModelBusy(Conflict):
 
 
 class ModelArchived(Conflict):
-    """The model was deleted and is now read-only."""
+    """The model is archived: it can only be read, and be restored for 30 days."""
 
     code = "model_archived"
 

@@ -26,6 +26,7 @@ Operation = Literal[
     "update",
     "read",
     "delete",
+    "restore",
 ]
 
 
@@ -57,6 +58,7 @@ _ROWS: Mapping[Operation, tuple[Cell, ...]] = {
     "update": (Outcome.PROCEED, Outcome.PROCEED, Outcome.PROCEED, Outcome.PROCEED, ModelArchived),
     "read": (Outcome.PROCEED,) * 5,
     "delete": (Outcome.PROCEED,) * 4 + (Outcome.NOTHING,),
+    "restore": (Outcome.NOTHING,) * 4 + (Outcome.PROCEED,),
 }
 
 TABLE: Mapping[Operation, Mapping[State, Cell]] = {

@@ -1,4 +1,4 @@
-"""`traitbench models`: list, show, create, update, delete, card."""
+"""`traitbench models`: list, show, create, update, delete, restore, card."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args
@@ -26,7 +26,9 @@ Zero data retention for {handle} deletes all samples, everything derived from th
 cancels an active run. This cannot be undone: switching it off later brings nothing back. Versions stay and continue to
 score. From then on, feedback is refused, there is no automatic retraining, and new samples are deleted after the
 training that used them."""
-_ARCHIVE = "{handle} will be archived. It stays readable, but it can no longer score or change. This cannot be undone."
+_ARCHIVE = """\
+{handle} will be archived. It stays readable, but it no longer scores or changes. You can restore it for 30 days. Its
+handle stays taken."""
 
 
 @click.group()
@@ -108,6 +110,11 @@ def create_model(handle: str, zero_data_retention: bool, readme: str | None, as_
     default=None,
     help="Whether a retrained version that is worse waits for a decision instead of serving.",
 )
+@click.option("--main-trait", help="The key or name of the trait that is shown first; '' for none.")
+@click.option(
+    "--demo-text", "demo_texts", multiple=True, help="A text to show the model with. Repeat it; the list is replaced."
+)
+@click.option("--no-demo-texts", is_flag=True, help="Empty the list of demo texts.")
 @yes
 @as_json
 def update_model(
@@ -118,6 +125,9 @@ def update_model(
     default_pruning: bool,
     zero_data_retention: bool | None,
     hold_if_worse: bool | None,
+    main_trait: str | None,
+    demo_texts: tuple[str, ...],
+    no_demo_texts: bool,
     yes: bool,
     as_json: bool,
     **fields: Any,
@@ -126,9 +136,15 @@ def update_model(
     pruning = _given(keep_unnamed=keep_unnamed, keep_first_of_month=keep_first_of_month)
     if pruning and default_pruning:
         raise click.UsageError("Give --default-pruning or the other pruning options, not both.")
+    if demo_texts and no_demo_texts:
+        raise click.UsageError("Give --demo-text or --no-demo-texts, not both.")
     with connected() as client:
         given = _given(**fields, readme_markdown=text_of(readme) if readme else None)
         given |= _given(zero_data_retention=zero_data_retention, hold_if_worse=hold_if_worse)
+        if main_trait is not None:
+            given["main_trait"] = main_trait or None
+        if demo_texts or no_demo_texts:
+            given["demo_texts"] = [*demo_texts]
         if pruning or default_pruning:
             given["version_retention_policy"] = _policy(client, handle, pruning) if pruning else None
         if not given:
@@ -143,10 +159,20 @@ def update_model(
 @yes
 @as_json
 def delete_model(handle: str, yes: bool, as_json: bool) -> None:
-    """Archive a model."""
+    """Archive a model. `models restore` brings it back within 30 days."""
     with connected() as client:
         confirm(_ARCHIVE.format(handle=handle), yes=yes)
         say(client.models.delete(handle), f"Archived {handle}.", as_json=as_json)
+
+
+@models.command("restore")
+@click.argument("handle")
+@as_json
+def restore_model(handle: str, as_json: bool) -> None:
+    """Restore a model that was archived in the last 30 days."""
+    with connected() as client:
+        model = client.models.restore(handle)
+    say(model, f"{handle} is restored. Its state is {model.state}.", as_json=as_json)
 
 
 @models.command("card")
@@ -175,10 +201,12 @@ def _show(model: Model, *, as_json: bool) -> None:
     say_fields(
         (
             ("handle", model.handle),
-            ("state", model.state),
+            ("state", _state(model)),
             ("version", " ".join((version_name(model), *model.version_tags))),
             ("traits", ", ".join(model.traits) or "-"),
+            *([("main trait", model.main_trait)] if model.main_trait else []),
             ("description", model.description or "-"),
+            *([("demo texts", len(model.demo_texts))] if model.demo_texts else []),
             ("scoring", f"{model.scoring_method}, depth {model.max_depth}"),
             ("zero data retention", "on" if model.zero_data_retention else "off"),
             ("hold if worse", "on" if model.hold_if_worse else "off"),
@@ -188,6 +216,10 @@ def _show(model: Model, *, as_json: bool) -> None:
             *((("forked from", _origin(model.forked_from)),) if model.forked_from else ()),
         )
     )
+
+
+def _state(model: Model) -> str:
+    return model.state if model.archived_at is None else f"{model.state} since {model.archived_at:%Y-%m-%d}"
 
 
 def _origin(lineage: ForkedFrom) -> str:

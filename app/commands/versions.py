@@ -64,11 +64,13 @@ def show_version(handle: str, version: str, as_json: bool) -> None:
 @versions.command("tag")
 @click.argument("handle")
 @click.argument("name")
+@click.option("--version", help="The version to tag, such as v3. Default: the active one.")
+@click.option("--note", help="A note for the tag, at most 500 characters. Without one, an earlier note is removed.")
 @as_json
-def tag_version(handle: str, name: str, as_json: bool) -> None:
-    """Tag the active version with NAME."""
+def tag_version(handle: str, name: str, version: str | None, note: str | None, as_json: bool) -> None:
+    """Tag a version with NAME. A tag that exists moves to it."""
     with connected() as client:
-        tagged = client.versions.tag(handle, name)
+        tagged = client.versions.tag(handle, name, version=version, note=note)
     say(tagged, f"Tagged v{tagged.version_no} of {handle} as {tagged.tag}.", as_json=as_json)
 
 
@@ -123,6 +125,7 @@ def _say(version: Version) -> None:
     say_fields(
         (
             ("version", " ".join((f"v{version.version_no}", *version.tags))),
+            *((f"note of {tag}", note) for tag, note in version.tag_notes.items()),
             ("made", f"{version.created_at:%Y-%m-%d %H:%M} UTC by {version.triggered_by}"),
             ("samples", version.sample_count),
             ("encoder", encoder.id if (encoder := version.metrics.encoder) and encoder.id else "-"),

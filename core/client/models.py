@@ -1,4 +1,4 @@
-"""`client.models`: create, list, get, update, delete, train, retrain, wait, fork, promote; cards and bundles."""
+"""`client.models`: create, list, get, update, delete, restore, train, retrain, wait, fork, promote, cards, bundles."""
 
 import time
 from collections.abc import Callable
@@ -41,6 +41,8 @@ class UpdateFields(TypedDict, total=False):
     zero_data_retention: bool | None
     version_retention_policy: VersionRetentionPolicy | None
     hold_if_worse: bool | None
+    main_trait: str | None
+    demo_texts: list[str] | None
 
 
 class Models:
@@ -75,8 +77,15 @@ class Models:
         return self._connection.send("PATCH", f"/models/{segment(handle)}", Model, body=fields)
 
     def delete(self, handle: str) -> ModelDeleted:
-        """Archive the model."""
+        """Archive the model; `restore` brings it back within 30 days."""
         return self._connection.send("DELETE", f"/models/{segment(handle)}", ModelDeleted)
+
+    def restore(self, handle: str) -> Model:
+        """Bring an archived model back to the state that it was archived from; another model stays as it is.
+
+        Raise `ModelArchived` if it was archived more than 30 days ago.
+        """
+        return self._connection.send("POST", f"/models/{segment(handle)}/restore", Model)
 
     def train(
         self,

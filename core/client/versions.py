@@ -26,9 +26,13 @@ class Versions:
         """Return a version by its number (`v3`), its tag or `active`; with the snapshot if the key may read it."""
         return self._connection.get(_path(handle, version), Version)
 
-    def tag(self, handle: str, name: str) -> VersionTagged:
-        """Tag the active version; a tag that exists moves to it."""
-        return self._connection.send("POST", _path(handle, name), VersionTagged)
+    def tag(self, handle: str, name: str, version: str | None = None, note: str | None = None) -> VersionTagged:
+        """Tag a version (`v3`), by default the active one; a tag that exists moves to it.
+
+        The tag gets the note; without one, it has none.
+        """
+        body = {key: value for key, value in (("version", version), ("note", note)) if value is not None}
+        return self._connection.send("POST", _path(handle, name), VersionTagged, body=body or None)
 
     def untag(self, handle: str, name: str) -> VersionUntagged:
         """Remove the tag; the version stays."""

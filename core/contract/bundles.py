@@ -15,7 +15,7 @@ from traitbench.contract.fields import Integral, Received, Text, Time
 from traitbench.contract.models import ModelUpdate
 from traitbench.contract.samples import Provenance, SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.contract.versions import ActivationCause, TriggeredBy
+from traitbench.contract.versions import ActivationCause, TagNote, TriggeredBy
 
 FORMAT: Final = "traitbench-bundle-1"
 
@@ -73,6 +73,8 @@ class BundledVersion(Received):
     `samples` is base64 of what it was trained with and measured on, without texts (`store.version_samples`); null if
     that is not recorded, or if the records of newer versions are very large.
 
+    `tag_notes` has the notes of its tags, without tags that have none.
+
     `held_up_to` is null unless the version is on hold; then it is the position of the newest sample that it learned.
     """
 
@@ -83,6 +85,7 @@ class BundledVersion(Received):
     created_at: Annotated[Time, Field(strict=False)]
     metrics: dict[str, Any]
     tags: list[Text]
+    tag_notes: dict[Text, TagNote] = Field(default={})
     active: bool
     snapshot: dict[str, Any]
     samples: Text | None = None

@@ -1,10 +1,21 @@
 """Models on the wire (core/docs/api.md, "Models")."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from traitbench.contract.fields import Count, Description, Integral, LongText, Received, Returned, Text, Time, schema
+from traitbench.contract.fields import (
+    Count,
+    Description,
+    Integral,
+    LongText,
+    NotBlank,
+    Received,
+    Returned,
+    Text,
+    Time,
+    schema,
+)
 from traitbench.contract.names import HANDLE
 
 State = Literal["draft", "busy", "ready", "failed", "archived"]
@@ -19,6 +30,11 @@ ScoringMethod = Annotated[Text, schema(enum=["balanced_cosine"])]
 Sources = Annotated[list[dict[str, Any]], schema(description="At most 64 KiB as JSON, and 16 levels deep.")]
 EncoderChoice = Annotated[Text, Field(min_length=1, max_length=200)]
 MaxDepth = Annotated[int, Field(ge=1, le=3), Integral]
+TraitName = Annotated[Text, Field(min_length=1, max_length=200)]
+DemoTexts = Annotated[list[Annotated[NotBlank, Field(max_length=2_000)]], Field(max_length=50)]
+
+RESTORABLE_DAYS: Final = 30
+"""Days after archiving in which a model can be restored."""
 
 
 class VersionRetentionPolicy(Received):
@@ -54,6 +70,8 @@ class ModelUpdate(Received):
     zero_data_retention: bool | None = None
     version_retention_policy: VersionRetentionPolicy | None = None
     hold_if_worse: bool | None = None
+    main_trait: TraitName | None = None
+    demo_texts: DemoTexts | None = None
 
 
 class ForkRequest(Received):
@@ -118,7 +136,9 @@ class Model(Returned):
     """A scoring model.
 
     `forked_from` is null unless the model is a fork. `held_version_no` is a retrained version that was worse and waits
-    for a decision; it is null if there is none.
+    for a decision; it is null if there is none. `archived_at` is null unless the model is archived; it can be restored
+    for 30 days from then. `main_trait` is the key of the trait that is shown first, null if none was chosen.
+    `demo_texts` are texts to show the model with.
     """
 
     handle: str
@@ -140,10 +160,13 @@ class Model(Returned):
     hold_if_worse: bool
     held_version_no: int | None
     forked_from: ForkedFrom | None
+    archived_at: Time | None
+    main_trait: str | None
+    demo_texts: list[str]
 
 
 class ModelDeleted(Returned):
-    """Answer to `DELETE /models/{handle}`, and to the deletion of a trait or sample."""
+    """Answer to `DELETE /models/{handle}`, which archives it, and to the deletion of a trait or sample."""
 
     handle: str
     deleted: bool

@@ -8,11 +8,16 @@ from traitbench.contract.fields import Count, Received, Returned, Text, Time, sc
 from traitbench.contract.metrics import Metrics
 from traitbench.contract.names import TAG_SCHEMA, VERSION
 
+TagNote = Annotated[Text, Field(max_length=500)]
 TriggeredBy = Literal["train", "retune", "retrain_buffered", "backfill"]
 
 
 class Version(Returned):
-    """A trained version. `snapshot` is absent in lists and for scoring keys."""
+    """A trained version.
+
+    `tag_notes` has the notes of its tags, without tags that have none. `snapshot` is absent in lists and for scoring
+    keys.
+    """
 
     version_id: int
     version_no: int
@@ -23,6 +28,7 @@ class Version(Returned):
     run_id: str | None
     metrics: Metrics
     tags: list[str]
+    tag_notes: dict[str, str]
     snapshot: dict[str, Any] | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
@@ -41,6 +47,16 @@ class Activation(Returned):
     activated_at: Time
     cause: ActivationCause
     by: str | None
+
+
+class VersionTag(Received):
+    """Body of `POST /models/{handle}/versions/{name}`; no body is `{}`, which tags the active version.
+
+    The tag gets the note that is sent; without one, it has none.
+    """
+
+    version: Annotated[Text, schema(pattern=f"^{VERSION.pattern}$")] | None = None
+    note: TagNote | None = None
 
 
 class VersionTagged(Returned):

@@ -54,6 +54,7 @@ def check(context: Context, bundle: Bundle) -> None:
             *_check_handle(bundle),
             *_check_origin(bundle),
             *_check_traits(context, bundle.traits),
+            *_check_presentation(bundle),
             *_check_retention(bundle),
             *_check_samples(context, bundle),
             *_check_versions(bundle),
@@ -126,6 +127,14 @@ def _check_traits(context: Context, traits: Sequence[BundledTrait]) -> Iterator[
             yield from _check_intrinsic(context, trait.intrinsic, place)
     yield from _duplicates("traits", "key", [trait.key for trait in traits if trait.key is not None])
     yield from _duplicates("traits", "name", [trait.name for trait in traits])
+
+
+def _check_presentation(bundle: Bundle) -> Iterator[Problem]:
+    main_trait = bundle.model.main_trait
+    if main_trait is not None and main_trait not in {trait.key for trait in bundle.traits}:
+        yield rules.problem(["model", "main_trait"], "unknown_trait", "the bundle has no trait with this key")
+    if bundle.model.demo_texts and bundle.model.zero_data_retention:
+        yield rules.problem(["model", "demo_texts"], "retention", "there are no demo texts under zero data retention")
 
 
 def _check_intrinsic(context: Context, intrinsic: Intrinsic, place: int) -> Iterator[Problem]:
@@ -264,6 +273,8 @@ def _check_tags(version: BundledVersion) -> Iterator[tuple[str, str, str]]:
             check_tag(tag)
         except InvalidTag as error:
             yield "tags", "invalid_tag", error.message
+    if not version.tag_notes.keys() <= set(version.tags):
+        yield "tag_notes", "unknown_tag", "a note belongs to one of the version's tags"
 
 
 def _check_record(bundle: Bundle, version: BundledVersion) -> Iterator[tuple[str, str, str]]:

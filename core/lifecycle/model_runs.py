@@ -74,7 +74,7 @@ def fail(connection: Connection, run: runs.RunRow, *, code: str, message: str, o
     if not runs.fail(connection, run.id, code=code, message=message, now=rules.now(), owner=owner):
         return False
     if model is not None and model.state == "busy":
-        models.move(connection, model, _state_after(run, model), now=rules.now())
+        models.move(connection, model, state_after(run, model), now=rules.now())
     return True
 
 
@@ -94,7 +94,8 @@ def _to_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _state_after(run: runs.RunRow, model: ModelRow) -> Literal["draft", "ready", "failed"]:
+def state_after(run: runs.RunRow, model: ModelRow) -> Literal["draft", "ready", "failed"]:
+    """The state of a model after one of its runs has failed."""
     if model.active_version_id is not None:
         return "ready"
     return "failed" if run.kind == "train" else "draft"

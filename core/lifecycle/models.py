@@ -1,22 +1,30 @@
-"""Models: create, list, get, update, delete. A deleted model is archived: it stays readable, its handle stays taken."""
+"""Models: create, list, get, update, delete, restore.
+
+A deleted model is archived: it stays readable, its handle stays taken, and it can be restored for 30 days.
+"""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, get_args
 
-from traitbench.contract.models import Model, ModelCreate, ModelDeleted, ModelUpdate, State
+from sqlalchemy import Connection
+
+from traitbench.contract.models import RESTORABLE_DAYS, Model, ModelCreate, ModelDeleted, ModelUpdate, State
 from traitbench.contract.page import LARGEST_PAGE, ModelPage
 from traitbench.errors import (
     HandleTaken,
     InvalidParameter,
+    ModelArchived,
     NamespaceForbidden,
     UnsupportedKind,
     UnsupportedScoringMethod,
 )
-from traitbench.lifecycle import access, free_form, retention, rules, zero_retention
+from traitbench.lifecycle import access, free_form, model_runs, retention, rules, zero_retention
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
+from traitbench.lifecycle.trait_names import TraitIndex
 from traitbench.states import Outcome
-from traitbench.store import models, runs, text_vectors
+from traitbench.store import models, runs, text_vectors, traits
 from traitbench.store.cursors import paged, read_name
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
@@ -28,6 +36,7 @@ _MOST_ERRORS = 100
 _DEFAULTS = {name: field.default for name, field in ModelCreate.model_fields.items() if name != "handle"} | {
     "hold_if_worse": False
 }
+_RESTORABLE = timedelta(days=RESTORABLE_DAYS)
 
 
 def create(context: Context, caller: Caller, body: ModelCreate) -> Model:
@@ -91,11 +100,11 @@ def update(context: Context, caller: Caller, handle: str, body: ModelUpdate) -> 
     fields = _changes(body)
     if body.zero_data_retention:
         with reading(context.engine) as connection:
-            _check_update(access.require_model(models.find(connection, name), name), fields)
+            _checked(connection, access.require_model(models.find(connection, name), name), fields)
         zero_retention.check(context.engine)
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, name), name)
-        _check_update(model, fields)
+        fields = _checked(connection, model, fields)
         cancelled = zero_retention.cancel(connection, model) if body.zero_data_retention else None
         models.change(connection, model.id, now=rules.now(), **fields)
         if "version_retention_policy" in fields:
@@ -116,21 +125,76 @@ def delete(context: Context, caller: Caller, handle: str) -> ModelDeleted:
     name = str(access.permit(context, caller, "models.delete", handle))
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, name), name)
-        cancelled = model.run_id if model.state == "busy" else None
+        run = runs.read_to_end(connection, model.run_id) if model.state == "busy" and model.run_id else None
         if rules.require("delete", model) is Outcome.PROCEED:
-            models.move(connection, model, "archived", now=rules.now())
+            restored_as = _state_without_run(model) if run is None else model_runs.state_after(run, model)
+            models.archive(connection, model, now=rules.now(), restored_as=restored_as)
         text_vectors.forget(connection, model.id)
-        if cancelled:
-            runs.fail(connection, cancelled, code="cancelled", message="The model was deleted.", now=rules.now())
+        if run:
+            runs.fail(connection, run.id, code="cancelled", message="The model was archived.", now=rules.now())
     context.forget(model.id)
-    if cancelled:
-        context.runs.cancel(cancelled)
+    if run:
+        context.runs.cancel(run.id)
     return ModelDeleted(handle=name, deleted=True)
 
 
-def _check_update(model: ModelRow, fields: Mapping[str, Any]) -> None:
+def restore(context: Context, caller: Caller, handle: str) -> Model:
+    """Bring an archived model back to the state that it was archived from; another model stays as it is.
+
+    Raise `ModelArchived` if it was archived more than 30 days ago.
+    """
+    name = str(access.permit(context, caller, "models.restore", handle))
+    with writing(context.engine) as connection:
+        model = access.require_model(models.hold(connection, name), name)
+        if rules.require("restore", model) is Outcome.PROCEED:
+            _check_age(connection, model)
+            models.restore(connection, model, now=rules.now())
+        return models.read(connection, model.id)
+
+
+def _check_age(connection: Connection, model: ModelRow) -> None:
+    since = models.archived(connection, model.id).archived_at
+    if since is not None and rules.now() - since > _RESTORABLE:
+        raise ModelArchived(
+            f"The model {model.handle} was archived on {since:%Y-%m-%d}, more than {RESTORABLE_DAYS} days ago, so it"
+            " can no longer be restored. It can still be read and exported: import it under another handle.",
+            details={"handle": model.handle, "state": model.state, "archived_at": since.isoformat()},
+        )
+
+
+def _state_without_run(model: ModelRow) -> State:
+    """The state to restore a model to that is not busy, or whose run is lost."""
+    if model.state != "busy":
+        return model.state
+    return "draft" if model.active_version_id is None else "ready"
+
+
+def _checked(connection: Connection, model: ModelRow, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields to change, with the key of the main trait; raise if they cannot be changed."""
     check_fields(fields.get("scoring_method"), fields.get("upstream_sources"))
+    main_trait = _main_trait(connection, model, fields.get("main_trait"))
+    _check_demo_texts(model, fields)
     rules.require("update", model)
+    return {**fields, **({"main_trait": main_trait} if "main_trait" in fields else {})}
+
+
+def _main_trait(connection: Connection, model: ModelRow, sent: str | None) -> str | None:
+    """The key of the main trait, which may be sent by name; raise `ValidationFailed` if there is no such trait."""
+    if sent is None:
+        return None
+    index = TraitIndex(traits.rows(connection, model.id))
+    trait = index.find(sent)
+    if trait is None:
+        unknown = [rules.unknown_trait(["main_trait"], sent)]
+        raise rules.invalid(unknown, thing="The model", known=index.known())
+    return trait.key
+
+
+def _check_demo_texts(model: ModelRow, fields: Mapping[str, Any]) -> None:
+    """Raise `ValidationFailed` if demo texts are sent for a model that may not keep any."""
+    if fields.get("demo_texts") and fields.get("zero_data_retention", model.zero_data_retention):
+        message = "under zero data retention a model keeps no demo texts"
+        raise rules.invalid([rules.problem(["demo_texts"], "zero_retention", message)], thing="The model")
 
 
 def _changes(body: ModelUpdate) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Promote a fork: its active version becomes the next version of the model, its traits and samples become the model's.
 
 Everything happens in one transaction, so scores switch at once and earlier versions stay. The fork keeps its own traits
-and samples. The model keeps its settings, except those that its new version was trained with.
+and samples. The model keeps its settings, except those that its new version was trained with. Its main trait and demo
+texts are the fork's where it has none itself, or where its main trait is gone.
 """
 
 from typing import Any
@@ -45,7 +46,7 @@ def promote(context: Context, caller: Caller, handle: str, body: PromoteRequest)
             _check_conflict(connection, model, fork, lineage)
         version_id = _take_over(context, connection, caller, model, fork, lineage)
         if not body.keep:
-            models.move(connection, fork, "archived", now=rules.now())
+            models.archive(connection, fork, now=rules.now(), restored_as=fork.state)
             text_vectors.forget(connection, fork.id)
         promoted = versions.read(connection, version_id)
     if not body.keep:
@@ -195,6 +196,15 @@ def _add_version(connection: Connection, model: ModelRow, fork: ModelRow, replac
     )
     version_samples.copy(connection, fork.active_version_id, to=version_id)
     fields: dict[str, Any] = {name: snapshot[name] for name in _SETTINGS if name in snapshot}
+    fields |= _presentation(connection, model, fork)
     hold = {"held_version_id": None, "held_up_to": None}
     models.change(connection, model.id, now=rules.now(), active_version_id=version_id, **hold, **fields)
     return version_id, number
+
+
+def _presentation(connection: Connection, model: ModelRow, fork: ModelRow) -> dict[str, Any]:
+    """The main trait and the demo texts of a model that has the fork's traits now."""
+    own, other = (models.presentation(connection, each.id) for each in (model, fork))
+    keys = {row.key for row in traits.rows(connection, model.id)}
+    main_trait = own.main_trait if own.main_trait in keys else other.main_trait
+    return {"main_trait": main_trait, "demo_texts": own.demo_texts or other.demo_texts}

@@ -25,7 +25,7 @@ _MESSAGES: Mapping[type[TraitbenchError], str] = {
     ModelBusy: "The model {handle} is busy with the run {run_id}; wait until that has ended.",
     ModelNotDraft: "The model {handle} is trained, so its traits and samples can no longer be changed.",
     ModelNotTrained: "The model {handle} has no version yet; train it first.",
-    ModelArchived: "The model {handle} was deleted; it can only be read.",
+    ModelArchived: "The model {handle} is archived; it can only be read. Restore it first.",
 }
 
 MOST_NAMED = 1_000

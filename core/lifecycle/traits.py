@@ -100,6 +100,7 @@ def delete(context: Context, caller: Caller, handle: str, key: str) -> ModelDele
         trait = access.trait_of(connection, model, key)
         rules.require("edit", model)
         traits.remove(connection, trait.id)
+        models.reset_main_trait(connection, model.id, trait.key)
         rules.edited(connection, model)
     return ModelDeleted(handle=name, deleted=True)
 

@@ -9,7 +9,14 @@ from sqlalchemy import Connection
 
 from traitbench.contract.names import ACTIVE, VERSION, check_tag, parse_version
 from traitbench.contract.page import LARGEST_PAGE, ActivationPage, VersionPage
-from traitbench.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
+from traitbench.contract.versions import (
+    Version,
+    VersionActivate,
+    VersionActivated,
+    VersionTag,
+    VersionTagged,
+    VersionUntagged,
+)
 from traitbench.errors import ModelNotTrained, TagNotFound, VersionNotFound
 from traitbench.lifecycle import access, rules
 from traitbench.lifecycle.access import Caller
@@ -19,6 +26,9 @@ from traitbench.store.cursors import paged, read_number
 from traitbench.store.engine import reading, writing
 from traitbench.store.models import ModelRow
 from traitbench.store.versions import VersionRow
+
+_TAG = VersionTag()
+"""What no body means: tag the active version, without a note."""
 
 
 def list_versions(
@@ -46,16 +56,17 @@ def get(context: Context, caller: Caller, handle: str, version: str) -> Version:
         return shown
 
 
-def tag(context: Context, caller: Caller, handle: str, name: str) -> VersionTagged:
-    """Point a tag at the active version; an existing tag moves."""
+def tag(context: Context, caller: Caller, handle: str, name: str, body: VersionTag = _TAG) -> VersionTagged:
+    """Point a tag at a version, by default the active one; an existing tag moves, and gets the note that is sent."""
     model_name = str(access.permit(context, caller, "versions.tag", handle))
     with writing(context.engine) as connection:
         model = access.require_model(models.hold(connection, model_name), model_name)
         check_tag(name)
+        _check_number(body.version)
         rules.require("use", model)
-        active = _active(connection, model)
-        versions.tag(connection, model.id, name, active.id)
-    return VersionTagged(handle=model_name, tag=name, version_no=active.version_no)
+        row = _active(connection, model) if body.version is None else resolve(connection, model, body.version)
+        versions.tag(connection, model.id, name, row.id, note=body.note or None)
+    return VersionTagged(handle=model_name, tag=name, version_no=row.version_no)
 
 
 def untag(context: Context, caller: Caller, handle: str, name: str) -> VersionUntagged:
@@ -156,13 +167,14 @@ def _active(connection: Connection, model: ModelRow) -> VersionRow:
 def _check(body: VersionActivate) -> None:
     if body.tag is not None:
         check_tag(body.tag)
-    elif not VERSION.fullmatch(body.version or ""):
-        errors = [
-            rules.problem(
-                ["version"], "not_a_version", "a version number such as v3 is expected; a tag goes into the field tag"
-            )
-        ]
-        raise rules.invalid(errors, thing="The version")
+    else:
+        _check_number(body.version, hint="; a tag goes into the field tag")
+
+
+def _check_number(version: str | None, *, hint: str = "") -> None:
+    if version is not None and not VERSION.fullmatch(version):
+        message = f"a version number such as v3 is expected{hint}"
+        raise rules.invalid([rules.problem(["version"], "not_a_version", message)], thing="The version")
 
 
 def _no_tag(model: ModelRow, name: str) -> TagNotFound:

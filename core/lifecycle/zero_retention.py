@@ -67,7 +67,7 @@ def purge(connection: Connection, model_id: int) -> None:
     damage.clear(connection, model_id)
     versions.forget_test_sets(connection, model_id)
     models.clear_damage(connection, model_id, now=rules.now())
-    models.change(connection, model_id, now=rules.now(), unsettled_purge=rules.now())
+    models.change(connection, model_id, now=rules.now(), demo_texts=None, unsettled_purge=rules.now())
 
 
 def settle(engine: Engine, model_id: int, *, patience_s: float = _PATIENCE_SECONDS) -> bool:

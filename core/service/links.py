@@ -35,6 +35,8 @@ LINKS: Mapping[str, Targets] = {
     },
     "models.promote": _all(("models.get", "versions.list", "scores.score"), _SAME),
     "models.update": _all(("models.get",), _MADE),
+    "models.delete": _all(("models.restore",), _MADE),
+    "models.restore": _all(("models.get", "models.train", "scores.score"), _MADE),
     "models.list": _all(("models.get",), {"handle": "$response.body#/items/0/handle"}),
     "models.export": {"models.import": {BODY: "$response.body"}},
     "models.train": _all(("models.get", "models.delete", "versions.list"), _SAME),
@@ -52,7 +54,7 @@ LINKS: Mapping[str, Targets] = {
     "samples.synthesize": _all(("models.get", "samples.list"), _SAME),
     "versions.list": {
         "versions.get": {**_SAME, "name": "v{$response.body#/items/0/version_no}"},
-        "versions.tag": _SAME,
+        "versions.tag": {**_SAME, BODY: {"version": "v{$response.body#/items/0/version_no}"}},
     },
     "versions.tag": {
         **_all(("versions.get", "versions.untag"), {**_SAME, "name": "$response.body#/tag"}),

@@ -1,4 +1,4 @@
-"""`/v1/models`: create, import, list, get, update, delete, train, retrain, export, fork, promote."""
+"""`/v1/models`: create, import, list, get, update, delete, restore, train, retrain, export, fork, promote."""
 
 import tempfile
 from contextlib import ExitStack
@@ -112,6 +112,12 @@ def update(call: Called, handle: Handle, body: Update) -> Model:
 def delete(call: Called, handle: Handle) -> ModelDeleted:
     """Archive a model and cancel its run, if any."""
     return models.delete(call.context, call.caller, handle)
+
+
+@router.post("/v1/models/{handle}/restore", name="models.restore")
+def restore(call: Called, handle: Handle) -> Model:
+    """Bring an archived model back, within 30 days of archiving. A model that is not archived stays as it is."""
+    return models.restore(call.context, call.caller, handle)
 
 
 @router.post("/v1/models/{handle}/train", name="models.train", responses={202: {"model": RunStarted}})

@@ -55,6 +55,7 @@ FAILURES: Mapping[str, Failures] = {
     "models.promote": (errors.ModelBusy, errors.PromotionConflict, *USE),
     "models.list": (errors.NamespaceForbidden, errors.InvalidCursor),
     "models.update": (errors.UnsupportedScoringMethod, errors.ModelArchived),
+    "models.restore": (errors.ModelArchived,),
     "models.train": (errors.ModelBusy, errors.ModelArchived, errors.SamplesPurged, errors.InsufficientSamples),
     "models.retrain": (
         *(errors.ModelBusy, errors.ModelNotTrained, errors.ModelArchived),
@@ -72,7 +73,7 @@ FAILURES: Mapping[str, Failures] = {
     "versions.list": (errors.InvalidCursor,),
     "versions.activations": (errors.InvalidCursor,),
     "versions.get": (errors.VersionNotFound,),
-    "versions.tag": (errors.InvalidTag, *USE),
+    "versions.tag": (errors.InvalidTag, errors.VersionNotFound, *USE),
     "versions.untag": (errors.InvalidTag, errors.TagNotFound, *USE),
     "versions.activate": (errors.VersionNotFound, errors.TagNotFound, *USE),
     "versions.compare": (errors.InsufficientScope, errors.NamespaceForbidden, *ON_MODEL, *COMPARE),

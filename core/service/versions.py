@@ -5,7 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 
 from traitbench.contract.page import ActivationPage, VersionPage
-from traitbench.contract.versions import Version, VersionActivate, VersionActivated, VersionTagged, VersionUntagged
+from traitbench.contract.versions import (
+    Version,
+    VersionActivate,
+    VersionActivated,
+    VersionTag,
+    VersionTagged,
+    VersionUntagged,
+)
 from traitbench.lifecycle import versions
 from traitbench.service import query
 from traitbench.service.body import Body
@@ -15,6 +22,7 @@ from traitbench.service.paths import Handle, TagName, VersionName
 router = APIRouter(tags=["versions"])
 
 Activate = Annotated[VersionActivate, Depends(Body(VersionActivate))]
+Tag = Annotated[VersionTag, Depends(Body(VersionTag, needed=False))]
 
 
 @router.get("/v1/models/{handle}/versions", name="versions.list")
@@ -44,9 +52,9 @@ def get(call: Called, handle: Handle, name: VersionName) -> Version:
 
 
 @router.post("/v1/models/{handle}/versions/{name}", name="versions.tag", status_code=201)
-def tag(call: Called, handle: Handle, name: TagName) -> VersionTagged:
-    """Tag the active version; a tag that exists moves to it."""
-    return versions.tag(call.context, call.caller, handle, name)
+def tag(call: Called, handle: Handle, name: TagName, body: Tag) -> VersionTagged:
+    """Tag a version, by default the active one; a tag that exists moves to it and gets the note that is sent."""
+    return versions.tag(call.context, call.caller, handle, name, body)
 
 
 @router.delete("/v1/models/{handle}/versions/{name}", name="versions.untag")

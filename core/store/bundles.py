@@ -225,7 +225,7 @@ def _write_versions(
         if each.samples is not None:
             version_samples.store(connection, version_id, base64.b64decode(each.samples))
         for tag in each.tags:
-            versions.tag(connection, model_id, tag, version_id)
+            versions.tag(connection, model_id, tag, version_id, note=each.tag_notes.get(tag) or None)
         active = version_id if each.active else active
         if each.held_up_to is not None:
             held_up_to = sample_ids[each.held_up_to]

@@ -41,6 +41,7 @@ _OWN_OF_MODEL = (
     *("id", "handle", "namespace", "state", "created_at", "updated_at", "versions_made", "active_version_id", "run_id"),
     *("unsettled_purge", "held_version_id", "held_up_to"),
     *("forked_from", "forked_from_version_no", "forked_after_version_no", "forked_up_to"),
+    *("archived_at", "archived_from"),
 )
 _OWN_OF_TRAIT = ("id", "model_id", "anchor_sample_ids", "origin_run_id")
 _OWN_OF_SAMPLE = ("id", "model_id", "trait_id", "pending", "seed_sample_id", "origin_run_id")

@@ -40,11 +40,12 @@ _LAST_RUN = (
 _SHOWN = (
     *("id", "handle", "scoring_method", "description", "state", "kind", "active_version_id", "zero_data_retention"),
     *("max_depth", "additional_terms", "upstream_sources", "readme_markdown", "version_retention_policy"),
-    *("hold_if_worse", "forked_from", "forked_from_version_no"),
+    *("hold_if_worse", "forked_from", "forked_from_version_no", "archived_at", "main_trait", "demo_texts"),
 )
 _CHECKS: Mapping[str, TypeAdapter[Any]] = {
     "upstream_sources": TypeAdapter(list[dict[str, Any]] | None),
     "version_retention_policy": TypeAdapter(VersionRetentionPolicy | None),
+    "demo_texts": TypeAdapter(list[str] | None),
 }
 
 
@@ -63,6 +64,22 @@ class ModelRow:
     hold_if_worse: bool
     held_version_id: int | None
     held_up_to: int | None
+
+
+@dataclass(frozen=True)
+class Archived:
+    """Since when a model is archived, and from which state; both are None unless it is archived."""
+
+    archived_at: datetime | None
+    archived_from: State | None
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """How a model is shown: the key of its main trait, and texts to demonstrate it with; None if not chosen."""
+
+    main_trait: str | None
+    demo_texts: list[str] | None
 
 
 @dataclass(frozen=True)
@@ -126,6 +143,37 @@ def move(connection: Connection, model: ModelRow, state: State, *, now: datetime
     statement = update(tables.models).where(_MODELS.id == model.id, _MODELS.state == model.state)
     moved: int = connection.execute(statement.values(state=state, updated_at=now, **fields)).rowcount
     return moved == 1
+
+
+def archive(connection: Connection, model: ModelRow, *, now: datetime, restored_as: State) -> None:
+    """Archive a model; `restored_as` is the state that `restore` brings back."""
+    move(connection, model, "archived", now=now, archived_at=now, archived_from=restored_as)
+
+
+def restore(connection: Connection, model: ModelRow, *, now: datetime) -> None:
+    """Move an archived model back to the state that it was archived from."""
+    state = archived(connection, model.id).archived_from
+    # An earlier release did not record the state.
+    usual: State = "draft" if model.active_version_id is None else "ready"
+    move(connection, model, state or usual, now=now, archived_at=None, archived_from=None)
+
+
+def archived(connection: Connection, model_id: int) -> Archived:
+    """Since when a model is archived, and from which state."""
+    columns = (_MODELS[name] for name in Archived.__dataclass_fields__)
+    return Archived(*connection.execute(select(*columns).where(_MODELS.id == model_id)).one())
+
+
+def reset_main_trait(connection: Connection, model_id: int, key: str) -> None:
+    """Reset the main trait of a model if it is the trait with this key."""
+    chosen = (_MODELS.id == model_id, _MODELS.main_trait == key)
+    connection.execute(update(tables.models).where(*chosen).values(main_trait=None))
+
+
+def presentation(connection: Connection, model_id: int) -> Presentation:
+    """How a model is shown."""
+    columns = (_MODELS[name] for name in Presentation.__dataclass_fields__)
+    return Presentation(*connection.execute(select(*columns).where(_MODELS.id == model_id)).one())
 
 
 def unsettled_purges(connection: Connection) -> dict[int, Any]:
@@ -274,6 +322,9 @@ def _model(row: Row[Any], traits: Mapping[int | None, list[str]], tags: Mapping[
         hold_if_worse=row.hold_if_worse,
         held_version_no=row.held_version_no,
         forked_from=row.forked_from and ForkedFrom(handle=row.forked_from, version_no=row.forked_from_version_no),
+        archived_at=row.archived_at,
+        main_trait=row.main_trait,
+        demo_texts=row.demo_texts or [],
     )
 
 

@@ -112,6 +112,12 @@ models = Table(
     Column("forked_from_version_no", _Id),
     Column("forked_after_version_no", _Id),
     Column("forked_up_to", _Id),
+    # Of an archived model: since when, and the state that restoring brings back.
+    Column("archived_at", Moment),
+    Column("archived_from", String),
+    # The key of the trait that is shown first, and texts to show the model with.
+    Column("main_trait", _Name),
+    Column("demo_texts", _Json),
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
     CheckConstraint("state IN ('draft', 'busy', 'ready', 'failed', 'archived')", name="state"),
@@ -267,6 +273,7 @@ tags = Table(
     Column("model_id", _Id, ForeignKey("tb_models.id"), primary_key=True, autoincrement=False),
     Column("name", _Name, primary_key=True),
     Column("version_id", _Id, ForeignKey("tb_versions.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("note", Text),
 )
 
 runs = Table(

@@ -162,10 +162,10 @@ def remove(connection: Connection, version_ids: Sequence[int]) -> None:
         connection.execute(delete(tables.versions).where(_VERSIONS.id.in_(some)))
 
 
-def tag(connection: Connection, model_id: int, name: str, version_id: int) -> None:
-    """Point a tag at a version, wherever it pointed before."""
-    statement = insert(connection, tables.tags).values(model_id=model_id, name=name, version_id=version_id)
-    moved = {"version_id": statement.excluded.version_id}
+def tag(connection: Connection, model_id: int, name: str, version_id: int, *, note: str | None = None) -> None:
+    """Point a tag at a version, wherever it pointed before; an earlier note is replaced."""
+    statement = insert(connection, tables.tags).values(model_id=model_id, name=name, version_id=version_id, note=note)
+    moved = {"version_id": statement.excluded.version_id, "note": statement.excluded.note}
     connection.execute(statement.on_conflict_do_update(index_elements=["model_id", "name"], set_=moved))
 
 
@@ -194,18 +194,19 @@ def _row(connection: Connection, statement: Select[Any], **asked: Any) -> Versio
 def _versions(connection: Connection, statement: Select[Any]) -> list[Version]:
     rows = connection.execute(statement).all()
     tags = _tags(connection, [row.id for row in rows])
-    return [_version(row, tags.get(row.id, [])) for row in rows]
+    return [_version(row, tags.get(row.id, {})) for row in rows]
 
 
-def _tags(connection: Connection, version_ids: Sequence[int]) -> Mapping[int, list[str]]:
-    names: dict[int, list[str]] = defaultdict(list)
-    statement = select(_TAGS.version_id, _TAGS.name).where(_TAGS.version_id.in_(version_ids)).order_by(_TAGS.name)
-    for row in connection.execute(statement):
-        names[row.version_id].append(row.name)
-    return names
+def _tags(connection: Connection, version_ids: Sequence[int]) -> Mapping[int, dict[str, str | None]]:
+    """The tags of each version, in their order, with their notes."""
+    notes: dict[int, dict[str, str | None]] = defaultdict(dict)
+    columns = (_TAGS.version_id, _TAGS.name, _TAGS.note)
+    for row in connection.execute(select(*columns).where(_TAGS.version_id.in_(version_ids)).order_by(_TAGS.name)):
+        notes[row.version_id][row.name] = row.note
+    return notes
 
 
-def _version(row: Row[Any], tags: list[str]) -> Version:
+def _version(row: Row[Any], tags: Mapping[str, str | None]) -> Version:
     return Version(
         version_id=row.id,
         version_no=row.version_no,
@@ -215,5 +216,6 @@ def _version(row: Row[Any], tags: list[str]) -> Version:
         created_at=row.created_at,
         run_id=row.run_id,
         metrics=row.metrics,
-        tags=tags,
+        tags=list(tags),
+        tag_notes={name: note for name, note in tags.items() if note},
     )

@@ -46,6 +46,7 @@ OWNED_READS: list[Asked] = [
 WRITES: list[Asked] = [
     ("models.update", "PATCH", "/v1/models/{}", {}),
     ("models.delete", "DELETE", "/v1/models/{}", None),
+    ("models.restore", "POST", "/v1/models/{}/restore", None),
     ("models.train", "POST", "/v1/models/{}/train", {}),
     ("models.fork", "POST", "/v1/models/{}/fork", {"handle": "mine.new"}),
     ("models.promote", "POST", "/v1/models/{}/promote", {"from": "mine.ready"}),

@@ -22,6 +22,7 @@ DECLARED = {
     "GET /v1/models/{handle}",
     "PATCH /v1/models/{handle}",
     "DELETE /v1/models/{handle}",
+    "POST /v1/models/{handle}/restore",
     "POST /v1/models/import",
     "GET /v1/models/{handle}/export",
     "POST /v1/models/{handle}/fork",
@@ -200,6 +201,7 @@ def test_bodies_stand_with_their_media_types(world: World) -> None:
         "PATCH /v1/models/{handle}/samples": (True, json_),
         "POST /v1/models/{handle}/samples/synthesize": (False, json_),
         "PUT /v1/models/{handle}/versions/active": (True, json_),
+        "POST /v1/models/{handle}/versions/{name}": (False, json_),
         "POST /v1/versions/compare": (True, json_),
         "POST /v1/models/{handle}/score": (True, ["application/json", "text/plain"]),
         "POST /v1/models/{handle}/compare": (True, json_),
@@ -315,7 +317,7 @@ UNBOUNDED = {
         "VersionsCompareRequest.traits[]",
     },
     "the words of feedback": {"ScoreRequest.feedback{}"},
-    "64 bits": {"VersionRetentionPolicy.keep_unnamed", "VersionActivate.version"},
+    "64 bits": {"VersionRetentionPolicy.keep_unnamed", "VersionActivate.version", "VersionTag.version"},
 }
 
 

@@ -15,6 +15,7 @@ ALLOW = {
     "/v1/models/mine.draft/fork": "POST",
     "/v1/models/mine.draft/promote": "POST",
     "/v1/models/mine.draft/train": "POST",
+    "/v1/models/mine.draft/restore": "POST",
     "/v1/models/mine.draft/traits": "GET, HEAD, POST",
     "/v1/models/mine.draft/traits/tone": "GET, HEAD, PATCH, DELETE",
     "/v1/models/mine.draft/traits/discover": "GET, HEAD, POST, PATCH, DELETE",

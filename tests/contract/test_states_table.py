@@ -59,6 +59,7 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
     "activations": ("GET", "/activations", None),
     "versions.get": ("GET", "/versions/v1", None),
     "delete": ("DELETE", "", None),
+    "restore": ("POST", "/restore", None),
     "fork": ("POST", "/fork", {"handle": "stage.fork-of-{name}"}),
     "promote": ("POST", "/promote", {"from": "mine.ready", "force": True, "keep": True}),
 }
@@ -108,6 +109,8 @@ ROWS: dict[str, str] = {
     "versions.get": """404 version_not_found | 404 version_not_found | 200 busy | 404 version_not_found
         | 404 version_not_found | 200 ready | 404 version_not_found | 200 archived""",
     "delete": " | ".join(["200 archived"] * 8),
+    # The stage archives a ready model.
+    "restore": READ.replace("200 archived", "200 ready"),
     "fork": """201 draft | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
         | 201 ready | 201 failed | 409 model_archived""",
     "promote": """409 model_not_trained | 409 model_busy | 409 model_busy | 409 model_busy | 409 model_busy
@@ -260,6 +263,7 @@ OF_STATES: dict[Operation, tuple[str, str]] = {
     "fork": ("fork", "training"),
     "promote": ("promote", "retuning"),
     "delete": ("delete", "training"),
+    "restore": ("restore", "training"),
 }
 
 

@@ -1,11 +1,16 @@
 import math
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
+from sqlalchemy import update
 
-from tests.contexts import AUTHOR, SCORER, STRANGER, draft, new_handle
-from traitbench.contract.models import ModelCreate, ModelUpdate
+from tests.contexts import AUTHOR, SCORER, STRANGER, draft, export_of, new_handle, trained_here
+from traitbench.contract.bundles import digest
+from traitbench.contract.models import ForkRequest, ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate
+from traitbench.contract.versions import VersionTag
 from traitbench.errors import (
     HandleTaken,
     InsufficientScope,
@@ -20,9 +25,11 @@ from traitbench.errors import (
     UnsupportedScoringMethod,
     ValidationFailed,
 )
-from traitbench.lifecycle import models, traits
+from traitbench.lifecycle import bundles, forking, models, rules, samples, training, traits, versions
 from traitbench.lifecycle.access import Caller
 from traitbench.lifecycle.context import Context
+from traitbench.store import tables
+from traitbench.store.engine import writing
 
 
 def test_a_test_is_on_the_database_it_names(context: Context, working: Context, database: str) -> None:
@@ -52,6 +59,9 @@ def test_a_new_model_is_an_untrained_draft(context: Context) -> None:
         "hold_if_worse": False,
         "held_version_no": None,
         "forked_from": None,
+        "archived_at": None,
+        "main_trait": None,
+        "demo_texts": [],
     }
     assert models.get(context, SCORER, handle) == made
 
@@ -144,6 +154,98 @@ def test_a_deleted_model_can_be_read_and_deleted_again_and_nothing_more(context:
     assert models.get(context, AUTHOR, handle).state == "archived"
     with pytest.raises(ModelArchived):
         models.update(context, AUTHOR, handle, ModelUpdate(description="x"))
+
+
+def test_an_archived_model_is_restored_as_it_was_until_30_days_have_passed(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handle = draft(context, warm=1, cold=1)
+    before = models.get(context, AUTHOR, handle)
+    assert models.restore(context, AUTHOR, handle) == before
+    models.delete(context, AUTHOR, handle)
+    since = models.get(context, AUTHOR, handle).archived_at
+    assert since is not None
+    models.delete(context, AUTHOR, handle)
+    assert models.get(context, AUTHOR, handle).archived_at == since
+    monkeypatch.setattr(rules, "now", lambda: since + timedelta(days=30, seconds=1))
+    with pytest.raises(ModelArchived, match="more than 30 days ago"):
+        models.restore(context, AUTHOR, handle)
+    monkeypatch.setattr(rules, "now", lambda: since + timedelta(days=30))
+    assert models.restore(context, AUTHOR, handle) == before
+    assert len(samples.list_samples(context, AUTHOR, handle).items) == 2
+    with pytest.raises(InsufficientScope):
+        models.restore(context, SCORER, handle)
+
+
+def test_a_busy_model_is_restored_as_its_cancelled_run_left_it(context: Context) -> None:
+    handle = draft(context, warm=2, cold=2)
+    training.start(context, AUTHOR, handle, TrainRequest(effort="low"))
+    models.delete(context, AUTHOR, handle)
+    restored = models.restore(context, AUTHOR, handle)
+    assert restored.last_operation is not None
+    assert (restored.state, restored.last_operation.status) == ("failed", "failed")
+
+
+def test_a_model_that_an_earlier_release_archived_is_restored_by_its_version(context: Context) -> None:
+    handles = (draft(context), trained_here(context))
+    for handle in handles:
+        models.delete(context, AUTHOR, handle)
+    with writing(context.engine) as connection:
+        connection.execute(update(tables.models).where(tables.models.c.handle.in_(handles)).values(archived_from=None))
+    assert [models.restore(context, AUTHOR, handle).state for handle in handles] == ["draft", "ready"]
+
+
+def test_a_main_trait_is_found_by_name_and_goes_with_its_trait(context: Context) -> None:
+    handle = draft(context)
+    traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Plain words")]))
+    assert models.update(context, AUTHOR, handle, ModelUpdate(main_trait="Plain words")).main_trait == "plain_words"
+    with pytest.raises(ValidationFailed) as caught:
+        models.update(context, AUTHOR, handle, ModelUpdate(main_trait="absent"))
+    assert caught.value.details["errors"][0]["type"] == "unknown_trait"
+    traits.delete(context, AUTHOR, handle, "warmth")
+    assert models.get(context, AUTHOR, handle).main_trait == "plain_words"
+    traits.delete(context, AUTHOR, handle, "plain_words")
+    assert models.get(context, AUTHOR, handle).main_trait is None
+
+
+@pytest.mark.parametrize("texts", [[""], [" \n"], ["x" * 2_001], ["x"] * 51, ["a\x00"], [1]])
+def test_demo_texts_are_bounded(texts: list[str]) -> None:
+    with pytest.raises(ValidationError):
+        ModelUpdate(demo_texts=texts)
+
+
+def test_a_copy_keeps_how_the_model_is_shown(context: Context) -> None:
+    handle, own = trained_here(context), {"main_trait": "warmth", "demo_texts": ["How kind!", "Be gone."]}
+    models.update(context, AUTHOR, handle, ModelUpdate.model_validate(own))
+    versions.tag(context, AUTHOR, handle, "good", VersionTag(note="Checked."))
+    forked = forking.fork(context, AUTHOR, handle, ForkRequest(handle=new_handle()))
+    copied = bundles.import_(context, AUTHOR, export_of(context, AUTHOR, handle), new_handle())
+    for model in (forked, copied):
+        assert model.model_dump(include=own.keys()) == own
+    assert versions.get(context, AUTHOR, copied.handle, "active").tag_notes == {"good": "Checked."}
+
+
+@pytest.mark.parametrize(
+    ("model", "version", "place"),
+    [
+        ({"main_trait": "absent"}, {}, ["model", "main_trait"]),
+        ({}, {"tag_notes": {"absent": "A note."}}, ["versions", 0, "tag_notes"]),
+    ],
+)
+def test_a_bundle_with_a_note_or_a_main_trait_of_nothing_is_refused(
+    context: Context, model: dict[str, Any], version: dict[str, Any], place: list[str | int]
+) -> None:
+    bundle = export_of(context, AUTHOR, trained_here(context))
+    changed = bundle.model_copy(
+        update={
+            "model": bundle.model.model_copy(update=model),
+            "versions": [bundle.versions[0].model_copy(update=version)],
+        }
+    )
+    signed = changed.model_copy(update={"sha256": digest(changed)})
+    with pytest.raises(ValidationFailed) as caught:
+        bundles.import_(context, AUTHOR, signed, new_handle())
+    assert [each["loc"] for each in caught.value.details["errors"]] == [place]
 
 
 def test_a_missing_model_is_named_in_the_refusal(context: Context) -> None:

@@ -214,12 +214,28 @@ def test_the_model_keeps_its_settings_but_those_that_the_version_was_trained_wit
     assert (model.description, model.max_depth, model.forked_from) == ("of the model", 2, None)
 
 
+def test_the_main_trait_and_demo_texts_are_the_forks_where_the_model_has_none_of_its_own(context: Context) -> None:
+    handle = trained_here(context)
+    copy = fork(context, handle).handle
+    shown = ModelUpdate(main_trait="warmth", demo_texts=["Of the fork."])
+    models.update(context, AUTHOR, copy, shown)
+    trained(context, copy)
+    promote(context, handle, copy, keep=True)
+    model = models.get(context, AUTHOR, handle)
+    assert (model.main_trait, model.demo_texts) == ("warmth", ["Of the fork."])
+    models.update(context, AUTHOR, handle, ModelUpdate(demo_texts=["Of the model."]))
+    promote(context, handle, copy, force=True)
+    model = models.get(context, AUTHOR, handle)
+    assert (model.main_trait, model.demo_texts) == ("warmth", ["Of the model."])
+
+
 @pytest.mark.parametrize("keep", [False, True])
 def test_the_fork_is_archived_unless_it_is_kept(context: Context, keep: bool) -> None:
     handle = trained_here(context)
     copy = improved(context, handle)
     promote(context, handle, copy, keep=keep)
     assert models.get(context, AUTHOR, copy).state == ("ready" if keep else "archived")
+    assert models.restore(context, AUTHOR, copy).state == "ready"
 
 
 def test_old_versions_are_pruned_after_a_promotion(context: Context) -> None:

@@ -54,6 +54,7 @@ OTHERS: dict[str, Callable[[Context, str], Any]] = {
     "retune": lambda b, h: training.start(b, AUTHOR, h, TrainRequest(effort="low", reoptimize_params=True)),
     "update": lambda b, h: models.update(b, AUTHOR, h, ModelUpdate(description="x")),
     "delete": lambda b, h: models.delete(b, AUTHOR, h),
+    "restore": lambda b, h: models.restore(b, AUTHOR, h),
 }
 CALLS = EDITS | USES | READS | OTHERS
 
@@ -67,6 +68,8 @@ TABLE: dict[str, tuple[Cell, ...]] = {
     "retune": ("busy", ModelBusy, "busy", "busy", ModelArchived),
     "update": ("draft", "busy", "ready", "failed", ModelArchived),
     "delete": ("archived",) * 5,
+    # The archived one was a draft.
+    "restore": ("draft", "busy", "ready", "failed", "draft"),
 }
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from tests.contexts import AUTHOR, SCORER, new_handle
 from traitbench.contract.models import ModelCreate
-from traitbench.contract.versions import VersionActivate
+from traitbench.contract.versions import VersionActivate, VersionTag
 from traitbench.errors import (
     InvalidCursor,
     InvalidParameter,
@@ -113,6 +113,22 @@ def test_a_tag_moves_to_the_active_version_and_shows_on_both_ends(context: Conte
     assert versions.untag(context, AUTHOR, handle, "a").deleted
     with pytest.raises(TagNotFound):
         versions.untag(context, AUTHOR, handle, "a")
+
+
+def test_any_version_can_be_tagged_and_the_note_is_the_one_that_was_sent_last(context: Context, handle: str) -> None:
+    def notes(version: str) -> tuple[list[str], dict[str, str]]:
+        shown = versions.get(context, SCORER, handle, version)
+        return shown.tags, shown.tag_notes
+
+    versions.tag(context, AUTHOR, handle, "good", VersionTag(version="v2", note="Checked by hand."))
+    versions.tag(context, AUTHOR, handle, "plain", VersionTag(version="v2"))
+    assert notes("v2") == (["good", "plain"], {"good": "Checked by hand."})
+    versions.tag(context, AUTHOR, handle, "good", VersionTag(version="v1"))
+    assert (notes("v2"), notes("v1")) == ((["plain"], {}), (["good"], {}))
+    for missing, error in (("v9", VersionNotFound), ("good", ValidationFailed)):
+        with pytest.raises(error):
+            versions.tag(context, AUTHOR, handle, "good", VersionTag(version=missing))
+    assert notes("v1") == (["good"], {})
 
 
 @pytest.mark.parametrize("name", ["v1", "active", "", ".x", "a b", "é", "x" * 65])

@@ -31,7 +31,7 @@ from traitbench.contract.models import ModelCreate, ModelUpdate, TrainRequest
 from traitbench.contract.samples import SampleInput, SamplesCreate
 from traitbench.contract.scores import ScoreRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate, TraitUpdate
-from traitbench.errors import InsufficientSamples, SamplesPurged, Unavailable
+from traitbench.errors import InsufficientSamples, SamplesPurged, Unavailable, ValidationFailed
 from traitbench.lifecycle import (
     model_runs,
     models,
@@ -101,10 +101,11 @@ def _unsettled(context: Context, handle: str) -> bool:
 def test_switched_on_everything_that_holds_a_text_is_gone_by_the_answer(context: Context) -> None:
     handle = _marked(context, trained=True)
     assert _kept(context, handle) == {"samples": 8, "vectors": 8}
+    models.update(context, AUTHOR, handle, ModelUpdate(demo_texts=[f"{MARK} on stage"]))
     if context.engine.dialect.name == "sqlite":
         assert _files(context) != []
     shown = models.update(context, AUTHOR, handle, ON)
-    assert shown.zero_data_retention
+    assert (shown.zero_data_retention, shown.demo_texts) == (True, [])
     assert _files(context) == []
     assert _kept(context, handle) == {"samples": 0, "vectors": 0}
     assert not _unsettled(context, handle)
@@ -113,6 +114,21 @@ def test_switched_on_everything_that_holds_a_text_is_gone_by_the_answer(context:
     version = versions.get(context, AUTHOR, handle, "v1")
     assert version.sample_count == 8
     assert MARK not in version.model_dump_json()
+
+
+def test_under_zero_retention_demo_texts_are_refused_and_stay_refused_when_it_is_restored(context: Context) -> None:
+    handle = trained_here(context)
+    with pytest.raises(ValidationFailed) as caught:
+        models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=True, demo_texts=[MARK]))
+    assert MARK not in f"{caught.value} {caught.value.details}"
+    assert not models.get(context, AUTHOR, handle).zero_data_retention
+    models.update(context, AUTHOR, handle, ON)
+    models.delete(context, AUTHOR, handle)
+    assert models.restore(context, AUTHOR, handle).zero_data_retention
+    with pytest.raises(ValidationFailed):
+        models.update(context, AUTHOR, handle, ModelUpdate(demo_texts=[MARK]))
+    assert models.update(context, AUTHOR, handle, ModelUpdate(demo_texts=[])).demo_texts == []
+    assert _files(context) == []
 
 
 def test_a_model_under_zero_retention_scores_and_keeps_nothing_of_it(context: Context) -> None:
