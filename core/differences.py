@@ -18,6 +18,13 @@ def verdict(delta: int, certain: bool | None, *, second: str = "b") -> str:
     return _SURE[sign].format(second) if certain else _NO_SURE_DIFFERENCE
 
 
+def leaning(delta: int, certain: bool | None, *, positive_label: str, negative_label: str) -> str:
+    """`closer to warm`, or `no sure difference`: where the second text is compared with the first."""
+    if certain is False or not delta:
+        return _NO_SURE_DIFFERENCE
+    return f"closer to {positive_label if delta > 0 else negative_label}"
+
+
 def sentences(comparison: Comparison, names: Mapping[str, str], *, second: str = "b") -> list[str]:
     """One sentence for each verdict with the names of its traits, then one for the composite of several traits."""
     by_verdict: dict[str, list[str]] = {}

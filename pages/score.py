@@ -1,8 +1,8 @@
-"""Score: score a text as you type, compare it with a second text, see the reasons, and send feedback."""
+"""Score: score a text as you type and see why; compare it with a second text; send feedback; present it to a room."""
 
 import streamlit as st
 
-from traitbench.app.charts.dumbbell import signed
+from traitbench.app.charts.scorecard import ordered, poles_of
 from traitbench.app.local import preview
 from traitbench.app.presentation.figures import names_of
 from traitbench.app.shell import session
@@ -14,13 +14,15 @@ from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.quality import discovered_note
 from traitbench.app.widgets.common.unreadable import cannot_be_read
-from traitbench.app.widgets.score.card import draw_card, draw_pairs, draw_words
-from traitbench.app.widgets.score.differences import differences, draw_differences
+from traitbench.app.widgets.score.card import draw_card, draw_change, draw_change_numbers, draw_numbers
+from traitbench.app.widgets.score.differences import draw_differences
 from traitbench.app.widgets.score.explanation import HELP, WHY, draw_reasons, explained, pick_text
 from traitbench.app.widgets.score.feedback import draw_feedback
+from traitbench.app.widgets.score.highlights import draw_highlighted, highlights_of, pick_highlights
 from traitbench.app.widgets.score.live import read_while_typing
 from traitbench.app.widgets.score.official import draw_official, draw_official_pair, draw_text, draw_text_pair
 from traitbench.app.widgets.score.rehearsal import rehearsed
+from traitbench.app.widgets.score.scorer import Scorer
 from traitbench.app.widgets.score.texts import (
     AGAINST,
     COMPARE,
@@ -31,7 +33,7 @@ from traitbench.app.widgets.score.texts import (
     offer_text,
     restore_texts,
 )
-from traitbench.app.widgets.score.unsure import draw_unsure
+from traitbench.app.widgets.score.untrained import can_rehearse, draw_untrained
 from traitbench.app.widgets.train.learning import draw_learning
 from traitbench.contract.scores import Card, Comparison
 
@@ -60,16 +62,48 @@ if model.state == "archived":
     st.stop()
 
 traits = client().traits.list(model.handle)
-names = names_of(traits)
+names, poles = names_of(traits), poles_of(traits)
+main = None
 if model.version_no is not None and active not in numbers:
     cannot_be_read(f"v{model.version_no}", "the active version is damaged", "version", key="score.unreadable")
 if model.version_no is not None and not numbers:
     st.stop()
-typing, answer = st.columns([5, 6], gap="large")
+if not numbers:
+    draw_untrained(model, traits)
 
-# ---- the version and the texts ---------------------------------------------------------------------------------------
+# ---- the texts and the version ---------------------------------------------------------------------------------------
 
-with typing:
+difference = st.container(key="score.difference")
+two = bool(session.get(COMPARE))
+left, right = st.columns(2 if two else [5, 6], gap="large")
+against = ""
+
+with left:
+    text = st.text_area(
+        "Text",
+        key=TEXT,
+        height=110 if two else 160,
+        persist_state="session",
+        placeholder="Type or paste a text. The scores update as you type.",
+    )
+    with st.container(horizontal=True, vertical_alignment="center", key="score.controls"):
+        if any(trait.sample_count for trait in traits):
+            offer_text(model.handle, primary=not text.strip())
+        st.toggle("Compare with a second text", key=COMPARE, persist_state="session")
+    marked = st.container(key="score.marked")
+if two:
+    with right:
+        against = st.text_area(
+            "Second text",
+            key=AGAINST,
+            height=110,
+            persist_state="session",
+            placeholder="Another wording, to see what changes.",
+        )
+        marked_second = st.container(key="score.marked_second")
+cards_left, cards_right = (left.container(), right.container()) if two else (right, right)
+below = st.container() if two else right
+with left:
     picked = ACTIVE
     if numbers:
         picked = st.selectbox(
@@ -79,49 +113,22 @@ with typing:
             bind="query-params",
             help=f"`active` always means the active version, now {active}.",
         )
-    text = st.text_area(
-        "Text",
-        key=TEXT,
-        height=220,
-        persist_state="session",
-        placeholder="Type or paste a text. The scores update as you type.",
-    )
-    against = ""
-    if st.toggle("Compare with a second text", key=COMPARE, persist_state="session"):
-        against = st.text_area(
-            "Second text",
-            key=AGAINST,
-            height=220,
-            persist_state="session",
-            placeholder="Another wording, to see what changes.",
-        )
-    if any(trait.sample_count for trait in traits):
-        offer_text(model.handle)
     if len(text) + len(against) > TEXTS_IN_LINK:
         st.caption(f"Copied links leave out texts of more than {TEXTS_IN_LINK:,} characters.")
     read_while_typing(TEXT, AGAINST)
     if numbers:
         draw_learning(model, traits, versions)
 
-# ---- the score card, from a version or from a rehearsal of the draft -------------------------------------------------
+# ---- the scores, from a version or from a rehearsal of the draft -----------------------------------------------------
 
 chosen = active if picked == ACTIVE else picked
 texts = [text, against] if against.strip() else [text]
 cards: list[Card] = []
 comparison: Comparison | None = None
 
-with answer:
-    if not numbers:
-        can_rehearse = any(trait.positive_samples and trait.negative_samples for trait in traits)
-        with st.container(border=True, key="score.draft"):
-            if can_rehearse:
-                st.markdown("**Not trained yet.** This preview shows how the model would score after training.")
-                page_link("train", "Train this model")
-            else:
-                st.markdown("**Not trained yet.** To preview scores, add a sample at each pole of a trait.")
-                page_link("samples" if traits else "traits", "Add samples" if traits else "Add traits")
-        if not can_rehearse:
-            st.stop()
+with cards_right:
+    if not numbers and not can_rehearse(traits):
+        st.stop()
     if not text.strip():
         with st.container(border=True, key="score.empty"):
             st.subheader("Nothing to score yet", icon=":material/notes:", anchor=False)
@@ -137,63 +144,78 @@ with answer:
     if numbers and chosen not in numbers:
         st.caption("This version cannot be read. Choose another one.")
         st.stop()
-    source, by_service, rehearsal = "", False, None
+    source, scorer, rehearsal = "", None, None
     try:
         if numbers:
-            scoring_version = version(model.handle, versions[numbers.index(chosen)])
-            cards = preview.score(scoring_version, texts)
-            comparison = preview.compare(scoring_version, *cards) if against.strip() else None
-            source = f"Preview with {chosen}, updated as you type"
+            scorer = Scorer(version(model.handle, versions[numbers.index(chosen)]))
+            source = f"Preview with {chosen}"
         elif rehearsal := rehearsed(model, traits):
-            cards = preview.score_rehearsal(rehearsal, texts)
-            comparison = preview.compare_rehearsal(rehearsal, *cards) if against.strip() else None
-            source = f"Rehearsal from {count(rehearsal.samples, 'sample')} (nothing is stored)"
+            scorer = Scorer(rehearsal)
+            source = f"Rehearsal from {count(rehearsal.samples, 'sample')}, nothing is stored"
+        if scorer:
+            cards = scorer.cards(texts)
+            comparison = scorer.compare(*cards) if len(cards) == 2 else None
     except preview.PreviewUnavailable as reason:
+        scorer = None
         st.caption(plain(str(reason)))
-        source, by_service = f"Scored by the service with {chosen}", True
+        source = f"Scored by the service with {chosen}"
         if numbers:
             with attempt():
                 cards, comparison = scored_by_service(f"{model.handle}@{chosen}", texts)
     if not cards:
         st.stop()
 
+if comparison:
+    with difference:
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            st.subheader("What changes with the second text", anchor=False, width="content")
+            st.caption("○ text, ◆ second text", width="content")
+        draw_change(comparison, names, poles, main=main, key="score.change")
+for place, card, key in zip((cards_left, cards_right), cards, ("score.card", "score.second_card"), strict=False):
+    with place:
+        draw_card(card, names, poles, main=main, key=key)
+with left:
     st.badge(source, icon=":material/visibility:", color="gray")
     if numbers:
         draw_trained_before(model, versions[numbers.index(chosen)])
-    draw_card(cards[0], names, key="score.card", file_name=f"{model.handle}-scores")
-    draw_words(cards[0], names)
-    discovered_note(traits)
-    if st.toggle("Why these scores?", key=WHY, persist_state="session", help=HELP):
+
+# ---- the words that decide -------------------------------------------------------------------------------------------
+
+with difference if comparison else marked:
+    keys = ordered([*cards[0].scores], main)
+    trait = pick_highlights(keys, names, texts, quick=scorer is not None)
+if trait:
+    for place, each in zip((marked, marked_second) if two else (marked,), texts, strict=False):
+        with place, attempt():
+            explain = scorer.highlights if scorer else lambda one: explained(model.handle, chosen, one)
+            by = scorer.identity if scorer else f"{model.handle}@{chosen}"
+            if found := highlights_of(each, by, explain).get(trait):
+                draw_highlighted(found, each, poles.get(trait, ("negative", "positive")))
+
+# ---- what else one can do --------------------------------------------------------------------------------------------
+
+with below:
+    if numbers:
+        draw_feedback(model, chosen, text, cards[0], traits)
+    else:
+        st.caption("You can give feedback on scores once the model is trained.")
+    if st.toggle("Reasons in numbers", key=WHY, persist_state="session", help=HELP):
         at = pick_text(texts)
         with attempt():
             draft = preview.explain_rehearsal(rehearsal, texts[at]) if rehearsal else None
             reasons = explained(model.handle, chosen, texts[at]) if draft is None else draft
             draw_reasons(reasons, cards[at], texts[at], traits, names, file_name=model.handle)
-    if numbers:
-        draw_feedback(model, chosen, text, cards[0], traits)
-    else:
-        st.caption("You can give feedback on scores once the model is trained.")
-    if by_service:
-        st.markdown(f"Request `{cards[0].metadata.request_id}`")
-    elif numbers and len(cards) == 1:
-        draw_official(model.handle, chosen, text, cards[0])
-    with st.expander("As plain text", icon=":material/content_paste:"):
+    with st.expander("Numbers", icon=":material/table_chart:", key="score.numbers"):
+        if comparison:
+            draw_differences(comparison, names)
+            draw_change_numbers(comparison, names, key="score.change", file_name=f"{model.handle}-two-texts")
+            draw_text_pair(comparison)
+        draw_numbers(cards[0], names, key="score.card", file_name=f"{model.handle}-scores")
+        discovered_note(traits)
         draw_text(cards[0])
-
-# ---- two texts -------------------------------------------------------------------------------------------------------
-
-if comparison:
-    first, second = comparison.a, comparison.b
-    rows = differences(comparison, names)
-    st.subheader("What changes with the second text", anchor=False)
-    with st.container(horizontal=True):
-        st.metric("Composite", f"{first.composite} → {second.composite}", width=160)
-        st.metric("Change", signed(comparison.improvement), width=160)
-        st.metric("Traits changed", f"{sum(pair.delta != 0 for pair in rows)} of {len(rows)}", width=160)
-    draw_unsure((("Text", first), ("Second text", second)), names)
-    draw_pairs(rows, ("Text", "Second text"), key="score.change", file_name=f"{model.handle}-two-texts")
-    draw_differences(comparison, names)
-    if numbers and not by_service:
-        draw_official_pair(model.handle, chosen, (text, against), comparison)
-    with st.expander("Side by side as plain text", icon=":material/content_paste:"):
-        draw_text_pair(comparison)
+        if scorer is None:
+            st.markdown(f"Request `{cards[0].metadata.request_id}`")
+        elif numbers and comparison:
+            draw_official_pair(model.handle, chosen, (text, against), comparison)
+        elif numbers:
+            draw_official(model.handle, chosen, text, cards[0])

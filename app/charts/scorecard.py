@@ -1,46 +1,105 @@
-"""A score card as a bar chart: the score, tier and confidence of each trait.
+"""A score card as rows for the bars: the poles of each trait, the side of the text, how sure it is, and why.
 
-The background of a bar is shaded in steps at the trait's breaks. The thin line below it is the band: the middle half of
-the samples at the nearer pole. A score of low confidence has no tier: its bar is grey and hatched and labelled
-uncertain.
+A bar runs from the middle of the axis towards the pole that the text is nearer to. A bar of moderate confidence is
+striped. A score of low confidence claims no side: its bar is grey and dashed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from traitbench.app.charts.rows import as_is, lay_out, segments
-from traitbench.app.shell.theme import NO_TIER, TIERS, Palette, TierSign
-from traitbench.barchart import DOTS
+from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN, SIDES
 from traitbench.contract.confidence import why, why_short
-from traitbench.contract.scores import TraitScore
+from traitbench.contract.scores import Card, Comparison, Confidence, TraitScore
+from traitbench.contract.sides import side_of
+from traitbench.contract.traits import Trait
+from traitbench.differences import leaning
 
-_STEPS = (0.07, 0.13, 0.19, 0.26)
-_TRACK, _BAR = 0.78, 0.34
-_BAR_AT, _BAND_AT = -0.1, 0.24
-_ANYTHING = (0, 100)  # the band of a pole with too few samples
-_FIGURE_SPACE = "\u2007"
-
-
-def figure(detail: Mapping[str, TraitScore], names: Mapping[str, str], palette: Palette) -> go.Figure:
-    """One bar per trait, in the order of `detail`."""
-    drawn = go.Figure()
-    _add_tracks(drawn, detail)
-    _add_bars(drawn, detail, names)
-    _add_bands(drawn, detail, palette)
-    rows = [names.get(key, key) for key in detail]
-    return lay_out(drawn, rows, [_note(trait) for trait in detail.values()], palette, grid=False)
+Names = Mapping[str, str]
+Poles = Mapping[str, tuple[str, str]]
+"""The labels of the negative and the positive pole, by trait key."""
 
 
-def alt(detail: Mapping[str, TraitScore], names: Mapping[str, str]) -> str:
-    """The alt text of the chart."""
-    rows = [f"{names.get(key, key)} {_in_words(trait, why_short(trait))}" for key, trait in detail.items()]
-    return f"Bar chart of {len(rows)} trait scores from 0 to 100: " + "; ".join(rows) + "."
+@dataclass(frozen=True)
+class Row:
+    """One bar. `words` say which side the text is on, `note` why that is not sure; `colour` is that of the words.
+
+    With a score `before`, the row shows the change from there to `score`, and `words` say where it goes.
+    """
+
+    name: str
+    negative: str
+    positive: str
+    score: int
+    words: str
+    note: str
+    sign: str
+    colour: str
+    fill: str
+    sure: Confidence
+    before: int | None = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The row for the browser."""
+        return {**asdict(self), "alt": self.alt}
+
+    @property
+    def alt(self) -> str:
+        """The row in words: `Warmth: clearly warm, 84 from 0, cold, to 100, warm`."""
+        scores = f"{self.score}" if self.before is None else f"{self.before} to {self.score}"
+        return f"{self.name}: {self.words}, {scores} from 0, {self.negative}, to 100, {self.positive}"
 
 
-def table(detail: Mapping[str, TraitScore], names: Mapping[str, str]) -> pd.DataFrame:
-    """The figures of the chart, one row per trait."""
+def poles_of(traits: Sequence[Trait]) -> Poles:
+    """Return the labels of the poles, by trait key."""
+    return {trait.key: (trait.negative_label, trait.positive_label) for trait in traits}
+
+
+def ordered(keys: Sequence[str], main: str | None) -> list[str]:
+    """Return the keys with the main trait first."""
+    return sorted(keys, key=lambda key: key != main)
+
+
+def rows(card: Card, names: Names, poles: Poles, *, main: str | None = None, reasons: bool = True) -> list[Row]:
+    """One row per trait; without `reasons` no row says why it is not sure."""
+    return [_row(key, card.detail[key], names, poles, reason=reasons) for key in ordered([*card.detail], main)]
+
+
+def pair_rows(comparison: Comparison, names: Names, poles: Poles, *, main: str | None = None) -> list[Row]:
+    """One row per trait of two texts, from the first to the second: sure differences first, the largest first."""
+    deltas = comparison.per_trait
+    by_size = sorted(deltas, key=lambda key: (deltas[key].certain is False, -abs(deltas[key].delta)))
+    return [_pair_row(key, comparison, names, poles) for key in ordered(by_size, main)]
+
+
+def pair_table(comparison: Comparison, names: Names) -> pd.DataFrame:
+    """The figures of two texts, one row per trait."""
+    return pd.DataFrame(
+        [
+            {
+                "Trait": names.get(key, key),
+                "Text": each.a,
+                "Second text": each.b,
+                "Change": each.delta,
+                "Sure": each.certain,
+            }
+            for key, each in comparison.per_trait.items()
+        ]
+    )
+
+
+def signed(delta: int) -> str:
+    """A change as text: `▲ +7`, `▼ −3` or `=`."""
+    if delta == 0:
+        return "="
+    return f"{POSITIVE_SIGN} +{delta}" if delta > 0 else f"{NEGATIVE_SIGN} −{-delta}"
+
+
+def table(detail: Mapping[str, TraitScore], names: Names) -> pd.DataFrame:
+    """The figures of a card, one row per trait."""
     return pd.DataFrame(
         [
             {
@@ -62,71 +121,39 @@ def table(detail: Mapping[str, TraitScore], names: Mapping[str, str]) -> pd.Data
     )
 
 
-def sign(trait: TraitScore) -> TierSign:
-    """The colour and glyph of a trait's tier; `NO_TIER` if it has none."""
-    return TIERS[trait.label] if trait.label else NO_TIER
-
-
-def _add_tracks(drawn: go.Figure, detail: Mapping[str, TraitScore]) -> None:
-    edges = [(0, trait.breaks.developing, trait.breaks.solid, trait.breaks.strong, 100) for trait in detail.values()]
-    for step, shade in enumerate(_STEPS):
-        drawn.add_bar(
-            base=[edge[step] for edge in edges],
-            x=[max(edge[step + 1] - edge[step], 0) for edge in edges],
-            y=list(range(len(edges))),
-            orientation="h",
-            width=_TRACK,
-            marker={"color": f"rgba(128, 128, 128, {shade})", "line": {"width": 0}},
-            hoverinfo="skip",
-        )
-
-
-def _add_bars(drawn: go.Figure, detail: Mapping[str, TraitScore], names: Mapping[str, str]) -> None:
-    traits = list(detail.values())
-    drawn.add_bar(
-        x=[trait.score for trait in traits],
-        y=[row + _BAR_AT for row in range(len(traits))],
-        orientation="h",
-        width=_BAR,
-        marker={
-            "color": [sign(trait).colour if trait.label else "rgba(128, 128, 128, 0.2)" for trait in traits],
-            "line": {"width": [0 if trait.label else 1 for trait in traits], "color": NO_TIER.colour},
-            "pattern": {
-                "shape": ["" if trait.label else "/" for trait in traits],
-                "fgcolor": NO_TIER.colour,
-                "size": 6,
-                "solidity": 0.25,
-            },
-        },
-        customdata=[[as_is(names.get(key, key)), _hint(trait)] for key, trait in detail.items()],
-        hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}<extra></extra>",
+def _row(key: str, trait: TraitScore, names: Names, poles: Poles, *, reason: bool) -> Row:
+    negative, positive = poles.get(key, ("negative", "positive"))
+    side = side_of(trait, positive_label=positive, negative_label=negative)
+    look = SIDES[side.positive]
+    return Row(
+        name=names.get(key, key),
+        negative=negative,
+        positive=positive,
+        score=trait.score,
+        words=side.words,
+        note=why(trait) if reason else "",
+        sign=look.sign,
+        colour=look.words,
+        fill=look.colour,
+        sure=trait.confidence,
     )
 
 
-def _add_bands(drawn: go.Figure, detail: Mapping[str, TraitScore], palette: Palette) -> None:
-    known = [(row, trait.band) for row, trait in enumerate(detail.values()) if tuple(trait.band) != _ANYTHING]
-    x, y = segments(
-        [band[0] for _, band in known], [band[1] for _, band in known], [row + _BAND_AT for row, _ in known]
+def _pair_row(key: str, comparison: Comparison, names: Names, poles: Poles) -> Row:
+    negative, positive = poles.get(key, ("negative", "positive"))
+    each = comparison.per_trait[key]
+    sure = each.certain is not False and each.delta != 0
+    look = SIDES[each.delta > 0 if sure else None]
+    return Row(
+        name=names.get(key, key),
+        negative=negative,
+        positive=positive,
+        score=each.b,
+        words=leaning(each.delta, each.certain, positive_label=positive, negative_label=negative),
+        note="It is not known if this difference is sure." if each.certain is None and each.delta else "",
+        sign=look.sign,
+        colour=look.words,
+        fill=look.colour,
+        sure="low" if not sure else "moderate" if each.certain is None else "high",
+        before=each.a,
     )
-    drawn.add_scatter(x=x, y=y, mode="lines", line={"color": palette.neutral, "width": 2.5}, hoverinfo="skip")
-
-
-def _note(trait: TraitScore) -> str:
-    score = str(trait.score).rjust(3, _FIGURE_SPACE)
-    return f"<b>{score}</b>  {DOTS[trait.confidence]}  {trait.label or 'uncertain'}"
-
-
-def _in_words(trait: TraitScore, reason: str = "") -> str:
-    tier = f"{trait.label}, {trait.confidence} confidence" if trait.label else "uncertain, low confidence, no tier"
-    return f"{trait.score} ({tier}{': ' if reason else ''}{reason})"
-
-
-def _hint(trait: TraitScore) -> str:
-    breaks = trait.breaks
-    lines = (
-        _in_words(trait),
-        why(trait),
-        f"Middle half of the samples at the nearer pole: {trait.band[0]} to {trait.band[1]}",
-        f"Developing from {breaks.developing}, Solid from {breaks.solid}, Strong from {breaks.strong}",
-    )
-    return "<br>".join(filter(None, lines))

@@ -15,6 +15,7 @@ COLUMNS = ("Part", "Start", "End", "Adds", "Text")
 MOST_SHOWN = 20_000
 """The number of characters that are highlighted; the table has all parts."""
 
+_PUNCTUATION = ".,;:!?…\"'“”‘’()[]–—- "
 _FAINTEST, _STRONGEST = 0.06, 0.5
 _UNITS = {"logit": (2, 1.0), "score": (1, 100.0)}
 _STYLE = """
@@ -74,6 +75,23 @@ def legend(negative_label: str, positive_label: str) -> str:
         f'<span style="{_look(1.0)}">{POSITIVE_SIGN} {escape(positive_label)}</span>',
     )
     return f'{_STYLE}<div class="tb-key">pulls towards {" ".join(marks)}; stronger colour, larger effect</div>'
+
+
+def strongest(explanation: Explanation, text: str, *, positive: bool, most: int = 3) -> list[str]:
+    """Return the words that pull most towards a pole, the strongest first; none that hardly count."""
+    pieces = [
+        (piece.contribution if positive else -piece.contribution, _bare(text[piece.start : piece.end]))
+        for part in explanation.parts
+        for piece in (part.pieces or [part])
+    ]
+    least = max((abs(amount) for amount, _ in pieces), default=0.0) * _FAINTEST / _STRONGEST
+    pulling = sorted((each for each in pieces if each[0] > least and each[1]), reverse=True)
+    return list(dict.fromkeys(words for _, words in pulling))[:most]
+
+
+def _bare(words: str) -> str:
+    """Words without the punctuation around them, unless they are nothing else."""
+    return words.strip().strip(_PUNCTUATION) or words.strip()
 
 
 def _pieces(pieces: Sequence[Piece], explanation: Explanation, text: str, most: float) -> Iterator[str]:

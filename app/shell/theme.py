@@ -96,17 +96,21 @@ DISCOVERED_SIGN = "◇"
 
 @dataclass(frozen=True)
 class SideSign:
-    """A side's colour in charts, its sign and its badge colour."""
+    """A side's colour in charts, its sign, its badge colour, and the CSS colour of words about it.
+
+    Words need more contrast than bars, so their colour depends on the theme.
+    """
 
     colour: str
     sign: str
     badge: BadgeColour
+    words: str
 
 
 SIDES: Mapping[bool | None, SideSign] = {
-    True: SideSign(PALETTE.positive, POSITIVE_SIGN, "blue"),
-    False: SideSign(PALETTE.negative, NEGATIVE_SIGN, "orange"),
-    None: SideSign(PALETTE.neutral, NEUTRAL_SIGN, "gray"),
+    True: SideSign(PALETTE.positive, POSITIVE_SIGN, "blue", "light-dark(#2166AC, #7DB8E0)"),
+    False: SideSign(PALETTE.negative, NEGATIVE_SIGN, "orange", "light-dark(#A34A05, #F1A340)"),
+    None: SideSign(PALETTE.neutral, NEUTRAL_SIGN, "gray", "light-dark(#55605E, #A9B5B2)"),
 }
 """How the sides of `contract.sides` are shown, by `Side.positive`: a pole has the same colour on every page."""
 

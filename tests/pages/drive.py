@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -66,6 +67,12 @@ def words(at: AppTest) -> str:
 def charts(at: AppTest) -> list[str]:
     """The charts of the page, as plotly's JSON."""
     return [chart.proto.spec for chart in at.get("plotly_chart")]
+
+
+def bars(at: AppTest) -> list[list[dict[str, Any]]]:
+    """The bars of the page's score cards, as rows."""
+    drawn = [part.proto for part in at.get("bidi_component") if part.proto.component_name == "traitbench_bars"]
+    return [json.loads(each.json)["rows"] for each in drawn]
 
 
 def links(at: AppTest) -> list[str]:

@@ -18,10 +18,32 @@ def html(at: AppTest) -> str:
     return "\n".join(str(each.proto.body) for each in at.get("html"))
 
 
-def test_nothing_is_explained_unless_one_asks(workbench: Workbench, trained: Trained) -> None:
+def test_the_words_are_highlighted_without_asking_and_the_numbers_on_request(
+    workbench: Workbench, trained: Trained
+) -> None:
     at = workbench.open("score", model=trained.handle, text=TEXT)
-    assert "tb-why" not in html(at)
+    assert html(at).count('class="tb-why"') == 1
+    assert "▲ **warm**: " in words(at), "the colours are said in words too"
+    assert "from the middle" not in words(at)
+    at.toggle(key="score.highlight").set_value(False).run()
+    assert 'class="tb-why"' not in html(at)
     assert "from the middle" in words(asked(at))
+
+
+def test_a_text_that_takes_long_is_highlighted_on_request_and_that_choice_stays(
+    workbench: Workbench, trained: Trained
+) -> None:
+    at = workbench.open("score", model=trained.handle, text=f"{TEXT} " * 30)
+    assert 'class="tb-why"' not in html(at)
+    at.toggle(key="score.highlight").set_value(True).run()
+    assert 'class="tb-why"' in html(at)
+    at.text_area(key="score.text").set_value(f"{TEXT} " * 31).run()
+    assert 'class="tb-why"' in html(at)
+
+
+def test_both_of_two_texts_are_highlighted(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("score", model=trained.handle, text=WARM[0], against=COLD[0])
+    assert html(at).count('class="tb-why"') == 2
 
 
 def test_the_text_is_highlighted_by_what_its_parts_add(workbench: Workbench, trained: Trained) -> None:

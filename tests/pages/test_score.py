@@ -1,12 +1,10 @@
 """The Score page: preview and service, one text and two, drafts; with nothing there, and with the service away."""
 
-import json
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, free_port, make_draft
-from tests.pages.drive import Workbench, add_version, charts, copied_link, links, make_old, words
+from tests.pages.drive import Workbench, add_version, bars, copied_link, links, make_old, words
 from traitbench.app.widgets.score.rehearsal import AT_ONCE
 from traitbench.client import Traitbench
 from traitbench.contract.confidence import MEASURED_BEFORE, PROMISE, REASONS
@@ -21,7 +19,7 @@ UNKIND = "Your request is denied. Do not write again."
 def test_without_a_text_it_says_what_to_do(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("score", model=trained.handle)
     assert "Nothing to score yet" in words(at)
-    assert not charts(at)
+    assert not bars(at)
 
 
 def test_a_typed_text_is_scored_at_once_and_as_the_service_does(workbench: Workbench, trained: Trained) -> None:
@@ -29,10 +27,9 @@ def test_a_typed_text_is_scored_at_once_and_as_the_service_does(workbench: Workb
     card = trained.client.scores.score(trained.handle, KIND)
     assert at.metric[0].value == str(card.composite)
     assert "Preview with v1" in words(at)
-    assert (
-        f"<b>{card.scores['warmth']:>3}".replace(" ", "\u2007")
-        in json.loads(charts(at)[0])["layout"]["annotations"][0]["text"]
-    )
+    ((row,),) = bars(at)
+    assert (row["name"], row["negative"], row["positive"]) == ("Warmth", "cold", "warm")
+    assert (row["score"], row["words"]) == (card.scores["warmth"], "clearly warm")
     assert at.code[0].value == trained.client.scores.chart(trained.handle, KIND)
 
 
@@ -73,8 +70,9 @@ def test_two_texts_show_the_change_per_trait(workbench: Workbench, trained: Trai
     at.toggle(key="score.compare").set_value(True).run()
     at.text_area(key="score.against").set_value(KIND).run()
     a, b = (trained.client.scores.score(trained.handle, text).scores["warmth"] for text in (UNKIND, KIND))
-    assert f"<b>▲ +{b - a}</b>" in charts(at)[1].encode().decode("unicode_escape")
-    at.toggle(key="score.change.as_table").set_value(True).run()
+    change, first, second = bars(at)
+    assert (change[0]["before"], change[0]["score"], change[0]["words"]) == (a, b, "closer to warm")
+    assert (first[0]["score"], second[0]["score"]) == (a, b), "and each text has its own card"
     row = at.dataframe[0].value.iloc[0].to_dict()
     assert (row["Trait"], row["Text"], row["Second text"], row["Change"]) == ("Warmth", a, b, b - a)
     assert row["Sure"] is trained.client.scores.compare(trained.handle, UNKIND, KIND).certain is True
@@ -86,6 +84,7 @@ def test_a_difference_that_is_noise_is_not_called_higher(workbench: Workbench, t
     assert trained.client.scores.compare(trained.handle, UNKIND, UNKIND + "!").certain is False
     assert "- No sure difference: **Warmth**." in words(at)
     assert "higher" not in words(at)
+    assert bars(at)[0][0]["words"] == "no sure difference"
 
 
 def test_two_texts_are_compared_by_the_service_on_request(workbench: Workbench, trained: Trained) -> None:
@@ -96,7 +95,7 @@ def test_two_texts_are_compared_by_the_service_on_request(workbench: Workbench, 
     assert f"composite **{a} → {b}**" in words(at)
     assert "The scores are the same as above." in words(at)
     assert "Request `req_" in words(at)
-    assert at.code[1].value == trained.client.scores.compare_chart(trained.handle, UNKIND, KIND)
+    assert at.code[0].value == trained.client.scores.compare_chart(trained.handle, UNKIND, KIND)
     at.text_area(key="score.against").set_value(UNKIND).run()
     assert "req_" not in words(at), "an answer belongs to its texts"
 
@@ -107,7 +106,7 @@ def test_with_a_scoring_key_the_service_compares(
     scorer = Workbench(monkeypatch, service, service.issue("scoring", ("trained",)))
     at = scorer.open("score", model=trained.handle, text=UNKIND, against=KIND)
     assert "Scored by the service with v1" in words(at)
-    assert at.metric[1].value.startswith(str(trained.client.scores.score(trained.handle, UNKIND).composite))
+    assert at.metric[0].value.startswith(str(trained.client.scores.score(trained.handle, UNKIND).composite))
     assert "- The second text is higher (sure): **Warmth**." in words(at)
 
 
@@ -117,16 +116,14 @@ def test_an_address_is_not_scored_as_a_text_and_stays_when_it_cannot_be_read(
     address = f"{service.base_url}/v1/docs"
     at = workbench.open("score", model=trained.handle, text=address)
     assert "This is a web address." in words(at)
-    assert not charts(at)
+    assert not bars(at)
     at.button(key="score.text.read").click().run()
     assert len(at.error) == 1, "addresses of this machine are not fetched"
     assert at.text_area(key="score.text").value == address
 
 
-def test_the_chart_has_a_table_view(workbench: Workbench, trained: Trained) -> None:
+def test_the_figures_are_a_table(workbench: Workbench, trained: Trained) -> None:
     at = typed(workbench.open("score", model=trained.handle), KIND)
-    at.toggle(key="score.card.as_table").set_value(True).run()
-    assert not charts(at)
     assert at.dataframe[0].value["Trait"].tolist() == ["Warmth"]
 
 
@@ -141,9 +138,8 @@ def test_too_few_samples_look_uncertain(workbench: Workbench, client: Traitbench
     at = workbench.open("score", model=handle, text=KIND)
     assert at.metric[0].value.startswith("≈")
     assert "is uncertain. There are too few samples to be sure: add some that are like this text." in words(at)
-    shown = [annotation["text"] for annotation in json.loads(charts(at)[0])["layout"]["annotations"]]
-    assert any("uncertain" in text for text in shown)
-    assert not any(tier in text for text in shown for tier in ("Weak", "Developing", "Solid", "Strong"))
+    ((row,),) = bars(at)
+    assert (row["words"], row["sure"], row["note"]) == ("no clear side", "low", REASONS["few_samples"].sentence)
 
 
 def test_where_the_dots_are_explained_it_says_what_they_promise(workbench: Workbench, trained: Trained) -> None:
@@ -154,16 +150,15 @@ def test_where_the_dots_are_explained_it_says_what_they_promise(workbench: Workb
 def test_a_text_that_is_unlike_the_samples_is_said_to_be_so_once(workbench: Workbench, trained: Trained) -> None:
     at = typed(workbench.open("score", model=trained.handle), GIBBERISH)
     assert [warning.value for warning in at.warning] == [REASONS["unlike_samples"].sentence]
-    assert words(at).count(REASONS["unlike_samples"].sentence) == 1
-    assert "unlike the samples" in at.get("plotly_chart")[0].proto.alt
-    at.toggle(key="score.card.as_table").set_value(True).run()
+    assert not bars(at)[0][0]["note"], "once is enough"
     assert at.dataframe[0].value["Why not high"].tolist() == ["unlike the samples"]
     assert not typed(at, KIND).warning
 
 
 def test_beside_another_text_it_says_which_of_them_is_uncertain_and_why(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("score", model=trained.handle, text=KIND, against=GIBBERISH)
-    assert f"- **Second text**, Warmth: uncertain. {REASONS['unlike_samples'].sentence}" in words(at)
+    assert [rows[0]["words"] for rows in bars(at)[1:]] == ["clearly warm", "no clear side"]
+    assert [warning.value for warning in at.warning] == [REASONS["unlike_samples"].sentence]
 
 
 def test_a_version_from_before_confidence_was_measured_says_so_once(
@@ -203,7 +198,7 @@ def test_before_the_first_training_it_says_what_a_training_would(
     handle = f"{namespace}.tone"
     make_draft(client, handle)
     at = workbench.open("score", model=handle, text=KIND)
-    assert "Rehearsal from 20 samples (nothing is stored)" in words(at)
+    assert "Rehearsal from 20 samples, nothing is stored" in words(at)
     result = at.metric[0].value
     assert REASONS["unlike_samples"].sentence in words(typed(at, GIBBERISH))
     assert client.models.get(handle).state == "draft"
@@ -217,7 +212,7 @@ def test_a_large_draft_is_read_when_one_asks_for_it(workbench: Workbench, client
     make_draft(client, handle)
     client.samples.add(handle, [SampleInput(trait="warmth", text=KIND, quality=1.0)] * AT_ONCE)
     at = workbench.open("score", model=handle, text=KIND)
-    assert not charts(at)
+    assert not bars(at)
     at.button(key="score.rehearse").click().run()
     assert "Rehearsal from 2,020 samples" in words(at)
     assert "Rehearsal from 2,020 samples" in words(typed(at, UNKIND)), "what was read stays"

@@ -1,10 +1,9 @@
-"""The differences of two texts on a page: rows for the chart, and in words which of them are sure."""
+"""The differences of two texts in words: which text is higher, and which of the differences are sure."""
 
 from collections.abc import Mapping
 
 import streamlit as st
 
-from traitbench.app.charts.dumbbell import Pair
 from traitbench.app.shell.text import plain
 from traitbench.contract.scores import Comparison
 from traitbench.differences import sentences
@@ -13,20 +12,6 @@ _SURE = (
     "Sure: larger than the noise of the scores. Of texts at opposite poles, the order is right at least 9 times in 10."
 )
 _NOT_KNOWN = "This version is from an older release, so it is not known which differences are sure. Refit the model."
-
-
-def differences(comparison: Comparison, names: Mapping[str, str]) -> list[Pair]:
-    """One row per trait; a difference is sure if the service says that it is certain."""
-    return [
-        Pair(
-            names.get(key, key),
-            each.a,
-            each.b,
-            sure=each.certain,
-            doubt="not known if sure" if each.certain is None else "not sure",
-        )
-        for key, each in comparison.per_trait.items()
-    ]
 
 
 def draw_differences(comparison: Comparison, names: Mapping[str, str]) -> None:

@@ -59,11 +59,11 @@ def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: 
     this = _digest(model.handle, text)
     form = f"{session.round_key(_FORM)}:{this}"
     known = [trait for trait in traits if trait.key in card.scores]
-    with st.container(border=True, key=_FORM):
-        st.markdown(
-            "**Is a score wrong? Say what it should have been.**",
-            help="The text becomes a sample of each trait that you choose a value for, and the next retraining uses "
-            "it. When you compare two texts, feedback is about the first.",
+    begun = any(session.get(f"{form}:{trait.key}") for trait in known)
+    with st.expander("Is a score wrong? Say what it should have been.", begun, icon=":material/school:", key=_FORM):
+        st.caption(
+            "The text becomes a sample of each trait that you choose a value for. The next retraining uses it. "
+            "When you compare two texts, feedback is about the first."
         )
         chosen = {trait.key: quality for trait in known if (quality := _pick_quality(form, trait, card)) is not None}
         _draw_sending(this, len(chosen))
@@ -115,6 +115,7 @@ def _draw_sending(this: str, chosen: int) -> None:
         st.button(
             f"Send feedback on {count(chosen, 'trait')}" if chosen else "Send feedback",
             icon=":material/school:",
+            type="primary" if chosen else "secondary",
             disabled=not chosen,
             key=f"{_FORM}.send",
             on_click=ask,

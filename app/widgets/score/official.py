@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from traitbench.app.charts.dumbbell import signed
+from traitbench.app.charts.scorecard import signed
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client
 from traitbench.barchart import draw, draw_pair

@@ -43,12 +43,12 @@ def link_texts() -> dict[str, str | None]:
     return {"text": text, "against": against}
 
 
-def offer_text(handle: str) -> None:
+def offer_text(handle: str, *, primary: bool) -> None:
     """Draw a button that fills in another text each time: an example for a demo model, else one of its samples."""
     st.button(
         "Try an example" if examples(handle) else "Use a sample of this model",
         icon=":material/shuffle:",
-        type="tertiary",
+        type="primary" if primary else "tertiary",
         key="score.take",
         help=None if examples(handle) else "The model was trained on this text, so a new text may score less clearly.",
         on_click=_take,

@@ -1,17 +1,27 @@
-"""A card as a figure: what is drawn, what is not, and the same in words and as a table."""
+"""A card as rows for the bars: which pole, how sure, why not, and the same as a table."""
 
-from typing import Any, get_args
+from typing import get_args
 
 import pandas as pd
 import pytest
 
 from traitbench.app.charts import scorecard
-from traitbench.app.charts.rows import ROW_HEIGHT
-from traitbench.app.shell.theme import NO_TIER, PALETTE, TIERS
+from traitbench.app.shell.theme import SIDES
 from traitbench.contract.confidence import REASONS
-from traitbench.contract.scores import Breaks, Confidence, ConfidenceReason, Native, Tier, TraitScore
+from traitbench.contract.scores import (
+    Breaks,
+    Card,
+    Comparison,
+    Confidence,
+    ConfidenceReason,
+    Native,
+    ScoreMetadata,
+    Tier,
+    TraitScore,
+)
 
 NAMES = {"clarity": "Clarity", "warmth": "Warmth"}
+POLES = {"clarity": ("confusing", "clear"), "warmth": ("cold", "warm")}
 
 
 def trait(
@@ -32,100 +42,89 @@ def trait(
     )
 
 
-def drawn(**traits: TraitScore) -> Any:
-    return scorecard.figure(traits, NAMES, PALETTE)
+def card(**detail: TraitScore) -> Card:
+    return Card(
+        scores={key: each.score for key, each in detail.items()},
+        composite=50,
+        confidence="high",
+        headroom=None,
+        detail=detail,
+        input_tokens=3,
+        metadata=ScoreMetadata(request_id="req", version_id="v1", sample_ids=[]),
+    )
 
 
-def bars(figure: Any) -> Any:
-    return next(trace for trace in figure.data if trace.type == "bar" and trace.hovertemplate)
+def rows(**detail: TraitScore) -> list[scorecard.Row]:
+    return scorecard.rows(card(**detail), NAMES, POLES)
 
 
-def notes(figure: Any) -> list[str]:
-    return [annotation.text for annotation in figure.layout.annotations]
+@pytest.mark.parametrize(
+    ("score", "confidence", "words", "side"),
+    [
+        (84, "high", "clearly warm", True),
+        (61, "moderate", "probably warm", True),
+        (9, "high", "clearly cold", False),
+        (70, "low", "no clear side", None),
+        (50, "high", "no clear side", None),
+    ],
+)
+def test_a_bar_says_its_side_in_the_words_and_the_colour_of_the_pole(
+    score: int, confidence: Confidence, words: str, side: bool | None
+) -> None:
+    (row,) = rows(warmth=trait(score, None, confidence))
+    assert (row.words, row.colour, row.fill, row.sign) == (
+        words,
+        SIDES[side].words,
+        SIDES[side].colour,
+        SIDES[side].sign,
+    )
+    assert (row.negative, row.positive, row.score, row.sure) == ("cold", "warm", score, confidence)
 
 
-def test_a_bar_is_as_long_as_its_score() -> None:
-    assert list(bars(drawn(clarity=trait(84), warmth=trait(9))).x) == [84, 9]
-
-
-@pytest.mark.parametrize(("label", "sign"), TIERS.items())
-def test_a_tier_is_said_by_colour_and_by_word(label: Tier, sign: Any) -> None:
-    figure = drawn(clarity=trait(50, label))
-    assert bars(figure).marker.color[0] == sign.colour
-    assert label in notes(figure)[0]
-
-
-def test_a_score_of_low_confidence_has_no_tier_and_is_hatched() -> None:
-    figure = drawn(clarity=trait(52, None, "low"))
-    assert bars(figure).marker.pattern.shape[0] == "/"
-    assert bars(figure).marker.color[0] not in {sign.colour for sign in TIERS.values()}
-    assert bars(figure).marker.line.color == NO_TIER.colour
-    assert "uncertain" in notes(figure)[0]
-    assert not any(tier in notes(figure)[0] for tier in TIERS)
-
-
-def test_the_track_steps_at_the_breaks() -> None:
-    tracks = [trace for trace in drawn(clarity=trait(84)).data if trace.type == "bar" and not trace.hovertemplate]
-    assert [(trace.base[0], trace.base[0] + trace.x[0]) for trace in tracks] == [(0, 20), (20, 50), (50, 80), (80, 100)]
-
-
-def test_the_band_is_a_line_from_its_low_to_its_high_end() -> None:
-    band = next(trace for trace in drawn(clarity=trait(84), warmth=trait(9)).data if trace.type == "scatter")
-    assert list(band.x) == [40, 60, None, 40, 60, None]
-
-
-@pytest.mark.parametrize("count", [1, 2, 64])
-def test_the_height_grows_by_a_row_a_trait(count: int) -> None:
-    one, more = (drawn(**{f"trait_{i}": trait(50) for i in range(rows)}).layout.height for rows in (1, count))
-    assert more - one == (count - 1) * ROW_HEIGHT
-
-
-def test_no_text_has_a_colour_of_its_own() -> None:
-    """A colour that is set here would stay when the theme is switched."""
-    figure = drawn(clarity=trait(84))
-    figure.update_layout(template="none")
-    assert '"font"' not in figure.to_json().partition('"template"')[0]
-    assert figure.layout.annotations
-    assert all(annotation.font.color is None for annotation in figure.layout.annotations)
-    assert figure.layout.font.color is None
-
-
-def test_tags_in_a_name_are_shown_not_obeyed() -> None:
-    figure = scorecard.figure({"a": trait(50)}, {"a": "<b>Bold & co"}, PALETTE)
-    assert figure.layout.yaxis.ticktext[0].strip() == "&lt;b&gt;Bold &amp; co"
-    assert bars(figure).customdata[0][0] == "&lt;b&gt;Bold &amp; co"
-
-
-def test_a_long_name_is_cut_in_its_row_and_whole_in_the_table() -> None:
-    name = "How urgently the writer wants an answer"
-    figure = scorecard.figure({"a": trait(50)}, {"a": name}, PALETTE)
-    assert figure.layout.yaxis.ticktext[0].strip().endswith("…")
-    assert scorecard.table({"a": trait(50)}, {"a": name})["Trait"].tolist() == [name]
-
-
-def test_the_chart_in_words_says_every_score() -> None:
-    words = scorecard.alt({"clarity": trait(84, "Strong"), "warmth": trait(52, None, "low")}, NAMES)
-    assert "Clarity 84 (Strong, high confidence)" in words
-    assert "Warmth 52 (uncertain, low confidence, no tier)" in words
+def test_the_main_trait_is_first_and_the_others_keep_their_order() -> None:
+    detail = card(clarity=trait(50), depth=trait(50), warmth=trait(50))
+    assert [row.name for row in scorecard.rows(detail, NAMES, POLES, main="warmth")] == ["Warmth", "Clarity", "depth"]
+    assert [row.name for row in scorecard.rows(detail, NAMES, POLES)] == ["Clarity", "depth", "Warmth"]
 
 
 @pytest.mark.parametrize("reason", get_args(ConfidenceReason))
-def test_why_confidence_is_not_high_is_in_the_hover_the_alt_text_and_the_table(reason: ConfidenceReason) -> None:
+def test_why_a_score_is_not_sure_is_below_its_bar_and_in_the_table(reason: ConfidenceReason) -> None:
     detail = {"clarity": trait(84, "Strong"), "warmth": trait(52, None, "low", reason)}
-    words = REASONS[reason]
-    hints = [hint for _, hint in bars(scorecard.figure(detail, NAMES, PALETTE)).customdata]
-    assert words.sentence in hints[1]
-    assert f"Warmth 52 (uncertain, low confidence, no tier: {words.short})" in scorecard.alt(detail, NAMES)
+    assert [row.note for row in rows(**detail)] == ["", REASONS[reason].sentence]
+    assert [row.note for row in scorecard.rows(card(**detail), NAMES, POLES, reasons=False)] == ["", ""]
     column = scorecard.table(detail, NAMES)["Why not high"]
     assert pd.isna(column[0])
-    assert column[1] == words.short
-    assert not any(each.sentence in hints[0] for each in REASONS.values())
+    assert column[1] == REASONS[reason].short
 
 
-def test_a_service_that_gives_no_reason_is_shown_without_one() -> None:
-    detail = {"warmth": trait(52, None, "low")}
-    assert scorecard.alt(detail, NAMES).endswith("Warmth 52 (uncertain, low confidence, no tier).")
-    assert "<br><br>" not in bars(scorecard.figure(detail, NAMES, PALETTE)).customdata[0][1]
+def test_a_row_in_words_names_both_poles() -> None:
+    assert rows(warmth=trait(84))[0].alt == "Warmth: clearly warm, 84 from 0, cold, to 100, warm"
+
+
+def test_of_two_texts_the_largest_sure_difference_is_first_and_an_unsure_one_claims_no_side() -> None:
+    a = card(clarity=trait(10), warmth=trait(80), depth=trait(40))
+    b = card(clarity=trait(90), warmth=trait(20), depth=trait(50))
+    both = Comparison.of(a, b, {"clarity": False, "warmth": True, "depth": True})
+    changes = scorecard.pair_rows(both, NAMES, POLES | {"depth": ("flat", "deep")})
+    assert [(row.name, row.words, row.sure) for row in changes] == [
+        ("Warmth", "closer to cold", "high"),
+        ("depth", "closer to deep", "high"),
+        ("Clarity", "no sure difference", "low"),
+    ]
+    assert [(row.before, row.score) for row in changes] == [(80, 20), (40, 50), (10, 90)]
+    assert changes[2].colour == SIDES[None].words
+
+
+def test_an_older_version_says_that_it_cannot_judge_a_difference() -> None:
+    both = Comparison.of(card(warmth=trait(80)), card(warmth=trait(20)), {"warmth": None})
+    (row,) = scorecard.pair_rows(both, NAMES, POLES)
+    assert (row.words, row.sure) == ("closer to cold", "moderate")
+    assert "not known" in row.note
+
+
+@pytest.mark.parametrize(("delta", "text"), [(7, "▲ +7"), (-3, "▼ −3"), (0, "=")])
+def test_a_change_is_said_by_a_sign_and_a_number(delta: int, text: str) -> None:
+    assert scorecard.signed(delta) == text
 
 
 def test_the_table_has_all_that_the_card_has() -> None:

@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from traitbench.app.presentation.reasons import MOST_SHOWN, amount, highlighted, legend, rows
+from traitbench.app.presentation.reasons import MOST_SHOWN, amount, highlighted, legend, rows, strongest
 from traitbench.contract.explanations import Explanation
 
 EVIL = "<script>alert('1')</script> &amp; </div><img src=x onerror=y> \"quoted\""
@@ -88,3 +88,10 @@ def test_every_part_and_piece_is_a_row() -> None:
 )
 def test_amounts_are_logits_or_points(value: float, unit: str, text: str) -> None:
     assert amount(value, explanation(unit=unit)) == text
+
+
+def test_the_words_that_pull_most_are_named_without_their_punctuation() -> None:
+    result = explanation()
+    assert strongest(result, TEXT, positive=True) == ["Thank you"]
+    assert strongest(result, TEXT, positive=False)[0] == "No reply"
+    assert len(strongest(result, TEXT, positive=False, most=1)) == 1

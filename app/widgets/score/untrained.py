@@ -1,0 +1,51 @@
+"""What the Score page says about a model without a version: a draft, one that is being trained, or one that failed."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from traitbench.app.shell.navigation import page_link
+from traitbench.app.shell.service import client, guarded
+from traitbench.app.shell.text import plain
+from traitbench.app.widgets.train.training import draw_run
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+
+
+def can_rehearse(traits: Sequence[Trait]) -> bool:
+    """Whether some trait has a sample at each pole, so that the draft can score."""
+    return any(trait.positive_samples and trait.negative_samples for trait in traits)
+
+
+def draw_untrained(model: Model, traits: Sequence[Trait]) -> None:
+    """Say why there is no version, and what to do."""
+    with st.container(border=True, key="score.draft"):
+        if model.state == "busy":
+            _watch(model)
+            page_link("train", "Watch on the Train page")
+        elif not can_rehearse(traits):
+            st.markdown("**Not trained yet.** To preview scores, add a sample at each pole of a trait.")
+            page_link("samples" if traits else "traits", "Add samples" if traits else "Add traits")
+        elif model.state == "failed":
+            error = model.last_operation.error if model.last_operation else None
+            reason = plain(error.message) if error else "The service gave no reason."
+            st.markdown(f"**The training failed.** {reason} These scores come from a rehearsal.")
+            page_link("train", "Train again")
+        else:
+            with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+                st.markdown("**Not trained yet.** These scores show how the draft would score after training.")
+                page_link("train", "Train this model")
+
+
+def _watch(model: Model) -> None:
+    """Draw the progress and poll it; rerun the page when the model is no longer busy."""
+
+    @st.fragment(run_every=1.0)
+    def look() -> None:
+        with guarded():
+            now = client().models.get(model.handle)
+        if now.state != "busy":
+            st.rerun()
+        draw_run(now)
+
+    look()
