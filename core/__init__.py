@@ -11,6 +11,7 @@ The names below are public; every other module and name may change without notic
 - `TraitInput`, `SampleInput` and `VersionRetentionPolicy` are what its methods take.
 - `Model`, `Trait`, `Sample`, `Version`, `Card`, `Comparison`, `Explanation` and `Bundle` are what they return.
 - `TraitbenchError` is the base of every error that a service reports; `errors` has one class for each.
+- `corpus` answers what share of many texts is on a pole, from their scores and the labels of a random sample.
 - `notebook` draws answers, and lists of answers, as HTML. Answers also display themselves.
 
 Each name is loaded when it is first used, so that `import traitbench` is quick.
@@ -23,7 +24,7 @@ if __name__ != "traitbench":
     raise ImportError(f"This folder is the package traitbench: write `import traitbench`, not `import {__name__}`.")
 
 if TYPE_CHECKING:
-    from traitbench import errors, notebook
+    from traitbench import corpus, errors, notebook
     from traitbench.client import Pages, Traitbench
     from traitbench.contract.bundles import Bundle
     from traitbench.contract.explanations import Explanation
@@ -49,6 +50,7 @@ __all__ = [
     "TraitbenchError",
     "Version",
     "VersionRetentionPolicy",
+    "corpus",
     "errors",
     "notebook",
 ]

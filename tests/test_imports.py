@@ -40,12 +40,19 @@ OPEN_TO_ALL = {
     "traitbench.extras",
 }
 PREVIEW = {"traitbench.scoring", "traitbench.encoders", "traitbench.generators", "numpy"}
-OUTSIDE = {"traitbench.client", "traitbench.contract", "traitbench.errors", "traitbench.prune", *OPEN_TO_ALL}
+OUTSIDE = {
+    "traitbench.client",
+    "traitbench.corpus",
+    "traitbench.contract",
+    "traitbench.errors",
+    "traitbench.prune",
+    *OPEN_TO_ALL,
+}
 DATABASE = {"sqlalchemy", "alembic", "psycopg", "ulid"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     # the public face gives names of the client, of values and of errors, when they are asked for
-    FACE: {"traitbench.client", "traitbench.contract", "traitbench.errors", "traitbench.notebook"},
+    FACE: {"traitbench.client", "traitbench.contract", "traitbench.corpus", "traitbench.errors", "traitbench.notebook"},
     # 2: values know each other and pydantic
     **{part: {*VALUES, "pydantic"} for part in VALUES},
     "traitbench.settings": {"traitbench.contract", "traitbench.errors"},
@@ -58,6 +65,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "pydantic",
     },
     "traitbench.gate": {"traitbench.contract"},
+    "traitbench.corpus": {"traitbench.scoring", "numpy"},
     # 4: effects know values, and not each other, but for the runs: their engine and their own questions are the store's
     "traitbench.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic", "pydantic_core"},
     "traitbench.runs": {
