@@ -16,6 +16,7 @@ EXTRA_OF: Mapping[str, str] = {
     "prometheus_client": "service",
     "psycopg": "postgres",
     "pyarrow": "notebook",
+    "python_calamine": "workbench",
     "sqlalchemy": "service",
     "starlette": "service",
     "streamlit": "workbench",

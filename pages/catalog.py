@@ -3,6 +3,7 @@
 import streamlit as st
 
 from traitbench.app.access.permission import why_nowhere
+from traitbench.app.samples.advice import EACH_POLE
 from traitbench.app.shell import session
 from traitbench.app.shell.service import listing, namespaces
 from traitbench.app.shell.text import count
@@ -105,7 +106,7 @@ if not listed and not unreadable and not (text or state or namespace):
         st.markdown(
             "A model scores texts on traits that you define, for example *warm or cold*:\n\n"
             "1. Create a model and add its traits.\n"
-            "2. Add about ten texts for each pole of a trait.\n"
+            f"2. Add {EACH_POLE}.\n"
             "3. Train the model and score any text."
         )
 elif listed and not shown:

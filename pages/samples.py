@@ -4,6 +4,7 @@ import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
 from traitbench.app.files.exporting import csv_file, jsonl_file
+from traitbench.app.samples.advice import EACH_POLE
 from traitbench.app.samples.sample_changes import UNDO, save
 from traitbench.app.samples.sample_list import all_samples, unreadable_samples
 from traitbench.app.samples.unsaved import drop, unsaved
@@ -44,6 +45,7 @@ ORIGINS: dict[Provenance, str] = {
 }
 POLES = ("positive", "in between", "negative")
 USES = {"test": "Test samples", "training": "Training samples"}
+FOUND = "samples.found"
 COLUMNS = ("text", "trait", "quality", "held_out", "must_pass", "provenance", "source_url", "created_at")
 
 
@@ -55,6 +57,39 @@ def side(sample: Sample) -> str:
 def row(sample: Sample) -> tuple[object, ...]:
     """The cells of a sample in a downloaded file, in the order of `COLUMNS`."""
     return (*(getattr(sample, column) for column in COLUMNS[:-1]), sample.created_at.isoformat())
+
+
+def found(
+    samples: list[Sample],
+    text: str,
+    trait: str | None,
+    pole: str | None,
+    origin: str | None,
+    use: str | None,
+    rows: str,
+) -> list[Sample]:
+    """The samples that pass the filters; they are searched again only if the samples or the filters change."""
+    filters = (text, trait, pole, origin, use, rows)
+    held: tuple[list[Sample], tuple[str | None, ...], list[Sample]] | None = session.get(FOUND)
+    if held is not None and held[0] is samples and held[1] == filters:
+        return held[2]
+    words, ids = text.casefold().split(), ids_of(rows)
+    matching = (
+        samples
+        if not any(filters)
+        else [
+            sample
+            for sample in samples
+            if (trait is None or sample.trait == trait)
+            and (pole is None or side(sample) == pole)
+            and (origin is None or sample.provenance == origin)
+            and (use is None or sample.held_out == (use == "test"))
+            and (not ids or sample.id in ids)
+            and (not words or all(word in sample.text.casefold() for word in words))
+        ]
+    )
+    session.store(FOUND, (samples, filters, matching))
+    return matching
 
 
 model = chosen_model()
@@ -200,18 +235,7 @@ with top:
         rows=rows,
     )
 
-words = text.casefold().split()
-ids = ids_of(rows)
-matching = [
-    sample
-    for sample in samples
-    if (trait is None or sample.trait == trait)
-    and (pole is None or side(sample) == pole)
-    and (origin is None or sample.provenance == origin)
-    and (use is None or sample.held_out == (use == "test"))
-    and (not ids or sample.id in ids)
-    and all(word in sample.text.casefold() for word in words)
-]
+matching = found(samples, text, trait, pole, origin, use, rows)
 
 with st.container(horizontal=True, vertical_alignment="center", key="samples.said"):
     summary = count(len(samples), "sample")
@@ -230,7 +254,7 @@ if not samples:
     with st.container(border=True, key="samples.empty"):
         st.subheader("No samples yet" if can_edit else "No samples", icon=":material/notes:", anchor=False)
         if can_edit:
-            st.markdown("To start, add about ten texts for each pole of every trait.")
+            st.markdown(f"To start, add {EACH_POLE}.")
             with st.container(horizontal=True):
                 st.button(
                     "Add by hand",

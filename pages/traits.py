@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
+from traitbench.app.samples.sample_changes import UNDO, undo_of
 from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
@@ -15,6 +16,7 @@ from traitbench.app.widgets.common.confirm import ask, asked, confirm
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.unreadable import draw_unreadable
+from traitbench.app.widgets.samples.undo import draw_undo
 from traitbench.app.widgets.traits import discovery
 from traitbench.app.widgets.traits.balance import balance_bar, missing_pole_message, poles_line
 from traitbench.app.widgets.traits.discovery import draw_anchors, draw_figures, draw_outcome
@@ -25,10 +27,20 @@ from traitbench.contract.traits import Trait
 DELETE = "traits.delete"
 
 
-def delete(handle: str, trait: Trait) -> None:
-    """Delete a trait with its samples, and confirm it with a toast."""
+def delete(handle: str, trait: Trait, traits: list[Trait]) -> None:
+    """Delete a trait with its samples so that it can be undone, and confirm it with a toast."""
+    own = [sample for sample in all_samples(handle, traits) if sample.trait == trait.key]
     client().traits.delete(handle, trait.key)
+    session.store(UNDO, undo_of(handle, trait, own))
     session.flash(f"Deleted {plain(trait.name)} and its {count(trait.stored_samples, 'sample')}.")
+
+
+def consequences(trait: Trait) -> str:
+    """What a deletion of this trait means, in markdown."""
+    said = f"This deletes **{plain(trait.name)}** and its **{count(trait.stored_samples, 'sample')}**."
+    if trait.kind == "intrinsic":
+        return f"{said} You cannot undo this, because only a discovery can make it."
+    return f"{said} You can undo this until you close the tab."
 
 
 model = chosen_model()
@@ -38,6 +50,8 @@ draw_unreadable(traits.unreadable, "trait", key="traits.unreadable")
 can_edit = editable(model, "traits")
 if can_edit:
     draw_outcome(model, traits)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        draw_undo(model.handle)
 
 # ---- none yet --------------------------------------------------------------------------------------------------------
 
@@ -143,9 +157,8 @@ if can_edit and leaving:
     confirm(
         DELETE,
         title="Delete this trait?",
-        body=f"This deletes **{plain(leaving.name)}** and its **{count(leaving.stored_samples, 'sample')}**. You "
-        "cannot undo this. To keep the samples, download them on the Samples page first.",
+        body=consequences(leaving),
         yes="Delete",
         icon=":material/delete:",
-        act=partial(delete, model.handle, leaving),
+        act=partial(delete, model.handle, leaving, traits),
     )

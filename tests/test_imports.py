@@ -126,6 +126,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "plotly",
         "pandas",
         "pyarrow",
+        "python_calamine",
         "ulid",
     },
     "traitbench.app.asgi": {

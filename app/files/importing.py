@@ -8,11 +8,11 @@ import io
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from traitbench.app.files.tables import Problem, Row, Source, opened
 from traitbench.contract.names import canonical
-from traitbench.contract.samples import LONGEST_TEXT, SampleInput
+from traitbench.contract.samples import LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.contract.traits import Trait
 
@@ -50,7 +50,11 @@ class Table:
 class Choice:
     """The columns to use, the defaults for empty cells or missing columns, and the quality of each word.
 
-    `held_out` and `must_pass` are columns of yes and no; an empty cell is a no.
+    `held_out` and `must_pass` are columns of yes and no; an empty cell is a no. Rows with a label in `left_out`, and
+    with `leave_out_blank` rows without a label, give no sample.
+
+    `wide` has the columns that hold the labels of one trait each, with the trait's key. With it, `trait`, `quality` and
+    `words` are not used, and an empty cell gives no sample. `wide_words` has the words of each of these columns.
     """
 
     text: str
@@ -61,22 +65,32 @@ class Choice:
     words: Mapping[str, float]
     held_out: str | None = None
     must_pass: str | None = None
+    left_out: frozenset[str] = frozenset()
+    leave_out_blank: bool = False
+    wide: Mapping[str, str] = field(default_factory=dict)
+    wide_words: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Checked:
-    """The samples in file order with their lines, and the problems of the other rows."""
+    """The samples in file order with their lines, the problems of other rows, and how many labels were left out."""
 
     samples: tuple[SampleInput, ...]
     lines: tuple[int, ...]
     problems: tuple[Problem, ...]
+    left_out: int = 0
+
+    @property
+    def bad_rows(self) -> tuple[int, ...]:
+        """The lines of the rows that have a problem."""
+        return tuple(sorted({problem.row for problem in self.problems}))
 
 
 # ---- bytes to table ----------------------------------------------------------------------------------------------
 
 
 def read(name: str, content: bytes, *, header: bool = True) -> Table:
-    """Read the table in a CSV, TSV, JSONL, JSON or Parquet file; raise `tables.Unreadable` if there is none."""
+    """Read the table in a CSV, TSV, JSONL, JSON, Parquet or Excel file; raise `tables.Unreadable` if there is none."""
     return table_of(opened(name, io.BytesIO(content), header=header, keep=sys.maxsize))
 
 
@@ -105,6 +119,17 @@ def guess_columns(table: Table, traits: Sequence[Trait]) -> tuple[str, str | Non
         (column for column in others if _means_poles(table, column, traits)), None
     )
     return text, trait, quality
+
+
+def guess_wide(table: Table, traits: Sequence[Trait]) -> dict[str, str]:
+    """Return the columns that are named like traits, with the keys of the traits; each trait has one column at most."""
+    keys = trait_keys(traits)
+    found: dict[str, str] = {}
+    for column in table.columns:
+        key = keys.get(column.strip()) or keys.get(folded(column))
+        if key is not None and key not in found.values():
+            found[column] = key
+    return found
 
 
 def guess_test_columns(table: Table) -> tuple[str | None, str | None]:
@@ -172,11 +197,16 @@ def guess_words(cells: Iterable[str], traits: Sequence[Trait]) -> dict[str, floa
 
 def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
     """Return the sample or the problem of each row under this choice."""
+    if choice.wide:
+        return _check_wide(table, choice, traits)
     column = choice.quality
     numeric = column is not None and _numbers_are_qualities(row.cells.get(column, "").strip() for row in table.rows)
     keys = trait_keys(traits)
-    samples, lines, problems = [], [], list(table.problems)
+    samples, lines, problems, left_out = [], [], list(table.problems), 0
     for row in table.rows:
+        if _is_left_out(row, choice):
+            left_out += 1
+            continue
         trait = _trait_of(row, choice, keys)
         quality = _quality_of(row, choice, numeric=numeric)
         text = row.cells.get(choice.text, "")
@@ -191,7 +221,88 @@ def check(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
             marks = {"held_out": held_out is True, "must_pass": must_pass is True}
             samples.append(sample.model_copy(update={name: True for name, given in marks.items() if given}))
             lines.append(row.number)
-    return Checked(tuple(samples), tuple(lines), tuple(sorted(problems, key=lambda problem: problem.row)))
+    ordered = tuple(sorted(problems, key=lambda problem: problem.row))
+    return Checked(tuple(samples), tuple(lines), ordered, left_out)
+
+
+def _is_left_out(row: Row, choice: Choice) -> bool:
+    cell = row.cells.get(choice.quality, "").strip() if choice.quality else ""
+    return cell in choice.left_out or (choice.leave_out_blank and choice.quality is not None and not cell)
+
+
+def _check_wide(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checked:
+    """Check a table with a column of labels for each trait: a row gives a sample for every label in it."""
+    parts = []
+    for column, key in choice.wide.items():
+        own = replace(
+            choice,
+            trait=None,
+            default_trait=key,
+            quality=column,
+            default_quality=None,
+            words=choice.wide_words.get(column, {}),
+            leave_out_blank=True,
+            wide={},
+        )
+        parts.append(check(table, own, traits))
+    samples = [pair for part in parts for pair in zip(part.lines, part.samples, strict=True)]
+    samples.sort(key=lambda pair: pair[0])
+    problems = dict.fromkeys(problem for part in parts for problem in part.problems)
+    return Checked(
+        tuple(sample for _, sample in samples),
+        tuple(line for line, _ in samples),
+        tuple(sorted(problems, key=lambda problem: problem.row)),
+        sum(row.cells.get(column, "").strip() in choice.left_out for row in table.rows for column in choice.wide),
+    )
+
+
+def to_mend(table: Table, checked: Checked) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the bad rows of a file as they were, each with its line and what is wrong with it."""
+    reasons: dict[int, list[str]] = {}
+    for problem in checked.problems:
+        reasons.setdefault(problem.row, []).append(f"{problem.column} {problem.reason}".strip())
+    cells = {row.number: row.cells for row in table.rows}
+    rows = [
+        [*(cells.get(line, {}).get(column, "") for column in table.columns), str(line), "; ".join(why)]
+        for line, why in sorted(reasons.items())
+    ]
+    return [*table.columns, "line", "error"], rows
+
+
+# ---- against what is there -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The samples of a file, compared with those of the model and with each other.
+
+    `same` have a sample with this text, trait and label already, or before them in the file. `other` have a sample
+    with this text and trait but another label, by position. `new` are all others. All are positions in the file.
+    """
+
+    new: tuple[int, ...]
+    same: tuple[int, ...]
+    other: Mapping[int, tuple[Sample, ...]]
+
+
+def compared(checked: Checked, samples: Iterable[Sample]) -> Compared:
+    """Compare the samples of a file with the samples that are there."""
+    there: dict[tuple[str, str], list[Sample]] = {}
+    for sample in samples:
+        there.setdefault((sample.trait, sample.text), []).append(sample)
+    seen: set[tuple[str, str, float]] = set()
+    new, same, other = [], [], {}
+    for place, sample in enumerate(checked.samples):
+        present = there.get((sample.trait, sample.text), [])
+        own = (sample.trait, sample.text, sample.quality)
+        if own in seen or any(each.quality == sample.quality for each in present):
+            same.append(place)
+        elif present:
+            other[place] = tuple(present)
+        else:
+            new.append(place)
+        seen.add(own)
+    return Compared(tuple(new), tuple(same), other)
 
 
 def _yes_no(row: Row, column: str | None) -> bool | Problem:
@@ -252,9 +363,12 @@ def _quality_of(row: Row, choice: Choice, *, numeric: bool) -> float | Problem:
         return Problem(row.number, column or "", "is empty, and there is no default")
     if cell in choice.words:
         return choice.words[cell]
-    number = as_number(cell) if numeric else None
+    number = as_number(cell)
     if number is not None and 0.0 <= number <= 1.0:
-        return number
+        if numeric:
+            return number
+        reason = "is a number, but other numbers in the column are not from 0 to 1. Choose what each number means"
+        return Problem(row.number, column or "", reason)
     return Problem(row.number, column or "", "is neither a number from 0 to 1 nor a known label")
 
 

@@ -1,8 +1,8 @@
-"""Read tables from CSV, TSV, JSONL, JSON and Parquet files row by row, never as a whole.
+"""Read tables from CSV, TSV, JSONL, JSON, Parquet and Excel files row by row, never as a whole.
 
 `opened` scans the whole file for its format, columns, number of rows and errors. Then `Source.lines` yields the rows,
-any number of times. The exception is a JSON array, which is parsed as a whole. A problem never repeats the text of the
-row.
+any number of times. The exceptions are a JSON array and an Excel sheet, which are parsed as a whole. A problem never
+repeats the text of the row.
 """
 
 import codecs
@@ -10,19 +10,23 @@ import csv
 import hashlib
 import io
 import json
+import re
+import zlib
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, Literal
+from zipfile import BadZipFile, ZipFile
 
 from traitbench.app.files.exporting import as_written
 
-Kind = Literal["csv", "json", "parquet"]
+Kind = Literal["csv", "json", "parquet", "excel"]
 
 ENDINGS: Mapping[str, Kind] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "json"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    ".xlsx": "excel",
 }
 """The format by the ending of the file name. All other files are read as CSV with any separator."""
 
@@ -34,6 +38,11 @@ _CHUNK = 1 << 20
 _HEAD = 100_000
 _AT_ONCE = 1_000
 _LONG = 2**63
+_ZIP = b"PK\x03\x04"
+_MOST_UNPACKED, _MOST_CELLS = 512 << 20, 20_000_000
+_CELL, _LONGEST_CELL = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"'), 16
+_LARGE_EXCEL = "The sheet is too large, or has a cell far outside its table. Delete that cell, or export it as CSV."
+_BROKEN_EXCEL = "This is not a valid Excel file. Save it as .xlsx again, or export it as CSV, then retry."
 _BROKEN_PARQUET = "This is not a valid Parquet file. Export it again, then retry."
 
 
@@ -89,6 +98,9 @@ def opened(name: str, file: IO[bytes], *, header: bool = True, keep: int = _KEPT
     kind = _kind(name, file)
     if kind == "parquet":
         return _surveyed(file, kind, _Parquet(file), (), _digest(file), keep)
+    if kind == "excel":
+        sheet = _Excel(file, header=header)
+        return _surveyed(file, kind, sheet, sheet.notes, _digest(file), keep)
     encoding, digest, notes = _encoding(file)
     if kind == "json":
         return _surveyed(file, kind, _Json(file, encoding), notes, digest, keep)
@@ -104,13 +116,21 @@ def as_text(value: Any) -> str:
 
 def _kind(name: str, file: IO[bytes]) -> Kind:
     file.seek(0)
-    if file.read(len(_PARQUET)) == _PARQUET:
+    beginning = file.read(4)
+    if beginning == _PARQUET:
         return "parquet"
+    if beginning == _ZIP:
+        return "excel"
     return next((kind for ending, kind in ENDINGS.items() if name.lower().endswith(ending)), "csv")
 
 
 def _surveyed(
-    file: IO[bytes], kind: Kind, reader: "_Csv | _Json | _Parquet", notes: tuple[str, ...], digest: str, keep: int
+    file: IO[bytes],
+    kind: Kind,
+    reader: "_Csv | _Json | _Parquet | _Excel",
+    notes: tuple[str, ...],
+    digest: str,
+    keep: int,
 ) -> Source:
     count, first = 0, list[Line]()
     columns = dict.fromkeys(reader.columns)
@@ -363,4 +383,93 @@ def _jsonable(value: Any) -> Any:
         return {str(key): _jsonable(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_jsonable(each) for each in value]
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+# ---- Excel ---------------------------------------------------------------------------------------------------------
+
+
+class _Excel:
+    """The rows of the first sheet of an Excel file, numbered as Excel does. Cells are text; dates are ISO."""
+
+    def __init__(self, file: IO[bytes], *, header: bool) -> None:
+        name, others, records = _sheet(file)
+        self._records = [
+            (number, cells) for number, cells in enumerate(records, start=1) if any(cell.strip() for cell in cells)
+        ]
+        if not self._records:
+            raise Unreadable(f'The first sheet, "{name}", is empty. Move the table to the first sheet.')
+        first = self._records[0][1]
+        if header:
+            self._records = self._records[1:]
+        self.columns = _column_names(first if header else [""] * max(len(cells) for _, cells in self._records))
+        self.notes = (f'Only the first sheet, "{name}", is read. {others} more are not.',) if others else ()
+
+    def __iter__(self) -> Iterator[Line]:
+        width = len(self.columns)
+        for number, cells in self._records:
+            yield Row(number, dict(zip(self.columns, [*cells[:width], *[""] * (width - len(cells))], strict=True)))
+
+    def check(self, count: int, _has_columns: bool) -> None:
+        if not count:
+            raise Unreadable("The sheet has a header but no rows. If the first row is data, say so.")
+
+
+def _sheet(file: IO[bytes]) -> tuple[str, int, list[list[str]]]:
+    """Return the name of the first sheet, the number of other sheets, and the cells of the first from its top."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    _check_size(file)
+    file.seek(0)
+    try:
+        book = CalamineWorkbook.from_filelike(file)
+        sheet = book.get_sheet_by_index(0)
+        rows = sheet.to_python(skip_empty_area=False)
+    except (CalamineError, OSError, IndexError, ValueError) as error:
+        raise Unreadable(_BROKEN_EXCEL) from error
+    return sheet.name, len(book.sheet_names) - 1, [[_excel_text(cell) for cell in row] for row in rows]
+
+
+def _check_size(file: IO[bytes]) -> None:
+    """Raise `Unreadable` for a file whose content does not fit into memory, however small the file is."""
+    file.seek(0)
+    try:
+        with ZipFile(file) as archive:
+            parts = archive.infolist()
+            if sum(part.file_size for part in parts) > _MOST_UNPACKED:
+                raise Unreadable(_LARGE_EXCEL)
+            for part in parts:
+                if part.filename.startswith("xl/worksheets/") and part.filename.endswith(".xml"):
+                    with archive.open(part) as sheet:
+                        _check_extent(sheet)
+    except (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error) as error:
+        raise Unreadable(_BROKEN_EXCEL) from error
+
+
+def _check_extent(sheet: IO[bytes]) -> None:
+    """Raise `Unreadable` if the area from the first to the last cell is huge, because empty cells take memory too."""
+    rows = columns = 0
+    rest = b""
+    while chunk := sheet.read(_CHUNK):
+        for letters, digits in _CELL.findall(rest + chunk):
+            rows = max(rows, int(digits))
+            columns = max(columns, _column_number(letters))
+        rest = chunk[-_LONGEST_CELL:]
+    if rows * columns > _MOST_CELLS:
+        raise Unreadable(_LARGE_EXCEL)
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+def _excel_text(value: Any) -> str:
+    """Return a cell as text: whole numbers without a decimal point, dates and times as ISO 8601."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -103,6 +103,21 @@ def changes_of(findings: Iterable[Finding], by_id: Mapping[int, Sample]) -> Chan
     return Changes(edits, frozenset(deletions))
 
 
+def kept_otherwise(finding: Finding, by_id: Mapping[int, Sample]) -> Finding | None:
+    """Return the finding with the fix that keeps the text at the other pole; None if it has no text at both poles."""
+    copies = [by_id[each] for each in finding.sample_ids if each in by_id]
+    if finding.kind != "conflict" or not copies:
+        return None
+    side = copies[0].quality > 0.5
+    others = [each for each in copies if each.quality != 0.5 and (each.quality > 0.5) != side]
+    if not others:
+        return None
+    stays = max(others, key=lambda sample: (sample.provenance != "synthesized", sample.id))
+    gone = tuple(each.id for each in copies if each.id != stays.id)
+    ids = (stays.id, *gone)
+    return replace(finding, sample_ids=ids, fix=Fix("Keep one copy, at the other pole.", gone))
+
+
 def _relabelled(sample: Sample, quality: float) -> SampleInput:
     return as_input(sample).model_copy(update={"quality": quality})
 

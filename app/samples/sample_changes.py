@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from traitbench.app.samples.sample_list import forget_samples
 from traitbench.app.shell.service import client
 from traitbench.contract.samples import Sample, SampleInput
-from traitbench.contract.traits import TraitInput
+from traitbench.contract.traits import Trait, TraitInput
 from traitbench.errors import SampleNotFound, TraitbenchError, Unreachable
 
 UNDO = "samples.undo"
@@ -134,6 +134,16 @@ def marked(handle: str, samples: Iterable[Sample], now: Mark, *, what: str) -> U
     old = {sample.id: mark_of(sample) for sample in samples}
     mark(handle, dict.fromkeys(old, now))
     return Undo(handle, what, (), (), marks=old)
+
+
+def undo_of(handle: str, trait: Trait, samples: Sequence[Sample]) -> Undo:
+    """Return how to undo the deletion of a trait with its samples; a discovered trait cannot come back."""
+    what = f"the trait {trait.name} deleted"
+    if trait.kind == "intrinsic":
+        return Undo(handle, what, (), ())
+    fields = {name: getattr(trait, name) for name in TraitInput.model_fields}
+    gone = tuple(as_input(sample) for sample in samples if not _made(sample))
+    return Undo(handle, what, gone, (), len(samples) - len(gone), traits=(TraitInput(**fields),))
 
 
 def take_back(undo: Undo, progress: Progress = lambda _done, _of: None) -> int:

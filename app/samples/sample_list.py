@@ -6,8 +6,10 @@ changed; otherwise everything is read again. Call `forget_samples` after a chang
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+import streamlit as st
 
 from traitbench.app.shell import session
 from traitbench.app.shell.service import client
@@ -18,31 +20,51 @@ from traitbench.contract.unreadable import Unreadable
 from traitbench.errors import InvalidCursor
 
 _HELD, _UNREADABLE = "samples.held", "samples.unreadable"
+_SHOW_PROGRESS = 10_000
 
 
 @dataclass(frozen=True)
 class _Held:
-    """The samples before the last page, and the cursor of the last page."""
+    """All samples, their totals by trait, how many precede the last page, and the cursor of the last page.
+
+    `samples` is the same list until a sample changes, so that what was computed from it can be kept.
+    """
 
     address: tuple[str, str]
-    before: tuple[Sample, ...]
+    samples: list[Sample]
+    totals: Mapping[tuple[str, bool], int]
+    before: int
     last_cursor: str | None
 
 
 def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
-    """Return all samples, sorted by id; `traits` are the current traits of the model."""
+    """Return all samples, sorted by id; `traits` are the current traits of the model.
+
+    The list must not be changed. It is the same object as long as the samples are the same.
+    """
     address = (client().base_url, handle)
     held = session.get(_HELD)
     if isinstance(held, _Held) and held.address == address:
         try:
-            samples = _read(address, held.before, held.last_cursor)
+            held = _read(held)
         except InvalidCursor:
-            samples = []
-        if _totals(samples) == {
-            (trait.key, held): count for trait in traits for held, count in _counts(trait) if count
+            held = None
+        if held is not None and held.totals == {
+            (trait.key, flag): count for trait in traits for flag, count in _counts(trait) if count
         }:
-            return samples
-    return _read(address, (), None)
+            return held.samples
+    stored = sum(trait.stored_samples for trait in traits)
+    if stored < _SHOW_PROGRESS:
+        return _read(_Held(address, [], {}, 0, None)).samples
+    place = st.empty()
+    bar = place.progress(0.0, text=f"Reading {stored:,} samples")
+    try:
+        return _read(
+            _Held(address, [], {}, 0, None),
+            lambda done: bar.progress(min(done / stored, 1.0), text=f"Reading {done:,} of {stored:,} samples"),
+        ).samples
+    finally:
+        place.empty()
 
 
 def unreadable_samples() -> list[Unreadable]:
@@ -63,15 +85,24 @@ def _counts(trait: Trait) -> tuple[tuple[bool, int], ...]:
     return (False, trait.sample_count), (True, trait.held_out_samples)
 
 
-def _read(address: tuple[str, str], before: Sequence[Sample], cursor: str | None) -> list[Sample]:
-    """Read the samples from a cursor on, and append them to `before`."""
-    samples, unreadable = list(before), list[Unreadable]()
+def _read(held: _Held, progress: Callable[[int], object] = lambda _done: None) -> _Held:
+    """Read the samples from the last page on and hold them; return `held` itself if nothing is new."""
+    unreadable, cursor, before = list[Unreadable](), held.last_cursor, held.before
+    new: list[Sample] = []
     while True:
-        page = client().samples.list(address[1], limit=LARGEST_SAMPLE_PAGE, cursor=cursor)
+        page = client().samples.list(held.address[1], limit=LARGEST_SAMPLE_PAGE, cursor=cursor)
         unreadable += page.unreadable
         session.store(_UNREADABLE, tuple(unreadable))
         if page.next_cursor is None:
-            session.store(_HELD, _Held(address, tuple(samples), cursor))
-            return samples + page.items
-        samples += page.items
+            break
+        new += page.items
+        progress(before + len(page.items))
+        before += len(page.items)
         cursor = page.next_cursor
+    new += page.items
+    if held.samples and new == held.samples[held.before :]:
+        return held
+    samples = held.samples[: held.before] + new
+    now = _Held(held.address, samples, _totals(samples), before, cursor)
+    session.store(_HELD, now)
+    return now

@@ -113,6 +113,8 @@ def _store(model: Model, now: Unsaved) -> None:
 def settle(model: Model, samples: Sequence[Sample]) -> list[Conflict]:
     """Return the unsaved edits of samples that are gone; forget deletions and edits that are already done."""
     held = unsaved(model.handle)
+    if not len(held):
+        return []
     there = {sample.id for sample in samples}
     lost = (held.changes.edits.keys() | held.changes.deletions | held.changes.marks.keys()) - there
     if not lost:

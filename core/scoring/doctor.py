@@ -21,6 +21,7 @@ from traitbench.scoring.suspects import LabelCheck, isolated, out_of_fold_check
 
 Kind = Literal[
     "no_samples",
+    "inseparable",
     "conflict",
     "negation",
     "suspect",
@@ -38,6 +39,7 @@ Pole = Literal["positive", "negative"]
 
 KINDS: Mapping[Kind, str] = {
     "no_samples": "Pole without samples",
+    "inseparable": "Labels that cannot be told apart",
     "conflict": "Same text at both poles",
     "negation": "Label that only negates",
     "suspect": "Labels that look wrong",
@@ -53,8 +55,11 @@ KINDS: Mapping[Kind, str] = {
 """The title of every kind of finding. Findings of the same severity are sorted in this order."""
 
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-_ENOUGH = 8
+ENOUGH = 10
+"""Different texts at each pole from which the figures of a trait are worth reading. Screens recommend this number."""
+
 _UNBALANCED = 4
+_CHANCE, _CERTAIN = 0.6, 30
 _MOST_SUSPECTS = 20
 _MOST_OUTLIERS = 5
 _AS_GOOD = 0.05
@@ -179,6 +184,7 @@ def _of_trait(check: _TraitCheck) -> Iterator[Finding]:
     judgement = out_of_fold_check(check.X, check.y, check.groups, check.made)
     yield from _labels(check)
     yield from _sizes(check)
+    yield from _inseparable(check, judgement)
     kept = {rows[0]: _kept(check, rows, judgement) for rows in _groups(check.same)}
     yield from _copies(check, judgement, kept)
     yield from _near(check, kept)
@@ -212,22 +218,22 @@ def _sizes(check: _TraitCheck) -> Iterator[Finding]:
         there = int(check.at(pole).sum())
         if not there:
             says = f"The {pole} pole, {check.label(pole)}, has no samples, so the trait cannot be trained."
-            yield _finding(check, "no_samples", "error", (), says, _more(check, pole, _ENOUGH))
+            yield _finding(check, "no_samples", "error", (), says, _more(check, pole, ENOUGH))
         elif count < 2:
             made = " (synthesized ones do not count)" if check.made[check.at(pole)].any() else ""
             says = (
                 f"The {pole} pole, {check.label(pole)}, has {_number(count, 'distinct text')}{made}. At least two"
                 " are needed to measure anything."
             )
-            yield _finding(check, "few", "warning", (), says, _more(check, pole, _ENOUGH - count))
-        elif count < _ENOUGH:
+            yield _finding(check, "few", "warning", (), says, _more(check, pole, ENOUGH - count))
+        elif count < ENOUGH:
             says = (
                 f"The {pole} pole, {check.label(pole)}, has {count} distinct texts. With fewer than"
-                f" {_ENOUGH}, the figures are unreliable."
+                f" {ENOUGH}, the figures are unreliable."
             )
-            yield _finding(check, "few", "note", (), says, _more(check, pole, _ENOUGH - count))
+            yield _finding(check, "few", "note", (), says, _more(check, pole, ENOUGH - count))
     small, large = sorted(_POLES, key=lambda pole: counts[pole])
-    if counts[small] >= _ENOUGH and counts[large] >= _UNBALANCED * counts[small]:
+    if counts[small] >= ENOUGH and counts[large] >= _UNBALANCED * counts[small]:
         says = (
             f"The {small} pole, {check.label(small)}, has {counts[small]} distinct texts and the other {counts[large]}."
             " A new text helps most at the smaller pole."
@@ -320,6 +326,19 @@ def _groups(labels: NDArray[np.int64], mask: NDArray[np.bool_] | None = None) ->
 
 
 # ---- labels, and other differences between the poles -------------------------------------------------------------
+
+
+def _inseparable(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[Finding]:
+    """Labels that a fit to the other samples hardly predicts; an error if there are enough texts to be sure."""
+    if judgement is None or judgement.auroc >= _CHANCE:
+        return
+    severity: Severity = "error" if min(check.distinct(pole) for pole in _POLES) >= _CERTAIN else "warning"
+    says = (
+        f"The labels cannot be told apart: {judgement.auroc:.2f}, where 0.50 is chance and 1.00 is perfect. A fit to"
+        " the other samples does not predict them."
+    )
+    fix = Fix("Label ten of these texts again without looking, then compare. If they differ, name the poles better.")
+    yield _finding(check, "inseparable", severity, (), says, fix)
 
 
 def _suspects(check: _TraitCheck, judgement: LabelCheck | None) -> Iterator[Finding]:

@@ -61,11 +61,16 @@ def of_length(lengths: Sequence[int], y: Floats) -> float | None:
 
 
 def of_group(groups: Sequence[str | None], y: Floats) -> Group | None:
-    """The group that separates the poles best; None if it hardly does, or if that may be chance."""
+    """The group that separates the poles best; None if it hardly does, or if that may be chance.
+
+    Shares are of the texts whose group is known: an unknown one does not count as another one.
+    """
     positive = Counter(group for group, quality in zip(groups, y, strict=True) if quality > 0.5)
     negative = Counter(group for group, quality in zip(groups, y, strict=True) if quality < 0.5)
     names = sorted({group for group in (*positive, *negative) if group is not None})
-    totals = positive.total(), negative.total()
+    totals = tuple(each.total() - each[None] for each in (positive, negative))
+    if not all(totals):
+        return None
     candidates = []
     for name in names:
         one, other = positive[name] / totals[0], negative[name] / totals[1]

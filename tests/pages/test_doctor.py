@@ -68,7 +68,7 @@ def test_findings_stand_in_order_of_severity_each_with_its_texts_and_what_would_
 ) -> None:
     at = check(workbench, messy)
     text = words(at)
-    assert "findings** in 23 samples: 1 error" in text
+    assert "findings in 23 samples: 1 error" in text
     assert text.index("Same text at both poles") < text.index("Duplicate texts")
     assert f"▲ warm “{WARM[1][:20]}" in text
     assert "will be deleted" in text
@@ -144,6 +144,16 @@ def test_on_second_thoughts_nothing_is_mended(workbench: Workbench, client: Trai
     at = press(press(check(workbench, messy), "doctor.fix.conflict"), "samples.doctor.no")
     assert texts(client, messy) == before
     assert keys(at, "doctor.fix.conflict")
+
+
+def test_a_text_at_both_poles_can_be_kept_at_either(workbench: Workbench, client: Traitbench, messy: str) -> None:
+    at = check(workbench, messy)
+    labels = {
+        button.label: str(button.key) for button in at.button if str(button.key).startswith("doctor.fix.conflict")
+    }
+    assert set(labels) == {"Keep ▲ warm", "Keep ▼ cold"}
+    press(press(at, labels["Keep ▼ cold"]), "samples.doctor.yes")
+    assert [quality for text, quality in texts(client, messy) if text == WARM[1]] == [0.0]
 
 
 def test_all_of_a_kind_are_mended_in_one_go(workbench: Workbench, client: Traitbench, messy: str) -> None:

@@ -9,7 +9,11 @@ from streamlit.testing.v1 import AppTest
 from tests.conftest import COLD, WARM, Service, Trained, make_draft
 from tests.pages.drive import Workbench, copied_link, links, words
 from tests.pages.mute_proxy import muted
+from traitbench.app.files import importing
+from traitbench.app.files.importing import Choice
 from traitbench.app.samples.sample_changes import Changes, save
+from traitbench.app.widgets.samples.label_meanings import LEAVE_OUT
+from traitbench.app.widgets.samples.table import A_PAGE
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import digest
 from traitbench.contract.samples import SampleInput
@@ -295,14 +299,68 @@ def test_a_file_is_previewed_and_then_imported(workbench: Workbench, client: Tra
     assert len(at.dataframe[0].value) == 2
 
 
-def test_a_file_with_bad_rows_leaves_nothing_behind_and_names_them(
+def test_of_a_file_with_bad_rows_the_good_ones_go_in_and_the_others_can_be_corrected(
     workbench: Workbench, client: Traitbench, empty: str
 ) -> None:
     at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", CSV + ";warm\nHm.;purple\n")
     assert "2 rows have errors" in at.error[0].value
     assert at.dataframe[0].value[["Line", "Column"]].values.tolist() == [[4, "message"], [5, "kind"]]
-    assert at.button(key="samples.import_button").disabled
-    assert not texts(client, empty)
+    assert at.button(key="samples.import_button").label == "Import 2, leave out 2"
+    file = importing.read("a.csv", (CSV + ";warm\nHm.;purple\n").encode())
+    choice = Choice("message", None, "warmth", "kind", None, {"warm": 1.0, "cold": 0.0})
+    header, rows = importing.to_mend(file, importing.check(file, choice, client.traits.list(empty)))
+    assert header == ["message", "kind", "line", "error"]
+    assert [row[:3] for row in rows] == [["", "warm", "4"], ["Hm.", "purple", "5"]]
+    at.button(key="samples.import_button").click().run()
+    assert texts(client, empty) == [("Thank you, dear.", 1.0), ("Go away.", 0.0)]
+
+
+def test_a_label_and_blanks_can_be_left_out(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", CSV + "Hm.;purple\nOh.;\n")
+    next(box for box in at.selectbox if str(box.key).endswith(".word.purple")).set_value(LEAVE_OUT)
+    next(box for box in at.selectbox if str(box.key).endswith(".default_quality.True")).set_value(LEAVE_OUT).run()
+    assert "2 rows left out" in words(at)
+    assert at.button(key="samples.import_button").label == "Import 2 samples"
+
+
+def test_columns_named_like_traits_hold_their_labels(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    client.traits.add(empty, [TraitInput(name="Clarity", positive_label="clear", negative_label="muddled")])
+    content = "message,WARMTH,Clarity\nThank you.,warm,1\nGo.,cold,\nWell,,muddled\n"
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", content)
+    at.button(key="samples.import_button").click().run()
+    assert [(each.trait, each.text, each.quality) for each in client.samples.list(empty)] == [
+        ("warmth", "Thank you.", 1.0),
+        ("clarity", "Thank you.", 1.0),
+        ("warmth", "Go.", 0.0),
+        ("clarity", "Well", 0.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("choice", "after"),
+    [
+        ("skip", {"A": [1.0], "B": [1.0], "C": [0.0]}),
+        ("keep", {"A": [1.0, 1.0, 1.0], "B": [0.0, 1.0], "C": [0.0]}),
+        ("replace", {"A": [1.0], "B": [0.0], "C": [0.0]}),
+    ],
+)
+def test_texts_that_are_there_are_counted_and_skipped_kept_or_replaced(
+    workbench: Workbench, client: Traitbench, empty: str, choice: str, after: dict[str, list[float]]
+) -> None:
+    client.samples.add(empty, [SampleInput(trait="warmth", text=text, quality=1.0) for text in "AB"])
+    at = upload(
+        workbench.open("samples", model=empty, task="Import a file"), "a.csv", "text,label\nA,1\nA,1\nB,0\nC,0\n"
+    )
+    radio = next(each for each in at.radio if str(each.key).endswith(".repeated"))
+    assert "2 texts with the same label and 1 text with another label" in radio.label
+    radio.set_value(choice).run()
+    at.button(key="samples.import_button").click().run()
+    there: dict[str, list[float]] = {}
+    for text, quality in sorted(texts(client, empty)):
+        there.setdefault(text, []).append(quality)
+    assert there == after
+    at.button(key="samples.undo_button").click().run()
+    assert sorted(texts(client, empty)) == [("A", 1.0), ("B", 1.0)]
 
 
 def test_an_unknown_word_can_be_given_a_meaning(workbench: Workbench, client: Traitbench, empty: str) -> None:
@@ -348,7 +406,10 @@ def test_a_large_file_goes_in_whole(workbench: Workbench, client: Traitbench, em
     at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", f"text,quality\n{rows}")
     at.button(key="samples.import_button").click().run()
     assert client.traits.get(empty, "warmth").sample_count == 1_200
-    assert len(at.dataframe[0].value) == 1_200
+    assert len(at.dataframe[0].value) == A_PAGE
+    at.get("pagination")[0]
+    at.button(key="samples.undo_button").click().run()
+    assert client.traits.get(empty, "warmth").sample_count == 0
 
 
 # ---- synthesis ---------------------------------------------------------------------------------------------------

@@ -18,6 +18,9 @@ def handle(client: Traitbench, namespace: str) -> str:
 
 
 def fill(at: AppTest, form: str, **fields: str) -> AppTest:
+    for pole in ("negative", "positive"):
+        if not at.text_input(key=f"{form}.{pole}").value:
+            fields = {pole: f"a {pole} word"} | fields
     for name, value in fields.items():
         key = f"{form}.{name}"
         (at.text_area if name == "description" else at.text_input)(key=key).set_value(value)
@@ -98,6 +101,30 @@ def test_what_the_service_refuses_stands_below_its_field_and_nothing_typed_is_lo
     assert client.traits.get(handle, "warmth").positive_label == "warm"
 
 
+def test_poles_need_two_different_names(workbench: Workbench, client: Traitbench, handle: str) -> None:
+    at = workbench.open("traits", model=handle)
+    at.button(key="traits.first").click().run()
+    form = f"traits.form.{handle}.:0"
+    fill(at, form, name="Warmth", negative="", positive=" ")
+    assert words(at).count("Name this pole") == 2
+    fill(at, form, negative="warm", positive=" Warm")
+    assert "Both poles have this name" in words(at)
+    assert not client.traits.list(handle)
+    fill(at, form, negative="cold")
+    assert client.traits.get(handle, "warmth").negative_label == "cold"
+
+
+def test_what_was_typed_is_there_again_after_cancel(workbench: Workbench, handle: str) -> None:
+    at = workbench.open("traits", model=handle)
+    at.button(key="traits.first").click().run()
+    form = f"traits.form.{handle}.:0"
+    at.text_input(key=f"{form}.name").set_value("Warmth")
+    at.button(key="traits.cancel").click().run()
+    assert not at.text_input
+    at.button(key="traits.first").click().run()
+    assert at.text_input(key=f"{form}.name").value == "Warmth"
+
+
 def test_a_name_that_another_trait_has_is_said_below_the_field(
     workbench: Workbench, client: Traitbench, handle: str
 ) -> None:
@@ -159,6 +186,20 @@ def test_a_trait_goes_only_after_the_question_which_names_its_samples(
     at.button(key="traits.delete.yes").click().run()
     assert not client.traits.list(f"{namespace}.full")
     assert "and its 20 samples" in at.toast[0].value
+
+
+def test_a_deleted_trait_comes_back_with_its_samples(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    make_draft(client, f"{namespace}.full")
+    before = client.traits.get(f"{namespace}.full", "warmth")
+    client.samples.update(f"{namespace}.full", [client.samples.list(f"{namespace}.full").items[0].id], held_out=True)
+    texts = [(each.text, each.quality, each.held_out) for each in client.samples.list(f"{namespace}.full")]
+    at = workbench.open("traits", model=f"{namespace}.full")
+    at.button(key="traits.delete.warmth").click().run()
+    at.button(key="traits.delete.yes").click().run()
+    at.button(key="samples.undo_button").click().run()
+    after = client.traits.get(f"{namespace}.full", "warmth")
+    assert (after.name, after.positive_label, after.sample_count) == (before.name, before.positive_label, 19)
+    assert [(each.text, each.quality, each.held_out) for each in client.samples.list(f"{namespace}.full")] == texts
 
 
 def test_a_trained_model_is_read_only_with_the_reason_and_the_way_out(workbench: Workbench, trained: Trained) -> None:

@@ -185,6 +185,25 @@ def test_poles_of_different_languages_are_named() -> None:
     assert finding.fix.says == "Add German texts to the negative pole, or other texts to the positive pole."
 
 
+def test_labels_without_a_pattern_are_named_first() -> None:
+    samples, X = many(40)
+    at_random = np.random.default_rng(0).permutation([each.quality for each in samples])
+    samples = [replace(each, quality=float(quality)) for each, quality in zip(samples, at_random, strict=True)]
+    first = of(samples, X)[0]
+    assert (first.kind, first.severity) == ("inseparable", "error")
+    assert "cannot be told apart: 0." in first.says
+
+
+def test_texts_of_no_known_language_are_no_other_language() -> None:
+    """Short texts have too few common words: that does not make them less English than the long ones."""
+    samples, X = many()
+    long = {place: f"this is the text {place} and not more" for place in range(0, 60, 2)}
+    short = {place: f"text {place}" for place in range(1, 60, 2)}
+    some = {place: f"this is the text {place} and that" for place in (1, 3, 5)}
+    for texts in (long | short, long | short | some):
+        assert not [each for each in of(with_text(samples, texts), X) if each.kind == "language"]
+
+
 def test_poles_of_different_sources_are_named() -> None:
     samples, X = many()
     samples = [
@@ -206,11 +225,11 @@ def test_synthesized_texts_count_as_a_source() -> None:
 @pytest.mark.parametrize(
     ("positive", "negative", "kinds"),
     [
-        (0, 9, [("no_samples", "error", Wanted("positive", 8))]),
-        (1, 9, [("few", "warning", Wanted("positive", 7))]),
-        (9, 5, [("few", "note", Wanted("negative", 3))]),
-        (9, 30, []),
-        (9, 40, [("unbalanced", "note", Wanted("positive", 2))]),
+        (0, 10, [("no_samples", "error", Wanted("positive", 10))]),
+        (1, 10, [("few", "warning", Wanted("positive", 9))]),
+        (10, 5, [("few", "note", Wanted("negative", 5))]),
+        (10, 30, []),
+        (10, 40, [("unbalanced", "note", Wanted("positive", 1))]),
     ],
 )
 def test_poles_with_few_samples_ask_for_more(

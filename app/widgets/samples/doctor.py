@@ -34,6 +34,7 @@ from traitbench.contract.traits import Trait
 from traitbench.scoring.doctor import KINDS, Finding, Kind, Severity, Wanted
 
 _QUESTION, _IGNORED, _READ, _MORE = "samples.doctor", "samples.ignored", "samples.read_all", "samples.more"
+_OTHER = ":other"
 _UNASKED_ON_TRAIN = 2_000
 _A_PAGE, _TEXTS, _IN_QUESTION, _TEXT, _LABEL = 10, 6, 12, 150, 40
 
@@ -83,14 +84,16 @@ def draw_doctor(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
         return
     ignored = _ignored(model.handle)
     shown = [each for each in examination.findings if doctor.identity(each) not in ignored]
-    summary.markdown(_summary(examination, shown))
+    if shown:
+        st.markdown(f"### {_gravest(context, shown[0])}")
+    summary.caption(_summary(examination, shown))
     hidden = len(examination.findings) - len(shown)
     if hidden:
         _draw_hidden(model.handle, hidden)
     if not shown:
         _draw_nothing(context, examination, hidden)
-    for group in dict.fromkeys(map(_group, shown)):
-        _draw_group(context, group, [finding for finding in shown if _group(finding) == group])
+    for place, group in enumerate(dict.fromkeys(map(_group, shown))):
+        _draw_group(context, group, [finding for finding in shown if _group(finding) == group], first=not place)
     if shown:
         with st.container(horizontal=True, horizontal_alignment="right"):
             download_table(_table(context, shown), key="doctor", file_name=f"{model.handle}-findings")
@@ -178,9 +181,17 @@ def _summary(examination: Examination, shown: Sequence[Finding]) -> str:
     numbers = {name: sum(finding.severity == name for finding in shown) for name in doctor.SEVERITIES}
     parts = [count(number, _SEVERITIES[name].one) for name, number in numbers.items() if number]
     return (
-        f"**{count(len(shown), 'finding')}** in {count(examination.samples, 'sample')}: {', '.join(parts)}."
+        f"{count(len(shown), 'finding')} in {count(examination.samples, 'sample')}: {', '.join(parts)}."
         f"{_left_out(examination)}"
     )
+
+
+def _gravest(context: _Context, finding: Finding) -> str:
+    """The first sentence of the most severe finding, with the name of its trait, in markdown."""
+    trait = context.traits.get(finding.trait_key)
+    name = f"{plain(trait.name)}: " if trait else ""
+    said = finding.says.split(". ")[0].split(", where")[0].rstrip(".")
+    return f"{name}{plain(said[0].lower() + said[1:])}."
 
 
 def _left_out(examination: Examination) -> str:
@@ -236,25 +247,23 @@ def _group(finding: Finding) -> str:
     return f"{finding.severity}.{finding.kind}"
 
 
-def _draw_group(context: _Context, group: str, findings: Sequence[Finding]) -> None:
+def _draw_group(context: _Context, group: str, findings: Sequence[Finding], *, first: bool) -> None:
+    """Draw the findings of a group as compact rows, folded unless it is the first group."""
     kind = findings[0].kind
     fixable = [finding for finding in findings if len(doctor.changes_of([finding], context.samples))]
-    with st.container(border=True, key=f"doctor.{group}"):
+    sign = _SEVERITIES[findings[0].severity]
+    number = f" · {len(findings):,}" if len(findings) > 1 else ""
+    with st.expander(f":{sign.colour}[{sign.icon}] **{KINDS[kind]}**{number}", expanded=first, key=f"doctor.{group}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            with st.container(horizontal=True, vertical_alignment="center", width="content"):
-                _badge(findings[0])
-                number = f" · {len(findings):,}" if len(findings) > 1 else ""
-                st.markdown(f"**{KINDS[kind]}**{number}", width="content")
+            st.caption(f"{sign.one.capitalize()}. {_ABOUT.get(kind, '')}", width="content")
             if len(findings) > 1:
                 with st.container(horizontal=True, width="content"):
                     _draw_all(context, group, findings, fixable)
-        if kind in _ABOUT:
-            st.caption(_ABOUT[kind])
         limit = session.get(f"{_MORE}:{group}", _A_PAGE)
-        for place, finding in enumerate(findings[:limit]):
-            if place:
-                st.divider()
-            _draw_finding(context, finding)
+        before = None
+        for finding in findings[:limit]:
+            _draw_finding(context, finding, after=before)
+            before = finding
         if len(findings) > limit:
             st.button(
                 f"Show {min(_A_PAGE, len(findings) - limit)} more of {len(findings) - limit:,}",
@@ -285,27 +294,49 @@ def _draw_all(context: _Context, group: str, findings: Sequence[Finding], fixabl
     )
 
 
-def _draw_finding(context: _Context, finding: Finding) -> None:
+def _draw_finding(context: _Context, finding: Finding, *, after: Finding | None) -> None:
+    """Draw a finding as a row: its texts and, beside them, what can be done. A sentence is not repeated."""
     this = doctor.identity(finding)
     changes = doctor.changes_of([finding], context.samples) if context.can_edit else Changes()
-    with st.container(key=f"doctor.one.{this}"):
-        trait = context.traits.get(finding.trait_key)
-        about = f"**{plain(trait.name)}:** " if trait and len(context.traits) > 1 else ""
-        st.markdown(about + plain(finding.says))
+    fix = finding.fix.says if finding.fix and context.can_edit else ""
+    with st.container(key=f"doctor.one.{this}", gap="xsmall"):
+        if after is None or (after.says, after.trait_key) != (finding.says, finding.trait_key):
+            st.markdown(_about(context, finding) + plain(finding.says))
+        if fix and (after is None or after.fix is None or after.fix.says != fix):
+            st.caption(plain(fix))
         texts = [context.samples[each] for each in finding.sample_ids if each in context.samples]
-        if texts:
+        if not texts:
+            _draw_actions(context, finding, changes)
+            return
+        words, actions = st.columns([3, 2], vertical_alignment="center", gap="small")
+        with words:
             st.markdown("\n".join(_line(context, sample, changes) for sample in _first(texts, changes)))
-        if len(texts) > _TEXTS:
-            st.caption(f"and {count(len(texts) - _TEXTS, 'more text')}")
-        if finding.fix and context.can_edit:
-            st.caption(plain(finding.fix.says))
-        _draw_actions(context, finding, changes)
+            if len(texts) > _TEXTS:
+                st.caption(f"and {count(len(texts) - _TEXTS, 'more text')}")
+        with actions:
+            _draw_actions(context, finding, changes)
+
+
+def _about(context: _Context, finding: Finding) -> str:
+    """The trait of a finding, in markdown; empty if the model has only one."""
+    trait = context.traits.get(finding.trait_key)
+    return f"**{plain(trait.name)}:** " if trait and len(context.traits) > 1 else ""
 
 
 def _draw_actions(context: _Context, finding: Finding, changes: Changes) -> None:
     this = doctor.identity(finding)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if context.can_edit and finding.fix and len(changes):
+        other = doctor.kept_otherwise(finding, context.samples)
+        if context.can_edit and other is not None:
+            for subject, each in ((this, finding), (f"{this}{_OTHER}", other)):
+                st.button(
+                    f"Keep {_kept(context, each)}",
+                    icon=":material/check:",
+                    key=f"doctor.fix.{subject}",
+                    on_click=ask,
+                    args=(_QUESTION, subject),
+                )
+        elif context.can_edit and finding.fix and len(changes):
             agreed = st.button(
                 _verbs(changes),
                 icon=":material/healing:",
@@ -339,6 +370,13 @@ def _draw_actions(context: _Context, finding: Finding, changes: Changes) -> None
             on_click=_ignore,
             args=(context.model.handle, [finding]),
         )
+
+
+def _kept(context: _Context, finding: Finding) -> str:
+    """The pole at which the fix of a finding keeps a text, in markdown."""
+    gone = finding.fix.delete if finding.fix else ()
+    stays = next(context.samples[each] for each in finding.sample_ids if each not in gone)
+    return _pole(context, stays.trait, stays.quality)
 
 
 def _draw_adding(context: _Context, finding: Finding, wanted: Wanted) -> None:
@@ -380,11 +418,6 @@ def _pole(context: _Context, key: str, quality: float) -> str:
     return f"{pole_sign(quality)} {plain(label)}{exactly}"
 
 
-def _badge(finding: Finding) -> None:
-    sign = _SEVERITIES[finding.severity]
-    st.badge(sign.one.capitalize(), icon=sign.icon, color=sign.colour)
-
-
 # ---- fixes -----------------------------------------------------------------------------------------------------------
 
 
@@ -393,6 +426,9 @@ def _ask_once_more(context: _Context, shown: Sequence[Finding]) -> None:
     if subject is None:
         return
     meant = [each for each in shown if subject in (doctor.identity(each), _group(each))]
+    if subject.endswith(_OTHER):
+        same = (each for each in shown if doctor.identity(each) == subject.removesuffix(_OTHER))
+        meant = [other for each in same if (other := doctor.kept_otherwise(each, context.samples))]
     changes = doctor.changes_of(meant, context.samples)
     if not context.can_edit or not len(changes):
         session.store(_QUESTION, None)

@@ -5,7 +5,7 @@ import streamlit as st
 from traitbench.app.samples.sample_changes import UNDO, Undo, take_back
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt
-from traitbench.app.shell.text import count
+from traitbench.app.shell.text import count, plain
 
 _MANY = 50
 
@@ -15,7 +15,7 @@ def draw_undo(handle: str) -> None:
     undo = session.get(UNDO)
     if not isinstance(undo, Undo) or undo.handle != handle:
         return
-    st.caption(f"Just now: {undo.what}" + ("" if undo.possible else " (cannot be undone)"), width="content")
+    st.caption(f"Just now: {plain(undo.what)}" + ("" if undo.possible else " (cannot be undone)"), width="content")
     if undo.possible and st.button("Undo", icon=":material/undo:", type="tertiary", key="samples.undo_button"):
         bar = st.empty()
 

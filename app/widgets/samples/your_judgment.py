@@ -28,7 +28,6 @@ ENOUGH = 10
 
 _LOSS = "samples.raters.loss"
 _SENTENCES, _FEW = 3, 100
-_MOST_TO_UNDO = 1_000
 
 
 def draw_yours(
@@ -265,8 +264,7 @@ def _add(handle: str, adding: Sequence[SampleInput]) -> None:
     with attempt() as addition, st.spinner(f"Adding {count(len(adding), 'sample')}", show_time=True):
         ids = client().samples.add(handle, adding)
     if addition.done:
-        undo = Undo(handle, f"{len(ids):,} added", (), tuple(ids)) if len(ids) <= _MOST_TO_UNDO else None
-        session.store(UNDO, undo)
+        session.store(UNDO, Undo(handle, f"{len(ids):,} added", (), tuple(ids)))
         session.store(VIEW, "table")
         session.flash(f"{count(len(adding), 'sample')} added.")
         st.rerun()

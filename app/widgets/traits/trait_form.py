@@ -1,4 +1,7 @@
-"""The dialog that adds or edits a trait; each error from the service is shown below its field."""
+"""The dialog that adds or edits a trait; each error from the service is shown below its field.
+
+A click outside does not close it, because that would lose what was typed. Cancel keeps it for the next time.
+"""
 
 from typing import get_args
 
@@ -31,11 +34,11 @@ def trait_form(handle: str, traits: list[Trait]) -> None:
     key = session.get(_OPEN)
     trait = next((each for each in traits if each.key == key), None)
     if key == _NEW:
-        st.dialog("New trait", icon=":material/add_circle:", width="medium", on_dismiss=_close)(_ask)(
+        st.dialog("New trait", icon=":material/add_circle:", width="medium", dismissible=False)(_ask)(
             handle, traits, None
         )
     elif trait:
-        st.dialog("Edit trait", icon=":material/edit:", width="medium", on_dismiss=_close)(_ask)(handle, traits, trait)
+        st.dialog("Edit trait", icon=":material/edit:", width="medium", dismissible=False)(_ask)(handle, traits, trait)
 
 
 def _close() -> None:
@@ -49,6 +52,7 @@ def _ask(handle: str, traits: list[Trait], trait: Trait | None) -> None:
         refusal = st.container()
         with st.container(horizontal=True, horizontal_alignment="right"):
             label, icon = ("Save", ":material/check:") if trait else ("Add trait", ":material/add:")
+            cancelled = st.form_submit_button("Cancel", key="traits.cancel", help="What you typed stays in the form.")
             sent = st.form_submit_button(
                 label,
                 icon=icon,
@@ -57,7 +61,14 @@ def _ask(handle: str, traits: list[Trait], trait: Trait | None) -> None:
                 on_click=None if trait else _suggest_key,
                 args=(form, traits),
             )
+    if cancelled:
+        _close()
+        st.rerun()
     if not sent:
+        return
+    if complaints := _complaints(fields):
+        for field, complaint in complaints.items():
+            field_error(slots[field], complaint)
         return
     if not trait and any(canonical(each.name) == canonical(fields.name) for each in traits):
         field_error(slots["name"], "This model already has a trait with this name.")
@@ -143,11 +154,20 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
         name=name.strip(),
         key=key or None,
         description=description.strip(),
-        positive_label=positive.strip() or "positive",
-        negative_label=negative.strip() or "negative",
+        positive_label=positive.strip(),
+        negative_label=negative.strip(),
         aggregation=aggregation,
     )
     return fields, slots
+
+
+def _complaints(fields: TraitInput) -> dict[str, str]:
+    """Return what is wrong with the poles by field: both need names, because the names explain every score."""
+    poles = {"negative_label": fields.negative_label, "positive_label": fields.positive_label}
+    empty = {field: "Name this pole. Every score uses the name." for field, label in poles.items() if not label}
+    if not empty and canonical(fields.negative_label).casefold() == canonical(fields.positive_label).casefold():
+        return {"positive_label": "Both poles have this name. Use a different one, or scores cannot be read."}
+    return empty
 
 
 def _save(handle: str, trait: Trait | None, fields: TraitInput) -> None:
