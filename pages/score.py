@@ -19,11 +19,14 @@ from traitbench.app.widgets.score.differences import draw_differences
 from traitbench.app.widgets.score.explanation import HELP, WHY, draw_reasons, explained, pick_text
 from traitbench.app.widgets.score.feedback import draw_feedback
 from traitbench.app.widgets.score.highlights import draw_highlighted, highlights_of, pick_highlights
+from traitbench.app.widgets.score.keys import on_keys
 from traitbench.app.widgets.score.live import read_while_typing
 from traitbench.app.widgets.score.official import draw_official, draw_official_pair, draw_text, draw_text_pair
+from traitbench.app.widgets.score.present import present, presenting, start
 from traitbench.app.widgets.score.rehearsal import rehearsed
 from traitbench.app.widgets.score.scorer import Scorer
 from traitbench.app.widgets.score.texts import (
+    ACTIVE,
     AGAINST,
     COMPARE,
     TEXT,
@@ -32,12 +35,11 @@ from traitbench.app.widgets.score.texts import (
     offer_reading,
     offer_text,
     restore_texts,
+    usual_version,
 )
 from traitbench.app.widgets.score.untrained import can_rehearse, draw_untrained
 from traitbench.app.widgets.train.learning import draw_learning
 from traitbench.contract.scores import Card, Comparison
-
-ACTIVE = "active"
 
 
 def scored_by_service(pinned: str, texts: list[str]) -> tuple[list[Card], Comparison | None]:
@@ -53,7 +55,19 @@ restore_texts()
 versions = list(client().versions.list(model.handle))
 numbers = [f"v{each.version_no}" for each in versions]
 active = f"v{model.version_no}" if model.version_no is not None else ""
-chosen = session.on_screen("version", ACTIVE)
+usual = usual_version(numbers)
+offered = [ACTIVE, *numbers]
+chosen = session.on_screen("version", usual)
+
+# ---- before a room ---------------------------------------------------------------------------------------------------
+
+if presenting() and model.state != "archived":
+    with st.container(key="present.hidden"):
+        if numbers:
+            st.selectbox("Version", offered, offered.index(usual), key="version", bind="query-params")
+    present(model, client().traits.list(model.handle), versions, chosen if chosen in numbers else active)
+    st.stop()
+
 heading("score", model, version=chosen if chosen in numbers else active, **link_texts())
 
 if model.state == "archived":
@@ -90,6 +104,15 @@ with left:
         if any(trait.sample_count for trait in traits):
             offer_text(model.handle, primary=not text.strip())
         st.toggle("Compare with a second text", key=COMPARE, persist_state="session")
+        st.button(
+            "Present",
+            icon=":material/slideshow:",
+            type="tertiary",
+            key="score.present",
+            on_click=start,
+            help="Show the scores to a room, in large type (key P).",
+        )
+        on_keys({"p": start}, field=TEXT, key="score.keys")
     marked = st.container(key="score.marked")
 if two:
     with right:
@@ -108,7 +131,8 @@ with left:
     if numbers:
         picked = st.selectbox(
             "Version",
-            [ACTIVE, *numbers],
+            offered,
+            offered.index(usual),
             key="version",
             bind="query-params",
             help=f"`active` always means the active version, now {active}.",

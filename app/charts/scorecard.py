@@ -24,7 +24,9 @@ Poles = Mapping[str, tuple[str, str]]
 
 @dataclass(frozen=True)
 class Row:
-    """One bar. `words` say which side the text is on, `note` why that is not sure; `colour` is that of the words.
+    """One bar. `words` say which side the text is on, `note` and in `short` why that is not sure.
+
+    `colour` is that of the words, `fill` that of the bar.
 
     With a score `before`, the row shows the change from there to `score`, and `words` say where it goes.
     """
@@ -40,6 +42,7 @@ class Row:
     fill: str
     sure: Confidence
     before: int | None = None
+    short: str = ""
 
     @property
     def data(self) -> dict[str, Any]:
@@ -136,6 +139,7 @@ def _row(key: str, trait: TraitScore, names: Names, poles: Poles, *, reason: boo
         colour=look.words,
         fill=look.colour,
         sure=trait.confidence,
+        short=why_short(trait) if reason else "",
     )
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from traitbench.app.local.handover import hand_over
 from traitbench.contract.explanations import Explanation
-from traitbench.contract.models import DEFAULT_EFFORT, Model
+from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
 from traitbench.contract.samples import Sample
 from traitbench.contract.scores import Card, Comparison
 from traitbench.contract.traits import Trait
@@ -92,7 +92,9 @@ def highlights_of_rehearsal(rehearsal: Rehearsal, text: str) -> dict[str, Explan
     return _quick(rehearsal.snapshot, text)
 
 
-def rehearse(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> Rehearsal:
+def rehearse(
+    model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, effort: TrainEffort = DEFAULT_EFFORT
+) -> Rehearsal:
     """Fit the draft in memory as a training does: without test samples and traits that have no samples at a pole."""
     samples = [sample for sample in samples if not sample.held_out]
     given = [trait for trait in traits if trait.kind == "extrinsic"]
@@ -101,7 +103,7 @@ def rehearse(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -
         raise PreviewUnavailable("A preview needs one trait with at least one sample at each pole.")
     left_out = tuple(trait.name for trait in given if trait not in able)
     discovered = tuple(trait.name for trait in traits if trait not in given)
-    snapshot, metrics = _fitted(identity(able, samples), model.scoring_method, model.max_depth, able, samples)
+    snapshot, metrics = _fitted(identity(able, samples), model.scoring_method, model.max_depth, effort, able, samples)
     return Rehearsal(snapshot, metrics, len(samples), left_out, discovered)
 
 
@@ -258,7 +260,12 @@ def _quick(snapshot: Snapshot, text: str) -> dict[str, Explanation]:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _fitted(
-    identity: str, scoring_method: str, max_depth: int, _traits: Sequence[Trait], _samples: Sequence[Sample]
+    identity: str,
+    scoring_method: str,
+    max_depth: int,
+    effort: TrainEffort,
+    _traits: Sequence[Trait],
+    _samples: Sequence[Sample],
 ) -> tuple[Snapshot, dict[str, Any]]:
     encoder = _encoder()
     trained = fit(
@@ -266,7 +273,7 @@ def _fitted(
         encoder=EncoderIdentity.of(encoder),
         scoring_method=scoring_method,
         max_depth=max_depth,
-        effort=DEFAULT_EFFORT,
+        effort=effort,
         modes=encoder.modes,
     )
     return trained.snapshot, trained.metrics

@@ -268,6 +268,5 @@ def _draw_row(frame: pd.DataFrame, at: int, job: Job, names: Mapping[str, str]) 
         st.markdown(f"Composite **{row[COMPOSITE]}** · " + " · ".join(scores))
         if job.asked.mode != "full":
             st.caption("The Score page uses full mode, so its scores may differ.")
-        # Passed through the session, because the query parameter `version` is bound to the widget of this page.
         hand_over(text, job.version)
         page_link("score", "Open on the Score page")

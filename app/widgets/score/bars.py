@@ -1,6 +1,8 @@
 """The bars of a score card: every bar names both poles, says its side in words, and moves when the text changes."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -46,16 +48,19 @@ bdi { unicode-bidi: isolate; }
 @media (prefers-reduced-motion: reduce) { .bar, .dot { transition: none; } }
 
 ol.large { gap: var(--gap); font-size: var(--type); line-height: 1.25; }
-.large .words, .large .poles, .large .note { font-size: inherit; }
+.large .words, .large .poles { font-size: inherit; }
 .large .name { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; max-width: 45%; }
 .large .score { display: none; }
 .large .head { flex-wrap: nowrap; }
 .large .words { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .large .track { height: 1.5em; }
-.large .note { display: none; }
+.large:not(.notes) .note { display: none; }
+.large .note { font-size: 28px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.large .focus .name { text-decoration: underline; text-underline-offset: 0.2em; text-decoration-thickness: 2px; }
 .large li { position: relative; gap: 0.12em; }
-.large .poles { position: absolute; left: 0.35em; right: 0.35em; bottom: 0.1em; pointer-events: none; }
-.large .poles span { max-width: 47%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; color: inherit; }
+.large .poles { position: absolute; left: 0.35em; right: 0.35em; top: 1.47em; pointer-events: none; }
+.large .poles span { max-width: 47%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.large .poles span { color: inherit !important; }
 .large .dot { width: 0.9em; height: 0.9em; margin: -0.45em 0 0 -0.45em; }
 """
 
@@ -72,7 +77,7 @@ const dot = (track, kind, at) => {
   return mark
 }
 
-const draw = (item, row) => {
+const draw = (item, row, large) => {
   const find = (name) => item.querySelector(name)
   const pair = row.before !== null
   item.className = pair ? 'pair' : ''
@@ -102,19 +107,20 @@ const draw = (item, row) => {
     pole.className = sign === row.sign ? 'on' : ''
     pole.style.color = sign === row.sign ? row.colour : ''
   }
-  find('.note').textContent = row.note
+  find('.note').textContent = large ? row.short : row.note
 }
 
 export default function ({ data, parentElement }) {
   const list = parentElement.querySelector('ol')
-  list.className = data.type ? 'large' : ''
+  list.className = data.type ? (data.notes ? 'large notes' : 'large') : ''
   list.style.setProperty('--type', data.type)
   list.style.setProperty('--gap', data.gap)
   while (list.children.length > data.rows.length) list.lastChild.remove()
   data.rows.forEach((row, at) => {
     let item = list.children[at]
     if (!item) { item = document.createElement('li'); item.innerHTML = PARTS; list.append(item) }
-    draw(item, row)
+    draw(item, row, Boolean(data.type))
+    item.classList.toggle('focus', at === data.focus)
   })
 }
 """
@@ -122,6 +128,21 @@ export default function ({ data, parentElement }) {
 _bars = st.components.v2.component("traitbench_bars", html=_HTML, css=_CSS, js=_JS)
 
 
-def draw_bars(rows: Sequence[Row], *, key: str, type_size: str = "", gap: str = "") -> None:
-    """Draw the rows; `type_size` and `gap` are CSS lengths for a large screen, and the poles are in the bars then."""
-    _bars(data={"rows": [row.data for row in rows], "type": type_size, "gap": gap}, key=key, width="stretch")
+@dataclass(frozen=True)
+class Large:
+    """Bars for a room: CSS lengths for the type and the gaps, whether to say why a score is not sure, and the row that
+    the keys act on. The poles are in the bars.
+    """
+
+    type_size: str
+    gap: str
+    notes: bool
+    focus: int
+
+
+def draw_bars(rows: Sequence[Row], *, key: str, large: Large | None = None) -> None:
+    """Draw the rows, `large` for a room."""
+    data: dict[str, Any] = {"rows": [row.data for row in rows], "type": "", "gap": "", "notes": True, "focus": -1}
+    if large:
+        data |= {"type": large.type_size, "gap": large.gap, "notes": large.notes, "focus": large.focus}
+    _bars(data=data, key=key, width="stretch")

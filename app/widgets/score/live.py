@@ -15,23 +15,24 @@ const PAUSE = 350
 const CTRL_ENTER = { key: 'Enter', code: 'Enter', keyCode: 13, which: 13, ctrlKey: true, metaKey: true, bubbles: true }
 
 let fields = ''
+let owner = null
 let timer = 0
 
 const heard = (event) => {
   const area = event.target
-  if (event.isComposing || !(area instanceof HTMLTextAreaElement) || !area.closest(fields)) return
+  if (event.isComposing || !fields || !(area instanceof HTMLTextAreaElement) || !area.closest(fields)) return
   clearTimeout(timer)
   timer = setTimeout(() => area.dispatchEvent(new KeyboardEvent('keydown', CTRL_ENTER)), PAUSE)
 }
 
-export default function ({ data }) {
+document.addEventListener('input', heard)
+document.addEventListener('compositionend', heard)
+
+export default function ({ data, parentElement }) {
   fields = data.fields
-  document.addEventListener('input', heard)
-  document.addEventListener('compositionend', heard)
-  return () => {
-    document.removeEventListener('input', heard)
-    document.removeEventListener('compositionend', heard)
-  }
+  owner = parentElement
+  // The next mount may come before this one's end.
+  return () => { if (owner === parentElement) fields = '' }
 }
 """
 

@@ -1,5 +1,7 @@
 """The texts of the Score page: filled in from a link, a sample or a web page, and part of the copied link."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from traitbench.app.samples.examples import examples, texts_to_try
@@ -10,7 +12,10 @@ TEXT, AGAINST, COMPARE = "score.text", "score.against", "score.compare"
 TEXTS_IN_LINK = 1_000
 """Characters of both texts together; browsers and mail programs cut off longer URLs."""
 
+ACTIVE = "active"
+
 _RESTORED, _READ, _TURN = "score.restored", "score.read", "score.turn"
+_HANDED, _USUAL = "score.handed", "score.usual_version"
 _STRIDE = 37
 
 
@@ -19,6 +24,10 @@ def restore_texts() -> None:
     if read := session.get(_READ):
         session.put(read)
         session.store(_READ, None)
+    if handed := session.get(_HANDED):
+        session.put({_USUAL: handed, TEXT: handed[0], AGAINST: "", COMPARE: False})
+        session.store(_HANDED, None)
+        session.store("version", None)
     linked = (st.query_params.get("text", ""), st.query_params.get("against", ""))
     if linked == ("", "") or session.get(_RESTORED) == linked:
         return
@@ -31,7 +40,16 @@ def restore_texts() -> None:
 
 def hand_over(text: str | None, version: str = "") -> None:
     """Pass one text, with a version, to the Score page for its next visit; None cancels it."""
-    session.store(_READ, None if text is None else {TEXT: text, AGAINST: "", COMPARE: False, "version": version})
+    session.store(_HANDED, None if text is None else (text, version))
+
+
+def usual_version(numbers: Sequence[str]) -> str:
+    """The version that scores unless another one is chosen: the one that was handed over, else the active one.
+
+    It is not in the address, because that would be a second step for the browser's Back.
+    """
+    _, handed = session.get(_USUAL, ("", ""))
+    return handed if handed in numbers else ACTIVE
 
 
 def link_texts() -> dict[str, str | None]:
