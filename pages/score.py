@@ -77,7 +77,7 @@ if model.state == "archived":
 
 traits = client().traits.list(model.handle)
 names, poles = names_of(traits), poles_of(traits)
-main = None
+main = model.main_trait
 if model.version_no is not None and active not in numbers:
     cannot_be_read(f"v{model.version_no}", "the active version is damaged", "version", key="score.unreadable")
 if model.version_no is not None and not numbers:

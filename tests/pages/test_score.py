@@ -4,10 +4,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, free_port, make_draft
-from tests.pages.drive import Workbench, add_version, bars, copied_link, links, make_old, words
+from tests.pages.drive import Workbench, add_version, bars, copied_link, end_badly, hold_busy, links, make_old, words
 from traitbench.app.widgets.score.rehearsal import AT_ONCE
 from traitbench.client import Traitbench
 from traitbench.contract.confidence import MEASURED_BEFORE, PROMISE, REASONS
+from traitbench.contract.models import Progress
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 
@@ -273,3 +274,30 @@ def test_what_was_typed_is_there_when_the_service_is_back(
 
 def typed(at: AppTest, text: str) -> AppTest:
     return at.text_area(key="score.text").set_value(text).run()
+
+
+def test_the_main_trait_is_first(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.two"
+    make_draft(client, handle)
+    client.traits.add(handle, [TraitInput(name="Haste")])
+    poles = (("Hurry up, now!", 1.0), ("Take all the time you need.", 0.0))
+    client.samples.add(handle, [SampleInput(trait="haste", text=text, quality=quality) for text, quality in poles])
+    client.models.update(handle, main_trait="haste")
+    assert [row["name"] for row in bars(workbench.open("score", model=handle, text=KIND))[0]] == ["Haste", "Warmth"]
+
+
+def test_while_the_first_training_runs_it_says_so_and_rehearses(
+    workbench: Workbench, service: Service, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.tone"
+    make_draft(client, handle)
+    progress = Progress(phase="learning", done=0, total=1, fraction=0.5, elapsed_s=3.0, eta_s=3.0)
+    run_id = hold_busy(service.context, handle, progress, kind="train")
+    at = workbench.open("score", model=handle, text=KIND)
+    assert "Not trained yet" not in words(at)
+    assert "Watch on the Train page" in links(at)
+    assert (at.progress[0].value, len(bars(at))) == (50, 1)
+    end_badly(service.context, run_id, "The disk is full.")
+    at.run()
+    assert "**The training failed.** The disk is full\\." in words(at)
+    assert "Train again" in links(at)

@@ -76,7 +76,7 @@ def start(_: object = None) -> None:
 def present(model: Model, traits: Sequence[Trait], versions: Sequence[Version], chosen: str) -> None:
     """Draw the presentation; `chosen` is the label of the version that scores, empty for a draft."""
     st.html(_CSS)
-    names, poles, main = names_of(traits), poles_of(traits), _main(model)
+    names, poles, main = names_of(traits), poles_of(traits), model.main_trait
     keys = ordered([trait.key for trait in traits], main)[:MOST_BARS]
     trait = session.get(_TRAIT) if session.get(_TRAIT) in keys else next(iter(keys), None)
     labels = [f"v{each.version_no}" for each in versions]
@@ -104,7 +104,7 @@ def present(model: Model, traits: Sequence[Trait], versions: Sequence[Version], 
                 note = str(reason)
         focus = keys.index(trait) if trait in keys else -1
         drawn = Bars(keys, names, poles, focus)
-        if other in found:
+        if other in found and other != chosen:
             st.html(f'<div class="tb-line">{_escaped(text)}</div>')
             for place, label in zip(st.columns(2, gap="large"), (other, chosen), strict=True):
                 with place:
@@ -232,7 +232,9 @@ def _choose(key: str) -> Callable[[str | None], None]:
 
 
 def demo_texts(model: Model) -> list[str]:
-    """The texts to walk through: examples of a demo model, else samples."""
+    """The texts to walk through: the model's demo texts, else examples of a demo model, else samples."""
+    if model.demo_texts:
+        return model.demo_texts
     key = f"{_TEXTS}:{model.handle}"
     if session.get(key) is None:
         session.store(key, texts_to_try(model.handle))
@@ -245,10 +247,6 @@ def _first_text(model: Model) -> str:
     if texts:
         session.put({_AT: 0, TEXT: texts[0]})
     return texts[0] if texts else ""
-
-
-def _main(model: Model) -> str | None:
-    return None
 
 
 def _draw_keys() -> None:

@@ -1,0 +1,46 @@
+"""Present mode without a browser: what is shown, what a lesson changes, and that nothing of it is stored."""
+
+from tests.conftest import Trained, make_draft
+from tests.pages.drive import Workbench, bars, words
+from traitbench.app.widgets.score.teaching import Taught
+from traitbench.client import Traitbench
+
+TEXT = "The lamp on the desk is green."
+
+
+def test_the_models_own_list_is_shown_and_the_text_stays(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle = f"{namespace}.shown"
+    make_draft(client, handle)
+    client.models.update(handle, demo_texts=["A first text.", "A second text."])
+    at = workbench.open("score", model=handle, present="1")
+    assert at.text_area(key="score.text").value == "A first text."
+    assert "Text 1 of 2. **?** shows the keys." in words(at)
+    ((row,),) = bars(at)
+    assert (row["name"], row["negative"], row["positive"]) == ("Warmth", "cold", "warm")
+    assert not at.title, "nothing but the text and its bars"
+    at.text_area(key="score.text").set_value("My own text.").run()
+    assert "of 2" not in words(at)
+
+
+def test_a_lesson_moves_the_bar_at_once_and_is_stored_nowhere(workbench: Workbench, trained: Trained) -> None:
+    before = list(trained.client.samples.list(trained.handle))
+    scores = {}
+    for positive in (True, False):
+        at = workbench.open("score", model=trained.handle, present="1", text=TEXT)
+        at.session_state[f"present.taught:{trained.handle}"] = (Taught("warmth", TEXT, positive),)
+        at.run()
+        assert not at.exception
+        assert "1 text taught here, nothing is stored\\." in words(at)
+        scores[positive] = bars(at)[0][0]["score"]
+    assert scores[True] > scores[False]
+    assert list(trained.client.samples.list(trained.handle)) == before
+
+
+def test_two_versions_are_side_by_side(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("score", model=trained.handle, present="1", text=TEXT)
+    at.session_state["present.other"] = "v1"
+    at.run()
+    assert not at.exception
+    assert len(bars(at)) == 1, "a version is not beside itself"
