@@ -92,6 +92,68 @@ def found(
     return matching
 
 
+def filters(
+    samples: list[Sample], names: dict[str, str]
+) -> tuple[str, str | None, str | None, str | None, str | None, str]:
+    """Draw the filters, which are part of the link, and return what is chosen."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="samples.filters"):
+        text = st.text_input(
+            "Find",
+            key="find",
+            bind="query-params",
+            type="search",
+            icon=":material/search:",
+            placeholder="Search in texts",
+            live="300ms",
+            width=300,
+        )
+        trait = st.selectbox(
+            "Trait",
+            list(names),
+            index=None,
+            key="trait",
+            bind="query-params",
+            format_func=lambda key: names.get(key, key),
+            placeholder="All",
+            width=220,
+        )
+        pole = st.selectbox(
+            "Pole",
+            POLES,
+            index=None,
+            key="pole",
+            bind="query-params",
+            placeholder="Any",
+            width=160,
+        )
+        origin = None
+        if any(sample.provenance != "authored" for sample in samples) or session.on_screen("origin", ""):
+            origin = st.selectbox(
+                "Origin",
+                list(ORIGINS),
+                index=None,
+                key="origin",
+                bind="query-params",
+                format_func=lambda each: ORIGINS[each],
+                placeholder="Any",
+                width=160,
+            )
+        use = None
+        if any(sample.held_out for sample in samples) or session.on_screen("use", ""):
+            use = st.selectbox(
+                "Use",
+                list(USES),
+                index=None,
+                key="use",
+                bind="query-params",
+                format_func=lambda each: USES[each],
+                placeholder="Any",
+                width=180,
+            )
+        rows = pick_rows()
+    return text, trait, pole, origin, use, rows
+
+
 model = chosen_model()
 top = st.container()
 traits = client().traits.list(model.handle)
@@ -166,61 +228,7 @@ if can_edit:
 
 # ---- the table: filters are part of the URL, edits wait until they are saved -----------------------------------------
 
-with st.container(horizontal=True, vertical_alignment="bottom", key="samples.filters"):
-    text = st.text_input(
-        "Find",
-        key="find",
-        bind="query-params",
-        type="search",
-        icon=":material/search:",
-        placeholder="Search in texts",
-        live="300ms",
-        width=300,
-    )
-    trait = st.selectbox(
-        "Trait",
-        list(names),
-        index=None,
-        key="trait",
-        bind="query-params",
-        format_func=lambda key: names.get(key, key),
-        placeholder="All",
-        width=220,
-    )
-    pole = st.selectbox(
-        "Pole",
-        POLES,
-        index=None,
-        key="pole",
-        bind="query-params",
-        placeholder="Any",
-        width=160,
-    )
-    origin = None
-    if any(sample.provenance != "authored" for sample in samples) or session.on_screen("origin", ""):
-        origin = st.selectbox(
-            "Origin",
-            list(ORIGINS),
-            index=None,
-            key="origin",
-            bind="query-params",
-            format_func=lambda each: ORIGINS[each],
-            placeholder="Any",
-            width=160,
-        )
-    use = None
-    if any(sample.held_out for sample in samples) or session.on_screen("use", ""):
-        use = st.selectbox(
-            "Use",
-            list(USES),
-            index=None,
-            key="use",
-            bind="query-params",
-            format_func=lambda each: USES[each],
-            placeholder="Any",
-            width=180,
-        )
-    rows = pick_rows()
+text, trait, pole, origin, use, rows = filters(samples, names) if samples else ("", None, None, None, None, "")
 
 with top:
     named = ORIGINS[origin] if origin else None

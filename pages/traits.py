@@ -95,7 +95,7 @@ else:
             about, balance, actions = st.columns([5, 6, 2], vertical_alignment="center", gap="medium")
             with about, st.container(gap="xsmall"):
                 sign = f" {DISCOVERED_SIGN}" if trait.kind == "intrinsic" else ""
-                st.markdown(f"**{plain(trait.name)}**{sign} :small[:gray[{plain(trait.key)}]]")
+                st.markdown(f"**{plain(trait.name)}**{sign}", help=f"Key in files and in the API: {plain(trait.key)}")
                 if trait.kind == "intrinsic":
                     st.badge(
                         "Discovered",

@@ -127,7 +127,7 @@ def examine(traits: Sequence[TraitLike], samples: Sequence[Sample], X: Vectors) 
             rows = [order[i] for i in own.tolist()]
             check = _TraitCheck(trait, [samples[at] for at in rows], X[rows], is_isolated[own])
             for finding in _of_trait(check):
-                findings.append((_SEVERITIES.index(finding.severity), number, kinds.index(finding.kind), finding))
+                findings.append((_SEVERITIES.index(finding.severity), kinds.index(finding.kind), number, finding))
     return tuple(finding for *_, finding in sorted(findings, key=lambda each: (*each[:3], each[3].sample_ids)))
 
 

@@ -69,7 +69,9 @@ def test_findings_stand_in_order_of_severity_each_with_its_texts_and_what_would_
     at = check(workbench, messy)
     text = words(at)
     assert "findings in 23 samples: 1 error" in text
-    assert text.index("Same text at both poles") < text.index("Duplicate texts")
+    assert "### Warmth has the same text at both poles" in text
+    groups = "\n".join(str(group.label) for group in at.expander)
+    assert groups.index("Same text at both poles") < groups.index("Duplicate texts")
     assert f"▲ warm “{WARM[1][:20]}" in text
     assert "will be deleted" in text
     assert copied_link(at) == {"model": messy, "task": "Check"}
@@ -103,7 +105,7 @@ def test_a_label_that_only_denies_is_to_be_renamed(workbench: Workbench, client:
     client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="not warm")])
     add(client, handle, *((text, 1.0) for text in WARM), *((text, 0.0) for text in COLD))
     at = check(workbench, handle)
-    assert "Label that only negates" in words(at)
+    assert "Warmth has a label that only negates" in words(at)
     assert "Rename the label" in links(at)
 
 

@@ -5,6 +5,7 @@ deletes samples must be confirmed, and the undo of the page covers it.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -51,6 +52,25 @@ _SEVERITIES: Mapping[Severity, _Sign] = {
     "warning": _Sign("warning", ":material/warning:", "orange"),
     "note": _Sign("note", ":material/info:", "blue"),
 }
+
+_HEADLINES: Mapping[Kind, str] = {
+    "no_samples": "{} has a pole without samples",
+    "inseparable": "Labels of {} cannot be told apart",
+    "conflict": "{} has the same text at both poles",
+    "negation": "{} has a label that only negates",
+    "suspect": "Some labels of {} look wrong",
+    "length": "The poles of {} differ in length",
+    "language": "The poles of {} differ in language",
+    "source": "The poles of {} differ in source",
+    "few": "{} has few samples",
+    "unbalanced": "The poles of {} differ in size",
+    "duplicate": "{} has duplicate texts",
+    "near_duplicate": "{} has texts that are nearly the same",
+    "outlier": "{} has texts unlike all others",
+}
+"""What each kind of finding says in a few words, with a place for the trait."""
+
+_FIGURE = re.compile(r"told apart: (\d\.\d\d)")
 
 _ABOUT: Mapping[Kind, str] = {
     "suspect": "Usually the label is wrong; sometimes the text is ambiguous. Read the text before you flip its label.",
@@ -187,11 +207,11 @@ def _summary(examination: Examination, shown: Sequence[Finding]) -> str:
 
 
 def _gravest(context: _Context, finding: Finding) -> str:
-    """The first sentence of the most severe finding, with the name of its trait, in markdown."""
+    """The most severe finding in a few words, with the name of its trait, in markdown."""
     trait = context.traits.get(finding.trait_key)
-    name = f"{plain(trait.name)}: " if trait else ""
-    said = finding.says.split(". ")[0].split(", where")[0].rstrip(".")
-    return f"{name}{plain(said[0].lower() + said[1:])}."
+    said = _HEADLINES[finding.kind].format(plain(trait.name) if trait else plain(finding.trait_key))
+    figure = _FIGURE.search(finding.says) if finding.kind == "inseparable" else None
+    return f"{said}: {figure[1]}" if figure else said
 
 
 def _left_out(examination: Examination) -> str:
@@ -253,12 +273,16 @@ def _draw_group(context: _Context, group: str, findings: Sequence[Finding], *, f
     fixable = [finding for finding in findings if len(doctor.changes_of([finding], context.samples))]
     sign = _SEVERITIES[findings[0].severity]
     number = f" · {len(findings):,}" if len(findings) > 1 else ""
-    with st.expander(f":{sign.colour}[{sign.icon}] **{KINDS[kind]}**{number}", expanded=first, key=f"doctor.{group}"):
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.caption(f"{sign.one.capitalize()}. {_ABOUT.get(kind, '')}", width="content")
-            if len(findings) > 1:
-                with st.container(horizontal=True, width="content"):
-                    _draw_all(context, group, findings, fixable)
+    with st.expander(
+        f":{sign.colour}[{sign.icon}] **{KINDS[kind]}**{number} :small[:gray[{sign.one}]]",
+        expanded=first,
+        key=f"doctor.{group}",
+    ):
+        if len(findings) > 1:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                _draw_all(context, group, findings, fixable)
+        if kind in _ABOUT:
+            st.caption(_ABOUT[kind])
         limit = session.get(f"{_MORE}:{group}", _A_PAGE)
         before = None
         for finding in findings[:limit]:

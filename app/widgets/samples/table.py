@@ -155,27 +155,29 @@ def _label_names(samples: Sequence[Sample], traits: Sequence[Trait]) -> Mapping[
     }
 
 
+def _with_poles(trait: Trait) -> str:
+    return f"{trait.name}  {NEGATIVE_SIGN} {trait.negative_label}  {POSITIVE_SIGN} {trait.positive_label}"
+
+
 def _columns(samples: Sequence[Sample], traits: Sequence[Trait]) -> dict[str, Any]:
-    names = {
-        trait.key: f"{trait.name}  {NEGATIVE_SIGN} {trait.negative_label}  {POSITIVE_SIGN} {trait.positive_label}"
-        for trait in traits
-    }
+    several = len({sample.trait for sample in samples}) > 1
+    names = {trait.key: _with_poles(trait) if several else trait.name for trait in traits}
     labels = _label_names(samples, traits)
     column = st.column_config
     return {
-        "text": column.TextColumn("Text", width=500, required=True, max_chars=LONGEST_TEXT),
+        "text": column.TextColumn("Text", width=400 if several else 480, required=True, max_chars=LONGEST_TEXT),
         "trait": column.SelectboxColumn(
             "Trait",
             options=list(names),
             format_func=lambda key: names.get(str(key), str(key)),
-            width=170,
+            width=260 if several else 130,
             required=True,
         ),
         "quality": column.SelectboxColumn(
             "Label",
             options=list(labels),
             format_func=lambda quality: labels.get(float(quality), f"{quality}"),
-            width=150,
+            width=90 if several else 170,
             required=True,
             help=f"{POSITIVE_SIGN} 1 is the positive pole, {NEGATIVE_SIGN} 0 the negative pole, 0.5 is in between. "
             "Choose another label, or type a number.",
