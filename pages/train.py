@@ -3,13 +3,15 @@
 import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
+from traitbench.app.presentation.confidence import trained_before_confidence
 from traitbench.app.presentation.figures import label, made_how, names_of, series
 from traitbench.app.samples.waiting import waiting
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import ago, count, plain
-from traitbench.app.widgets.common.confidence import draw_confidence
+from traitbench.app.widgets.common.confidence import draw_confidence, draw_trained_before
+from traitbench.app.widgets.common.folded import folded
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.improve import improve_button
 from traitbench.app.widgets.common.model_picker import chosen_model
@@ -23,13 +25,15 @@ from traitbench.app.widgets.train.ahead import draw_ahead
 from traitbench.app.widgets.train.cost import USUAL_LENGTH, unread_lengths
 from traitbench.app.widgets.train.gained import draw_gained
 from traitbench.app.widgets.train.learning import draw_learning
+from traitbench.app.widgets.train.mistakes import draw_mistakes
 from traitbench.app.widgets.train.promotion import draw_promotion
+from traitbench.app.widgets.train.result import draw_result
 from traitbench.app.widgets.train.retune import draw_retune, why_no_search
-from traitbench.app.widgets.train.training import draw_readiness, in_link, missing, pick_search, watch
+from traitbench.app.widgets.train.training import MISTAKES, draw_readiness, in_link, missing, pick_search, watch
 
 model = chosen_model()
-heading("train", model, **in_link(model))
 traits = client().traits.list(model.handle)
+heading("train", model, **in_link(model, names_of(traits)))
 last = model.last_operation
 
 
@@ -70,14 +74,23 @@ if model.state == "ready":
         st.stop()
     before = next((each for each in versions if each.version_no < version.version_no), None)
     names = names_of(traits)
-    st.subheader(f"{label(version)} is active", icon=":material/check_circle:", anchor=False)
-    st.caption(made_how(version))
+    show = st.segmented_control(
+        "View",
+        ("Result", MISTAKES),
+        default="Result",
+        required=True,
+        key="show",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    if show == MISTAKES:
+        draw_mistakes(model, version, traits)
+        st.stop()
     draw_promotion(model, names)
+    draw_result(model, traits, version)
     if before:
         draw_compared_with(model.handle, before, version)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        page_link("score", "Score a text")
-        if before:
+        with st.container(horizontal=True, vertical_alignment="center"):
             a, b = label(before), label(version)
             page_link("versions", f"Compare {a} with {b}", view="Compare", a=a, b=b)
             if not why_read_only(model) and st.button(
@@ -88,35 +101,38 @@ if model.state == "ready":
                 if going_back.done:
                     session.flash(f"{a} is active now. You can switch back to {b} on the Versions page.")
                     st.rerun()
-        else:
-            page_link("versions", "View versions")
-    st.markdown("**How well each trait separates its poles**")
-    draw_tests(version, names, before=before, key="train.figures", file_name=f"{model.handle}-{label(version)}-figures")
-    figures = [series(each, names) for each in (before, version) if each]
-    draw_quality(figures, traits, key="train.figures", file_name=f"{model.handle}-{label(version)}-figures")
-    st.markdown("**How sure its scores are**")
-    draw_confidence(
-        model,
-        version,
-        names,
-        key="train.confidence",
-        file_name=f"{model.handle}-{label(version)}-confidence",
-        can_link=False,
-    )
-    draw_gained(model, traits, version)
-    draw_retune(model, traits, versions, waiting(model, traits, versions[0]))
-    with st.container(border=True, key="train.nothing"):
-        st.markdown("**Change traits or samples**", help="In the API, a train call for a ready model starts no run.")
-        learns = not why_no_search(model)
-        st.markdown(
-            "Training freezes traits and samples. "
-            f"{'The model retrains automatically from feedback on its scores. ' if learns else ''}"
-            "To change traits or samples, make a draft of this model: it keeps scoring until the draft is better."
-        )
-        with st.container(horizontal=True):
-            improve_button(model, key="train.improve")
-            if learns:
-                page_link("score", "Give feedback on a score")
+    stem = f"{model.handle}-{label(version)}"
+    with folded("Figures of each trait", icon=":material/query_stats:", key="figures") as is_open:
+        if is_open:
+            st.caption(made_how(version))
+            draw_tests(version, names, before=before, key="train.figures", file_name=f"{stem}-figures")
+            figures = [series(each, names) for each in (before, version) if each]
+            draw_quality(figures, traits, key="train.figures", file_name=f"{stem}-figures")
+            st.markdown("**How sure its scores are**")
+            draw_confidence(
+                model, version, names, key="train.confidence", file_name=f"{stem}-confidence", can_link=False
+            )
+    if trained_before_confidence(version):
+        draw_trained_before(model, version, can_link=False)
+    with folded("Search report", icon=":material/manage_search:", key="search") as is_open:
+        if is_open:
+            draw_gained(model, traits, version)
+    with folded("Change traits or samples", icon=":material/upgrade:", key="change") as is_open:
+        if is_open:
+            learns = not why_no_search(model)
+            st.markdown(
+                "Training freezes traits and samples. "
+                f"{'The model retrains automatically from feedback on its scores. ' if learns else ''}"
+                "To change traits or samples, make a draft of this model: it keeps scoring until the draft is better.",
+                help="In the API, a train call for a ready model starts no run.",
+            )
+            with st.container(horizontal=True):
+                improve_button(model, key="train.improve")
+                if learns:
+                    page_link("score", "Give feedback on a score")
+    with folded("Refit the model", icon=":material/refresh:", key="refit") as is_open:
+        if is_open:
+            draw_retune(model, traits, versions, waiting(model, traits, versions[0]))
     st.stop()
 
 # ---- draft: what will happen -----------------------------------------------------------------------------------------

@@ -13,6 +13,9 @@ import streamlit as st
 MODEL = "model"
 """The key of the model picker, bound to the query parameter of the same name: a handle or None."""
 
+KNOWN_MODELS = "shell.models"
+"""The models that the picker of the shell listed in this run."""
+
 _FLASHES = "flashes"
 _ROUNDS = "rounds"
 _NEXT_MODEL = "shell.next_model"

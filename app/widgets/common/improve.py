@@ -45,7 +45,8 @@ def improve(model: Model) -> None:
 
 def forks_of(model: Model) -> list[Model]:
     """The models that were made to improve this one and are not archived."""
-    return [each for each in models() if each.forked_from is not None and each.forked_from.handle == model.handle]
+    known = session.get(session.KNOWN_MODELS) or models()
+    return [each for each in known if each.forked_from is not None and each.forked_from.handle == model.handle]
 
 
 def origin_of(model: Model) -> Model | None:
@@ -71,7 +72,7 @@ def _ask(model: Model) -> None:
     )
     namespace, _, name = model.handle.partition(".")
     with st.form(f"{_FORM}.{model.handle}", border=False):
-        typed = st.text_input("Name of the draft", _free_name(namespace, name), key=_FORM, help=GRAMMAR).strip()
+        typed = st.text_input("Name of the draft", free_name(namespace, name), key=_FORM, help=GRAMMAR).strip()
         slots = {"handle": st.empty()}
         refusal = st.container()
         with st.container(horizontal=True, horizontal_alignment="right"):
@@ -108,7 +109,7 @@ def _open(handle: str, message: str) -> None:
     st.rerun()
 
 
-def _free_name(namespace: str, name: str) -> str:
+def free_name(namespace: str, name: str) -> str:
     """`tone-next`, or `tone-next-2` and so on if that is taken; archived models keep their names."""
     taken = {each.handle for state in (None, "archived") for each in models(state=state)}
     for number in count(1):

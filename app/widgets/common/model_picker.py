@@ -16,7 +16,7 @@ from traitbench.app.widgets.common.heading import heading, state_badge
 from traitbench.contract.models import Model
 from traitbench.errors import ModelNotFound, NamespaceForbidden
 
-_THIS_RUN, _KNOWN, _PAGE = "shell.model", "shell.models", "shell.page"
+_THIS_RUN, _PAGE = "shell.model", "shell.page"
 _OFFERED = 8
 
 
@@ -42,7 +42,7 @@ def pick(page: PageName) -> None:
     )
     model = known.get(handle) if handle else None
     session.store(_THIS_RUN, model)
-    session.store(_KNOWN, tuple(known.values()))
+    session.store(session.KNOWN_MODELS, tuple(known.values()))
     if model:
         _state(model)
 
@@ -55,7 +55,7 @@ def chosen_model() -> Model:
     heading(session.get(_PAGE))
     with st.container(border=True, key="no_model"):
         st.subheader("Choose a model first", icon=":material/arrow_selector_tool:", anchor=False)
-        _offer(session.get(_KNOWN, ()))
+        _offer(session.get(session.KNOWN_MODELS, ()))
         page_link("catalog", "Open the catalog")
     st.stop()
 

@@ -22,7 +22,6 @@ def draw_gained(model: Model, traits: Sequence[Trait], version: Version) -> None
     """Draw the result of the active version; nothing if the version has no such figures."""
     by_trait, names = version.metrics.traits, names_of(traits)
     if any(each.search for each in by_trait.values()):
-        st.markdown("**Search results**")
         draw_search(by_trait, names, key="train.search", file_name=f"{model.handle}-{label(version)}-search")
     lines = [line for trait in traits if (line := _outlook(trait, by_trait.get(trait.key)))]
     if lines:

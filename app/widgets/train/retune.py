@@ -19,15 +19,21 @@ from traitbench.contract.versions import Version
 def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: Waiting) -> None:
     """Draw the refit box for a ready model; `versions` newest first."""
     newest, kept = versions[0], _chosen_encoder(next((v for v in versions if v.version_no == model.version_no), None))
-    with st.container(border=True, key="train.retune"):
-        st.subheader("Refit the model", icon=":material/manage_search:", anchor=False)
+    with st.container(key="train.retune"):
         if reason := why_no_search(model):
             st.markdown(f":material/lock: {reason}")
             return
         plan, choice = st.columns([3, 2], gap="large")
         with choice:
             asked = pick_search(traits, lengths=[USUAL_LENGTH] * waits.samples)
-            if st.button("Refit", icon=":material/manage_search:", key="train.retune.start"):
+            nothing_new = kept == _chosen_encoder(newest) and gains_nothing(model, newest, asked, waits)
+            if st.button(
+                "Refit",
+                icon=":material/manage_search:",
+                key="train.retune.start",
+                disabled=nothing_new,
+                help="A refit would change nothing now." if nothing_new else None,
+            ):
                 with attempt() as starting:
                     client().models.train(
                         model.handle, effort=asked.effort, use_labels=asked.use_labels, reoptimize_params=True
@@ -36,10 +42,10 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
                     st.rerun()
         with plan:
             st.markdown(_plan(model, traits, newest, waits, kept))
-            if kept == _chosen_encoder(newest) and gains_nothing(model, newest, asked, waits):
+            if nothing_new:
                 st.info(
                     f"A refit would change nothing now: {label(newest)} was fitted to the same samples with the same "
-                    "settings.",
+                    "settings. Add samples or choose another effort first.",
                     icon=":material/info:",
                 )
 

@@ -11,6 +11,7 @@ from traitbench.app.shell import session
 from traitbench.app.shell.service import client, guarded
 from traitbench.app.shell.text import plain
 from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN
+from traitbench.app.widgets.common.folded import is_open
 from traitbench.app.widgets.train.cost import captions, costs_of, draw_basis
 from traitbench.contract.models import DEFAULT_EFFORT, Model, TrainEffort
 from traitbench.contract.traits import Trait
@@ -32,6 +33,12 @@ _KINDS = {
     "synthesize": "Synthesizing samples",
 }
 _FEW = 8
+
+MISTAKES = "Mistakes"
+"""The view of the page that lists the mistakes of the active version."""
+
+FOLDS = ("figures", "search", "change", "refit")
+"""The keys of the folded parts of the page, which are in its link while they are open."""
 
 
 def missing(traits: Sequence[Trait]) -> list[str]:
@@ -79,10 +86,20 @@ def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchCho
     return SearchChoice(effort, use_labels)
 
 
-def in_link(model: Model) -> dict[str, str]:
-    """Effort and use of labels as query parameters; empty in the states that offer no training."""
-    if model.state not in ("draft", "failed", "ready"):
+def in_link(model: Model, names: Mapping[str, str]) -> dict[str, str]:
+    """The view as query parameters: what is open, the trait by name, and the choices of a training."""
+    if model.state in ("draft", "failed"):
+        return _choices()
+    if model.state != "ready":
         return {}
+    if session.on_screen("show", "") == MISTAKES:
+        name = names.get(session.on_screen("trait", ""), session.on_screen("trait", ""))
+        return {"show": MISTAKES, **({"trait": name} if name in names.values() else {})}
+    opened = {key: "true" for key in FOLDS if is_open(key)}
+    return opened | (_choices() if "refit" in opened else {})
+
+
+def _choices() -> dict[str, str]:
     use_labels = session.get("use_labels", st.query_params.get("use_labels", "true"))
     off = {"use_labels": "false"} if str(use_labels).lower() == "false" else {}
     return {"effort": session.on_screen("effort", DEFAULT_EFFORT), **off}

@@ -11,7 +11,9 @@ import streamlit as st
 
 from traitbench.app.shell.theme import NEGATIVE_SIGN, PALETTE, POSITIVE_SIGN, TIER_NAMES, TIERS, seen_through
 from traitbench.app.widgets.common.chart import download_table
+from traitbench.app.widgets.versions.cells import draw_cells
 from traitbench.contract.metrics import POLES, Confusion, Pole
+from traitbench.contract.scores import Tier
 
 _SIGNS: dict[Pole, str] = {"positive": POSITIVE_SIGN, "negative": NEGATIVE_SIGN}
 _COLOURS: dict[Pole, str] = {"positive": PALETTE.positive, "negative": PALETTE.negative}
@@ -23,52 +25,91 @@ _CELL = "text-align:center;padding:0.45rem 0.1rem;border:0;border-radius:4px;fon
 
 
 def draw_confusion(
-    confusions: Sequence[tuple[str, Confusion]], poles: tuple[str, str], *, key: str, file_name: str
-) -> None:
-    """Draw one table per version, under its label; `poles` are the positive and the negative label."""
+    confusions: Sequence[tuple[str, Confusion]],
+    poles: tuple[str, str],
+    *,
+    key: str,
+    file_name: str,
+    opens: bool = False,
+) -> tuple[Pole, Tier] | None:
+    """Draw one table per version, under its label; `poles` are the positive and the negative label.
+
+    With `opens`, the cells of a single table are buttons; return the pole and the tier of the open cell.
+    """
+    pressed = None
     for label, confusion in confusions:
         if len(confusions) > 1:
             st.markdown(f"**{label}**")
-        st.html(_table(confusion, dict(zip(POLES, poles, strict=True))))
+        html = _table(confusion, dict(zip(POLES, poles, strict=True)), opens=opens)
+        if opens:
+            pressed = draw_cells(html, key=f"{key}.cells")
+        else:
+            st.html(html)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        press = " Press a cell to read its texts." if opens else ""
         st.caption(
             "Samples by pole and by the tier of their held-out score. In a good trait, positive samples are on the "
-            "right and negative samples on the left.",
+            f"right and negative samples on the left.{press}",
             width="stretch",
         )
         download_table(_frame(confusions, poles), key=key, file_name=file_name)
+    return _cell_of(pressed)
 
 
-def counts_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[int], str]], *, label: str) -> str:
+def _cell_of(pressed: str | None) -> tuple[Pole, Tier] | None:
+    """The pole and the tier of a cell's name; None for a name of no cell."""
+    return next(((pole, tier) for pole in POLES for tier in TIER_NAMES if pressed == _name(pole, tier)), None)
+
+
+def _name(pole: Pole, tier: Tier) -> str:
+    return f"{pole}.{tier}"
+
+
+def counts_table(
+    heads: Sequence[str],
+    rows: Sequence[tuple[str, Sequence[int], str]],
+    *,
+    label: str,
+    cells: Sequence[Sequence[str]] = (),
+) -> str:
     """Return counts as an HTML table; each row has its head, a count per column, and a colour, `#rrggbb`.
 
-    A darker cell has a larger share of its row.
+    A darker cell has a larger share of its row. With `cells`, each count is a button of that name.
     """
     first = "".join(f'<th scope="col" style="{_HEAD}">{escape(head)}</th>' for head in heads)
-    body = "".join(_row(*row) for row in rows)
+    names = cells or [[""] * len(heads)] * len(rows)
+    body = "".join(_row(*row, heads, own) for row, own in zip(rows, names, strict=True))
     corner = f'<td style="{_HEAD}"></td>'
     return f'<table style="{_TABLE}" aria-label="{escape(label)}"><tr>{corner}{first}</tr>{body}</table>'
 
 
-def _table(confusion: Confusion, labels: dict[Pole, str]) -> str:
+def _table(confusion: Confusion, labels: dict[Pole, str], *, opens: bool) -> str:
     heads = [f"{TIERS[tier].glyph} {tier}" for tier in TIER_NAMES]
     rows = [
         (f"{_SIGNS[pole]} {labels[pole]}", [confusion[pole][tier] for tier in TIER_NAMES], _COLOURS[pole])
         for pole in POLES
     ]
-    return counts_table(heads, rows, label="Held-out scores by tier")
+    cells = [[_name(pole, tier) for tier in TIER_NAMES] for pole in POLES] if opens else ()
+    return counts_table(heads, rows, label="Held-out scores by tier", cells=cells)
 
 
-def _row(head: str, counts: Sequence[int], colour: str) -> str:
-    cells = "".join(_cell(count, sum(counts), colour) for count in counts)
+def _row(head: str, counts: Sequence[int], colour: str, heads: Sequence[str], names: Sequence[str]) -> str:
+    cells = "".join(
+        _cell(count, sum(counts), colour, name, f"{count:,} of {head}, {column}: show the texts")
+        for count, column, name in zip(counts, heads, names, strict=True)
+    )
     return f'<tr><th scope="row" style="{_SIDE};overflow-wrap:anywhere">{escape(head)}</th>{cells}</tr>'
 
 
-def _cell(samples: int, whole: int, colour: str) -> str:
+def _cell(samples: int, whole: int, colour: str, name: str, says: str) -> str:
     share = samples / whole if whole else 0.0
     background = f"background:{seen_through(colour, _FAINTEST + (_DARKEST - _FAINTEST) * share)}"
     part = f'<div style="font-size:0.75rem;opacity:0.8">{share:.0%}</div>' if whole else ""
-    return f'<td style="{_CELL};{background}"><b>{samples:,}</b>{part}</td>'
+    content = f"<b>{samples:,}</b>{part}"
+    if name:
+        disabled = "" if samples else " disabled"
+        content = f'<button data-cell="{escape(name)}" aria-label="{escape(says)}"{disabled}>{content}</button>'
+    return f'<td style="{_CELL};{background}">{content}</td>'
 
 
 def _frame(confusions: Sequence[tuple[str, Confusion]], poles: tuple[str, str]) -> pd.DataFrame:

@@ -1,7 +1,6 @@
 """One text of a comparison: the reasons of both versions side by side, and the changed samples that moved its score."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -18,20 +17,17 @@ from traitbench.app.jobs.comparison_results import (
     TIER_B,
 )
 from traitbench.app.presentation.reasons import highlighted, legend
-from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import is_address, plain, shortened
 from traitbench.app.shell.theme import NEGATIVE_SIGN, NO_TIER, POSITIVE_SIGN, TIERS, pole_sign
+from traitbench.app.widgets.common.highlights import explained, kept
 from traitbench.app.widgets.versions.pair import Side
 from traitbench.app.widgets.versions.texts import may_read_samples
 from traitbench.barchart import DOTS
 from traitbench.contract.comparisons import ComparedText, MovedBy
-from traitbench.contract.explanations import Explanation
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.traits import Trait
 
-_KNOWN = "versions.explained"
-_MOST_KNOWN = 12
 _EXCERPT = 140
 _GLYPHS = {str(tier): sign.glyph for tier, sign in TIERS.items()}
 
@@ -64,7 +60,7 @@ def draw_opened(row: pd.Series, pair: tuple[Side, Side], key: str, trait: Trait 
 
 def _draw_reasons(side: Side, key: str, text: str) -> None:
     with st.spinner("Finding the reasons", show_time=True), attempt() as asking:
-        reasons = _explained(side, key, text)
+        reasons = explained(side.pinned, key, text)
     if not asking.done:
         return
     if reasons is None:
@@ -113,19 +109,9 @@ def _draw_moved(pair: tuple[Side, Side], key: str, text: str) -> None:
     )
 
 
-def _explained(side: Side, key: str, text: str) -> Explanation | None:
-    """The reasons of one version, kept for the last few texts."""
-    return _kept((side.pinned, key, text), lambda: _ask(side, key, text))  # type: ignore[no-any-return]
-
-
-def _ask(side: Side, key: str, text: str) -> Explanation | None:
-    card = client().scores.score(side.pinned, text, traits=[key], explain=True)
-    return (card.explanation or {}).get(key)
-
-
 def _moved(pair: tuple[Side, Side], key: str, text: str) -> Moved:
     """The changed samples that are most similar to the text, with their texts."""
-    return _kept((pair[0].pinned, pair[1].pinned, key, text), lambda: _find(pair, key, text))  # type: ignore[no-any-return]
+    return kept((pair[0].pinned, pair[1].pinned, key, text), lambda: _find(pair, key, text))  # type: ignore[no-any-return]
 
 
 def _find(pair: tuple[Side, Side], key: str, text: str) -> Moved:
@@ -146,12 +132,3 @@ def _texts(pair: tuple[Side, Side], ids: set[int], key: str) -> Mapping[int, str
                 if sample.id in ids:
                     found[sample.id] = sample.text
     return found
-
-
-def _kept(asked: tuple[str, ...], ask: Any) -> Any:
-    known: dict[tuple[str, ...], Any] = session.get(_KNOWN, {})
-    if asked not in known:
-        newest = dict(list(known.items())[1 - _MOST_KNOWN :])
-        known = {**newest, asked: ask()}
-        session.store(_KNOWN, known)
-    return known[asked]

@@ -1,6 +1,6 @@
 """The two versions of the Compare view: of the model, of the model that it improves, and of its drafts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -8,6 +8,8 @@ import streamlit as st
 from traitbench.app.presentation.figures import label, names_of
 from traitbench.app.shell import session
 from traitbench.app.shell.service import client
+from traitbench.app.shell.text import plain
+from traitbench.app.widgets.common.folded import is_open
 from traitbench.app.widgets.common.improve import forks_of, origin_of
 from traitbench.contract.models import Model
 from traitbench.contract.names import pin
@@ -15,6 +17,14 @@ from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.versions import Version
 
 PREVIOUS, ACTIVE = "previous", "active"
+
+FOLDS: Mapping[str, Sequence[str]] = {
+    "All": ("figures", "record"),
+    "Details": ("figures", "modes", "search", "parameters"),
+}
+"""The folded parts of each view, which are in its link while they are open."""
+
+_GONE = "versions.gone"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +59,7 @@ def in_link(sides: Mapping[str, Side], names: Mapping[str, str], model: Model) -
     view, trait = session.on_screen("view", "All"), session.on_screen("trait", "")
     name = names.get(trait, trait)
     about = {"trait": name} if name in names.values() else {}
+    about |= {key: "true" for key in FOLDS.get(view, ()) if is_open(key)}
     if view == "Details":
         version_no = session.on_screen("version", ACTIVE)
         known = version_no in sides and sides[version_no].model is model
@@ -56,7 +67,38 @@ def in_link(sides: Mapping[str, Side], names: Mapping[str, str], model: Model) -
     if view == "Compare" and len(sides) > 1:
         before, after = pair_of(sides, model)
         return {"view": view, "a": before.name, "b": after.name, **about}
-    return {"view": view}
+    return {"view": view, **about}
+
+
+def gone(model: Model, view: str, known: Collection[str], keys: Sequence[str]) -> list[str]:
+    """Return the versions that the link of this view names and that do not exist.
+
+    A picker forgets an unknown version at once, so they are remembered until the person chooses another one.
+    """
+    asked = [session.on_screen(key, "") for key in keys]
+    missing = [name for name in asked if name and name not in known and name not in (PREVIOUS, ACTIVE)]
+    if missing:
+        session.store(_GONE, (model.handle, view, missing))
+    held = session.get(_GONE)
+    if held and held[:2] == (model.handle, view):
+        return list(held[2])
+    return []
+
+
+def forget_gone() -> None:
+    """Show what is chosen instead. A callback of the pickers."""
+    session.store(_GONE, None)
+
+
+def draw_gone(missing: Sequence[str]) -> None:
+    """Say which versions of the link are gone."""
+    names = " and ".join(f"**{plain(name)}**" for name in missing)
+    verb, was = ("do", "They were") if len(missing) > 1 else ("does", "It was")
+    st.error(
+        f"{names} {verb} not exist any more. {was} removed by the retention rule, or the model was archived. Choose "
+        "another version.",
+        icon=":material/error:",
+    )
 
 
 def pair_of(sides: Mapping[str, Side], model: Model) -> tuple[Side, Side]:
@@ -70,8 +112,8 @@ def pick_pair(sides: Mapping[str, Side], model: Model) -> tuple[Side, Side]:
     """Draw the two pickers."""
     wide = 260 if any("@" in name for name in sides) else 180
     with st.container(horizontal=True, key="versions.pickers"):
-        st.selectbox("Before", [PREVIOUS, *sides], key="a", bind="query-params", width=wide)
-        st.selectbox("After", [ACTIVE, *sides], key="b", bind="query-params", width=wide)
+        st.selectbox("Before", [PREVIOUS, *sides], key="a", bind="query-params", width=wide, on_change=forget_gone)
+        st.selectbox("After", [ACTIVE, *sides], key="b", bind="query-params", width=wide, on_change=forget_gone)
     return pair_of(sides, model)
 
 

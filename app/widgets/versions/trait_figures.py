@@ -11,12 +11,14 @@ from traitbench.app.shell.text import plain, shortened
 from traitbench.app.widgets.common.chart import download_table
 from traitbench.app.widgets.common.learning_curve import curve_of, draw_curves, draw_outlook
 from traitbench.app.widgets.common.search_report import draw_trait_search
+from traitbench.app.widgets.versions.cell_texts import draw_cell_texts
 from traitbench.app.widgets.versions.confusion import draw_confusion
-from traitbench.contract.metrics import HeldOutFigures, TraitMetrics
+from traitbench.contract.metrics import HeldOutFigures, Pole, TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.rounding import in_decimals
-from traitbench.contract.scores import Confidence
+from traitbench.contract.scores import Confidence, Tier
 from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
 
 _Labelled = tuple[str, TraitMetrics]
 """A version's label, and its figures of the trait."""
@@ -54,8 +56,19 @@ def pick_trait(names: Mapping[str, str]) -> str:
     )
 
 
-def draw_trait(model: Model, trait: Trait | None, versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
-    """Draw the figures of a trait in one version, or compare them in two versions, the newest last."""
+def draw_trait(
+    model: Model,
+    trait: Trait | None,
+    versions: Sequence[_Labelled],
+    *,
+    key: str,
+    file_name: str,
+    shown: Version | None = None,
+) -> None:
+    """Draw the figures of a trait in one version, or compare them in two versions, the newest last.
+
+    With `shown`, the version of the figures, the cells of its table of tiers open their texts.
+    """
     newest = versions[-1][1]
     for label, each in versions:
         if each.why_not:
@@ -70,7 +83,11 @@ def draw_trait(model: Model, trait: Trait | None, versions: Sequence[_Labelled],
         with left:
             _draw_curve(model, trait, versions, key=f"{key}.curve", file_name=f"{file_name}-curve")
         with right:
-            _draw_tiers(trait, versions, key=f"{key}.tiers", file_name=f"{file_name}-tiers")
+            opened = _draw_tiers(
+                trait, versions, key=f"{key}.tiers", file_name=f"{file_name}-tiers", opens=shown is not None
+            )
+        if opened and shown and trait:
+            draw_cell_texts(model, shown, trait, *opened, key=f"{key}.texts")
     if len(versions) == 1 and (newest.search or newest.labels):
         st.markdown("**Search results**")
         draw_trait_search(newest)
@@ -214,12 +231,17 @@ def _why_no_curve(figures: TraitMetrics) -> str:
     return "No learning curve: there are too few samples."
 
 
-def _draw_tiers(trait: Trait | None, versions: Sequence[_Labelled], *, key: str, file_name: str) -> None:
+def _draw_tiers(
+    trait: Trait | None, versions: Sequence[_Labelled], *, key: str, file_name: str, opens: bool
+) -> tuple[Pole, Tier] | None:
+    """Draw the tables and return the open cell, if any."""
     st.markdown("**Held-out samples by tier**")
     known = [(label, each.confusion) for label, each in versions if each.confusion]
     poles = (trait.positive_label, trait.negative_label) if trait else ("positive", "negative")
     if known:
         named = (shortened(poles[0], _NAME), shortened(poles[1], _NAME))
-        draw_confusion(known, named, key=key, file_name=file_name)
-    elif not versions[-1][1].why_not:
+        opens = opens and trait is not None and trait.kind == "extrinsic"
+        return draw_confusion(known, named, key=key, file_name=file_name, opens=opens)
+    if not versions[-1][1].why_not:
         st.caption("No table: this version was trained by an older release.")
+    return None

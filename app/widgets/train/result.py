@@ -1,0 +1,90 @@
+"""The result of a training in one sentence, and what to do next, the weakest trait first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import streamlit as st
+
+from traitbench.app.presentation.evidence import Evidence, by_trait, evidence_on
+from traitbench.app.presentation.figures import Names, label, names_of
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import page_link
+from traitbench.app.shell.text import count, plain
+from traitbench.app.widgets.common.learning_curve import feed_in_words, in_short
+from traitbench.app.widgets.common.primary_link import primary_link
+from traitbench.app.widgets.train.training import MISTAKES
+from traitbench.contract import held_out
+from traitbench.contract.metrics import TraitMetrics
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+
+_MOST = 3
+
+
+def draw_result(model: Model, traits: Sequence[Trait], version: Version) -> None:
+    """Draw how often the version is right, what to do with it, and what would make it better."""
+    known = by_trait(version.metrics)
+    with st.container(border=True, key="train.result"):
+        st.subheader(_headline(version, evidence_on(known)), anchor=False)
+        for sentence in _basis(version, evidence_on(known)):
+            st.markdown(sentence)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            draw = page_link if model.forked_from is not None else primary_link
+            draw("score", "Score a text")
+            page_link("batch", "Score a file")
+            page_link("versions", "View versions")
+    steps = list(_steps(model, traits, version, known))[:_MOST]
+    if steps:
+        st.markdown("**To make it better**", help="The weakest trait comes first.")
+        st.markdown("\n".join(f"{at}. {step}" for at, step in enumerate(steps, start=1)))
+    if (wrong := sum(each.wrong for each in known.values())) and not model.zero_data_retention:
+        st.button(
+            f"Review {count(wrong, 'mistake')}",
+            icon=":material/rule:",
+            key="train.to_mistakes",
+            on_click=session.put,
+            args=({"show": MISTAKES},),
+            help="Samples on the wrong side, worst first.",
+        )
+
+
+def _headline(version: Version, found: Evidence | None) -> str:
+    if found is None:
+        return f"{label(version)} is active. How often it is right was not measured"
+    figure = f" :small[:gray[({found.figure})]]" if found.figure else ""
+    return f"{label(version)} gets {found.in_words} right on texts it has not seen{figure}"
+
+
+def _basis(version: Version, found: Evidence | None) -> Iterator[str]:
+    """What the sentence above rests on, and how much it can be trusted."""
+    if found is not None:
+        yield f"Measured on {found.measured_on}. {found.doubt}".rstrip()
+        if must := held_out.must_pass(version.metrics):
+            yield f"{must[0].upper()}{must[1:]}."
+    else:
+        reasons = {each.why_not for each in version.metrics.traits.values() if each.why_not}
+        yield f"{'; '.join(plain(each) for each in sorted(reasons)) or 'The version has no figures'}.".capitalize()
+        yield "Add at least two different texts at each pole of every trait, then train again."
+
+
+def _steps(model: Model, traits: Sequence[Trait], version: Version, known: Mapping[str, Evidence]) -> Iterator[str]:
+    """What to do for each trait that could be better, in Markdown, the weakest first."""
+    names, own = names_of(traits), {trait.key: trait for trait in traits}
+    unmeasured = [key for key in version.metrics.traits if key not in known]
+    for key in (*unmeasured, *known):
+        if key in own:
+            step = _step(own[key], names, version.metrics.traits[key], known.get(key))
+            if step:
+                yield step
+
+
+def _step(trait: Trait, names: Names, figures: TraitMetrics, found: Evidence | None) -> str:
+    name = f"**{plain(names[trait.key])}**"
+    if found is None:
+        return f"{name} was not measured: {plain(figures.why_not)}." if figures.why_not else ""
+    forecast = f" {in_short(figures.forecast)}." if figures.forecast else ""
+    feed = f" {feed_in_words(trait, figures.feed)}" if figures.feed else ""
+    if not forecast and not feed and not found.wrong:
+        return ""
+    figure = f" ({found.figure})" if found.figure else ""
+    return f"{name}: {found.in_words} right{figure}.{feed}{forecast}"
