@@ -61,9 +61,12 @@ class Evidence:
 
     @property
     def measured_on(self) -> str:
-        """`55 of 60 samples, each scored by a fit without it`."""
+        """`55 of 60 test samples are right`, with how they were scored."""
         of = f"{self.right:,} of {self.samples:,}"
-        return f"{of} test samples" if self.on_tests else f"{of} samples, each scored by a fit without it"
+        verb = "is" if self.right == 1 else "are"
+        if self.on_tests:
+            return f"{of} test samples {verb} on the side of their label. No version learns from these"
+        return f"{of} samples {verb} on the side of their label, each scored by a fit without it"
 
     @property
     def doubt(self) -> str:

@@ -6,7 +6,7 @@ from traitbench.app.shell.navigation import PageName, page_link
 
 _STYLE = """
 <style>
-.st-key-primary_link a { background: var(--st-primary-color); border-radius: var(--st-button-radius); }
+.st-key-primary_link a { background: light-dark(#0F766E, #178278); border-radius: 8px; }
 .st-key-primary_link a, .st-key-primary_link a * { color: #fff !important; font-weight: 600; }
 .st-key-primary_link a { padding: 0.35rem 0.9rem; }
 .st-key-primary_link a:hover { filter: brightness(1.1); }

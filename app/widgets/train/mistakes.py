@@ -225,9 +225,9 @@ def _draw_applying(
     )
     drafts = [each for each in forks_of(model) if each.state in ("draft", "failed")]
     with st.container(horizontal=True, vertical_alignment="center"):
-        changes = count(len(decisions), "change")
+        changes = f" with {count(len(decisions), 'change')}" if decisions else ""
         if st.button(
-            f"Improve this model with {changes}",
+            f"Improve this model{changes}",
             type="primary",
             icon=":material/upgrade:",
             disabled=not decisions,

@@ -4,21 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import streamlit as st
 
+from traitbench.app.charts.intervals import CHANCE
 from traitbench.app.presentation.evidence import Evidence, by_trait, evidence_on
 from traitbench.app.presentation.figures import Names, label, names_of
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.text import count, plain
-from traitbench.app.widgets.common.learning_curve import feed_in_words, in_short
+from traitbench.app.widgets.common.learning_curve import feed_in_words
 from traitbench.app.widgets.common.primary_link import primary_link
 from traitbench.app.widgets.train.training import MISTAKES
 from traitbench.contract import held_out
 from traitbench.contract.metrics import TraitMetrics
 from traitbench.contract.models import Model
+from traitbench.contract.rounding import in_decimals
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 
 _MOST = 3
+_WORTH_IT = 0.005
 
 
 def draw_result(model: Model, traits: Sequence[Trait], version: Version) -> None:
@@ -58,7 +61,7 @@ def _headline(version: Version, found: Evidence | None) -> str:
 def _basis(version: Version, found: Evidence | None) -> Iterator[str]:
     """What the sentence above rests on, and how much it can be trusted."""
     if found is not None:
-        yield f"Measured on {found.measured_on}. {found.doubt}".rstrip()
+        yield f"{found.measured_on}. {found.doubt}".rstrip()
         if must := held_out.must_pass(version.metrics):
             yield f"{must[0].upper()}{must[1:]}."
     else:
@@ -82,9 +85,22 @@ def _step(trait: Trait, names: Names, figures: TraitMetrics, found: Evidence | N
     name = f"**{plain(names[trait.key])}**"
     if found is None:
         return f"{name} was not measured: {plain(figures.why_not)}." if figures.why_not else ""
-    forecast = f" {in_short(figures.forecast)}." if figures.forecast else ""
-    feed = f" {feed_in_words(trait, figures.feed)}" if figures.feed else ""
-    if not forecast and not feed and not found.wrong:
+    advice = _advice(trait, figures)
+    if not advice and not found.wrong:
         return ""
     figure = f" ({found.figure})" if found.figure else ""
-    return f"{name}: {found.in_words} right{figure}.{feed}{forecast}"
+    return f"{name}: {found.in_words} right{figure}. {advice}"
+
+
+def _advice(trait: Trait, figures: TraitMetrics) -> str:
+    """What would make a trait better, in Markdown; empty if that is not known."""
+    if figures.auroc_interval and figures.auroc_interval[0] <= CHANCE:
+        return "This may be chance: check that the labels mean one thing, then add samples."
+    forecast, now = figures.forecast, figures.auroc
+    if forecast and now is not None and forecast.auroc - now < _WORTH_IT:
+        return "More samples like these would hardly help: review its mistakes first."
+    feed = feed_in_words(trait, figures.feed) if figures.feed else ""
+    if forecast:
+        gain = f"{count(forecast.more, 'more sample')} may raise AUROC to {in_decimals(forecast.auroc)}."
+        return f"{gain} {feed}".rstrip()
+    return feed

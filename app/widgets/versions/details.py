@@ -25,7 +25,7 @@ from traitbench.app.widgets.common.folded import folded
 from traitbench.app.widgets.common.modes import draw_modes, modes_of, speeds
 from traitbench.app.widgets.common.on_tests import draw_tests
 from traitbench.app.widgets.common.quality import draw_quality
-from traitbench.app.widgets.common.search_report import draw_search
+from traitbench.app.widgets.common.search_report import draw_search, draw_trait_search
 from traitbench.app.widgets.versions.listing import CREATED_BY
 from traitbench.app.widgets.versions.tags import draw_tags
 from traitbench.app.widgets.versions.trait_figures import draw_trait, pick_trait
@@ -45,9 +45,11 @@ def draw_details(
         st.markdown(f"**{label(shown)} gets {found.in_words} right on texts it has not seen.**{figure}")
     st.caption(made_how(shown), help=CREATED_BY)
     _draw_activation(model, shown, active, may_change=may_change)
-    draw_tags(model.handle, shown, active=active, may_change=may_change)
-    st.caption(f"**After the next version:** {retention.fates(model, versions)[shown.version_id]}.")
     _draw_trait(model, shown, traits)
+    with folded("Tags", icon=":material/sell:", key="tags") as is_open:
+        if is_open:
+            draw_tags(model.handle, shown, active=active, may_change=may_change)
+            st.caption(f"**After the next version:** {retention.fates(model, versions)[shown.version_id]}.")
     _draw_folded(model, shown, traits)
 
 
@@ -55,6 +57,8 @@ def _draw_activation(model: Model, shown: Version, active: str, *, may_change: b
     with st.container(horizontal=True, vertical_alignment="bottom", key="versions.actions"):
         if label(shown) == active:
             st.badge("Active: this version scores", icon=":material/check_circle:", color="green")
+            for tag in shown.tags:
+                st.badge(plain(tag), icon=":material/sell:", color="gray")
         elif may_change and st.button(
             f"Activate {label(shown)}",
             type="primary",
@@ -103,6 +107,9 @@ def _draw_folded(model: Model, shown: Version, traits: Sequence[Trait]) -> None:
         with folded("Search report", icon=":material/manage_search:", key="search") as is_open:
             if is_open:
                 draw_search(by_trait, names, key="versions.search", file_name=f"{stem}-search")
+                for key, figures in by_trait.items():
+                    st.markdown(f"**{plain(names.get(key, key))}**")
+                    draw_trait_search(figures)
     with folded("Parameters and files", icon=":material/tune:", key="parameters") as is_open:
         if is_open:
             _draw_parameters(model, shown, traits)

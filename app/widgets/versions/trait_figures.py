@@ -10,7 +10,6 @@ from traitbench.app.presentation.figures import on_screen
 from traitbench.app.shell.text import plain, shortened
 from traitbench.app.widgets.common.chart import download_table
 from traitbench.app.widgets.common.learning_curve import curve_of, draw_curves, draw_outlook
-from traitbench.app.widgets.common.search_report import draw_trait_search
 from traitbench.app.widgets.versions.cell_texts import draw_cell_texts
 from traitbench.app.widgets.versions.confusion import draw_confusion
 from traitbench.contract.metrics import HeldOutFigures, Pole, TraitMetrics
@@ -74,23 +73,20 @@ def draw_trait(
         if each.why_not:
             st.markdown(f"**Not measured in {label}:** {plain(each.why_not)}.")
     if any(not each.why_not for _, each in versions):
+        left, right = st.columns(2, gap="large")
+        with left:
+            opened = _draw_tiers(
+                trait, versions, key=f"{key}.tiers", file_name=f"{file_name}-tiers", opens=shown is not None
+            )
+        with right:
+            _draw_curve(model, trait, versions, key=f"{key}.curve", file_name=f"{file_name}-curve")
+        if opened and shown and trait:
+            draw_cell_texts(model, shown, trait, *opened, key=f"{key}.texts")
         if len(versions) == 1:
             _draw_test_numbers(newest.test)
             _draw_numbers(newest)
         else:
             _draw_differences(versions, key=f"{key}.differences", file_name=f"{file_name}-differences")
-        left, right = st.columns(2, gap="large")
-        with left:
-            _draw_curve(model, trait, versions, key=f"{key}.curve", file_name=f"{file_name}-curve")
-        with right:
-            opened = _draw_tiers(
-                trait, versions, key=f"{key}.tiers", file_name=f"{file_name}-tiers", opens=shown is not None
-            )
-        if opened and shown and trait:
-            draw_cell_texts(model, shown, trait, *opened, key=f"{key}.texts")
-    if len(versions) == 1 and (newest.search or newest.labels):
-        st.markdown("**Search results**")
-        draw_trait_search(newest)
 
 
 def _draw_test_numbers(test: HeldOutFigures | None) -> None:

@@ -25,10 +25,17 @@ def test_test_samples_count_and_out_of_fold_scores_only_without_them() -> None:
     known = by_trait(metrics)
     assert list(known) == ["warmth", "clarity"], "the weakest comes first"
     assert (known["clarity"].right, known["clarity"].samples, known["clarity"].on_tests) == (18, 20, True)
-    assert known["warmth"].measured_on == "50 of 60 samples, each scored by a fit without it"
+    assert (
+        known["warmth"].measured_on
+        == "50 of 60 samples are on the side of their label, each scored by a fit without it"
+    )
     both = evidence_on(known)
     assert both is not None
-    assert (both.right, both.samples, both.measured_on) == (18, 20, "18 of 20 test samples")
+    assert (both.right, both.samples, both.measured_on) == (
+        18,
+        20,
+        "18 of 20 test samples are on the side of their label. No version learns from these",
+    )
 
 
 def test_several_traits_are_counted_together_and_their_auroc_is_a_mean() -> None:
