@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from traitbench import app, logs
@@ -57,7 +58,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
     settings = settings or read_settings()
     openid = _openid(settings)
     if settings.api_url:
-        return _guarded(st.App(_MAIN, lifespan=_warmed, on_script_error=_crashed), settings, secret)
+        return _guarded(st.App(_MAIN, lifespan=_warmed, routes=_frame(), on_script_error=_crashed), settings, secret)
     service = Embedded(settings)
 
     @asynccontextmanager
@@ -71,7 +72,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
                 handover.connect(None)
 
     first = Middleware(_ServiceFirst, service=service, below="/v1/")
-    pages = st.App(_MAIN, lifespan=lifespan, middleware=[first], on_script_error=_crashed)
+    pages = st.App(_MAIN, lifespan=lifespan, routes=_frame(), middleware=[first], on_script_error=_crashed)
     return _guarded(pages, settings, secret, openid)
 
 
@@ -82,6 +83,14 @@ def _openid(settings: Settings) -> "OpenId | None":
     from traitbench.app.access.oidc import OpenId
 
     return OpenId(settings)
+
+
+def _frame() -> list[Route]:
+    """Return the routes of the page that every view begins with."""
+    from traitbench.app.serving import frame
+    from traitbench.app.shell.navigation import PAGES
+
+    return frame.routes(page.url_path for page in PAGES)
 
 
 def _guarded(pages: ASGIApp, settings: Settings, secret: str, openid: "OpenId | None" = None) -> ASGIApp:

@@ -1,7 +1,7 @@
 """The entry script of the workbench, which Streamlit runs for every page.
 
 It draws the menu and the model picker, then runs the page. An error of the service ends the page with an explanation,
-never with a traceback.
+never with a traceback. Few pages are drawn at the same moment (`turns`), and a page reads nothing twice (`reads`).
 """
 
 from pathlib import Path
@@ -11,33 +11,31 @@ import streamlit as st
 from traitbench.app.access import people
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import PAGES, menu
+from traitbench.app.shell.reads import remembered
 from traitbench.app.shell.service import guarded
-from traitbench.app.shell.theme import SELECTED_STYLE
+from traitbench.app.shell.turns import DRAWING
 from traitbench.app.widgets.common.model_picker import pick
 from traitbench.app.widgets.common.whoami import signed_in, whoami
 
 _STATIC = Path(__file__).resolve().parent / "static"
-# A table's own CSV download keeps cells that a spreadsheet runs as formulas. Our downloads escape them.
-_ONLY_OUR_CSV = "<style>button[aria-label^='Download as CSV'] { display: none !important; }</style>"
 
-st.set_page_config(page_title="Traitbench", page_icon=_STATIC / "icon.png", layout="wide")
-st.logo(str(_STATIC / "logo.svg"), size="large", icon_image=str(_STATIC / "icon.svg"))
-st.html(f"<style>{SELECTED_STYLE}</style>")
+with DRAWING.turn(), remembered():
+    st.set_page_config(page_title="Traitbench", page_icon=_STATIC / "icon.png", layout="wide")
+    st.logo(str(_STATIC / "logo.svg"), size="large", icon_image=str(_STATIC / "icon.svg"))
 
-with guarded():
-    signed_in(people.current())
+    with guarded():
+        signed_in(people.current())
 
-page = st.navigation(menu(), expanded=True)
-st.html(_ONLY_OUR_CSV)
-st.set_page_config(page_title=f"{page.title} · Traitbench")
+    page = st.navigation(menu(), expanded=True)
+    st.set_page_config(page_title=f"{page.title} · Traitbench")
 
-here = next(row for row in PAGES if row.url_path == page.url_path)
+    here = next(row for row in PAGES if row.url_path == page.url_path)
 
-with guarded():
-    if here.about_a_model:
+    with guarded():
+        if here.about_a_model:
+            with st.sidebar:
+                pick(here.name)
         with st.sidebar:
-            pick(here.name)
-    with st.sidebar:
-        whoami()
-    session.show_flashes()
-    page.run()
+            whoami()
+        session.show_flashes()
+        page.run()

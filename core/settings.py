@@ -6,7 +6,8 @@ An invalid value stops the start with a message that names the variable.
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -126,13 +127,43 @@ class Settings:
         if self.api_key or self.api_url:
             return self.api_key or ""
         try:
-            return self.first_key_file.read_text(encoding="utf-8").strip()
+            state = self.first_key_file.stat()
+            return _key_in(self.first_key_file, state.st_mtime_ns, state.st_ino)
         except OSError:
             return ""
 
 
-def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Read the settings from an environment; raise `SettingInvalid` that names an invalid variable."""
+@lru_cache(maxsize=64)
+def _key_in(file: Path, _written: int, _inode: int) -> str:
+    """Return the key in a file; read it again only when the file was written."""
+    return file.read_text(encoding="utf-8").strip()
+
+
+# Every variable that decides about the settings.
+_VARIABLES = (
+    b"HOME",
+    b"TRAITBENCH_LOG",
+    *(f"TRAITBENCH_{each.name.upper()}".encode() for each in fields(Settings)),
+)
+
+
+def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """Read the settings from an environment, by default this process's.
+
+    Raise `SettingInvalid` that names an invalid variable. The settings of this process are checked again only when one
+    of the variables has changed, because a page of the workbench asks for them many times.
+    """
+    if environment is not None:
+        return _read(environment)
+    return _read_once(os.getcwdb(), tuple(map(os.environb.get, _VARIABLES)))
+
+
+@lru_cache(maxsize=64)
+def _read_once(_folder: bytes, _values: tuple[bytes | None, ...]) -> Settings:
+    return _read(os.environ)
+
+
+def _read(environment: Mapping[str, str]) -> Settings:
     home = Path(environment.get("TRAITBENCH_HOME") or "~/.traitbench").expanduser().absolute()
     return Settings(
         home=home,

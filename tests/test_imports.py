@@ -180,6 +180,9 @@ MAY_IMPORT: dict[str, set[str]] = {
         "starlette",
     },
     "traitbench.app.serving.connections": {"httptools", "ulid", "uvicorn"},
+    "traitbench.app.serving.frame": {"streamlit", "starlette"},
+    # the transport of the workbench's own client
+    "traitbench.app.shell.reads": {"httpx"},
     # 8: pages know the workbench, never the other way round
     "traitbench.pages": {"traitbench.app", "traitbench.app.administration.console", *OUTSIDE, "streamlit", "pandas"},
     "traitbench.sample_data": set(),

@@ -3,6 +3,7 @@
 The code refers to pages by name (`open_page("score")`). Only this table has their titles, icons, addresses and files.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NoReturn
@@ -18,6 +19,7 @@ PageName = Literal[
 ]
 
 _FOLDER = Path(__file__).resolve().parents[2] / "pages"
+_KNOWN: dict[tuple[PageName, bool, bool], st.Page] = {}
 
 
 @dataclass(frozen=True)
@@ -68,15 +70,23 @@ def entry(name: PageName) -> Entry:
 def page(name: PageName) -> st.Page:
     """Return the page as a Streamlit object; Catalog is the start page."""
     row = entry(name)
-    return st.Page(
-        row.file,
-        title=row.title,
-        icon=row.icon,
-        url_path=row.name,
-        help=row.help,
-        default=not row.url_path,
-        visibility="visible" if _is_for(row, people.current()) else "hidden",
-    )
+    return _page(row, visible=_is_for(row, people.current()))
+
+
+def _page(row: Entry, *, visible: bool, icon: bool = True) -> st.Page:
+    """Return a copy of the page's object. To make one, Streamlit looks for the script on the disk each time."""
+    known = _KNOWN.get((row.name, visible, icon))
+    if known is None:
+        known = _KNOWN[row.name, visible, icon] = st.Page(
+            row.file,
+            title=row.title,
+            icon=row.icon if icon else None,
+            url_path=row.name,
+            help=row.help,
+            default=not row.url_path,
+            visibility="visible" if visible else "hidden",
+        )
+    return copy(known)
 
 
 def _is_for(row: Entry, person: Person) -> bool:
@@ -120,7 +130,6 @@ def model_link(name: PageName, label: str, *, model: str) -> None:
 
 def name_link(model: str, label: str) -> None:
     """Draw a model's name as a link to its page, on pages without a model."""
-    row = entry("model")
     # A link shows the icon of its page, so this page has none.
-    plain_page = st.Page(row.file, title=row.title, url_path=row.name)
+    plain_page = _page(entry("model"), visible=True, icon=False)
     st.page_link(plain_page, label=label, help="Open the page of this model", query_params={session.MODEL: model})

@@ -13,11 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
+from cachetools import TTLCache
 from streamlit.delta_generator import DeltaGenerator
 from ulid import ULID
 
 from traitbench.app.access import people
 from traitbench.app.access.people import Person, SignedOut
+from traitbench.app.shell.keeping import keep_input, restore_input
+from traitbench.app.shell.reads import ReadsOnce
 from traitbench.app.shell.text import count, plain
 from traitbench.client import Traitbench
 from traitbench.contract.models import Model, State
@@ -51,6 +54,7 @@ _NOT = re.compile(r"\bnot (\d{1,18})$")
 
 _CLIENTS: dict[tuple[str, str], Traitbench] = {}
 _NAMESPACES: dict[tuple[str, str], tuple[str, ...]] = {}
+_OFFERED: TTLCache[tuple[str, str], list[Model]] = TTLCache(maxsize=1_000, ttl=3.0)
 _NOBODYS = "nobodys-namespace"
 # A plain link, because Streamlit's link buttons open another tab.
 _SIGN_IN = (
@@ -69,7 +73,9 @@ def client() -> Traitbench:
     address = (settings.base_url, api_key(settings))
     with _LOCK:
         if address not in _CLIENTS:
-            _CLIENTS[address] = Traitbench(base_url=address[0], api_key=address[1], timeout=30.0)
+            # A remote service may be behind a proxy, which the client's own transport knows.
+            transport = None if settings.api_url else ReadsOnce()
+            _CLIENTS[address] = Traitbench(address[0], address[1], timeout=30.0, transport=transport)
         return _CLIENTS[address]
 
 
@@ -197,10 +203,15 @@ def _joined(messages: Sequence[str]) -> str:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """End the page with an explanation if the service refuses or does not answer. Fragments need it too."""
+    """End the page with an explanation if the service refuses or does not answer. Fragments need it too.
+
+    What was typed below the error is kept for the next run.
+    """
+    restore_input()
     try:
         yield
     except Unreachable as error:
+        keep_input()
         _away(error)
         st.stop()
     except Unauthenticated as error:
@@ -210,6 +221,7 @@ def guarded() -> Iterator[None]:
             _signed_out(error)
         st.stop()
     except TraitbenchError as error:
+        keep_input()
         st.error(explain(error), icon=":material/error:")
         st.stop()
 
@@ -249,6 +261,7 @@ def _write(error: TraitbenchError, slots: Mapping[str, DeltaGenerator]) -> None:
 
 def crashed(error: Exception) -> bool:
     """Show an unhandled exception as a message. A bug of the workbench is logged under an id that is shown."""
+    keep_input()
     if isinstance(error, TraitbenchError):
         st.error(explain(error), icon=":material/error:")
         return True
@@ -315,6 +328,18 @@ def listing(*, state: State | None = None) -> tuple[list[Model], list[Unreadable
     pages = [client().models.list(namespace=place, state=state, limit=LARGEST_PAGE) for place in places]
     known = list({model.handle: model for page in pages for model in page}.values())
     return known, list({row.item: row for page in pages for row in page.unreadable}.values())
+
+
+def offered_models() -> list[Model]:
+    """Return the readable models as they were a moment ago: a list to choose from. Read the chosen one again."""
+    address = reader()
+    with _LOCK:
+        known: list[Model] | None = _OFFERED.get(address)
+    if known is None:
+        known = models()
+        with _LOCK:
+            _OFFERED[address] = known
+    return known
 
 
 def namespaces() -> tuple[str, ...]:

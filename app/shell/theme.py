@@ -76,15 +76,6 @@ TIERS: Mapping[Tier, TierSign] = {
 TIER_NAMES: tuple[Tier, ...] = tuple(reversed([*TIERS]))
 """The tiers, the lowest first."""
 
-SELECTED_STYLE = (
-    'button[data-variant][aria-checked="true"], button[data-variant][aria-pressed="true"], '
-    "button[data-variant][data-selected], "
-    '[data-testid="stTab"][aria-selected="true"], [role="tab"][aria-selected="true"]'
-    "{ color: light-dark(#0F766E, #4FC3B6) !important; }"
-)
-"""Selected tabs and options. Streamlit gives them the primary colour, which is too dark for text on a dark page; these
-are the link colours of `.streamlit/config.toml`."""
-
 NO_TIER = TierSign("#808080", "○", "gray")
 """For scores with low confidence, which have no tier."""
 

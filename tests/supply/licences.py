@@ -45,7 +45,10 @@ def licence(package: Locked, rules: Mapping[str, Any]) -> str | None:
     if " AND " in field:
         return field
     classes = [each.rpartition(" :: ")[2] for each in stated.get_all("Classifier") or () if each.startswith("License")]
-    return " AND ".join(rules["spellings"].get(each, each) for each in classes) or None
+    if classes:
+        return " AND ".join(rules["spellings"].get(each, each) for each in classes)
+    unstated = rules["unstated"].get(package.name)
+    return None if unstated is None else str(unstated["licence"])
 
 
 def _first(stated: PackageMetadata, name: str) -> str:
@@ -56,7 +59,8 @@ def refused(package: Locked, licence: str | None, rules: Mapping[str, Any]) -> s
     """Why a licence cannot stay, and what to do; None when it can."""
     if licence is None:
         return f"{package.name} {package.version} states no licence. Read its source, then add it to {TABLE.name}."
-    exception = rules["exceptions"].get(package.name) or rules["not_installed"].get(package.name)
+    tables = ("exceptions", "unstated", "not_installed")
+    exception = next((rules[each][package.name] for each in tables if package.name in rules[each]), None)
     if is_accepted(licence, rules["accepted"]) or (exception and exception["licence"] == licence):
         return None
     return (
@@ -77,7 +81,8 @@ def stale(rows: Sequence[tuple[Locked, str | None]], rules: Mapping[str, Any]) -
     """Exceptions that nothing needs any more."""
     names = {each.name for each, _ in rows}
     needed = {each.name for each, result in rows if result and not is_accepted(result, rules["accepted"])}
-    unused = sorted((set(rules["exceptions"]) - needed) | (set(rules["not_installed"]) - names))
+    elsewhere = {*rules["not_installed"], *rules["unstated"]}
+    unused = sorted((set(rules["exceptions"]) - needed) | (elsewhere - names))
     return [f"{TABLE.name}: the exception for {name} is not needed. Remove it." for name in unused]
 
 

@@ -3,13 +3,13 @@
 `pick` draws it once per run, before the page. A page calls `chosen_model`, which always returns an existing model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import PageName, page_link
-from traitbench.app.shell.service import client, models
+from traitbench.app.shell.service import client, offered_models
 from traitbench.app.shell.text import plain
 from traitbench.app.shell.theme import STATES
 from traitbench.app.widgets.common.heading import heading, state_badge
@@ -24,10 +24,10 @@ def pick(page: PageName) -> None:
     """Draw the picker and the state of the chosen model, for a page that is about a model."""
     session.take_next_model()
     session.store(_PAGE, page)
-    known = {model.handle: model for model in models()}
+    known = {model.handle: model for model in offered_models()}
     wanted = session.chosen_handle() or st.query_params.get(session.MODEL)
-    if wanted and wanted not in known:
-        known |= _unlisted(wanted)
+    if wanted:
+        known = _with_current(known, wanted)
     if session.chosen_handle() not in known:
         st.session_state.pop(session.MODEL, None)
     handle = st.selectbox(
@@ -78,13 +78,13 @@ def _offer(known: Sequence[Model]) -> None:
             )
 
 
-def _unlisted(handle: str) -> dict[str, Model]:
-    """A model that is not in the listing, such as an archived one."""
+def _with_current(known: Mapping[str, Model], handle: str) -> dict[str, Model]:
+    """The models with one of them as it is now; it may be new, or archived and therefore not in the listing."""
     try:
-        return {handle: client().models.get(handle)}
+        return {**known, handle: client().models.get(handle)}
     except (ModelNotFound, NamespaceForbidden):
         session.flash(f"Model {plain(handle)} does not exist, or this workbench cannot read it.", "problem")
-        return {}
+        return {each: model for each, model in known.items() if each != handle}
 
 
 def _state(model: Model) -> None:

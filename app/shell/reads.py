@@ -1,0 +1,67 @@
+"""Reads that a run of a page repeats are sent once.
+
+Parts of a page do not know of each other, so several may ask for the same traits or versions. During `remembered`, the
+transport answers a repeated GET with the first answer, until this run sends something else.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+
+_LARGEST = 256 * 1024  # bytes; longer answers, such as pages of samples, are not kept
+_LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=30.0)
+_OF_CONTENT = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+
+class _Run(threading.local):
+    """The answers of the run in this thread; None outside a run."""
+
+    answers: dict[str, httpx.Response] | None = None
+
+
+_RUN = _Run()
+
+
+@contextmanager
+def remembered() -> Iterator[None]:
+    """Keep the answers of reads until the end of the block, in this thread."""
+    before, _RUN.answers = _RUN.answers, {}
+    try:
+        yield
+    finally:
+        _RUN.answers = before
+
+
+class ReadsOnce(httpx.BaseTransport):
+    """Sends requests to a service on this machine; a repeated GET of a run is sent once."""
+
+    def __init__(self) -> None:
+        self._inner = httpx.HTTPTransport(verify=False, trust_env=False, limits=_LIMITS)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Return the kept answer to a read, or send the request."""
+        answers = _RUN.answers
+        if answers is None:
+            return self._inner.handle_request(request)
+        if request.method != "GET":
+            answers.clear()
+            return self._inner.handle_request(request)
+        address = f"{request.headers.get('authorization')} {request.headers.get('accept')} {request.url}"
+        if address not in answers:
+            response = self._inner.handle_request(request)
+            response.read()
+            if not response.is_success or len(response.content) > _LARGEST:
+                return response
+            answers[address] = response
+        return _again(answers[address])
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._inner.close()
+
+
+def _again(response: httpx.Response) -> httpx.Response:
+    headers = [(name, value) for name, value in response.headers.multi_items() if name not in _OF_CONTENT]
+    return httpx.Response(response.status_code, headers=headers, content=response.content)

@@ -1,0 +1,165 @@
+// What the workbench adds to Streamlit's page in the browser. The page loads this before Streamlit's own code.
+
+(() => {
+  'use strict'
+
+  // Streamlit would look for its server below the address of the page first, and get a 404.
+  window.__streamlit = { BACKEND_BASE_URL: new URL('./', document.baseURI).href }
+
+  // ---- one step back is one page back ----------------------------------------------------------------------------
+  // Streamlit adds an entry to the history whenever the server changes the query. Only another page, or a link that
+  // somebody followed, is a step of its own.
+  const push = history.pushState.bind(history)
+  let followed = null
+
+  document.addEventListener(
+    'click',
+    (event) => {
+      const link = event.target instanceof Element ? event.target.closest('a[href]') : null
+      followed = link ? new URL(link.href, document.baseURI).pathname : null
+    },
+    true,
+  )
+  history.pushState = (state, unused, url) => {
+    const path = new URL(url ?? '', location.href).pathname
+    if (path !== location.pathname || path === followed) {
+      followed = null
+      push(state, unused, url)
+    } else {
+      history.replaceState(state, unused, url)
+    }
+  }
+
+  // ---- a service that stopped ------------------------------------------------------------------------------------
+  const PATIENCE = 1500
+  const AWAY = 'Traitbench does not answer. It has stopped, or this browser cannot reach it.'
+  const MEANWHILE = 'This page connects again by itself. Saved work is safe; keep this page open, so that nothing that you typed is lost.'
+  const BACK = 'Traitbench answers again.'
+  const OF_STREAMLIT = /Streamlit server is not responding|Is Streamlit still running|Connection timed out|Connection failed with status|Cannot connect to Streamlit/
+  let banner = null
+  let timer = 0
+  let wasConnected = false
+
+  const say = (words, more) => {
+    banner ??= document.body.appendChild(document.createElement('div'))
+    banner.className = 'traitbench-away'
+    banner.setAttribute('role', 'status')
+    banner.replaceChildren(Object.assign(document.createElement('strong'), { textContent: words }), ` ${more}`)
+  }
+  const watchConnection = (app) => {
+    const connected = app.dataset.testConnectionState === 'CONNECTED'
+    if (connected && banner) {
+      say(BACK, '')
+      const old = banner
+      banner = null
+      setTimeout(() => old.remove(), 4000)
+    }
+    if (connected) {
+      wasConnected = true
+      clearTimeout(timer)
+      timer = 0
+    } else if (wasConnected && !timer && !banner) {
+      timer = setTimeout(() => say(AWAY, MEANWHILE), PATIENCE)
+    }
+  }
+  const rewordError = (dialog) => {
+    if (!OF_STREAMLIT.test(dialog.textContent)) return
+    const walker = document.createTreeWalker(dialog, NodeFilter.SHOW_TEXT)
+    let said = false
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (node.nodeValue.trim() === 'Connection error') node.nodeValue = 'Traitbench does not answer'
+      else if (OF_STREAMLIT.test(node.nodeValue) || node.parentElement.closest('pre')) {
+        node.nodeValue = said ? '' : `It has stopped, or this browser cannot reach it. ${MEANWHILE}`
+        said = true
+      }
+    }
+  }
+  const rewordMissing = (dialog) => {
+    const walker = document.createTreeWalker(dialog, NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (/no corresponding file was found|does not seem to exist/.test(node.nodeValue)) {
+        node.nodeValue = 'There is no page at this address. Here is the Catalog instead.'
+      }
+    }
+  }
+
+  // ---- the keyboard ----------------------------------------------------------------------------------------------
+  const FIELDS = 'input:not([type=hidden]):not([type=file]):not(:disabled), textarea:not(:disabled)'
+  const MAIN = '[data-testid=stMain]'
+  const REACHABLE = 'a[href], button:not(:disabled), input:not(:disabled), textarea:not(:disabled), [tabindex="0"]'
+
+  const focusFirstField = (dialog) => {
+    // Streamlit puts the focus on the button that closes the dialog.
+    if (dialog.dataset.traitbenchFocused) return
+    const field = [...dialog.querySelectorAll(FIELDS)].find((each) => each.getClientRects().length)
+    const here = document.activeElement
+    if (!field || (dialog.contains(here) && here.matches(FIELDS))) return
+    dialog.dataset.traitbenchFocused = 'yes'
+    field.focus()
+  }
+  const skip = (label, find) => {
+    const link = document.createElement('a')
+    link.href = '#'
+    link.className = 'traitbench-skip'
+    link.textContent = label
+    link.onclick = (event) => {
+      event.preventDefault()
+      event.stopPropagation()
+      find()?.focus()
+    }
+    return link
+  }
+  const inMain = (selector) => [...document.querySelectorAll(`${MAIN} ${selector}`)].find((each) => each.getClientRects().length)
+  const primary = () => inMain('button[kind=primary]:not(:disabled)')
+  const addSkipLinks = () => {
+    const links = document.createElement('nav')
+    links.className = 'traitbench-skips'
+    links.setAttribute('aria-label', 'Skip')
+    const toAction = skip('', primary)
+    links.append(skip('Skip to content', () => inMain(`:is(${REACHABLE})`)), toAction)
+    document.body.prepend(links)
+    links.addEventListener('focusin', () => {
+      const button = primary()
+      toAction.hidden = !button
+      if (button) toAction.textContent = `Skip to “${button.innerText.replace(/^[a-z_]+\n/, '').trim()}”`
+    })
+  }
+
+  // ---- what screen readers are told ------------------------------------------------------------------------------
+  // Streamlit's menu is a list with other elements between the list and its items.
+  const mendMenu = () => {
+    for (const each of document.querySelectorAll('[data-testid=stSidebarNavItems], [data-testid=stSidebarNavItems] li')) {
+      if (!each.hasAttribute('role')) each.setAttribute('role', 'none')
+    }
+  }
+
+  // ---- watching the page -----------------------------------------------------------------------------------------
+  let due = false
+  const look = () => {
+    due = false
+    const app = document.querySelector('[data-testid=stApp]')
+    if (app) watchConnection(app)
+    mendMenu()
+    for (const dialog of document.querySelectorAll('[role=dialog]')) {
+      rewordError(dialog)
+      rewordMissing(dialog)
+      focusFirstField(dialog)
+    }
+  }
+  const soon = () => {
+    if (!due) {
+      due = true
+      requestAnimationFrame(look)
+    }
+  }
+  document.addEventListener('DOMContentLoaded', () => {
+    addSkipLinks()
+    new MutationObserver(soon).observe(document.body, {
+      subtree: true,
+      childList: true,
+      attributes: true,
+      attributeFilter: ['data-test-connection-state'],
+    })
+    soon()
+  })
+})()

@@ -1,0 +1,450 @@
+"""How long a click in the workbench takes while others work with it.
+
+    python -m tests.benchmarks.workbench [--quick] [--out FILE]
+
+The real command on a free port, with its own worker: a trained model of eight traits and two versions, a draft with
+100,000 samples, one with 5,000, and a model that is trained over and over. 20 sessions are open; half of them click
+every two seconds, each time on another page. Three figures say what a click costs:
+
+- *answered*: from the message of the tab to the end of the script, in one more session (Streamlit's own protocol);
+- *drawn*: from the click on the menu to the page at rest, in Chromium;
+- *processor*: what the server's process spends on it, measured while nobody else clicks.
+
+A bare Streamlit page with a title, served in a process of its own, is asked in turn with the pages: the ratio to it is
+what remains comparable on another machine or a busy one.
+"""
+
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from playwright.sync_api import Error, Page, sync_playwright
+
+from tests.app.processes import Started, serving
+from tests.app.streamlit_socket import Tab
+from tests.benchmarks.page import Measured, Table, parser, publish
+from tests.browser.conftest import SETTLED, chromium
+from tests.conftest import free_port
+from tests.patience import PATIENCE_MS
+from traitbench.client import Traitbench
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+from traitbench.errors import TraitbenchError
+
+MODEL, LARGE, CHECKED, BUSY = "local.show", "local.large", "local.checked", "local.busy"
+TRAITS = ("Warmth", "Clarity", "Courage", "Humour", "Trust", "Energy", "Precision", "Calm")
+PAGES = ("catalog", "score", "versions", "samples", "batch", "traits", "train", "model")
+ABOUT_NO_MODEL = frozenset({"catalog"})
+TEXT = "Thank you so much, dear friend, for your long letter and for all that you did."
+SESSIONS, CLICKING, PAUSE_S = 20, 9, 2.0
+GOAL_MEDIAN_MS, GOAL_P95_MS, GOAL_CHART_S = 300, 1_000, 2.5
+
+BARE = """\
+import streamlit as st
+st.title("Empty")
+"""
+SERVE_BARE = (
+    "import sys, uvicorn, streamlit as st; uvicorn.run(st.App(sys.argv[1]), port=int(sys.argv[2]), log_level=40)"
+)
+
+SENTENCE = (
+    "the committee thanked everyone for a long and careful evening of questions about roads schools water trees "
+    "money time music bread winter letters neighbours gardens bridges colours numbers stories doctors engines maps"
+)
+WORDS = SENTENCE.split()
+OPENINGS = {0.0: "It is a pity and a failure that", 1.0: "It is a joy and a success that"}
+
+
+def main() -> None:
+    """Measure and print."""
+    asked = parser(__doc__ or "").parse_args()
+    publish("workbench", lambda: measure(quick=asked.quick), asked.out)
+
+
+def measure(*, quick: bool) -> Measured:
+    """All of it; the quick one asks less often and of smaller tables."""
+    clicks, rows, checked = (5, 5_000, 1_000) if quick else (30, 100_000, 5_000)
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "home") as started, bare(folder) as empty:
+        with started.client() as client:
+            prepare(client, rows=rows, checked=checked)
+        alone = {page: processor(started, page, clicks) for page in PAGES}
+        with open_sessions(started) as others, training(started):
+            quiet = {page: answered(started, empty, page, clicks) for page in PAGES}
+            with clicking(others):
+                loaded = {page: answered(started, empty, page, clicks) for page in PAGES}
+                seen = in_browser(started, clicks)
+        tables = large_tables(started, checked=checked)
+    return result(alone, quiet, loaded, seen, tables, rows=rows, checked=checked)
+
+
+# ---- what is there ---------------------------------------------------------------------------------------------------
+
+
+def prepare(client: Traitbench, *, rows: int, checked: int) -> None:
+    """Make the four models."""
+    for handle, per_trait in ((MODEL, 24), (BUSY, 200)):
+        _draft(client, handle, TRAITS, per_trait)
+    _draft(client, LARGE, TRAITS[:2], rows // 2)
+    _draft(client, CHECKED, TRAITS[:1], checked)
+    client.models.train(MODEL, effort="low")
+    client.models.wait(MODEL, timeout=600)
+    client.models.train(MODEL, effort="medium", reoptimize_params=True)
+    client.models.wait(MODEL, timeout=600)
+
+
+def _draft(client: Traitbench, handle: str, traits: Sequence[str], samples: int) -> None:
+    client.models.create(handle)
+    for trait in traits:
+        client.traits.add(
+            handle, [TraitInput(name=trait, positive_label=f"much {trait.lower()}", negative_label="little")]
+        )
+        texts = [
+            SampleInput(text=f"{OPENINGS[quality]} {_sentence(number)} {number}", trait=trait, quality=quality)
+            for number, quality in zip(range(samples), itertools.cycle((0.0, 1.0)), strict=False)
+        ]
+        client.samples.add(handle, texts)
+
+
+def _sentence(number: int) -> str:
+    """Twelve words; another order for each number."""
+    return " ".join(WORDS[(number * step + step * step) % len(WORDS)] for step in range(1, 13))
+
+
+@dataclass(frozen=True)
+class Bare:
+    """The bare page: its port, and one tab on it."""
+
+    tab: Tab
+
+
+@contextmanager
+def bare(folder: str) -> Iterator[Bare]:
+    """Serve a Streamlit page that has only a title."""
+    script, port = Path(folder) / "bare.py", free_port()
+    script.write_text(BARE, encoding="utf-8")
+    process = subprocess.Popen([sys.executable, "-c", SERVE_BARE, str(script), str(port)])
+    try:
+        while not _healthy(port):
+            time.sleep(0.1)
+        with Tab(port) as tab:
+            tab.open("")
+            yield Bare(tab)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _healthy(port: int) -> bool:
+    with suppress(URLError, OSError):
+        return bool(urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2).status == 200)
+    return False
+
+
+@contextmanager
+def open_sessions(started: Started) -> Iterator[list[Tab]]:
+    """Open the sessions, one after the other, on all pages in turn."""
+    tabs: list[Tab] = []
+    try:
+        for page in itertools.islice(itertools.cycle(PAGES), SESSIONS):
+            tabs.append(Tab(started.port).__enter__())
+            tabs[-1].open(*_place(page))
+        yield tabs
+    finally:
+        for tab in tabs:
+            tab.__exit__(None, None, None)
+
+
+@contextmanager
+def clicking(tabs: Sequence[Tab]) -> Iterator[None]:
+    """Let some of the sessions go from page to page, each at a pace of its own."""
+    over = threading.Event()
+
+    def click(tab: Tab, first: int) -> None:
+        pages = itertools.islice(itertools.cycle(PAGES), first, None)
+        while not over.wait(PAUSE_S):
+            tab.open(*_place(next(pages)))
+
+    threads = [threading.Thread(target=click, args=(tab, at)) for at, tab in enumerate(tabs[:CLICKING])]
+    for thread in threads:
+        thread.start()
+        time.sleep(PAUSE_S / CLICKING)
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+@contextmanager
+def training(started: Started) -> Iterator[None]:
+    """Train a model over and over in the service's worker."""
+    over = threading.Event()
+
+    def train() -> None:
+        with started.client() as client:
+            while not over.is_set():
+                with suppress(TraitbenchError):
+                    client.models.train(BUSY, effort="high", reoptimize_params=True)
+                    client.models.wait(BUSY, timeout=600)
+
+    thread = threading.Thread(target=train, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
+# ---- clicks ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The times of the clicks on a page, and those of the bare page between them, in ms."""
+
+    times: Sequence[float]
+    bare: Sequence[float]
+
+
+def _place(page: str, model: str = MODEL) -> tuple[str, str]:
+    """The page's name and query, as a tab sends them."""
+    if page in ABOUT_NO_MODEL:
+        return "", ""
+    text = f"&text={TEXT.replace(' ', '+')}" if page == "score" else ""
+    return page, f"model={model}{text}"
+
+
+def answered(started: Started, empty: Bare, page: str, clicks: int) -> Answered:
+    """Open the page from another one, and reload the bare page in between."""
+    other = "traits" if page == "catalog" else "catalog"
+    times, without = [], []
+    with Tab(started.port) as tab:
+        tab.open(*_place(other))
+        for _ in range(clicks):
+            times.append(1000 * tab.open(*_place(page)))
+            without.append(1000 * empty.tab.open(""))
+            tab.open(*_place(other))
+    return Answered(times, without)
+
+
+def processor(started: Started, page: str, clicks: int) -> float:
+    """The server's processor time for one click, in ms: the page is open and is clicked again."""
+    with Tab(started.port) as tab:
+        tab.open(*_place(page))
+        tab.open(*_place(page))
+        before = _cpu(started.process.pid)
+        for _ in range(clicks):
+            tab.open(*_place(page))
+        return 1000 * (_cpu(started.process.pid) - before) / clicks
+
+
+def _cpu(pid: int) -> float:
+    """Seconds of processor time of a process, without its children."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+# ---- in a browser ----------------------------------------------------------------------------------------------------
+
+_DRAWN = """([link, title]) => new Promise(resolve => {
+  const app = document.querySelector('[data-testid=stApp]')
+  const began = performance.now()
+  const look = () => {
+    const here = document.querySelector('[data-testid=stMain] h1')
+    const rests = app.getAttribute('data-test-script-state') === 'notRunning'
+    if (here && here.innerText.trim() === title && rests) resolve(performance.now() - began)
+    else requestAnimationFrame(look)
+  }
+  const items = [...document.querySelectorAll('[data-testid=stSidebarNavLink]')]
+  items.find(each => each.innerText.includes(link)).click()
+  requestAnimationFrame(look)
+})"""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a person waits for, in ms: clicks on the menu by page, and first charts in fresh windows."""
+
+    clicks: dict[str, list[float]]
+    first_charts: list[float]
+
+
+def in_browser(started: Started, clicks: int) -> Seen:
+    """Click through the menu, and open the Score page in fresh windows."""
+    charts: list[float] = []
+    drawn: dict[str, list[float]] = {page: [] for page in PAGES}
+    with sync_playwright() as playwright:
+        browser = chromium(playwright)
+        for _ in range(max(3, clicks // 10)):
+            with _window(browser) as page:
+                began = time.perf_counter()
+                page.goto(f"{started.base_url}/score?model={MODEL}&text={TEXT.replace(' ', '+')}")
+                page.locator(".js-plotly-plot .plot").first.wait_for()
+                charts.append(1000 * (time.perf_counter() - began))
+        with _window(browser) as page:
+            page.goto(f"{started.base_url}/traits?model={MODEL}")
+            page.locator(SETTLED).wait_for()
+            for name in [*PAGES, *itertools.chain.from_iterable([PAGES] * clicks)]:
+                title = name.capitalize()
+                took = page.evaluate(_DRAWN, [title, title])
+                drawn[name].append(took)
+                page.wait_for_timeout(100)
+        browser.close()
+    return Seen({name: times[1:] for name, times in drawn.items()}, charts)
+
+
+@contextmanager
+def _window(browser: object) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1440, "height": 1000})  # type: ignore[attr-defined]
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    try:
+        yield page
+    finally:
+        context.close()
+
+
+def large_tables(started: Started, *, checked: int) -> dict[str, float]:
+    """A long list of samples, opened and searched, and the check of many texts, first and again; in seconds."""
+    with sync_playwright() as playwright:
+        browser = chromium(playwright)
+        with _window(browser) as page:
+            times = {
+                "open": _timed(page, lambda: page.goto(f"{started.base_url}/samples?model={LARGE}"), rests=True),
+                "open again": _timed(page, lambda: page.goto(f"{started.base_url}/samples?model={LARGE}"), rests=True),
+                "search": _timed(page, lambda: page.get_by_label("Find").fill("bridges 77"), rests=True),
+            }
+            for name in ("check", "check again"):
+                with suppress(Error):
+                    page.goto(f"{started.base_url}/samples?model={CHECKED}&task=Check")
+                    times[name] = _check(page)
+        browser.close()
+    return times
+
+
+def _timed(page: Page, act: Callable[[], object], *, rests: bool) -> float:
+    """Seconds from an action to the page at rest with its table."""
+    began = time.perf_counter()
+    act()
+    if rests:
+        page.wait_for_timeout(400)  # the search waits for 300 ms without a key
+        page.locator(SETTLED).wait_for()
+        page.get_by_test_id("stDataFrame").first.wait_for()
+    return time.perf_counter() - began
+
+
+def _check(page: Page) -> float:
+    """Seconds until the findings are there; the button is pressed if there is one."""
+    began = time.perf_counter()
+    page.locator(SETTLED).wait_for()
+    button = page.get_by_role("button", name="Check ")
+    if button.count():
+        began = time.perf_counter()
+        button.first.click()
+        page.wait_for_timeout(300)
+        page.locator(SETTLED).wait_for()
+    return time.perf_counter() - began
+
+
+# ---- on paper --------------------------------------------------------------------------------------------------------
+
+
+def result(
+    alone: dict[str, float],
+    quiet: dict[str, Answered],
+    loaded: dict[str, Answered],
+    seen: Seen,
+    tables: dict[str, float],
+    *,
+    rows: int,
+    checked: int,
+) -> Measured:
+    """The tables and all figures."""
+    everything = [each for times in seen.clicks.values() for each in times]
+    lines = [
+        [
+            page.capitalize(),
+            f"{alone[page]:.0f}",
+            *_two(quiet[page].times),
+            f"{_ratio(quiet[page]):.1f}",
+            *_two(loaded[page].times),
+            f"{_ratio(loaded[page]):.1f}",
+            *_two(seen.clicks[page]),
+        ]
+        for page in PAGES
+    ]
+    lines.append(["All pages", "", "", "", "", "", "", "", *_two(everything)])
+    columns = [
+        "Page",
+        "processor",
+        "answered",
+        "p95",
+        "x bare",
+        f"{CLICKING} clicking",
+        "p95",
+        "x bare",
+        "drawn",
+        "p95",
+    ]
+    note = (
+        f"Milliseconds. {SESSIONS} sessions open and one training, except for the processor time. Goal: drawn within "
+        f"{GOAL_MEDIAN_MS} at the median and {GOAL_P95_MS} at p95. Bare page: "
+        f"{statistics.median(_all(quiet)):.0f}, with others clicking {statistics.median(_all(loaded)):.0f}."
+    )
+    further = [["First chart in a fresh window, s", f"{statistics.median(seen.first_charts) / 1000:.1f}"]]
+    named = {"open": f"Samples, {rows:,}: open", "check": f"Check of {checked:,}"}
+    further += [[f"{named.get(name, name)}, s", f"{seconds:.1f}"] for name, seconds in tables.items()]
+    figures = {
+        "processor_ms": alone,
+        "answered_ms": {page: _figures(each) for page, each in quiet.items()},
+        "answered_while_others_click_ms": {page: _figures(each) for page, each in loaded.items()},
+        "drawn_ms": {page: {"median": _median(times), "p95": _p95(times)} for page, times in seen.clicks.items()},
+        "drawn_all_ms": {"median": _median(everything), "p95": _p95(everything)},
+        "first_charts_ms": seen.first_charts,
+        "tables_s": tables,
+    }
+    return Measured(
+        [Table("A click", columns, lines, note), Table("More", ["What", "time"], further)],
+        json.loads(json.dumps(figures)),
+    )
+
+
+def _two(times: Sequence[float]) -> tuple[str, str]:
+    return f"{_median(times):.0f}", f"{_p95(times):.0f}"
+
+
+def _figures(each: Answered) -> dict[str, float]:
+    return {"median": _median(each.times), "p95": _p95(each.times), "ratio": _ratio(each)}
+
+
+def _ratio(each: Answered) -> float:
+    return _median(each.times) / _median(each.bare)
+
+
+def _all(answers: dict[str, Answered]) -> list[float]:
+    return [each for one in answers.values() for each in one.bare]
+
+
+def _median(times: Sequence[float]) -> float:
+    return statistics.median(times) if times else float("nan")
+
+
+def _p95(times: Sequence[float]) -> float:
+    return sorted(times)[min(len(times) - 1, int(0.95 * len(times)))] if times else float("nan")
+
+
+if __name__ == "__main__":
+    main()
