@@ -143,8 +143,8 @@ function undo(state) {
   if (last) state.items = [last.item, ...state.items.filter((item) => item.id !== last.item.id)]
   else state.wanted = id
   add(state, { id, action: 'undo', quality: null, seconds: 0 })
-  say(state, 'Undone.')
   draw(state)
+  say(state, 'Undone.')
 }
 
 function leave(state) {
@@ -208,7 +208,7 @@ function build(state) {
   p.trait = span('trait')
   p.count = span('count')
   p.top = make('div', 'top', {}, [p.trait, p.count])
-  p.bar = make('div', 'bar', { role: 'progressbar', 'aria-label': 'Texts labelled' }, [make('div', 'done')])
+  p.bar = make('div', 'bar', { role: 'progressbar', 'aria-label': 'Texts decided' }, [make('div', 'done')])
   for (const [side, arrow, quality] of [['negative', '←', 0], ['positive', '→', 1]]) {
     const label = span('label')
     p[side] = button(`pole ${side}`, [label, key(arrow)], () => answer(state, 'label', quality))
@@ -282,7 +282,8 @@ function drawProgress({ parts, data, events }) {
   const unsent = events.filter((event) => event.action === 'label' || event.action === 'skip').length
     - events.filter((event) => event.action === 'undo').length
   const done = Math.max(0, Math.min(data.total, data.done + unsent))
-  parts.count.textContent = data.total ? `${done.toLocaleString('en')} of ${data.total.toLocaleString('en')}` : ''
+  const saved = data.saved == null ? '' : `, ${data.saved.toLocaleString('en')} saved`
+  parts.count.textContent = data.total ? `${done.toLocaleString('en')} of ${data.total.toLocaleString('en')}${saved}` : ''
   parts.bar.setAttribute('aria-valuenow', String(done))
   parts.bar.setAttribute('aria-valuemax', String(data.total))
   parts.bar.firstChild.style.width = `${data.total ? (100 * done) / data.total : 0}%`

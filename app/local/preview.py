@@ -181,6 +181,11 @@ def encode(texts: Sequence[str]) -> Vectors:
     return _encoder().encode(texts)
 
 
+def label_axis(trait: Trait) -> Vector | None:
+    """Return the label axis (d,) of a trait, or None if its words do not distinguish the poles."""
+    return _label_axes(_encoder()).of(trait)
+
+
 def identity(traits: Sequence[Trait], samples: Sequence[Sample]) -> str:
     """Return a hash of everything that a fit on these traits and samples depends on."""
     seen = hashlib.sha256(_encoder().digest.encode())

@@ -15,7 +15,7 @@ from traitbench.app.access.people import Person
 from traitbench.app.shell import session
 
 PageName = Literal[
-    "catalog", "traits", "samples", "train", "versions", "score", "batch", "model", "operations", "console"
+    "catalog", "traits", "samples", "label", "train", "versions", "score", "batch", "model", "operations", "console"
 ]
 
 _FOLDER = Path(__file__).resolve().parents[2] / "pages"
@@ -52,6 +52,7 @@ PAGES: tuple[Entry, ...] = (
     Entry("catalog", "Catalog", ":material/grid_view:", "", "All models you have access to."),
     Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
     Entry("samples", "Samples", ":material/notes:", "Teach", "Labelled examples for each trait."),
+    Entry("label", "Label", ":material/label:", "Teach", "Label texts one by one, by keys."),
     Entry("train", "Train", ":material/model_training:", "Teach", "Train a version from your traits and samples."),
     Entry("versions", "Versions", ":material/history:", "Use", "Quality of each training, and what changed."),
     Entry("score", "Score", ":material/speed:", "Use", "Score a text and see why."),

@@ -143,6 +143,7 @@ def labeller(
     total: int,
     handled: Handled,
     on_answers: Callable[[], None],
+    saved: int | None = None,
     blind: bool = False,
     last: str | None = None,
     keep: str = "",
@@ -152,8 +153,9 @@ def labeller(
 ) -> None:
     """Draw the labeller; `on_answers` is called before the page runs again, and reads `answers_of(key)`.
 
-    `last` is the id of the last decision, which U takes back after a reload. `notice` is an alert, such as a failed
-    save; `empty` is shown when there is no item.
+    `saved` is the number of labels that the service confirmed; None if nothing is saved meanwhile. `last` is the id of
+    the last decision, which U takes back after a reload. `notice` is an alert, such as a failed save. `empty` is shown
+    when there is no item.
     """
     _component(
         data={
@@ -161,6 +163,7 @@ def labeller(
             "items": [_item(each, blind=blind) for each in items],
             "done": done,
             "total": total,
+            "saved": saved,
             "handled": dict(handled),
             "blind": blind,
             "last": last,

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from traitbench.app.jobs import background
+from traitbench.app.labelling import heap
 from traitbench.app.local import preview
 from traitbench.app.samples import unsaved
 from traitbench.app.samples.sample_list import all_samples
@@ -127,6 +128,7 @@ def _switch(handle: str, *, on: bool) -> None:
         preview.forget()
         background.discard_of(handle)
         unsaved.forget(handle)
+        heap.discard_for_everyone(handle)
     removed = " Stored texts were removed." if on else ""
     session.flash(f"Zero data retention is {'on' if on else 'off'} for {plain(handle)}.{removed}")
 

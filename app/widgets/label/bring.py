@@ -1,0 +1,108 @@
+"""Bring texts without labels: from a file or pasted, onto the heap."""
+
+import io
+from typing import Any
+
+import streamlit as st
+
+from traitbench.app.files.importing import guess_columns, table_of
+from traitbench.app.files.tables import Row, Source, Unreadable, opened
+from traitbench.app.jobs.batches import MOST_MEGABYTES
+from traitbench.app.labelling import heap
+from traitbench.app.labelling.heap import MOST_TEXTS, NoHeap
+from traitbench.app.shell import session
+from traitbench.app.shell.service import attempt
+from traitbench.app.shell.text import count, plain, shortened
+from traitbench.app.widgets.common.table_upload import has_header, table_upload
+from traitbench.contract.models import Model
+
+_FORM = "label.bring"
+_FILE, _PASTED = "A file", "Pasted lines"
+_SHOWN, _EXCERPT = 3, 140
+
+
+def bring_texts(model: Model) -> None:
+    """Draw the ways to bring texts, and the button that adds them to the heap."""
+    way = st.segmented_control(
+        "Texts from", [_FILE, _PASTED], default=_FILE, required=True, key=f"{_FORM}.from", label_visibility="collapsed"
+    )
+    found = _pasted() if way == _PASTED else _of_file()
+    if found is None:
+        return
+    texts, source = found
+    usable = list(dict.fromkeys(text for text in map(str.strip, texts) if text))
+    for text in usable[:_SHOWN]:
+        st.caption(f"“{plain(shortened(text, _EXCERPT))}”")
+    if st.button(
+        f"Label {count(len(usable), 'text')}",
+        type="primary",
+        icon=":material/label:",
+        disabled=not usable,
+        key=f"{_FORM}.add",
+    ):
+        _add(model, texts, usable, source)
+
+
+def _add(model: Model, texts: list[str], usable: list[str], source: str) -> None:
+    with attempt() as adding, st.spinner(f"Adding {count(len(usable), 'text')}"):
+        try:
+            added = heap.add(model.handle, usable, source)
+        except NoHeap as reason:
+            st.error(str(reason), icon=":material/error:")
+            return
+    if adding.done:
+        session.next_round(_FORM)
+        session.store("label.left", None)
+        left = len(texts) - added
+        why = f" {count(left, 'row')} left out: blank, repeated, too long, or labelled already." if left else ""
+        session.flash(f"{count(added, 'text')} to label.{why}", "done" if added else "note")
+        st.rerun()
+
+
+def _of_file() -> tuple[list[str], str] | None:
+    form = session.round_key(_FORM)
+    file = table_upload(form, most_megabytes=MOST_MEGABYTES)
+    if file is None:
+        st.caption(
+            f"One text per row; labels are not needed. Up to {MOST_MEGABYTES} MB and {MOST_TEXTS:,} texts. Texts stay "
+            "in the home folder of this workbench until you discard them."
+        )
+        return None
+    source = _opened(file, header=has_header(file, form))
+    if isinstance(source, str):
+        st.error(plain(source), icon=":material/error:")
+        return None
+    for note in source.notes:
+        st.warning(note.replace("in the preview", "below"), icon=":material/translate:")
+    guess = guess_columns(table_of(source), ())[0]
+    columns = list(source.columns)
+    column = st.selectbox("Text column", columns, index=columns.index(guess), key=f"{form}.{file.file_id}.column")
+    texts = [row.cells.get(column, "") if isinstance(row, Row) else "" for row in source.lines()]
+    return texts, file.name
+
+
+def _pasted() -> tuple[list[str], str] | None:
+    pasted = st.text_area(
+        "Texts, one per line",
+        key=f"{session.round_key(_FORM)}.pasted",
+        height=200,
+        persist_state="session",
+        placeholder="Paste texts here, one per line. Labels are not needed.",
+    )
+    lines = [line for line in pasted.splitlines() if line.strip()]
+    return (lines, "pasted lines") if lines else None
+
+
+def _opened(file: Any, *, header: bool) -> Source | str:
+    """Return the scanned file, or the reason why it cannot be read; cached for each way of reading it."""
+    key = f"{_FORM}.opened"
+    held = session.get(key)
+    if held and held[:2] == (file.file_id, header):
+        return held[2]  # type: ignore[no-any-return]
+    try:
+        with st.spinner("Reading the file"):
+            result: Source | str = opened(file.name, io.BytesIO(file.getvalue()), header=header)
+    except Unreadable as problem:
+        result = str(problem)
+    session.store(key, (file.file_id, header, result))
+    return result

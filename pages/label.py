@@ -1,0 +1,131 @@
+"""Label: go through texts without labels by keys, one text a screen. Labels become samples, or feedback if trained."""
+
+import streamlit as st
+
+from traitbench.app.labelling import heap
+from traitbench.app.labelling.heap import MOST_TEXTS
+from traitbench.app.shell import session
+from traitbench.app.shell.navigation import page_link
+from traitbench.app.shell.service import client
+from traitbench.app.shell.text import count, plain
+from traitbench.app.widgets.common.confirm import ask, asked, confirm
+from traitbench.app.widgets.common.heading import heading
+from traitbench.app.widgets.common.model_picker import chosen_model
+from traitbench.app.widgets.common.unreadable import draw_unreadable
+from traitbench.app.widgets.label.bring import bring_texts
+from traitbench.app.widgets.label.desk import LEFT, QUEUES, View, draw_desk, look_afresh
+from traitbench.app.widgets.label.summary import draw_summary
+from traitbench.app.widgets.train.training import watch
+
+EVERY = "*"
+DISCARD = "label.discard"
+
+model = chosen_model()
+traits = client().traits.list(model.handle)
+labelled = [trait for trait in traits if trait.kind == "extrinsic"]
+draw_unreadable(traits.unreadable, "trait", key="label.unreadable_traits")
+
+# ---- may labels be given now? ----------------------------------------------------------------------------------------
+
+reason = heap.why_not(model)
+if not reason and model.zero_data_retention and model.version_no is not None:
+    reason = "Zero data retention is on, so this trained model takes no feedback."
+if reason:
+    heading("label", model)
+    with st.container(border=True, key="label.closed"):
+        st.markdown(f":material/lock: **No labels can be given.** {reason}")
+    st.stop()
+
+texts = heap.texts(model.handle)
+if model.state == "busy" and model.version_no is None:
+    heading("label", model)
+    watch(model)
+    st.caption("You can label again when the run is done. Your texts are kept.")
+    st.stop()
+
+if not texts:
+    heading("label", model)
+    with st.container(border=True, key="label.empty"):
+        st.subheader("Bring texts to label", icon=":material/label:", anchor=False)
+        st.markdown("Then go through them by keys: ← and → for the poles, ↓ to skip.")
+        bring_texts(model)
+    if model.zero_data_retention:
+        st.caption(":material/shield: Zero data retention is on: the texts are kept only until you close this tab.")
+    st.stop()
+
+if not labelled:
+    heading("label", model)
+    with st.container(border=True, key="label.no_traits"):
+        st.subheader("Add a trait first", icon=":material/tune:", anchor=False)
+        st.markdown(f"{count(len(texts), 'text')} wait to be labelled. A trait says what to label them for.")
+        page_link("traits", "Add traits")
+    st.stop()
+
+# ---- what to label, in which order -----------------------------------------------------------------------------------
+
+top = st.container()
+with st.container(horizontal=True, vertical_alignment="bottom", key="label.choices"):
+    names = {trait.key: trait.name for trait in labelled} | ({EVERY: "All traits"} if len(labelled) > 1 else {})
+    trait = st.selectbox(
+        "Trait",
+        list(names),
+        key="trait",
+        bind="query-params",
+        format_func=lambda key: names.get(key, key),
+        width=220,
+        help="With all traits, you label each text for one trait after another.",
+    )
+    queue = st.selectbox(
+        "Queue",
+        list(QUEUES),
+        key="queue",
+        bind="query-params",
+        format_func=lambda each: QUEUES[each],
+        width=220,
+        help="Most informative: first texts that are typical of many others, then those that the labels so far say "
+        "least about. Texts are ranked as soon as they are read, up to 10,000 of them.",
+    )
+    blind = st.toggle(
+        "Hide scores",
+        key="blind",
+        bind="query-params",
+        help="Judge blind: the score of a text and its highlights do not influence you.",
+    )
+    with st.popover("Texts", icon=":material/inventory_2:", key="label.texts"):
+        st.markdown(
+            f"**{count(len(texts), 'text')}** from " + ", ".join(plain(each) for each, _ in heap.sources(model))
+        )
+        st.caption(
+            "Kept only until you close this tab, because zero data retention is on."
+            if model.zero_data_retention
+            else f"Kept in the home folder of this workbench until you discard them; up to {MOST_TEXTS:,}."
+        )
+        st.button(
+            "Discard texts",
+            icon=":material/delete:",
+            key=DISCARD + ".button",
+            on_click=ask,
+            args=(DISCARD, model.handle),
+        )
+        st.markdown("**Add more**")
+        bring_texts(model)
+
+with top:
+    heading("label", model, trait=trait, queue=queue, blind="true" if blind else None)
+
+if asked(DISCARD) == model.handle:
+    confirm(
+        DISCARD,
+        title="Discard these texts?",
+        body=f"{count(len(texts), 'text')} and your skips are deleted from this workbench. Saved samples stay.",
+        yes="Discard",
+        icon=":material/delete:",
+        act=lambda: heap.discard(model.handle),
+    )
+
+view = View([each for each in labelled if trait in (each.key, EVERY)], labelled, queue or next(iter(QUEUES)), blind)
+look_afresh()
+if session.get(LEFT):
+    draw_summary(model, view)
+else:
+    draw_desk(model, view)
