@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import ButtonGroup
+from streamlit.testing.v1.element_tree import Button, ButtonGroup
 
 from tests.conftest import Service, Trained, free_port, make_draft
 from tests.pages.drive import Workbench, end_badly, hold_busy, links, words
@@ -42,7 +42,7 @@ def test_what_is_chosen_by_the_names_of_the_poles_is_asked_about_sent_and_waits(
     assert at.button(key="score.feedback.send").disabled
     choices(at).set_value("positive").run()
     at.button(key="score.feedback.send").click().run()
-    assert "You can withdraw it on Samples until the next retraining" in words(at)
+    assert "You can undo it until the next retraining" in words(at)
     assert "Warmth **100**, warm (scored" in words(at)
     assert fed_back(client, handle) == [], "nothing goes before the question is answered"
     at.button(key="score.send.yes").click().run()
@@ -76,6 +76,38 @@ def test_a_choice_belongs_to_its_text(workbench: Workbench, trained: Trained) ->
     assert choices(at).value is None
     at.text_area(key="score.text").set_value(UNKIND).run()
     assert choices(at).value == "negative"
+
+
+def test_a_choice_for_one_text_stays_when_feedback_on_another_is_sent(
+    workbench: Workbench, client: Traitbench, handle: str
+) -> None:
+    at = workbench.open("score", model=handle, text=KIND)
+    choices(at).set_value("positive").run()
+    at.text_area(key="score.text").set_value(UNKIND).run()
+    choices(at).set_value("negative").run()
+    at.button(key="score.feedback.send").click().run()
+    at.button(key="score.send.yes").click().run()
+    at.text_area(key="score.text").set_value(KIND).run()
+    assert choices(at).value == "positive"
+
+
+def test_feedback_can_be_undone_until_it_is_learned(workbench: Workbench, client: Traitbench, handle: str) -> None:
+    at = workbench.open("score", model=handle, text=UNKIND)
+    choices(at).set_value("negative").run()
+    at.button(key="score.feedback.send").click().run()
+    at.button(key="score.send.yes").click().run()
+    (undo,) = undo_buttons(at)
+    undo.click().run()
+    assert fed_back(client, handle) == []
+    assert "Sent for this text" not in words(at)
+    choices(at).set_value("positive").run()
+    at.button(key="score.feedback.send").click().run()
+    at.button(key="score.send.yes").click().run()
+    client.models.retrain(handle)
+    client.models.wait(handle)
+    at.run()
+    assert "Sent for this text" in words(at)
+    assert not undo_buttons(at), "a version has learned it"
 
 
 def test_a_choice_is_still_there_when_the_service_is_back(
@@ -180,6 +212,10 @@ def taught(client: Traitbench, handle: str) -> str:
 def choices(at: AppTest) -> ButtonGroup[Any]:
     (results,) = [group for group in at.segmented_control if str(group.key).startswith("score.feedback:")]
     return results
+
+
+def undo_buttons(at: AppTest) -> list[Button]:
+    return [button for button in at.button if str(button.key).startswith("score.feedback.undo")]
 
 
 def no_feedback(at: AppTest) -> str:

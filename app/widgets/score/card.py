@@ -14,16 +14,19 @@ from traitbench.barchart import DOTS
 from traitbench.contract.confidence import PROMISE, REASONS, why
 from traitbench.contract.scores import Card, Comparison, Tier, TraitScore
 
+_OFTEN = 3  # bars; a reason that all of them share is said once, above them
 _LEGEND = " · ".join(f"{dots} {level}" for level, dots in DOTS.items()) + " confidence."
 _NEXT: Mapping[Tier, str] = {"Weak": "Developing", "Developing": "Solid", "Solid": "Strong"}
 
 
 def draw_card(card: Card, names: Mapping[str, str], poles: Poles, *, main: str | None, key: str) -> None:
     """Draw a bar for each trait, the main one first; `key` must be unique on the page."""
-    unlike = all(each.confidence_reason == "unlike_samples" for each in card.detail.values())
-    if unlike:
-        st.warning(REASONS["unlike_samples"].sentence, icon=":material/warning:")
-    draw_bars(scorecard.rows(card, names, poles, main=main, reasons=not unlike), key=key)
+    reasons = {each.confidence_reason for each in card.detail.values()}
+    (reason,) = reasons if len(reasons) == 1 else (None,)
+    once = reason == "unlike_samples" or (reason is not None and len(card.detail) >= _OFTEN)
+    if once and reason:
+        st.warning(REASONS[reason].sentence, icon=":material/warning:")
+    draw_bars(scorecard.rows(card, names, poles, main=main, reasons=not once), key=key)
 
 
 def draw_change(comparison: Comparison, names: Mapping[str, str], poles: Poles, *, main: str | None, key: str) -> None:

@@ -1,7 +1,7 @@
 """Feedback on a score: what a trait's score should have been, sent with the text for the next retraining.
 
-The user first chooses values, then confirms them in a dialog, and only then they are sent. Feedback can be withdrawn on
-the page Samples until a version has been trained with it. The values belong to the text: a new text starts with none.
+The user first chooses values, then confirms them in a dialog, and only then they are sent. Feedback can be undone
+until a version has been trained with it. The values belong to the text: a new text starts with none.
 """
 
 import hashlib
@@ -12,9 +12,10 @@ from typing import Literal
 import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
+from traitbench.app.samples.waiting import waiting_samples
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
-from traitbench.app.shell.service import client
+from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import count, plain, shortened
 from traitbench.app.shell.theme import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from traitbench.app.widgets.common.confirm import ask, asked, confirm
@@ -39,7 +40,7 @@ class Sent:
 
     summary: str
     request_id: str
-    samples: int
+    samples: tuple[int, ...]
 
 
 def why_none(model: Model, text: str) -> str:
@@ -57,7 +58,7 @@ def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: 
         st.caption(f":material/lock: **No feedback possible.** {reason}")
         return
     this = _digest(model.handle, text)
-    form = f"{session.round_key(_FORM)}:{this}"
+    form = session.round_key(f"{_FORM}:{this}")
     known = [trait for trait in traits if trait.key in card.scores]
     begun = any(session.get(f"{form}:{trait.key}") for trait in known)
     with st.expander("Is a score wrong? Say what it should have been.", begun, icon=":material/school:", key=_FORM):
@@ -122,7 +123,7 @@ def _draw_sending(this: str, chosen: int) -> None:
             args=(_QUESTION, this),
         )
         st.caption(
-            "You confirm it first. Until the next retraining you can withdraw it on Samples."
+            "You confirm it first. Until the next retraining you can undo it."
             if chosen
             else "Choose a value for at least one trait."
         )
@@ -136,10 +137,10 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Seque
         answer = client().scores.score(pin(model.handle, version_no), text, feedback=feedback)
         key = f"{_SENT}:{_digest(model.handle, text)}"
         words = "; ".join(_in_words(trait, quality) for trait, quality in chosen)
-        sent = Sent(words, answer.metadata.request_id, len(answer.metadata.sample_ids))
+        sent = Sent(words, answer.metadata.request_id, tuple(answer.metadata.sample_ids))
         session.store(key, (*session.get(key, ()), sent))
-        session.next_round(_FORM)
-        session.flash(f"Feedback sent: the next retraining uses {count(sent.samples, 'more sample')}.")
+        session.next_round(f"{_FORM}:{_digest(model.handle, text)}")
+        session.flash(f"Feedback sent: the next retraining uses {count(len(sent.samples), 'more sample')}.")
 
     confirm(
         _QUESTION,
@@ -147,7 +148,7 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Seque
         body=f"> {plain(shortened(text, _QUOTE))}\n\n"
         + "\n".join(lines)
         + f"\n\nThe service stores the text as {count(len(chosen), 'sample')} of **{plain(model.handle)}**. "
-        "You can withdraw it on Samples until the next retraining.",
+        "You can undo it until the next retraining.",
         yes="Send feedback",
         no="Not yet",
         icon=":material/school:",
@@ -156,14 +157,40 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Seque
 
 
 def _draw_sent(model: Model, this: str) -> None:
-    """Draw the feedback that this tab already sent for this text, so that it is not sent twice by mistake."""
-    all_sent = session.get(f"{_SENT}:{this}", ())
+    """Draw the feedback that this tab already sent for this text, so that it is not sent twice by mistake.
+
+    What the model has not learned yet can be undone.
+    """
+    all_sent: tuple[Sent, ...] = session.get(f"{_SENT}:{this}", ())
+    if not all_sent:
+        return
+    pending = {sample.id for sample in waiting_samples(model.handle)}
     for sent in all_sent:
-        st.caption(f":material/check: Sent for this text: {sent.summary}. Request `{sent.request_id}`")
-    if all_sent:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            page_link("samples", "See what waits")
-            hold_switch(model, key=f"{_FORM}.hold")
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(f":material/check: Sent for this text: {sent.summary}. Request `{sent.request_id}`")
+            if pending.issuperset(sent.samples) and st.button(
+                "Undo",
+                icon=":material/undo:",
+                type="tertiary",
+                key=f"{_FORM}.undo:{sent.request_id}",
+                disabled=model.state != "ready",
+                help="Delete these samples. This is possible until a version has learned them.",
+            ):
+                _undo(model, this, sent)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        page_link("samples", "See what waits")
+        hold_switch(model, key=f"{_FORM}.hold")
+
+
+def _undo(model: Model, this: str, sent: Sent) -> None:
+    with attempt() as undoing:
+        for sample in sent.samples:
+            client().samples.delete(model.handle, sample)
+    if undoing.done:
+        key = f"{_SENT}:{this}"
+        session.store(key, tuple(each for each in session.get(key, ()) if each != sent) or None)
+        session.flash("Feedback undone. The model does not learn it.")
+        st.rerun()
 
 
 def _in_words(trait: Trait, quality: float) -> str:

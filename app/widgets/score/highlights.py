@@ -19,7 +19,7 @@ QUICK_S = 0.5
 _CHOSEN, _SLOW_FROM, _KEPT = "score.highlight_chosen", "score.slow_from", "score.highlights"
 _LONGEST = 1_500
 _MOST_KEPT = 16
-_MOST_PILLS = 6
+_MOST_IN_PILLS = 36  # characters
 _EXCERPT = 40
 
 Explain = Callable[[str], Mapping[str, Explanation]]
@@ -38,29 +38,13 @@ def pick_highlights(keys: Sequence[str], names: Mapping[str, str], texts: Sequen
             "Highlight words",
             key=ON,
             on_change=_choose,
-            help="Colour, underline and order show which words pull the score towards which pole.",
+            help="Shows which words pull the score towards which pole: by colour, by underline and in the line below.",
         )
         if not on or not keys:
             return None
         if len(keys) == 1:
             return keys[0]
-        pick = st.pills if len(keys) <= _MOST_PILLS else None
-        label = "Trait to highlight"
-        if pick is None:
-            trait = st.selectbox(
-                label, keys, format_func=lambda key: names.get(key, key), key=TRAIT, label_visibility="collapsed"
-            )
-        else:
-            trait = pick(
-                label,
-                keys,
-                format_func=lambda key: plain(shortened(names.get(key, key), 28)),
-                default=keys[0],
-                required=True,
-                key=TRAIT,
-                label_visibility="collapsed",
-                persist_state="session",
-            )
+        trait = _pick_trait(keys, names)
     return trait if trait in keys else keys[0]
 
 
@@ -89,6 +73,31 @@ def draw_highlighted(explanation: Explanation, text: str, poles: tuple[str, str]
         if words
     ]
     st.caption(" · ".join(said) or "No word points to either pole.")
+
+
+def _pick_trait(keys: Sequence[str], names: Mapping[str, str]) -> str | None:
+    """Draw short names side by side, and others in a list."""
+    label = "Trait to highlight"
+    if sum(len(names.get(key, key)) for key in keys) > _MOST_IN_PILLS:
+        return st.selectbox(
+            label,
+            keys,
+            format_func=lambda key: names.get(key, key),
+            key=f"{TRAIT}:list",
+            label_visibility="collapsed",
+            width=240,
+            persist_state="session",
+        )
+    return st.pills(
+        label,
+        keys,
+        format_func=lambda key: plain(names.get(key, key)),
+        default=keys[0],
+        required=True,
+        key=TRAIT,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
 
 
 def _choose() -> None:

@@ -64,7 +64,7 @@ def link_texts() -> dict[str, str | None]:
 def offer_text(handle: str, *, primary: bool) -> None:
     """Draw a button that fills in another text each time: an example for a demo model, else one of its samples."""
     st.button(
-        "Try an example" if examples(handle) else "Use a sample of this model",
+        "Try an example" if examples(handle) else "Use a sample",
         icon=":material/shuffle:",
         type="primary" if primary else "tertiary",
         key="score.take",
