@@ -8,7 +8,7 @@ from traitbench.app.presentation.figures import names_of
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, client, version
-from traitbench.app.shell.text import count, is_address, plain
+from traitbench.app.shell.text import is_address, plain
 from traitbench.app.widgets.common.confidence import draw_trained_before
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
@@ -175,7 +175,6 @@ with cards_right:
             source = f"Preview with {chosen}"
         elif rehearsal := rehearsed(model, traits):
             scorer = Scorer(rehearsal)
-            source = f"Rehearsal from {count(rehearsal.samples, 'sample')}, nothing is stored"
         if scorer:
             cards = scorer.cards(texts)
             comparison = scorer.compare(*cards) if len(cards) == 2 else None
@@ -199,8 +198,8 @@ for place, card, key in zip((cards_left, cards_right), cards, ("score.card", "sc
     with place:
         draw_card(card, names, poles, main=main, key=key)
 with left:
-    st.badge(source, icon=":material/visibility:", color="gray")
     if numbers:
+        st.badge(source, icon=":material/visibility:", color="gray")
         draw_trained_before(model, versions[numbers.index(chosen)])
 
 # ---- the words that decide -------------------------------------------------------------------------------------------

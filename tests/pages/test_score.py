@@ -199,7 +199,7 @@ def test_before_the_first_training_it_says_what_a_training_would(
     handle = f"{namespace}.tone"
     make_draft(client, handle)
     at = workbench.open("score", model=handle, text=KIND)
-    assert "Rehearsal from 20 samples, nothing is stored" in words(at)
+    assert "**Rehearsal from 20 samples.**" in words(at)
     result = at.metric[0].value
     assert REASONS["unlike_samples"].sentence in words(typed(at, GIBBERISH))
     assert client.models.get(handle).state == "draft"

@@ -15,6 +15,7 @@ _HTML = """
 _CSS = """
 :host { display: block; container-type: inline-size; }
 ol { list-style: none; margin: 0; padding: 0.25rem 0; display: flex; flex-direction: column; gap: 1.1rem; }
+ol.many { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); gap: 1rem 2.5rem; }
 li { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.3rem; color: var(--st-text-color); line-height: 1.3; }
 .head { display: flex; align-items: baseline; gap: 0.2rem 0.75rem; flex-wrap: wrap; }
 .name { color: light-dark(#55605E, #A9B5B2); overflow-wrap: anywhere; }
@@ -51,7 +52,7 @@ ol.large { gap: var(--gap); font-size: var(--type); line-height: 1.25; }
 .large .words, .large .poles { font-size: inherit; }
 .large .name { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; max-width: 45%; }
 .large .score { display: none; }
-.large .head { flex-wrap: nowrap; }
+.large:not(.notes) .head { flex-wrap: nowrap; }
 .large .words { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .large .track { height: 1.5em; }
 .large:not(.notes) .note { display: none; }
@@ -112,7 +113,8 @@ const draw = (item, row, large) => {
 
 export default function ({ data, parentElement }) {
   const list = parentElement.querySelector('ol')
-  list.className = data.type ? (data.notes ? 'large notes' : 'large') : ''
+  const pairs = data.rows.some((row) => row.before !== null)
+  list.className = data.type ? (data.notes ? 'large notes' : 'large') : pairs && data.rows.length > 3 ? 'many' : ''
   list.style.setProperty('--type', data.type)
   list.style.setProperty('--gap', data.gap)
   while (list.children.length > data.rows.length) list.lastChild.remove()

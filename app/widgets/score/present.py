@@ -56,7 +56,7 @@ _CSS = """
 }
 .st-key-present p { margin: 0; }
 .st-key-present-status { position: fixed; left: 2.5vw; bottom: 14px; }
-.st-key-present .tb-why { font-size: 32px; line-height: 1.5; max-height: calc(100vh - 270px); }
+.st-key-present .tb-why { font-size: clamp(32px, 2.1vw, 42px); line-height: 1.5; max-height: calc(100vh - 270px); }
 .st-key-present .tb-line { font-size: 28px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .st-key-present [data-testid=stVerticalBlock] { gap: 12px; }
 </style>
@@ -131,8 +131,8 @@ class Bars:
         shown = [each for each in self.keys if each in card.detail]
         own = card.model_copy(update={"detail": {each: card.detail[each] for each in shown}})
         notes = len(shown) <= MOST_BARS // 2
-        lines = 4.6 if notes else 3.1
-        size = f"clamp(28px, min((100vh - {above}px) / {lines * max(len(shown), 1):.1f}, 2.7vw), 48px)"
+        lines, widest = (6.0, "3.2vw") if len(shown) < 3 else (4.6, "2.7vw") if notes else (3.1, "2.7vw")
+        size = f"clamp(28px, min((100vh - {above}px) / {lines * max(len(shown), 1):.1f}, {widest}), 64px)"
         rows = scorecard.rows(own, self.names, self.poles)
         draw_bars(rows, key=key, large=Large(size, "0.6em" if notes else "0.2em", notes, self.focus))
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import client, guarded
-from traitbench.app.shell.text import plain
+from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.train.training import draw_run
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
@@ -33,7 +33,11 @@ def draw_untrained(model: Model, traits: Sequence[Trait]) -> None:
             page_link("train", "Train again")
         else:
             with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-                st.markdown("**Not trained yet.** These scores show how the draft would score after training.")
+                samples = count(sum(trait.sample_count for trait in traits), "sample")
+                st.markdown(
+                    f"**Rehearsal from {samples}.** It shows how the draft would score after training. "
+                    "Nothing is stored."
+                )
                 page_link("train", "Train this model")
 
 

@@ -1,0 +1,76 @@
+"""The Score page before a room, and on the way there and back: keys, large type, no scrolling, one press of Back."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.app.processes import Started
+from tests.browser.conftest import SETTLED
+from tests.conftest import COLD, WARM, make_draft
+
+pytestmark = pytest.mark.browser
+
+_SMALLEST = """
+() => {
+  const texts = [...document.querySelectorAll('.st-key-present *')].flatMap((part) =>
+    [part, ...(part.shadowRoot ? part.shadowRoot.querySelectorAll('*') : [])])
+  const shown = texts.filter((part) => part.checkVisibility() && part.getClientRects().length
+    && [...part.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()) && part.tagName !== 'STYLE')
+  return Math.min(...shown.map((part) => parseFloat(getComputedStyle(part).fontSize)))
+}
+"""
+
+
+def settled(page: Page) -> Page:
+    page.wait_for_timeout(300)
+    page.wait_for_selector(SETTLED)
+    return page
+
+
+def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(workbench: Started, page: Page) -> None:
+    with workbench.client() as client:
+        make_draft(client, "local.shown")
+        client.models.update("local.shown", demo_texts=[WARM[0], COLD[0]])
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{workbench.base_url}/score?model=local.shown")
+    expect(settled(page).get_by_role("button", name="Present")).to_be_visible()
+
+    page.keyboard.press("p")
+    text = page.get_by_role("textbox", name="Text", exact=True)
+    expect(text).to_have_value(WARM[0])
+    expect(page.get_by_text("clearly warm").or_(page.get_by_text("no clear side")).first).to_be_visible()
+    expect(page.get_by_role("link", name="Catalog")).to_be_hidden()
+    assert page.evaluate(_SMALLEST) >= 28
+    assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
+
+    settled(page).keyboard.press("ArrowRight")
+    expect(text).to_have_value(COLD[0])
+    text.fill("The lamp is green.")
+    text.press("Shift+ArrowRight")
+    expect(page.get_by_text("1 text taught here, nothing is stored.")).to_be_visible()
+    with workbench.client() as client:
+        assert "The lamp is green." not in {sample.text for sample in client.samples.list("local.shown")}
+
+    page.keyboard.press("Escape")
+    settled(page).keyboard.press("Escape")
+    expect(page.get_by_role("link", name="Catalog")).to_be_visible()
+    expect(text).to_have_value("The lamp is green.")
+
+
+def test_from_a_row_of_a_batch_back_is_one_press(workbench: Started, page: Page) -> None:
+    with workbench.client() as client:
+        handle = next(model.handle for model in client.models.list() if model.version_no is not None)
+    page.goto(f"{workbench.base_url}/batch?model={handle}")
+    settled(page).get_by_text("Paste").first.click()
+    lines = settled(page).locator("textarea").first
+    lines.fill("\n".join(WARM[:3]))
+    lines.press("Control+Enter")
+    page.get_by_role("button", name="Score 3").first.click()
+    rows = page.locator(".st-key-batch-grid canvas").first
+    rows.wait_for()
+    settled(page)
+    rows.click(position={"x": 15, "y": 55})
+    page.get_by_role("link", name="Open on the Score page").click()
+    expect(page.get_by_role("heading", name="Score", exact=True)).to_be_visible()
+    settled(page)
+    page.go_back()
+    expect(page.get_by_role("heading", name="Batch", exact=True)).to_be_visible()
