@@ -6,7 +6,7 @@ import pytest
 
 from tests.scoring.hand import axis
 from traitbench.contract.scores import Card, Comparison
-from traitbench.differences import sentences, verdict
+from traitbench.differences import leaning, sentences, verdict
 from traitbench.scoring.card import ScoreCard, trait_score
 
 AXIS = axis()
@@ -67,6 +67,20 @@ def test_a_comparison_is_as_certain_backwards() -> None:
 )
 def test_a_difference_in_words(delta: int, certain: bool | None, words: str) -> None:
     assert verdict(delta, certain) == words
+
+
+@pytest.mark.parametrize(
+    ("delta", "certain", "words"),
+    [
+        (30, True, "closer to warm"),
+        (-30, True, "closer to cold"),
+        (-30, None, "closer to cold"),
+        (30, False, "no sure difference"),
+        (0, True, "no sure difference"),
+    ],
+)
+def test_a_difference_leans_to_a_pole_only_if_it_may_be_sure(delta: int, certain: bool | None, words: str) -> None:
+    assert leaning(delta, certain, positive_label="warm", negative_label="cold") == words
 
 
 def test_traits_with_the_same_verdict_share_a_sentence() -> None:
