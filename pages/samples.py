@@ -6,7 +6,7 @@ from traitbench.app.access.permission import why_read_only
 from traitbench.app.files.exporting import csv_file, jsonl_file
 from traitbench.app.samples.advice import EACH_POLE
 from traitbench.app.samples.sample_changes import UNDO, save
-from traitbench.app.samples.sample_list import all_samples, unreadable_samples
+from traitbench.app.samples.sample_list import all_samples, facts, unreadable_samples
 from traitbench.app.samples.unsaved import drop, unsaved
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
@@ -127,7 +127,7 @@ def filters(
             width=160,
         )
         origin = None
-        if any(sample.provenance != "authored" for sample in samples) or session.on_screen("origin", ""):
+        if not facts(samples).all_authored or session.on_screen("origin", ""):
             origin = st.selectbox(
                 "Origin",
                 list(ORIGINS),
@@ -139,7 +139,7 @@ def filters(
                 width=160,
             )
         use = None
-        if any(sample.held_out for sample in samples) or session.on_screen("use", ""):
+        if facts(samples).tests or session.on_screen("use", ""):
             use = st.selectbox(
                 "Use",
                 list(USES),
@@ -316,7 +316,7 @@ else:
 # ---- save, discard, download -----------------------------------------------------------------------------------------
 
 refusal = st.container()
-conflicting = set() if not can_edit else unsaved(model.handle).originals.keys() - {sample.id for sample in samples}
+conflicting = set() if not can_edit else unsaved(model.handle).originals.keys() - facts(samples).ids
 changes = unsaved(model.handle).without(conflicting).changes
 with st.container(horizontal=True, vertical_alignment="center", key="samples.actions"):
     if can_edit:

@@ -19,7 +19,7 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.unreadable import Unreadable
 from traitbench.errors import InvalidCursor
 
-_HELD, _UNREADABLE = "samples.held", "samples.unreadable"
+_HELD, _UNREADABLE, _FACTS = "samples.held", "samples.unreadable", "samples.facts"
 _SHOW_PROGRESS = 10_000
 
 
@@ -65,6 +65,31 @@ def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
         ).samples
     finally:
         place.empty()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What pages ask about all samples: their ids, those that were synthesized, test samples, and other origins."""
+
+    ids: frozenset[int]
+    synthesized: frozenset[int]
+    tests: int
+    all_authored: bool
+
+
+def facts(samples: list[Sample]) -> Facts:
+    """Return the facts about the samples that `all_samples` returned; they are computed once for each list."""
+    held: tuple[list[Sample], Facts] | None = session.get(_FACTS)
+    if held is None or held[0] is not samples:
+        now = Facts(
+            frozenset(sample.id for sample in samples),
+            frozenset(sample.id for sample in samples if sample.provenance == "synthesized"),
+            sum(sample.held_out for sample in samples),
+            all(sample.provenance == "authored" for sample in samples),
+        )
+        held = (samples, now)
+        session.store(_FACTS, held)
+    return held[1]
 
 
 def unreadable_samples() -> list[Unreadable]:

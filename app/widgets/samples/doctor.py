@@ -89,7 +89,7 @@ class _Context:
     can_edit: bool
 
 
-def draw_doctor(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, can_edit: bool) -> None:
+def draw_doctor(model: Model, traits: Sequence[Trait], samples: list[Sample], *, can_edit: bool) -> None:
     """Check the samples and draw the findings, the most severe first."""
     context = _Context(model, {each.key: each for each in traits}, {each.id: each for each in samples}, can_edit)
     with st.container(horizontal=True, vertical_alignment="center", key="doctor.said"):

@@ -7,6 +7,7 @@ import streamlit as st
 from traitbench.app.local import held_out, preview
 from traitbench.app.local.leaks import Leak, leaks_of
 from traitbench.app.samples.sample_changes import UNDO, marked
+from traitbench.app.samples.sample_list import facts
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt
 from traitbench.app.shell.text import count, plain, shortened
@@ -25,9 +26,9 @@ _ABOUT = (
 )
 
 
-def draw_set_aside(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]) -> None:
+def draw_set_aside(model: Model, traits: Sequence[Trait], samples: list[Sample]) -> None:
     """Draw how many test samples there are, and the button that sets some aside."""
-    tests = sum(sample.held_out for sample in samples)
+    tests = facts(samples).tests
     with st.expander(f"Test samples ({tests:,})" if tests else "Test samples", icon=":material/science:"):
         st.caption(
             f"{count(tests, 'test sample')}: no version learns from them."
@@ -58,9 +59,9 @@ def draw_set_aside(model: Model, traits: Sequence[Trait], samples: Sequence[Samp
         place.info(plain(refused[1]), icon=":material/info:")
 
 
-def draw_leaks(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], *, can_edit: bool) -> None:
+def draw_leaks(model: Model, traits: Sequence[Trait], samples: list[Sample], *, can_edit: bool) -> None:
     """Draw the test samples that resemble training samples, each with its counterpart, and the ways out."""
-    if not any(sample.held_out for sample in samples):
+    if not facts(samples).tests:
         return
     try:
         if len(preview.unread(samples)) > _READ_UNASKED:

@@ -5,6 +5,7 @@ from typing import get_args
 
 import streamlit as st
 
+from traitbench.app.samples.sample_list import facts
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import client
@@ -83,9 +84,9 @@ def draw_outcome(model: Model, samples: Sequence[Sample]) -> None:
         )
 
 
-def delete_synthesized(model: Model, samples: Sequence[Sample]) -> None:
+def delete_synthesized(model: Model, samples: list[Sample]) -> None:
     """Draw a button that marks all synthesized samples for deletion, and one that unmarks them before a save."""
-    made = {sample.id for sample in samples if sample.provenance == "synthesized"}
+    made = facts(samples).synthesized
     marked = made & waiting(model.handle).deletions
     if made > marked:
         st.button(
