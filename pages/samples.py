@@ -5,7 +5,7 @@ import streamlit as st
 from traitbench.app.access.permission import why_read_only
 from traitbench.app.files.exporting import csv_file, jsonl_file
 from traitbench.app.samples.advice import EACH_POLE
-from traitbench.app.samples.sample_changes import UNDO, save
+from traitbench.app.samples.sample_changes import remember, save
 from traitbench.app.samples.sample_list import all_samples, facts, unreadable_samples
 from traitbench.app.samples.unsaved import drop, unsaved
 from traitbench.app.shell import session
@@ -372,7 +372,7 @@ if can_edit and saving:
             progress=lambda at, of: bar.progress(at / of, text=f"Saving {at:,} of {of:,}"),
         )
     if acting.done:
-        session.store(UNDO, done if done.possible else None)
+        remember(done)
         drop(model, (changes.edits.keys() | changes.deletions | changes.marks.keys()) - done.missing)
         redraw()
         session.flash(f"Saved: {done.what}.")

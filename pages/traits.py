@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
-from traitbench.app.samples.sample_changes import UNDO, undo_of
+from traitbench.app.samples.sample_changes import remember, undo_of
 from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
@@ -31,7 +31,7 @@ def delete(handle: str, trait: Trait, traits: list[Trait]) -> None:
     """Delete a trait with its samples so that it can be undone, and confirm it with a toast."""
     own = [sample for sample in all_samples(handle, traits) if sample.trait == trait.key]
     client().traits.delete(handle, trait.key)
-    session.store(UNDO, undo_of(handle, trait, own))
+    remember(undo_of(handle, trait, own))
     session.flash(f"Deleted {plain(trait.name)} and its {count(trait.stored_samples, 'sample')}.")
 
 

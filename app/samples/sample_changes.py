@@ -5,9 +5,10 @@ in between leaves a text twice instead of losing it. The extra text is removed a
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from traitbench.app.samples.sample_list import forget_samples
+from traitbench.app.shell import session
 from traitbench.app.shell.service import client
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import Trait, TraitInput
@@ -15,6 +16,8 @@ from traitbench.errors import SampleNotFound, TraitbenchError, Unreachable
 
 UNDO = "samples.undo"
 """The session key of the last change that can be undone."""
+
+_BEFORE, _MOST_UNDOS = "samples.undo_before", 20
 
 Mark = tuple[bool, bool]
 """Whether a sample is a test sample, and whether it must pass."""
@@ -40,7 +43,8 @@ class Undo:
 
     `what` names the change for a person, and counts only what the service did. `forgone` counts deleted synthesized
     samples. They are not added again, because they would count as written by a person. `traits` are deleted traits.
-    `missing` are edited samples that someone else had changed or deleted: these edits were not saved.
+    `missing` are edited samples that someone else had changed or deleted: these edits were not saved. `ids` are the ids
+    that the samples in `gone` had.
     """
 
     handle: str
@@ -51,6 +55,7 @@ class Undo:
     marks: Mapping[int, Mark] = field(default_factory=dict)
     traits: tuple[TraitInput, ...] = ()
     missing: frozenset[int] = frozenset()
+    ids: tuple[int, ...] = ()
 
     @property
     def possible(self) -> bool:
@@ -94,9 +99,10 @@ def save(handle: str, samples: Iterable[Sample], changes: Changes, *, progress: 
     _remove(handle, [new for old, new in zip(edited, added, strict=True) if old in missing])
     kept = tuple(new for old, new in zip(edited, added, strict=True) if old not in missing)
     forgone = {each for each in left if unrestorable(each)}
-    gone = tuple(as_input(by_id[each]) for each in leaving if each in left and each not in forgone)
+    ids = tuple(each for each in leaving if each in left and each not in forgone)
+    gone = tuple(as_input(by_id[each]) for each in ids)
     what = _named(len(kept), len(left) - len(kept), len(marked))
-    return Undo(handle, what, gone, kept, len(forgone), old_marks, missing=missing)
+    return Undo(handle, what, gone, kept, len(forgone), old_marks, missing=missing, ids=ids)
 
 
 def bring_in(
@@ -112,7 +118,7 @@ def bring_in(
     except TraitbenchError:
         _remove(handle, added)
         raise
-    return Undo(handle, what, done.gone, tuple(added), done.forgone)
+    return Undo(handle, what, done.gone, tuple(added), done.forgone, ids=done.ids)
 
 
 def mark(handle: str, marks: Mapping[int, Mark]) -> None:
@@ -142,8 +148,16 @@ def undo_of(handle: str, trait: Trait, samples: Sequence[Sample]) -> Undo:
     if trait.kind == "intrinsic":
         return Undo(handle, what, (), ())
     fields = {name: getattr(trait, name) for name in TraitInput.model_fields}
-    gone = tuple(as_input(sample) for sample in samples if not _made(sample))
-    return Undo(handle, what, gone, (), len(samples) - len(gone), traits=(TraitInput(**fields),))
+    kept = [sample for sample in samples if not _made(sample)]
+    return Undo(
+        handle,
+        what,
+        tuple(map(as_input, kept)),
+        (),
+        len(samples) - len(kept),
+        traits=(TraitInput(**fields),),
+        ids=tuple(sample.id for sample in kept),
+    )
 
 
 def take_back(undo: Undo, progress: Progress = lambda _done, _of: None) -> int:
@@ -151,9 +165,41 @@ def take_back(undo: Undo, progress: Progress = lambda _done, _of: None) -> int:
     mark(undo.handle, undo.marks)
     if undo.traits:
         client().traits.add(undo.handle, undo.traits)
-    if undo.gone:
-        client().samples.add(undo.handle, undo.gone)
+    back = client().samples.add(undo.handle, undo.gone) if undo.gone else []
+    _renumber(dict(zip(undo.ids, back, strict=bool(undo.ids))))
     return _remove(undo.handle, undo.added, progress)
+
+
+def remember(undo: Undo) -> None:
+    """Hold how to undo the last change; the changes before it can be undone after it."""
+    before: tuple[Undo, ...] = session.get(_BEFORE, ())
+    last = session.get(UNDO)
+    if isinstance(last, Undo) and last.possible:
+        session.store(_BEFORE, (*before, last)[-_MOST_UNDOS:])
+    session.store(UNDO, undo)
+
+
+def forget_last() -> None:
+    """Forget the last change, because it was undone; the change before it is the last one now."""
+    before: tuple[Undo, ...] = session.get(_BEFORE, ())
+    session.store(_BEFORE, before[:-1])
+    session.store(UNDO, before[-1] if before else None)
+
+
+def _renumber(ids: Mapping[int, int]) -> None:
+    """Give samples that were added again their new ids in the earlier changes."""
+    before: tuple[Undo, ...] = session.get(_BEFORE, ())
+    session.store(
+        _BEFORE,
+        tuple(
+            replace(
+                each,
+                added=tuple(ids.get(old, old) for old in each.added),
+                marks={ids.get(old, old): mark for old, mark in each.marks.items()},
+            )
+            for each in before
+        ),
+    )
 
 
 def as_input(sample: Sample) -> SampleInput:

@@ -157,6 +157,20 @@ def test_a_saved_change_can_be_undone(workbench: Workbench, client: Traitbench, 
     assert "samples.undo_button" not in [button.key for button in at.button]
 
 
+def test_several_changes_are_undone_one_after_another(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    """An undo gives samples new ids, and the changes before it still find them."""
+    before = texts(client, draft)
+    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}})
+    at.button(key="samples.save").click().run()
+    at = edit(at, gone=(0,))
+    at.button(key="samples.save").click().run()
+    assert len(texts(client, draft)) == 19
+    at.button(key="samples.undo_button").click().run()
+    assert "Changed." in [text for text, _ in texts(client, draft)]
+    at.button(key="samples.undo_button").click().run()
+    assert sorted(texts(client, draft)) == sorted(before)
+
+
 def test_all_samples_deleted_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
     at = edit(workbench.open("samples", model=draft), gone=tuple(range(20)))
     at.button(key="samples.save").click().run()

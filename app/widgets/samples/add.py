@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from traitbench.app.samples.sample_changes import UNDO, Undo
+from traitbench.app.samples.sample_changes import Undo, remember
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client, field_error
 from traitbench.app.shell.text import count, plain
@@ -62,7 +62,7 @@ def add_by_hand(handle: str, traits: Sequence[Trait], samples: Sequence[Sample])
     elif sent:
         with refusal, attempt({"text": slot}) as adding:
             inputs = [SampleInput.model_construct(trait=trait.key, text=text, quality=quality) for text in texts]
-            session.store(UNDO, Undo(handle, f"{len(inputs):,} added", (), tuple(client().samples.add(handle, inputs))))
+            remember(Undo(handle, f"{len(inputs):,} added", (), tuple(client().samples.add(handle, inputs))))
         if adding.done:
             session.next_round(_FORM)
             session.flash(f"{count(len(inputs), 'sample')} added to {plain(trait.name)}.")

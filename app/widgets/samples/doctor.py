@@ -15,7 +15,7 @@ import streamlit as st
 from traitbench.app.local import doctor
 from traitbench.app.local.doctor import Examination
 from traitbench.app.local.preview import PreviewUnavailable
-from traitbench.app.samples.sample_changes import UNDO, Changes, save
+from traitbench.app.samples.sample_changes import Changes, remember, save
 from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
@@ -498,7 +498,7 @@ def _apply(context: _Context, changes: Changes) -> None:
         progress=lambda at, of: bar.progress(at / of, text=f"Applying {at:,} of {of:,}"),
         whole=True,
     )
-    session.store(UNDO, done)
+    remember(done)
     session.flash(f"Applied: {done.what}.")
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from traitbench.app.local import held_out, preview
 from traitbench.app.local.leaks import Leak, leaks_of
-from traitbench.app.samples.sample_changes import UNDO, marked
+from traitbench.app.samples.sample_changes import marked, remember
 from traitbench.app.samples.sample_list import facts
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt
@@ -137,7 +137,7 @@ def _mark(handle: str, samples: Sequence[Sample], mark: tuple[bool, bool], what:
     with attempt() as marking:
         undo = marked(handle, samples, mark, what=what)
     if marking.done:
-        session.store(UNDO, undo)
+        remember(undo)
         session.flash(plain(say) or f"Done: {what}.")
         st.rerun()
 

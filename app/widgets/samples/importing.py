@@ -17,7 +17,7 @@ from traitbench.app.files import importing
 from traitbench.app.files.exporting import csv_file
 from traitbench.app.files.importing import MOST_MEGABYTES, Checked, Choice, Compared, Table
 from traitbench.app.files.tables import Problem, Unreadable
-from traitbench.app.samples.sample_changes import UNDO, bring_in
+from traitbench.app.samples.sample_changes import bring_in, remember
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt
 from traitbench.app.shell.text import count, plain
@@ -355,7 +355,7 @@ def _offer(handle: str, checked: Checked, against: Compared, repeated: Repeated)
         session.next_round(_FORM)
         session.store(_TABLE, None)
         session.store(VIEW, "table")
-        session.store(UNDO, undo)
+        remember(undo)
         session.flash(f"{count(len(adding), 'sample')} imported.")
         st.rerun()
     elif importation.error:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from traitbench.app.samples.sample_changes import UNDO, Undo, take_back
+from traitbench.app.samples.sample_changes import UNDO, Undo, forget_last, take_back
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt
 from traitbench.app.shell.text import count, plain
@@ -26,7 +26,7 @@ def draw_undo(handle: str) -> None:
         with attempt() as undoing:
             left = take_back(undo, progress)
         if undoing.done:
-            session.store(UNDO, None)
+            forget_last()
             session.flash(_undone(undo, left))
             st.rerun()
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from traitbench.app.files.exporting import jsonl_file
 from traitbench.app.samples import unsaved
-from traitbench.app.samples.sample_changes import UNDO, Changes, Undo, as_input
+from traitbench.app.samples.sample_changes import Changes, Undo, as_input, remember
 from traitbench.app.samples.sample_list import forget_samples
 from traitbench.app.samples.unsaved import Conflict, Unsaved
 from traitbench.app.shell import session
@@ -123,7 +123,7 @@ def _add_mine(model: Model, conflict: Conflict) -> None:
         ids = client().samples.add(model.handle, [conflict.mine])
     if adding.done:
         unsaved.drop(model, [conflict.original.id])
-        session.store(UNDO, Undo(model.handle, "1 added", (), tuple(ids)))
+        remember(Undo(model.handle, "1 added", (), tuple(ids)))
         session.flash("Your text was added as another sample.")
         st.rerun()
 

@@ -12,7 +12,7 @@ from traitbench.app.local.preview import PreviewUnavailable
 from traitbench.app.local.raters import FEWEST, MOST, Loss, NotMeasurable, Own
 from traitbench.app.presentation.agreement import COLUMNS as FIGURES
 from traitbench.app.presentation.agreement import Right, lost, rows, sentence, with_yours
-from traitbench.app.samples.sample_changes import UNDO, Undo
+from traitbench.app.samples.sample_changes import Undo, remember
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client
 from traitbench.app.shell.text import count, plain
@@ -264,7 +264,7 @@ def _add(handle: str, adding: Sequence[SampleInput]) -> None:
     with attempt() as addition, st.spinner(f"Adding {count(len(adding), 'sample')}", show_time=True):
         ids = client().samples.add(handle, adding)
     if addition.done:
-        session.store(UNDO, Undo(handle, f"{len(ids):,} added", (), tuple(ids)))
+        remember(Undo(handle, f"{len(ids):,} added", (), tuple(ids)))
         session.store(VIEW, "table")
         session.flash(f"{count(len(adding), 'sample')} added.")
         st.rerun()
