@@ -144,33 +144,42 @@ if not traits:
         page_link("traits", "Add traits")
     st.stop()
 
-missing_poles = missing(traits)
-plan, choice = st.columns([3, 2], gap="large")
+missing_poles, why_not = missing(traits), why_read_only(model)
+samples, tests = (sum(getattr(each, name) for each in traits) for name in ("sample_count", "held_out_samples"))
+measures = f" and measures them on {count(tests, 'test sample')}" if tests else ""
 
-with plan:
-    st.subheader("What will happen", anchor=False)
-    samples, tests = (sum(getattr(each, name) for each in traits) for name in ("sample_count", "held_out_samples"))
-    measures = f" and measures them on {count(tests, 'test sample')}" if tests else ""
+with st.container(border=True, key="train.plan"):
     st.markdown(
         f"Training fits {count(len(traits), 'trait')} to {count(samples, 'sample')}{measures}. The result becomes "
         f"version **v{(model.version_no or 0) + 1}**, which is active at once."
     )
     if model.forked_from is not None:
         st.markdown(f"Then it is compared with **{plain(model.forked_from.handle)}**, which keeps scoring as it does.")
-    draw_readiness(traits)
-    discovered_note(traits)
-    findings = st.container()
     if missing_poles:
         st.warning(
             "\n".join(["**Not ready yet:**", *(f"- {sentence}" for sentence in missing_poles)]), icon=":material/info:"
         )
         page_link("samples", "Add samples")
-
-with choice:
     draw_unsaved_line(model)
-    why_not = why_read_only(model)
+    start = st.container(horizontal=True, vertical_alignment="center")
+    if why_not:
+        st.caption(f":material/lock: {why_not}")
+    if model.zero_data_retention:
+        st.caption(
+            "Zero data retention is on: training removes the samples when it ends. The version keeps scoring, but you "
+            "cannot train the model again."
+        )
+    findings = st.container()
+
+with st.expander("Samples of each trait", icon=":material/notes:"):
+    draw_readiness(traits)
+    discovered_note(traits)
+with st.expander("Effort and labels", icon=":material/tune:"):
     lengths = [USUAL_LENGTH] * (samples + tests) if why_not else unread_lengths(model, traits)
     asked = pick_search(traits, lengths=lengths)
+    st.caption("You cannot edit traits and samples during training, or after it succeeds.")
+
+with start:
     if st.button(
         "Start training" if model.forked_from is None else "Train and compare",
         type="primary",
@@ -183,14 +192,7 @@ with choice:
             client().models.train(model.handle, effort=asked.effort, use_labels=asked.use_labels)
         if starting.done:
             st.rerun()
-    if why_not:
-        st.caption(f":material/lock: {why_not}")
-    if model.zero_data_retention:
-        st.caption(
-            "Zero data retention is on: training removes the samples when it ends. The version keeps scoring, but you "
-            "cannot train the model again."
-        )
-    st.caption("You cannot edit traits and samples during training, or after it succeeds.")
+    st.caption(f"Takes {asked.takes}.", width="content")
 
 if not why_not:
     with findings:

@@ -1,5 +1,7 @@
 """The Train page: what will happen, how far it is, what it gave; with nothing there, and with the service away."""
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -71,10 +73,12 @@ def test_the_labels_can_be_left_out_and_that_stands_in_the_link(
     at.button(key="train.start").click().run()
     client.models.wait(handle)
     assert client.versions.get(handle).metrics.use_labels is False
-    at.run()
+    at = workbench.open("train", model=handle, refit="true", effort="low", use_labels="false")
     assert "A refit would change nothing now" in at.info[0].value
+    assert at.button(key="train.retune.start").disabled
     at.toggle(key="use_labels").set_value(True).run()
     assert not at.info, "the labels are something to search with"
+    assert not at.button(key="train.retune.start").disabled
 
 
 def test_a_started_training_ends_in_a_version_with_figures(
@@ -88,13 +92,59 @@ def test_a_started_training_ends_in_a_version_with_figures(
     assert not at.exception
     assert client.models.wait(handle).state == "ready"
     assert client.versions.get(handle).metrics.effort == "low"
+    at.session_state["figures"] = True
     at.run()
-    assert "v1 is active" in words(at)
+    assert "v1 gets" in words(at)
     assert "20 samples, effort low" in words(at)
 
 
-def test_a_ready_model_shows_each_figure_and_what_it_was_measured_on(workbench: Workbench, trained: Trained) -> None:
+def test_the_result_is_one_sentence_and_all_statistics_are_folded(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("train", model=trained.handle)
+    figures = trained.client.versions.get(trained.handle).metrics.traits["warmth"]
+    assert figures.confidence
+    right = sum(each.right for each in figures.confidence.values())
+    assert f"{right} of 20 samples are on the side of their label" in words(at)
+    assert "right on texts it has not seen" in words(at)
+    assert "This is little evidence: with 20 samples" in words(at)
+    assert {"Score a text", "View versions"} <= set(links(at))
+    assert not charts(at)
+    assert not at.dataframe
+
+
+def test_mistakes_are_decided_by_keys_and_go_into_a_draft(
+    workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    handle, wrong = f"{namespace}.tone", "Thank you so much, you have been a wonderful help to us."
+    make_draft(client, handle)
+    client.samples.add(handle, [SampleInput(trait="warmth", text=wrong, quality=0.0)])
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    at = workbench.open("train", model=handle, show="Mistakes")
+    assert copied_link(at) == {"model": handle, "show": "Mistakes"}
+    mistakes = at.dataframe[0].value["Text"].tolist()
+    assert wrong in mistakes
+    while shown(at) != wrong:
+        at.button(key="train.mistake.skip").click().run()
+    assert "Labelled **▼ cold**" in words(at)
+    assert at.button(key="train.mistake.flip").label == "Flip to ▲ warm"
+    assert at.button(key="train.apply").disabled
+    at.button(key="train.mistake.delete").click().run()
+    at.button(key="train.mistake.undo").click().run()
+    assert shown(at) == wrong, "the text is back"
+    at.button(key="train.mistake.flip").click().run()
+    assert at.dataframe[0].value.set_index("Text")["Decision"][wrong] == "flipped"
+    at.button(key="train.apply").click().run()
+    assert not at.error
+    draft = client.models.get(f"{handle}-next")
+    assert [each.quality for each in client.samples.list(draft.handle) if each.text == wrong] == [1.0]
+    assert [each.quality for each in client.samples.list(handle) if each.text == wrong] == [0.0], "frozen"
+    assert at.selectbox(key="model").value == draft.handle
+    assert at.button(key="train.start").label == "Train and compare"
+
+
+def test_a_ready_model_shows_each_figure_and_what_it_was_measured_on(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("train", model=trained.handle, figures="true")
+    assert copied_link(at) == {"model": trained.handle, "figures": "true"}
     figures = trained.client.versions.get(trained.handle).metrics.traits["warmth"].model_dump()
     low, high = figures["auroc_interval"]
     assert f"{figures['auroc']:.2f} ({low:.2f} to {high:.2f})" in charts(at)[0]
@@ -105,7 +155,7 @@ def test_a_ready_model_shows_each_figure_and_what_it_was_measured_on(workbench: 
 def test_a_ready_model_shows_what_was_tried_and_gained_and_what_more_samples_would_bring(
     workbench: Workbench, trained: Trained
 ) -> None:
-    at = workbench.open("train", model=trained.handle)
+    at = workbench.open("train", model=trained.handle, search="true")
     document = trained.client.versions.get(trained.handle).metrics.traits["warmth"].model_dump()
     row = next(each.value for each in at.dataframe if "Tried" in each.value).iloc[0].to_dict()
     assert (row["Trait"], row["Tried"], row["Gained"]) == (
@@ -119,7 +169,7 @@ def test_a_ready_model_shows_what_was_tried_and_gained_and_what_more_samples_wou
 
 
 def test_a_ready_model_says_why_training_again_does_nothing(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("train", model=trained.handle)
+    at = workbench.open("train", model=trained.handle, change="true")
     assert "Training freezes traits and samples" in words(at)
     assert not can_start(at)
 
@@ -128,7 +178,7 @@ def test_a_fresh_search_gives_a_version_that_is_set_against_the_one_before(
     workbench: Workbench, client: Traitbench, namespace: str
 ) -> None:
     handle = ready(client, f"{namespace}.tone")
-    at = workbench.open("train", model=handle)
+    at = workbench.open("train", model=handle, refit="true")
     assert "A refit would change nothing now" in at.info[0].value
     at.radio(key="effort").set_value("low").run()
     at.toggle(key="use_labels").set_value(False).run()
@@ -138,7 +188,7 @@ def test_a_fresh_search_gives_a_version_that_is_set_against_the_one_before(
     assert client.models.wait(handle).version_no == 2
     assert client.versions.get(handle).triggered_by == "retune"
     at.run()
-    assert "v2 is active" in words(at)
+    assert "v2 gets" in words(at)
     assert "**Compared with v1.** Not known" in words(at)
     assert "Compare v1 with v2" in links(at)
     at.button(key="train.back").click().run()
@@ -157,7 +207,7 @@ def test_a_fresh_search_in_the_same_samples_is_said_to_have_found_the_same(
 def test_a_new_depth_is_something_to_search_for(workbench: Workbench, client: Traitbench, namespace: str) -> None:
     handle = ready(client, f"{namespace}.tone")
     client.models.update(handle, max_depth=2)
-    at = workbench.open("train", model=handle)
+    at = workbench.open("train", model=handle, refit="true")
     assert not at.info
     assert "depth (2)" in words(at)
 
@@ -167,7 +217,7 @@ def test_feedback_that_waits_is_shown_and_goes_into_a_fresh_search(
 ) -> None:
     handle = ready(client, f"{namespace}.tone")
     client.scores.score(handle, "Go away.", feedback={"warmth": 0})
-    at = workbench.open("train", model=handle)
+    at = workbench.open("train", model=handle, refit="true")
     assert at.progress[0].proto.text == "1 sample of feedback; 10 start a retraining"
     assert "fitted again from scratch (21 samples, 1 of them pending feedback)" in words(at)
     assert not at.info
@@ -185,7 +235,7 @@ def test_a_running_retraining_says_so_and_the_old_version_scores(
     end_badly(service.context, run_id, "The disk is full.")
     at.run()
     assert "The disk is full\\. v1 did not change and keeps scoring." in " ".join(at.error[0].value.split())
-    assert "v1 is active" in words(at)
+    assert "v1 gets" in words(at)
 
 
 def test_under_zero_retention_there_is_nothing_to_search_in(
@@ -193,7 +243,7 @@ def test_under_zero_retention_there_is_nothing_to_search_in(
 ) -> None:
     handle = ready(client, f"{namespace}.tone")
     client.models.update(handle, zero_data_retention=True)
-    at = workbench.open("train", model=handle)
+    at = workbench.open("train", model=handle, refit="true")
     assert "the samples were removed after training" in words(at)
     assert not any(button.key == "train.retune.start" for button in at.button)
 
@@ -203,7 +253,7 @@ def test_with_a_scoring_key_nothing_can_be_started(
 ) -> None:
     make_draft(client, f"{namespace}.draft")
     scorer = Workbench(monkeypatch, service, service.issue("scoring", ("trained", namespace)))
-    at = scorer.open("train", model=trained.handle)
+    at = scorer.open("train", model=trained.handle, refit="true")
     assert "Use a key of scope `authoring`" in words(at)
     assert not any(button.key == "train.retune.start" for button in at.button)
     assert scorer.open("train", model=f"{namespace}.draft").button(key="train.start").disabled
@@ -300,3 +350,9 @@ def ready(client: Traitbench, handle: str) -> str:
 
 def can_start(at: AppTest) -> bool:
     return any(button.key == "train.start" for button in at.button)
+
+
+def shown(at: AppTest) -> str:
+    """The text that is to be decided."""
+    body = next(html.proto.body for html in at.get("html") if "tb-why" in html.proto.body and "<div" in html.proto.body)
+    return re.sub(r"<style>.*?</style>|<[^>]+>", "", body, flags=re.DOTALL).strip()

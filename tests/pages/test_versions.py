@@ -71,7 +71,7 @@ def test_the_list_is_newest_first_and_says_which_one_scores(workbench: Workbench
 
 
 def test_the_list_has_the_figure_of_each_trait_with_its_interval(workbench: Workbench, twice: Trained) -> None:
-    table = workbench.open("versions", model=twice.handle).dataframe[0].value.set_index("Version")
+    table = workbench.open("versions", model=twice.handle, figures="true").dataframe[1].value.set_index("Version")
     figures = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].model_dump()
     low, high = figures["auroc_interval"]
     assert table.loc["v1", "AUROC Warmth"] == f"{figures['auroc']:.2f} ({low:.2f} to {high:.2f})"
@@ -105,7 +105,7 @@ def test_the_list_says_which_ones_the_next_version_pushes_out_and_that_a_tag_kee
 
 
 def test_details_show_figures_parameters_hash_and_snapshot(workbench: Workbench, twice: Trained) -> None:
-    at = workbench.open("versions", model=twice.handle, view="Details", version="v1")
+    at = workbench.open("versions", model=twice.handle, view="Details", version="v1", figures="true", parameters="true")
     version = twice.client.versions.get(twice.handle, "v1")
     assert "Measured on:" in words(at)
     assert version.param_hash in [code.value for code in at.code]
@@ -115,7 +115,7 @@ def test_details_show_figures_parameters_hash_and_snapshot(workbench: Workbench,
 
 def test_a_tag_is_added_and_removed(workbench: Workbench, client: Traitbench, namespace: str) -> None:
     handle = ready(client, f"{namespace}.tone")
-    at = tag(workbench.open("versions", model=handle, view="Details"), "best-so-far")
+    at = tag(workbench.open("versions", model=handle, view="Details", tags="true"), "best-so-far")
     assert client.versions.get(handle).tags == ["best-so-far"]
     assert new_tag(at).value == ""
     at.button(key="versions.untag:best-so-far").click().run()
@@ -126,7 +126,7 @@ def test_a_tag_is_added_and_removed(workbench: Workbench, client: Traitbench, na
 def test_a_wrong_tag_is_refused_beside_its_field_and_stays_there(
     workbench: Workbench, trained: Trained, name: str
 ) -> None:
-    at = tag(workbench.open("versions", model=trained.handle, view="Details"), name)
+    at = tag(workbench.open("versions", model=trained.handle, view="Details", tags="true"), name)
     assert ":red[:material/error: A tag is 1" in words(at)
     assert new_tag(at).value == name
     assert trained.client.versions.get(trained.handle).tags == []
@@ -137,7 +137,7 @@ def test_another_version_can_be_made_the_active_one(
 ) -> None:
     handle = ready(client, f"{namespace}.tone")
     add_version(service.context, handle, client)
-    at = workbench.open("versions", model=handle, view="Details", version="v1")
+    at = workbench.open("versions", model=handle, view="Details", version="v1", tags="true")
     assert "Only the active version (v2) can get new tags" in words(at)
     at.button(key="versions.activate").click().run()
     assert client.models.get(handle).version_no == 1
@@ -148,7 +148,7 @@ def test_a_scoring_key_reads_figures_and_no_snapshot(
     monkeypatch: pytest.MonkeyPatch, service: Service, twice: Trained
 ) -> None:
     scorer = Workbench(monkeypatch, service, service.issue("scoring", ("twice",)))
-    at = scorer.open("versions", model=twice.handle, view="Details", version="v1")
+    at = scorer.open("versions", model=twice.handle, view="Details", version="v1", figures="true", parameters="true")
     assert "To read snapshots" in words(at)
     assert "Measured on:" in words(at)
 
@@ -163,7 +163,7 @@ def test_details_show_for_each_trait_how_far_its_scores_can_be_trusted(workbench
         "Calibration error": f"{figures['calibration_error']:.3f}",
         "Cross-entropy": f"{figures['cross_entropy']:.3f}",
     }
-    tiers = next(html.proto.body for html in at.get("html") if "Held-out scores by tier" in html.proto.body)
+    tiers = cells(at)
     counts = [number for pole in figures["confusion"].values() for number in pole.values()]
     assert sum(counts) > 0
     for count in counts:
@@ -175,7 +175,7 @@ def test_details_show_for_each_trait_how_far_its_scores_can_be_trusted(workbench
 
 
 def test_details_say_what_was_tried_and_what_the_faster_modes_cost(workbench: Workbench, twice: Trained) -> None:
-    at = workbench.open("versions", model=twice.handle, view="Details", version="v1")
+    at = workbench.open("versions", model=twice.handle, view="Details", version="v1", search="true", modes="true")
     document = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].model_dump()
     assert f"**{document['search']['tried']} settings tried.**" in words(at)
     modes = frame(at, "Mode")
@@ -190,7 +190,7 @@ def test_a_version_of_before_shows_what_it_has_and_says_what_it_lacks(
 ) -> None:
     handle = ready(client, f"{namespace}.tone")
     make_old(service.context, handle)
-    at = workbench.open("versions", model=handle, view="Details")
+    at = workbench.open("versions", model=handle, view="Details", figures="true")
     assert not at.exception
     assert "No learning curve: this version was trained by an older release" in words(at)
     assert "No table: this version was trained by an older release" in words(at)
@@ -208,7 +208,7 @@ def test_a_trait_without_a_measurement_says_why_and_draws_nothing(
     client.samples.add(handle, [SampleInput(trait="warmth", text=text, quality=quality) for text, quality in pair])
     client.models.train(handle, effort="low")
     client.models.wait(handle)
-    at = workbench.open("versions", model=handle, view="Details")
+    at = workbench.open("versions", model=handle, view="Details", figures="true")
     assert "**Not measured in v1:** one distinct text at the" in words(at)
     assert not charts(at)
     assert not at.metric
@@ -222,7 +222,8 @@ def test_details_count_the_held_out_samples_by_confidence_and_how_many_are_right
     known = trained.client.versions.get(trained.handle).metrics.traits["warmth"].confidence
     assert known
     assert sum(each.samples for each in known.values()) == 20
-    row = frame(workbench.open("versions", model=trained.handle, view="Details"), "●●● High").iloc[0]
+    at = workbench.open("versions", model=trained.handle, view="Details", figures="true")
+    row = frame(at, "●●● High").iloc[0]
     for level, dots in DOTS.items():
         each, cell = known[level], row[f"{dots} {level.capitalize()}"]
         assert cell == (f"{each.samples} ({100 * each.right // each.samples} % right)" if each.samples else "0")
@@ -247,7 +248,8 @@ def test_a_trait_that_is_never_sure_says_what_is_wrong_and_what_to_do(
     client.models.wait(handle)
     assert client.versions.get(handle).metrics.traits["warmth"].confidence_reason == reason
     for page in ("train", "versions"):
-        at = workbench.open(page, model=handle, **({"view": "Details"} if page == "versions" else {}))
+        view = {"view": "Details"} if page == "versions" else {}
+        at = workbench.open(page, model=handle, figures="true", **view)
         assert f"- **Warmth:** {REASONS[reason].trait}" in words(at)
         assert any(link in each for each in links(at))
 
@@ -266,6 +268,35 @@ def test_the_link_names_the_trait_that_is_looked_at(workbench: Workbench, client
 
 
 # ---- two side by side ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", [{"view": "Compare", "a": "v9", "b": "v1"}, {"view": "Details", "version": "v9"}])
+def test_a_link_to_a_version_that_is_gone_says_so_and_shows_no_other(
+    workbench: Workbench, twice: Trained, query: dict[str, str]
+) -> None:
+    at = workbench.open("versions", model=twice.handle, **query)
+    for _ in range(2):
+        assert "**v9** does not exist any more" in at.error[0].value
+        assert not charts(at)
+        assert "gets" not in words(at)
+        at.run()
+    at.selectbox(key="b" if query["view"] == "Compare" else "version").set_value("v2").run()
+    assert not at.error
+
+
+def test_a_cell_of_the_table_of_tiers_opens_its_texts(workbench: Workbench, twice: Trained) -> None:
+    confusion = twice.client.versions.get(twice.handle, "v1").metrics.traits["warmth"].confusion
+    assert confusion
+    tier, number = next((tier, number) for tier, number in confusion["positive"].items() if number)
+    at = workbench.open("versions", model=twice.handle, view="Details", version="v1")
+    assert f'data-cell="positive.{tier}"' in cells(at)
+    at.session_state["versions.trait.tiers.cells.open"] = f"positive.{tier}"
+    at.run()
+    assert f"**▲ warm in tier {tier}**" in words(at)
+    texts = frame(at, "Says")
+    assert len(texts) == number
+    assert set(texts["Text"]) <= set(WARM)
+    assert "changed since" not in words(at), "these are the samples of the training"
 
 
 def test_one_version_alone_compares_nothing_and_says_what_to_do(workbench: Workbench, trained: Trained) -> None:
@@ -586,3 +617,9 @@ def compared(at: AppTest) -> Comparison:
     assert eventually(lambda: job.state != "running")
     at.run()
     return job
+
+
+def cells(at: AppTest) -> str:
+    """The table of tiers, whose cells are buttons."""
+    component = next(part for part in at.get("bidi_component") if part.proto.component_name == "traitbench_cells")
+    return str(json.loads(component.proto.json)["html"])

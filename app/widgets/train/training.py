@@ -48,10 +48,11 @@ def missing(traits: Sequence[Trait]) -> list[str]:
 
 @dataclass(frozen=True)
 class SearchChoice:
-    """The search settings of a training."""
+    """The search settings of a training, and the time that it takes in words."""
 
     effort: TrainEffort
     use_labels: bool
+    takes: str = ""
 
 
 def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchChoice:
@@ -83,7 +84,7 @@ def pick_search(traits: Sequence[Trait], *, lengths: Sequence[int]) -> SearchCho
         "special sense. Held-out samples decide how much the names count; with hundreds of samples they hardly count.",
     )
     draw_basis(costs[effort])
-    return SearchChoice(effort, use_labels)
+    return SearchChoice(effort, use_labels, costs[effort].in_short)
 
 
 def in_link(model: Model, names: Mapping[str, str]) -> dict[str, str]:
