@@ -108,12 +108,10 @@ if model.state == "ready":
             draw_tests(version, names, before=before, key="train.figures", file_name=f"{stem}-figures")
             figures = [series(each, names) for each in (before, version) if each]
             draw_quality(figures, traits, key="train.figures", file_name=f"{stem}-figures")
-            st.markdown("**How sure its scores are**")
-            draw_confidence(
-                model, version, names, key="train.confidence", file_name=f"{stem}-confidence", can_link=False
-            )
-    if trained_before_confidence(version):
-        draw_trained_before(model, version, can_link=False)
+            if not trained_before_confidence(version):
+                st.markdown("**How sure its scores are**")
+                draw_confidence(model, version, names, key="train.confidence", file_name=f"{stem}-confidence")
+    draw_trained_before(model, version, can_link=False)
     with folded("Search report", icon=":material/manage_search:", key="search") as is_open:
         if is_open:
             draw_gained(model, traits, version)

@@ -159,13 +159,14 @@ def test_figures_on_test_samples_come_before_those_out_of_fold(workbench: Workbe
         ("train", {}),
         ("versions", {"view": "Details"}),
     ):
-        at = workbench.open(page, model=measured, **query)
+        at = workbench.open(page, model=measured, figures="true", **query)
         assert not at.exception
         said = words(at)
         assert "on 8 test samples" in said
         assert 0 <= said.index("on 8 test samples") < said.index("Out of fold")
-    at = workbench.open("versions", model=measured)
-    table = at.dataframe[0].value
+    at = workbench.open("versions", model=measured, figures="true")
+    assert all("of 8 test samples" in each for each in at.dataframe[0].value["Right"])
+    table = at.dataframe[1].value
     assert list(table["Test samples"]) == ["8, set A", "8, set A"]
     assert list(table.columns).index("Test AUROC") < list(table.columns).index("AUROC")
 

@@ -319,7 +319,7 @@ def test_without_a_choice_the_active_one_stands_beside_the_one_before(workbench:
 
 
 def test_the_figures_of_both_are_in_one_chart(workbench: Workbench, twice: Trained) -> None:
-    at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
+    at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2", own="true")
     names = {trace.get("name") for trace in json.loads(charts(at)[0])["data"]}
     assert {"v1", "v2"} <= names
 
@@ -327,7 +327,7 @@ def test_the_figures_of_both_are_in_one_chart(workbench: Workbench, twice: Train
 def test_the_comparison_says_how_both_were_made_and_why_it_cannot_be_told_which_is_better(
     workbench: Workbench, twice: Trained
 ) -> None:
-    at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
+    at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2", own="true")
     assert "**v1**  First training" in words(at)
     assert "**v2**  Refit" in words(at)
     assert "Whether it is better than v1 is not known" in words(at)
@@ -338,7 +338,7 @@ def test_the_comparison_says_how_both_were_made_and_why_it_cannot_be_told_which_
 
 
 def test_every_figure_of_both_stands_side_by_side_with_its_change(workbench: Workbench, twice: Trained) -> None:
-    at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2")
+    at = workbench.open("versions", model=twice.handle, view="Compare", a="v1", b="v2", own="true")
     table = frame(at, "Figure").set_index("Figure")
     document = [
         twice.client.versions.get(twice.handle, name).metrics.traits["warmth"].model_dump() for name in ("v1", "v2")
@@ -387,7 +387,7 @@ def test_an_archived_model_shows_figures_and_compares_no_texts(
     handle = ready(client, f"{namespace}.tone")
     add_version(service.context, handle, client)
     client.models.delete(handle)
-    at = workbench.open("versions", model=handle, view="Compare")
+    at = workbench.open("versions", model=handle, view="Compare", own="true")
     assert not at.exception
     assert "its versions cannot be compared on texts" in words(at)
     assert frame(at, "Figure") is not None

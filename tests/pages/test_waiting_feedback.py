@@ -38,7 +38,7 @@ def test_feedback_is_shown_withdrawn_and_trained_with_now(
 def test_a_return_is_one_click_and_so_is_its_undo(workbench: Workbench, client: Traitbench, handle: str) -> None:
     client.models.retrain(handle)
     assert client.models.wait(handle).version_no == 2
-    at = workbench.open("versions", model=handle)
+    at = workbench.open("versions", model=handle, record="true")
     assert "retrained from feedback by" in words(at)
     at.button(key="versions.timeline_return").click().run()
     assert client.models.get(handle).version_no == 1

@@ -9,6 +9,7 @@ from traitbench.app.presentation.figures import series
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import attempt, reader
 from traitbench.app.shell.text import count
+from traitbench.app.widgets.common.folded import folded
 from traitbench.app.widgets.common.modes import draw_modes, modes_of, speeds
 from traitbench.app.widgets.common.quality import draw_quality
 from traitbench.app.widgets.common.version_verdict import compared, draw_changes, draw_figures, draw_verdict
@@ -40,30 +41,35 @@ def draw_comparison(model: Model, pair: Pair, traits: Sequence[Trait], names: Ma
 
 
 def draw_own_figures(model: Model, pair: Pair, traits: Sequence[Trait], names: Mapping[str, str]) -> None:
-    """Draw the out-of-fold figures of both versions, which are no comparison."""
+    """Draw the out-of-fold figures of both versions, which are no comparison, once they are asked for."""
+    with folded("Figures of each version on its own samples", icon=":material/query_stats:", key="own") as is_open:
+        if is_open:
+            _draw_own_figures(model, pair, traits, names)
+
+
+def _draw_own_figures(model: Model, pair: Pair, traits: Sequence[Trait], names: Mapping[str, str]) -> None:
     before, after = pair
     figures_a, figures_b = (each.version.metrics.traits for each in pair)
-    with st.expander("Figures of each version on its own samples", icon=":material/query_stats:"):
-        st.markdown(
-            "Each version is measured out of fold on the samples that it was trained with. These are not the same "
-            "samples, so the figures do not show which version is better."
+    st.markdown(
+        "Each version is measured out of fold on the samples that it was trained with. These are not the same samples, "
+        "so the figures do not show which version is better."
+    )
+    stem = f"{before.pinned}-{after.pinned}".replace("@", "-")
+    both = [Series(each.name, series(each.version, names).figures) for each in pair]
+    draw_quality(both, traits, key="versions.both_figures", file_name=f"{stem}-figures")
+    if key := _trait([key for key in figures_b if key in figures_a], names):
+        mine = next((trait for trait in traits if trait.key == key), None)
+        labelled = [(before.name, figures_a[key]), (after.name, figures_b[key])]
+        draw_trait(model, mine, labelled, key="versions.pair", file_name=f"{stem}-{key}")
+    if modes_of(figures_a) or modes_of(figures_b):
+        st.markdown("**Faster batch modes**")
+        draw_modes(
+            [(before.name, figures_a), (after.name, figures_b)],
+            names,
+            speeds(after.version),
+            key="versions.pair_modes",
+            file_name=f"{stem}-modes",
         )
-        stem = f"{before.pinned}-{after.pinned}".replace("@", "-")
-        both = [Series(each.name, series(each.version, names).figures) for each in pair]
-        draw_quality(both, traits, key="versions.both_figures", file_name=f"{stem}-figures")
-        if key := _trait([key for key in figures_b if key in figures_a], names):
-            mine = next((trait for trait in traits if trait.key == key), None)
-            labelled = [(before.name, figures_a[key]), (after.name, figures_b[key])]
-            draw_trait(model, mine, labelled, key="versions.pair", file_name=f"{stem}-{key}")
-        if modes_of(figures_a) or modes_of(figures_b):
-            st.markdown("**Faster batch modes**")
-            draw_modes(
-                [(before.name, figures_a), (after.name, figures_b)],
-                names,
-                speeds(after.version),
-                key="versions.pair_modes",
-                file_name=f"{stem}-modes",
-            )
 
 
 def _advise(comparison: VersionsComparison) -> None:

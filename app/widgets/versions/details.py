@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from traitbench.app.presentation import retention
+from traitbench.app.presentation.confidence import trained_before_confidence
 from traitbench.app.presentation.evidence import by_trait as evidence_by_trait
 from traitbench.app.presentation.evidence import evidence_on
 from traitbench.app.presentation.figures import (
@@ -20,7 +21,7 @@ from traitbench.app.presentation.figures import (
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client, version
 from traitbench.app.shell.text import plain
-from traitbench.app.widgets.common.confidence import draw_confidence
+from traitbench.app.widgets.common.confidence import draw_confidence, draw_trained_before
 from traitbench.app.widgets.common.folded import folded
 from traitbench.app.widgets.common.modes import draw_modes, modes_of, speeds
 from traitbench.app.widgets.common.on_tests import draw_tests
@@ -45,6 +46,7 @@ def draw_details(
         st.markdown(f"**{label(shown)} gets {found.in_words} right on texts it has not seen.**{figure}")
     st.caption(made_how(shown), help=CREATED_BY)
     _draw_activation(model, shown, active, may_change=may_change)
+    draw_trained_before(model, shown)
     _draw_trait(model, shown, traits)
     with folded("Tags", icon=":material/sell:", key="tags") as is_open:
         if is_open:
@@ -95,8 +97,9 @@ def _draw_folded(model: Model, shown: Version, traits: Sequence[Trait]) -> None:
                 file_name=f"{stem}-figures",
                 table=figures_table(shown, names),
             )
-            st.markdown("**How sure its scores are**")
-            draw_confidence(model, shown, names, key="versions.confidence", file_name=f"{stem}-confidence")
+            if not trained_before_confidence(shown):
+                st.markdown("**How sure its scores are**")
+                draw_confidence(model, shown, names, key="versions.confidence", file_name=f"{stem}-confidence")
     if modes_of(by_trait):
         with folded("Faster batch modes", icon=":material/speed:", key="modes") as is_open:
             if is_open:

@@ -20,6 +20,7 @@ PREVIOUS, ACTIVE = "previous", "active"
 
 FOLDS: Mapping[str, Sequence[str]] = {
     "All": ("figures", "record"),
+    "Compare": ("own",),
     "Details": ("tags", "figures", "modes", "search", "parameters"),
 }
 """The folded parts of each view, which are in its link while they are open."""
