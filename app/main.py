@@ -1,7 +1,7 @@
 """The entry script of the workbench, which Streamlit runs for every page.
 
 It draws the menu and the model picker, then runs the page. An error of the service ends the page with an explanation,
-never with a traceback. Few pages are drawn at the same moment (`turns`), and a page reads nothing twice (`reads`).
+never with a traceback. Few pages are drawn at the same moment (`turns`), and a page reads nothing twice (`once`).
 """
 
 from pathlib import Path
@@ -11,11 +11,11 @@ import streamlit as st
 from traitbench.app.access import people
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import PAGES, menu
-from traitbench.app.shell.reads import remembered
 from traitbench.app.shell.service import guarded
 from traitbench.app.shell.turns import DRAWING
 from traitbench.app.widgets.common.model_picker import pick
 from traitbench.app.widgets.common.whoami import signed_in, whoami
+from traitbench.client.once import remembered
 
 _STATIC = Path(__file__).resolve().parent / "static"
 

@@ -6,7 +6,7 @@ An invalid value stops the start with a message that names the variable.
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
@@ -139,28 +139,25 @@ def _key_in(file: Path, _written: int, _inode: int) -> str:
     return file.read_text(encoding="utf-8").strip()
 
 
-# Every variable that decides about the settings.
-_VARIABLES = (
-    b"HOME",
-    b"TRAITBENCH_LOG",
-    *(f"TRAITBENCH_{each.name.upper()}".encode() for each in fields(Settings)),
-)
+# What os.environ wraps. Reading every variable through the wrapper takes a hundred times as long as comparing this.
+_HERE: Mapping[Any, Any] = vars(os.environ).get("_data", os.environ)
+_known: tuple[Any, Settings] | None = None
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """Read the settings from an environment, by default this process's.
 
-    Raise `SettingInvalid` that names an invalid variable. The settings of this process are checked again only when one
-    of the variables has changed, because a page of the workbench asks for them many times.
+    Raise `SettingInvalid` that names an invalid variable. The settings of this process are read again only when its
+    environment has changed, because a page of the workbench asks for them many times.
     """
+    global _known
     if environment is not None:
         return _read(environment)
-    return _read_once(os.getcwdb(), tuple(map(os.environb.get, _VARIABLES)))
-
-
-@lru_cache(maxsize=64)
-def _read_once(_folder: bytes, _values: tuple[bytes | None, ...]) -> Settings:
-    return _read(os.environ)
+    now = (os.getcwd(), dict(_HERE))
+    known = _known
+    if known is None or known[0] != now:
+        known = _known = (now, _read(os.environ))
+    return known[1]
 
 
 def _read(environment: Mapping[str, str]) -> Settings:

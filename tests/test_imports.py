@@ -131,6 +131,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "traitbench.app.asgi": {
         "traitbench.app",
+        "traitbench.app.serving.frame",
         "traitbench.app.access.oidc",
         "traitbench.app.access.sign_in",
         "traitbench.lifecycle",
@@ -181,8 +182,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "traitbench.app.serving.connections": {"httptools", "ulid", "uvicorn"},
     "traitbench.app.serving.frame": {"streamlit", "starlette"},
-    # the transport of the workbench's own client
-    "traitbench.app.shell.reads": {"httpx"},
     # 8: pages know the workbench, never the other way round
     "traitbench.pages": {"traitbench.app", "traitbench.app.administration.console", *OUTSIDE, "streamlit", "pandas"},
     "traitbench.sample_data": set(),

@@ -20,9 +20,9 @@ from ulid import ULID
 from traitbench.app.access import people
 from traitbench.app.access.people import Person, SignedOut
 from traitbench.app.shell.keeping import keep_input, restore_input
-from traitbench.app.shell.reads import ReadsOnce
 from traitbench.app.shell.text import count, plain
 from traitbench.client import Traitbench
+from traitbench.client.once import ReadsOnce
 from traitbench.contract.models import Model, State
 from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.unreadable import Unreadable

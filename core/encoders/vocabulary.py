@@ -14,12 +14,14 @@ from traitbench.scoring.inputs import Vocabulary
 
 SIZE = 5_000
 
+_KNOWN: dict[tuple[str, int], tuple[str, ...]] = {}
+
 
 def load_vocabulary(encoder: Encoder, *, cache: Path, size: int = SIZE) -> Vocabulary:
     """The `size` most common words, none for an encoder without a vocabulary; vectors are read from `cache` or added to
     it.
     """
-    words = tuple(encoder.words()[:size])
+    words = _most_common(encoder, size)
     content = cached_bytes(cache / _file(encoder, words), lambda: encoder.encode(words).astype("<f2").tobytes())
     vectors = np.frombuffer(content, "<f2").astype(np.float32).reshape(len(words), encoder.dimension)
     return Vocabulary(words, vectors)
@@ -27,8 +29,16 @@ def load_vocabulary(encoder: Encoder, *, cache: Path, size: int = SIZE) -> Vocab
 
 def words_to_encode(encoder: Encoder, *, cache: Path, size: int = SIZE) -> int:
     """How many words `load_vocabulary` would have to encode; 0 if their vectors are cached."""
-    words = tuple(encoder.words()[:size])
+    words = _most_common(encoder, size)
     return 0 if (cache / _file(encoder, words)).is_file() else len(words)
+
+
+def _most_common(encoder: Encoder, size: int) -> tuple[str, ...]:
+    """The most common words; found once for each encoder, because all of its tokens are looked at."""
+    words = _KNOWN.get((encoder.digest, size))
+    if words is None:
+        words = _KNOWN[encoder.digest, size] = tuple(encoder.words()[:size])
+    return words
 
 
 def _file(encoder: Encoder, words: tuple[str, ...]) -> str:

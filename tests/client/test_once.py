@@ -7,7 +7,7 @@ from threading import Thread
 import httpx
 import pytest
 
-from traitbench.app.shell.reads import ReadsOnce, remembered
+from traitbench.client.once import ReadsOnce, remembered
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
-"""Reads that a run of a page repeats are sent once.
+"""A transport that sends a repeated read once, for a program whose parts do not know of each other.
 
-Parts of a page do not know of each other, so several may ask for the same traits or versions. During `remembered`, the
-transport answers a repeated GET with the first answer, until this run sends something else.
+Several parts of a page may ask for the same traits or versions. During `remembered`, a repeated GET of the same thread
+gets the first answer, until the thread sends something else.
 """
 
 import threading
@@ -16,7 +16,7 @@ _OF_CONTENT = frozenset({"content-encoding", "content-length", "transfer-encodin
 
 
 class _Run(threading.local):
-    """The answers of the run in this thread; None outside a run."""
+    """The answers that this thread has got; None outside `remembered`."""
 
     answers: dict[str, httpx.Response] | None = None
 
@@ -35,7 +35,7 @@ def remembered() -> Iterator[None]:
 
 
 class ReadsOnce(httpx.BaseTransport):
-    """Sends requests to a service on this machine; a repeated GET of a run is sent once."""
+    """Sends requests to a service on this machine; a repeated GET is sent once."""
 
     def __init__(self) -> None:
         self._inner = httpx.HTTPTransport(verify=False, trust_env=False, limits=_LIMITS)
