@@ -111,7 +111,8 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="label.choic
         bring_texts(model)
 
 with top:
-    heading("label", model, trait=trait, queue=queue, blind="true" if blind else None)
+    shown = {"trait": names.get(str(trait)), "queue": QUEUES.get(queue), "blind": "true" if blind else None}
+    heading("label", model, **shown)
 
 if asked(DISCARD) == model.handle:
     confirm(

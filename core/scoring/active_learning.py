@@ -1,31 +1,39 @@
 """Active learning: in which order to label texts, so that few labels teach much.
 
-Labels are believed by a Gaussian process on the cosines between texts: the labelled texts around a text say on which
-side it is (its mean) and how much is known there (its variance). The prior mean is the position on the label axis, so
-there is an order before the first label. Everything is deterministic. A decision costs one product of the heap with one
-vector, because the cosines to earlier labels are kept.
+The first labels go to typical texts of different kinds, because a classifier that knows little asks badly (TypiClust:
+Hacohen, Dekel and Weinshall 2022). Then they go to the texts whose side is least certain. What labels say is modelled
+by a Gaussian process on the cosines between texts: the labelled texts around a text say on which side it is (its mean)
+and how much is known there (its variance), so a text counts as uncertain if it is near the border or unlike everything
+labelled. The prior mean is the position on the label axis, so there is an order before the first label.
+
+Everything is deterministic. A decision costs one product of the heap with one vector: earlier cosines are kept.
 """
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-Order = Literal["random", "informative", "top", "bottom"]
+Order = Literal["informative", "random", "top", "bottom"]
 ORDERS: tuple[Order, ...] = get_args(Order)
+
+TYPICAL_FIRST = 16
+"""How many labels go to typical texts of different kinds, and the number of kinds."""
 
 MOST_LABELS = 400
 """The most labelled texts that count; the newest."""
 
-_NOISE = 0.5
-_PRIOR = 0.5
-_TAKEN = 300
+_NOISE, _PRIOR = 0.5, 0.5
+_CANDIDATES = 200
 _LEAST = 1e-6
+_SURVEYED, _NEIGHBOURS, _ROUNDS = 1_500, 10, 12
 
 Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 
@@ -39,7 +47,7 @@ class Belief:
     @property
     def doubt(self) -> Floats:
         """How uncertain the side is: 0 where nothing speaks for either, ever lower where something does."""
-        return -np.abs(self.mean) / np.sqrt(self.variance)
+        return _doubt(self.mean, self.variance)
 
 
 class LabelQueue:
@@ -53,43 +61,82 @@ class LabelQueue:
         self._middle, self._scale = (float(raw.mean()), _PRIOR / spread) if spread > 0 else (0.0, 0.0)
         self._prior = (raw - self._middle) * self._scale
         self._columns: dict[Hashable, Vectors] = {}
-        self._rows: dict[Hashable, Vectors] = {}
+        self._rows: Vectors = self._X[:0]
         self.belief = Belief(self._prior, np.ones(len(X)))
 
     def learn(self, ids: Sequence[Hashable], X: Vectors, y: Floats, prior: Floats | None = None) -> None:
         """Set the labelled texts: vectors (l, d), qualities (l,) from 0 to 1, and positions on the label axis (l,).
 
-        `ids` (l,) name the texts, the oldest first: cosines of ids that were there before are not computed again.
+        `ids` (l,) name the texts, each once, the oldest first: cosines of ids that were there before are kept.
         """
         ids, X, y = ids[-MOST_LABELS:], X[-MOST_LABELS:], y[-MOST_LABELS:]
         raw = np.zeros(len(X)) if prior is None else np.asarray(prior, np.float64)[-MOST_LABELS:]
-        rows = self._centred(X)
-        self._rows = dict(zip(ids, rows, strict=True))
+        self._rows = self._centred(X)
         new = [place for place, name in enumerate(ids) if name not in self._columns]
-        made = self._X @ rows[new].T
-        made_by_id = {ids[place]: made[:, column] for column, place in enumerate(new)}
-        self._columns = {name: self._columns.get(name, made_by_id.get(name, made)) for name in ids}
-        self.belief = self._believed(rows, 2 * np.asarray(y, np.float64) - 1, (raw - self._middle) * self._scale)
+        made = dict(zip([ids[place] for place in new], (self._X @ self._rows[new].T).T, strict=True))
+        self._columns = {name: made[name] if name in made else self._columns[name] for name in ids}
+        signs = 2 * np.asarray(y, np.float64) - 1
+        self.belief = self._believed(signs - (raw - self._middle) * self._scale)
 
-    def first(self, order: Order, count: int, *, free: Mask, seed: int = 0) -> NDArray[np.intp]:
+    def first(self, order: Order, count: int, *, free: Mask, seed: int = 0) -> Places:
         """Return the texts to label next, at most `count` of those that are `free` (n,), the first one first."""
         if order == "random":
             return _first_of(np.random.default_rng(seed).random(len(self._X)), free, count)
         if order == "informative":
-            return self._informative(free, count)
+            typical = self._typical(free, min(count, TYPICAL_FIRST - len(self._rows)))
+            rest = free.copy()
+            rest[typical] = False
+            return np.concatenate([typical, self._doubtful(rest, count - len(typical))])
         return _first_of(self.belief.mean if order == "top" else -self.belief.mean, free, count)
 
-    def _informative(self, free: Mask, count: int) -> NDArray[np.intp]:
+    # ---- typical texts -----------------------------------------------------------------------------------------------
+
+    def _typical(self, free: Mask, count: int) -> Places:
+        """The most typical free text of the kind with the fewest labels, the larger kind first, and so on."""
+        if count <= 0 or not free.any():
+            return np.zeros(0, np.intp)
+        kinds, typicality = self._kinds
+        centres = np.array([self._X[kinds == kind].mean(axis=0) for kind in range(kinds.max() + 1)])
+        sizes = np.bincount(kinds)
+        labels = np.bincount(np.argmax(self._rows @ centres.T, axis=1), minlength=len(sizes)) if len(self._rows) else 0
+        labels = labels + np.zeros(len(sizes), int)
+        left, chosen = free.copy(), list[int]()
+        while len(chosen) < count and left.any():
+            open_kinds = np.bincount(kinds[left], minlength=len(sizes)) > 0
+            kind = min(np.flatnonzero(open_kinds), key=lambda each: (labels[each], -sizes[each]))
+            best = int(np.argmax(np.where(left & (kinds == kind), typicality, -np.inf)))
+            left[best] = False
+            labels[kind] += 1
+            chosen.append(best)
+        return np.array(chosen, np.intp)
+
+    @cached_property
+    def _kinds(self) -> tuple[Places, Floats]:
+        """(n,) the cluster of each text, and (n,) how typical it is: the mean cosine to its nearest neighbours."""
+        some = np.random.default_rng(0).permutation(len(self._X))[:_SURVEYED]
+        surveyed = self._X[some]
+        kinds = np.argmax(self._X @ _centres(surveyed, min(TYPICAL_FIRST, len(some))).T, axis=1)
+        _, dense = np.unique(kinds, return_inverse=True)
+        nearest = min(_NEIGHBOURS + 1, len(some))
+        typicality = np.concatenate(
+            [
+                np.partition(block @ surveyed.T, -nearest, axis=1)[:, -nearest:].mean(axis=1)
+                for block in np.array_split(self._X, max(1, len(self._X) // 2_000))
+            ]
+        )
+        return dense.astype(np.intp), typicality.astype(np.float64)
+
+    # ---- doubtful texts ----------------------------------------------------------------------------------------------
+
+    def _doubtful(self, free: Mask, count: int) -> Places:
         """The most uncertain texts one after another, each as if those before it were labelled as expected."""
-        some = _first_of(self.belief.doubt, free, max(_TAKEN, count))
-        if not len(some):
-            return some
-        chosen = list[int]()
-        left = np.ones(len(some), bool)
-        covariance = self._covariance(some)
-        mean = np.abs(self.belief.mean[some])
+        if count <= 0:
+            return np.zeros(0, np.intp)
+        some = _first_of(self.belief.doubt, free, max(_CANDIDATES, count))
+        covariance, mean = self._covariance(some), self.belief.mean[some]
+        left, chosen = np.ones(len(some), bool), list[int]()
         while len(chosen) < min(count, len(some)):
-            doubt = np.where(left, -mean / np.sqrt(np.maximum(covariance.diagonal(), _LEAST)), -np.inf)
+            doubt = np.where(left, _doubt(mean, covariance.diagonal()), -np.inf)
             best = int(np.argmax(doubt))
             left[best] = False
             chosen.append(best)
@@ -97,39 +144,63 @@ class LabelQueue:
             covariance -= np.outer(column, column) / (column[best] + _NOISE)
         return some[chosen]
 
-    def _covariance(self, some: NDArray[np.intp]) -> Floats:
+    def _covariance(self, some: Places) -> Floats:
         """(s, s): what the labels leave unknown about these texts."""
-        own = (self._X[some] @ self._X[some].T).astype(np.float64)
+        own: Floats = (self._X[some] @ self._X[some].T).astype(np.float64)
         if not self._columns:
             return own
         K = np.stack([column[some] for column in self._columns.values()], axis=1).astype(np.float64)
-        return own - K @ np.linalg.solve(self._among(), K.T)
-
-    def _among(self) -> Floats:
-        rows = np.array(list(self._rows.values()), np.float64)
-        result: Floats = rows @ rows.T + _NOISE * np.eye(len(rows))
+        result: Floats = own - K @ np.linalg.solve(self._among(), K.T)
         return result
 
-    def _believed(self, rows: Vectors, y: Floats, prior: Floats) -> Belief:
-        if not len(rows):
+    def _believed(self, residuals: Floats) -> Belief:
+        if not len(self._rows):
             return Belief(self._prior, np.ones(len(self._X)))
         K = np.stack(list(self._columns.values()), axis=1)
         inverse = np.linalg.inv(self._among())
-        mean = self._prior + K @ (inverse @ (y - prior))
         known = np.einsum("ij,ij->i", K @ inverse.astype(np.float32), K)
+        mean = self._prior + K @ (inverse @ residuals)
         return Belief(mean, np.maximum(1 - known.astype(np.float64), _LEAST))
 
+    def _among(self) -> Floats:
+        """(l, l): the cosines of the labelled texts, and the noise of labels."""
+        rows = self._rows.astype(np.float64)
+        result: Floats = rows @ rows.T + _NOISE * np.eye(len(rows))
+        return result
+
     def _centred(self, X: Vectors) -> Vectors:
-        """Rows at length one from the centre of the heap: vectors of texts have much in common, which says nothing."""
+        """Rows at length one from the centre of the heap: what all texts have in common says nothing."""
         away = X - self._centre
         lengths = np.linalg.norm(away, axis=1, keepdims=True)
         result: Vectors = (away / np.where(lengths > 0, lengths, 1)).astype(np.float32)
         return result
 
 
-def _first_of(values: Floats, free: Mask, count: int) -> NDArray[np.intp]:
+def _doubt(mean: Floats, variance: Floats) -> Floats:
+    return -np.abs(mean) / np.sqrt(np.maximum(variance, _LEAST))
+
+
+def _first_of(values: Floats, free: Mask, count: int) -> Places:
     """The free places with the highest values, the highest first; of equal ones, the first place."""
     places = np.flatnonzero(free)
     if 0 < count < len(places):
         places = np.sort(places[np.argpartition(-values[places], count - 1)[:count]])
-    return places[np.argsort(-values[places], kind="stable")][:count]
+    return places[np.argsort(-values[places], kind="stable")][: max(count, 0)]
+
+
+def _centres(X: Vectors, count: int) -> Vectors:
+    """(count, d): centres of spherical k-means, begun with k-means++."""
+    rng = np.random.default_rng(0)
+    places = [int(rng.integers(len(X)))] if len(X) else []
+    apart = np.full(len(X), np.inf)
+    while len(places) < count:
+        apart = np.minimum(apart, np.maximum(1 - (X @ X[places[-1]]).astype(np.float64), 0))
+        total = apart.sum()
+        places.append(int(rng.choice(len(X), p=apart / total)) if total > 0 else len(places) % len(X))
+    centres: Vectors = X[places]
+    for _ in range(_ROUNDS):
+        own = np.argmax(X @ centres.T, axis=1)
+        sums = np.array([X[own == kind].sum(axis=0) for kind in range(count)])
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        centres = np.where(lengths > 0, sums / np.where(lengths > 0, lengths, 1), centres).astype(np.float32)
+    return centres

@@ -93,6 +93,11 @@ def _fitted(
     )
 
 
+def label_axis(trait: Mapping[str, str], encoder: str | None = None) -> Any:
+    """The label axis of a trait (d,), or None."""
+    return _label_axes(encoder).of(TraitPoles("", **trait))
+
+
 @cache
 def _label_axes(name: str | None) -> LabelAxes:
     encoder = kept.encoder(name)
