@@ -6,7 +6,7 @@
 
 const PAUSE = 250
 const GRADES = 9
-const TYPING = 'input, textarea, select, [contenteditable=""], [contenteditable="true"]'
+const TYPING = 'input:not([type=checkbox]), textarea, select, [contenteditable=""], [contenteditable="true"]'
 const OWN_ARROWS = '[role=radiogroup], [role=listbox], [role=combobox], [role=slider], [role=tablist], [role=menu], '
   + '[role=grid], [role=dialog]'
 const SIZES = [[240, 'short'], [900, 'medium'], [Infinity, 'long']]
@@ -80,6 +80,14 @@ function beginRun(state) {
   state.history = []
   state.wanted = null
   state.shown = null
+  takeFocus(state)
+}
+
+// Keys label at once after a choice above the labeller, whose field would keep the focus; but never while one writes.
+function takeFocus({ data, parts }) {
+  const at = document.activeElement
+  if (data.keys !== 'page' || at?.closest('textarea, [role=dialog], [contenteditable=true]')) return
+  setTimeout(() => parts.box.focus({ preventScroll: true }), 0)
 }
 
 function read(key) {

@@ -111,11 +111,14 @@ def _queue(assistant: Assistant, work: Work, trait: Trait) -> tuple[Sequence[Hea
     held = assistant.queues.get(trait.key)
     axis = assistant.axes.get(trait.key)
     if held is None or held[0] is not heap or held[2] is not axis or _has_grown(len(X), held[1], len(heap)):
-        held = (heap, len(X), axis, LabelQueue(X, None if axis is None else X @ axis))
+        held = [heap, len(X), axis, LabelQueue(X, None if axis is None else X @ axis), None]
         assistant.queues[trait.key] = held
     queue, ranked = held[3], heap[: held[1]]
-    rows = {text.hash: row for row, text in enumerate(ranked)}
     labels = work.labels(trait)
+    if held[4] == labels:
+        return ranked, queue
+    held[4] = labels
+    rows = {text.hash: row for row, text in enumerate(ranked)}
     vectors = _vectors(labels, rows, X, work.samples)
     ids = [each for each in labels if each in vectors]
     stacked = np.array([vectors[each] for each in ids], np.float32).reshape(len(ids), X.shape[1])

@@ -4,7 +4,8 @@ The first labels go to typical texts of different kinds, because a classifier th
 Hacohen, Dekel and Weinshall 2022). Then they go to the texts whose side is least certain. What labels say is modelled
 by a Gaussian process on the cosines between texts: the labelled texts around a text say on which side it is (its mean)
 and how much is known there (its variance), so a text counts as uncertain if it is near the border or unlike everything
-labelled. The prior mean is the position on the label axis, so there is an order before the first label.
+labelled. A constant is learned too: where one pole is rare, the border lies near its texts. The prior mean is the
+position on the label axis, so there is an order before the first label.
 
 Everything is deterministic. A decision costs one product of the heap with one vector: earlier cosines are kept.
 """
@@ -26,7 +27,7 @@ TYPICAL_FIRST = 16
 MOST_LABELS = 400
 """The most labelled texts that count; the newest."""
 
-_NOISE, _PRIOR = 0.5, 0.5
+_NOISE, _PRIOR, _BIAS = 0.5, 0.5, 1.0
 _CANDIDATES = 200
 _LEAST = 1e-6
 _SURVEYED, _NEIGHBOURS, _ROUNDS = 1_500, 10, 12
@@ -39,7 +40,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """What labels say about each text: its side, from -1 to 1 or beyond, and the variance, 1 where nothing is known."""
+    """What labels say about each text: its side, from -1 to 1 or beyond, and the variance: low where much is known."""
 
     mean: Floats
     variance: Floats
@@ -62,7 +63,7 @@ class LabelQueue:
         self._prior = (raw - self._middle) * self._scale
         self._columns: dict[Hashable, Vectors] = {}
         self._rows: Vectors = self._X[:0]
-        self.belief = Belief(self._prior, np.ones(len(X)))
+        self.belief = Belief(self._prior, np.full(len(X), 1 + _BIAS))
 
     def learn(self, ids: Sequence[Hashable], X: Vectors, y: Floats, prior: Floats | None = None) -> None:
         """Set the labelled texts: vectors (l, d), qualities (l,) from 0 to 1, and positions on the label axis (l,).
@@ -146,26 +147,26 @@ class LabelQueue:
 
     def _covariance(self, some: Places) -> Floats:
         """(s, s): what the labels leave unknown about these texts."""
-        own: Floats = (self._X[some] @ self._X[some].T).astype(np.float64)
+        own: Floats = (self._X[some] @ self._X[some].T).astype(np.float64) + _BIAS
         if not self._columns:
             return own
-        K = np.stack([column[some] for column in self._columns.values()], axis=1).astype(np.float64)
+        K = np.stack([column[some] for column in self._columns.values()], axis=1).astype(np.float64) + _BIAS
         result: Floats = own - K @ np.linalg.solve(self._among(), K.T)
         return result
 
     def _believed(self, residuals: Floats) -> Belief:
         if not len(self._rows):
-            return Belief(self._prior, np.ones(len(self._X)))
-        K = np.stack(list(self._columns.values()), axis=1)
+            return Belief(self._prior, np.full(len(self._X), 1 + _BIAS))
+        K = np.stack(list(self._columns.values()), axis=1) + np.float32(_BIAS)
         inverse = np.linalg.inv(self._among())
         known = np.einsum("ij,ij->i", K @ inverse.astype(np.float32), K)
         mean = self._prior + K @ (inverse @ residuals)
-        return Belief(mean, np.maximum(1 - known.astype(np.float64), _LEAST))
+        return Belief(mean, np.maximum(1 + _BIAS - known.astype(np.float64), _LEAST))
 
     def _among(self) -> Floats:
         """(l, l): the cosines of the labelled texts, and the noise of labels."""
         rows = self._rows.astype(np.float64)
-        result: Floats = rows @ rows.T + _NOISE * np.eye(len(rows))
+        result: Floats = rows @ rows.T + _BIAS + _NOISE * np.eye(len(rows))
         return result
 
     def _centred(self, X: Vectors) -> Vectors:

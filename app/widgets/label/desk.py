@@ -46,6 +46,8 @@ QUEUES: Mapping[Order, str] = {
 """The names of the orders."""
 
 _HANDLED, _OUTCOME, _PACE, _SAMPLES = "label.handled", "label.outcome", "label.pace", "label.samples"
+# Streamlit fades what a run has not drawn yet; here a run never replaces the text that is being read.
+_NEVER_FADED = "<style>.st-key-label-desk [data-stale] { opacity: 1 !important; transition: none !important; }</style>"
 _LOOKS_AGAIN_S = 2.0
 _PACED, _LONG_PAUSE_S = 20, 60.0
 _MOST_CHARACTERS = 300_000
@@ -88,22 +90,24 @@ def _draw(model: Model, view: View) -> None:
     helper.ask(work.texts, Wanted(now, view.every, _training(work), texts, scorer, scored_by, hints=not view.blind))
     outcome = session.get(_OUTCOME) or Outcome()
     last = next((each for each in reversed(work.decisions) if each.trait in {t.key for t in view.traits}), None)
-    labeller(
-        [_item(helper, each, every=len(view.traits) > 1) for each in items],
-        key=KEY,
-        run=f"{model.handle} {'+'.join(t.key for t in view.traits)} {view.order}",
-        done=work.done,
-        total=work.total,
-        saved=work.saved,
-        handled=session.get(_HANDLED, {}),
-        on_answers=partial(_take, now, view),
-        blind=view.blind,
-        last=desk.item_id(last.hash, last.trait) if last else None,
-        keep="" if now.zero_data_retention else f"traitbench.labeller.{model.handle}",
-        notice=_notice(outcome, work),
-        empty=_finished(work),
-        scorer="Score now" if now.version_no is not None else "The draft says",
-    )
+    st.html(_NEVER_FADED)
+    with st.container(key="label.desk"):
+        labeller(
+            [_item(helper, each, every=len(view.traits) > 1) for each in items],
+            key=KEY,
+            run=f"{model.handle} {'+'.join(t.key for t in view.traits)} {view.order}",
+            done=work.done,
+            total=work.total,
+            saved=work.saved,
+            handled=session.get(_HANDLED, {}),
+            on_answers=partial(_take, now, view),
+            blind=view.blind,
+            last=desk.item_id(last.hash, last.trait) if last else None,
+            keep="" if now.zero_data_retention else f"traitbench.labeller.{model.handle}",
+            notice=_notice(outcome, work),
+            empty=_finished(work),
+            scorer="Score now" if now.version_no is not None else "The draft says",
+        )
     if outcome.error:
         with st.container(horizontal=True, vertical_alignment="center", key="label.failed"):
             st.caption(explain(outcome.error), width="stretch")

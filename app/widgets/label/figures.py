@@ -16,7 +16,7 @@ from traitbench.contract.traits import Trait
 ENOUGH_GAIN, ENOUGH_PER_POLE = 0.01, 15
 """More would not help: twenty more samples are forecast to add less than this to the AUROC, with so many per pole."""
 
-_FEWEST = 2
+_FEWEST, _CHANCE = 2, 0.5
 
 
 def figures_of(assistant: Assistant, trait: Trait) -> TraitMetrics | None:
@@ -33,7 +33,12 @@ def is_enough(figures: TraitMetrics | None, samples: Sequence[Sample], trait: Tr
     if figures is None or figures.forecast is None or figures.auroc is None:
         return False
     fewest = min(balance(samples, trait))
-    return fewest >= ENOUGH_PER_POLE and figures.forecast.auroc - figures.auroc < ENOUGH_GAIN
+    return not is_chance(figures) and fewest >= ENOUGH_PER_POLE and figures.forecast.auroc - figures.auroc < ENOUGH_GAIN
+
+
+def is_chance(figures: TraitMetrics | None) -> bool:
+    """Whether the labels cannot be told apart: the interval of the AUROC includes chance."""
+    return bool(figures and figures.auroc_interval and figures.auroc_interval[0] <= _CHANCE)
 
 
 def balance(samples: Sequence[Sample], trait: Trait) -> tuple[int, int]:
@@ -49,6 +54,8 @@ def draw_figures(model: Model, assistant: Assistant, trait: Trait, samples: Sequ
     with st.container(border=True, key="label.figures"):
         if is_enough(figures, samples, trait):
             _draw_enough(model, trait)
+        elif is_chance(figures) and min(negative, positive) >= ENOUGH_PER_POLE:
+            _draw_chance(trait)
         with st.container(horizontal=True, gap="large", key="label.metrics"):
             st.metric(
                 "Samples",
@@ -93,6 +100,15 @@ def _draw_enough(model: Model, trait: Trait) -> None:
     )
     if model.version_no is None:
         page_link("train", "Train the model")
+
+
+def _draw_chance(trait: Trait) -> None:
+    st.warning(
+        f"**The labels of {plain(trait.name)} cannot be told apart yet.** On texts that it has not seen, the draft "
+        "does no better than chance. Check the labels before you add more.",
+        icon=":material/help:",
+    )
+    page_link("samples", "Check the labels", task="Check")
 
 
 def _status(assistant: Assistant, trait: Trait, negative: int, positive: int, samples: int) -> str:
