@@ -104,6 +104,9 @@ def model(text: str) -> Model:
         hold_if_worse=False,
         held_version_no=None,
         forked_from=None,
+        archived_at=None,
+        main_trait=None,
+        demo_texts=[],
     )
 
 
@@ -155,6 +158,7 @@ def version(metrics: dict[str, Any], tag: str = "best") -> Version:
         run_id=None,
         metrics=Metrics.model_validate(metrics),
         tags=[tag],
+        tag_notes={},
     )
 
 

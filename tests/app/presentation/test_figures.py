@@ -77,6 +77,7 @@ def version(
         run_id=None,
         metrics=Metrics.model_validate({"auroc": sum(means) / len(means) if means else None, "traits": figures}),
         tags=[],
+        tag_notes={},
     )
 
 

@@ -60,6 +60,9 @@ def model(policy: VersionRetentionPolicy | None) -> Model:
         hold_if_worse=False,
         held_version_no=None,
         forked_from=None,
+        archived_at=None,
+        main_trait=None,
+        demo_texts=[],
     )
 
 
@@ -76,6 +79,7 @@ def versions(number: int, *, tagged: tuple[int, ...] = ()) -> list[Version]:
             run_id=None,
             metrics=Metrics(),
             tags=["good"] if each in tagged else [],
+            tag_notes={},
         )
         for each in range(number, 0, -1)
     ]
