@@ -138,7 +138,10 @@ def test_another_version_can_be_made_the_active_one(
     handle = ready(client, f"{namespace}.tone")
     add_version(service.context, handle, client)
     at = workbench.open("versions", model=handle, view="Details", version="v1", tags="true")
-    assert "Only the active version (v2) can get new tags" in words(at)
+    next(field for field in at.text_input if field.label == "Note (optional)").set_value("As it was.")
+    tag(at, "before")
+    assert client.versions.get(handle, "v1").tag_notes == {"before": "As it was."}
+    assert "**before**: As it was" in words(at)
     at.button(key="versions.activate").click().run()
     assert client.models.get(handle).version_no == 1
     assert "Active: this version scores" in words(at)

@@ -1,4 +1,4 @@
-"""The tags of a version: names to use instead of its number. Only the active version can get new tags."""
+"""The tags of a version: names to use instead of its number, each with a note if someone wrote one."""
 
 import streamlit as st
 
@@ -10,37 +10,51 @@ from traitbench.contract.versions import Version
 from traitbench.errors import InvalidTag
 
 _FORM = "versions.tag"
+_LONGEST_NOTE = 500
 
 
 def draw_tags(handle: str, version: Version, *, active: str, may_change: bool) -> None:
-    """Draw the tags and their actions; `active` is the active version, as `vN`."""
+    """Draw the tags with their notes and their actions; `active` is the active version, as `vN`."""
     st.markdown(
         "**Tags**",
         help="A tag is a name for a version, to use instead of its number. It can move to another version. Tagged "
         "versions are never removed.",
     )
-    is_active = active == f"v{version.version_no}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for tag in version.tags:
             if not may_change:
-                st.badge(plain(tag), icon=":material/sell:", color="gray")
+                st.badge(plain(tag), icon=":material/sell:", color="gray", help=_note(version, tag))
             elif st.button(plain(tag), icon=":material/close:", key=f"versions.untag:{tag}", help="Remove this tag"):
                 _remove(handle, tag)
-    if is_active and may_change:
-        _draw_form(handle, active)
-    elif may_change:
-        st.caption(f"Only the active version ({active}) can get new tags. Activate this version to tag it.")
+    for tag, note in version.tag_notes.items():
+        st.caption(f"**{plain(tag)}**: {plain(note)}")
+    if may_change:
+        _draw_form(handle, f"v{version.version_no}", active=active)
     elif not version.tags:
         st.caption("No tags.")
 
 
-def _draw_form(handle: str, active: str) -> None:
-    form = session.round_key(_FORM)
+def _note(version: Version, tag: str) -> str | None:
+    note = version.tag_notes.get(tag)
+    return plain(note) if note else None
+
+
+def _draw_form(handle: str, version: str, *, active: str) -> None:
+    form = session.round_key(f"{_FORM}.{version}")
     with st.form(form, border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = st.text_input("New tag", key=f"{form}.name", width=260, placeholder="best-so-far")
+            note = st.text_input(
+                "Note (optional)",
+                key=f"{form}.note",
+                width=360,
+                max_chars=_LONGEST_NOTE,
+                placeholder="Checked by the support team",
+            )
             sent = st.form_submit_button("Add tag", icon=":material/sell:")
         below = st.empty()
+    if version != active:
+        st.caption(f"The tag goes to {version}. The active version is {active}.")
     if not sent:
         return
     try:
@@ -48,11 +62,11 @@ def _draw_form(handle: str, active: str) -> None:
     except InvalidTag as refusal:
         field_error(below, refusal.message)
         return
-    with attempt({"name": below}) as tagging:
-        client().versions.tag(handle, name)
+    with attempt({"name": below, "note": below}) as tagging:
+        client().versions.tag(handle, name, version=version, note=note.strip() or None)
     if tagging.done:
-        session.next_round(_FORM)
-        session.flash(f"Added tag {plain(name)} to {active}.")
+        session.next_round(f"{_FORM}.{version}")
+        session.flash(f"Added tag {plain(name)} to {version}.")
         st.rerun()
 
 
