@@ -110,7 +110,7 @@ _WAYS_OUT: Mapping[type[TraitbenchError], str] = {
     NotFound: "It may have been removed meanwhile. Reload the page.",
     ModelBusy: "An operation is running on this model. The Train page shows its progress. Try again when it has ended.",
     ModelNotDraft: "Its traits and samples are frozen into its versions. To change them, start a new model.",
-    ModelArchived: "It is read-only. To continue, create a new model under another name.",
+    ModelArchived: "",
     ModelNotTrained: "Add traits and samples, then train it on the Train page.",
     HandleTaken: "Archived models keep their names. Choose another one.",
     FeatureUnavailable: "",

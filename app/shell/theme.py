@@ -53,7 +53,7 @@ STATES: Mapping[State, Sign] = {
     "busy": Sign("Busy", ":material/progress_activity:", "blue", "An operation is running on this model."),
     "ready": Sign("Ready", ":material/check_circle:", "green", "Trained. Traits and samples are frozen."),
     "failed": Sign("Failed", ":material/error:", "red", "The first training failed. An edit makes it a draft again."),
-    "archived": Sign("Archived", ":material/inventory_2:", "gray", "Deleted and read-only."),
+    "archived": Sign("Archived", ":material/inventory_2:", "gray", "Read-only. You can restore it for 30 days."),
 }
 
 
