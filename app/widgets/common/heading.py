@@ -5,8 +5,10 @@ import streamlit as st
 from traitbench.app.shell.navigation import PageName, entry
 from traitbench.app.shell.text import plain
 from traitbench.app.shell.theme import STATES
+from traitbench.app.widgets.common.archive import restore_button
 from traitbench.app.widgets.common.copying import copy_link
 from traitbench.app.widgets.common.improve import improve, improve_button
+from traitbench.app.widgets.common.skip_link import skip_link
 from traitbench.contract.models import Model, State
 
 
@@ -18,6 +20,7 @@ def heading(name: PageName, model: Model | None = None, **query: str | int | Non
             st.title(row.title, anchor=False, width="content")
             copy_link(name, model=model.handle if model else None, **query)
         st.caption(row.help)
+        skip_link()
     if model:
         model_line(model)
 
@@ -37,6 +40,7 @@ def model_line(model: Model) -> None:
             st.badge(plain(tag), icon=":material/sell:", color="gray", help="A tag of the active version.")
         descent_badge(model)
         improve_button(model)
+        restore_button(model, key="shell.restore")
     improve(model)
 
 
