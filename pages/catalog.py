@@ -1,18 +1,19 @@
-"""Catalog: all models you have access to, and the actions to create, import and archive models."""
+"""Catalog: all models you have access to, and the actions to create, import, archive and restore models."""
 
 import streamlit as st
 
 from traitbench.app.access.permission import why_nowhere
-from traitbench.app.samples.advice import EACH_POLE
 from traitbench.app.shell import session
 from traitbench.app.shell.service import listing, namespaces
 from traitbench.app.shell.text import count
 from traitbench.app.shell.theme import STATES
 from traitbench.app.widgets.catalog import bundle_import
 from traitbench.app.widgets.catalog.bundle_import import import_model
+from traitbench.app.widgets.catalog.first_contact import first_contact, is_first_contact
 from traitbench.app.widgets.catalog.model_row import NAME_STYLE, model_row
 from traitbench.app.widgets.catalog.new_model import new_model, start
-from traitbench.app.widgets.common.archive import archive
+from traitbench.app.widgets.catalog.sorting import ORDERS, in_order
+from traitbench.app.widgets.common.archive import archive, offer_undo
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.unreadable import draw_unreadable
 
@@ -20,7 +21,10 @@ ROWS = 25
 
 
 owned = namespaces()
+nowhere = why_nowhere(owned)
 top = st.container()
+offer_undo()
+first, bar = st.container(), st.container()
 
 # ---- filters, all of them part of the URL ----------------------------------------------------------------------------
 
@@ -55,9 +59,14 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.fil
         placeholder="All",
         width=190,
     )
+    sort = st.selectbox("Sort by", list(ORDERS), key="sort", bind="query-params", format_func=ORDERS.get, width=190)
 
 with top:
-    heading("catalog", q=text, state=STATES[state].label if state else None, namespace=namespace)
+    heading("catalog", q=text, state=STATES[state].label if state else None, namespace=namespace, sort=sort)
+newcomer = not nowhere and not (text or state or namespace) and is_first_contact(listed, owned)
+if newcomer:
+    with first:
+        first_contact(listed)
 
 wanted = text.casefold().split()
 shown = [
@@ -66,12 +75,22 @@ shown = [
     if (namespace is None or model.handle.startswith(f"{namespace}."))
     and all(word in " ".join((model.handle, model.description, *model.traits)).casefold() for word in wanted)
 ]
+shown = in_order(shown, sort)
 
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+with bar, st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     ready = sum(model.state == "ready" for model in shown)
     st.caption(f"{count(len(shown), 'model')}, {ready} ready to score", width="content")
     with st.container(horizontal=True, horizontal_alignment="right", width="content"):
-        nowhere = why_nowhere(owned)
+        if not newcomer:
+            st.button(
+                "New model",
+                type="primary",
+                icon=":material/add:",
+                key="catalog.new_button",
+                on_click=start,
+                disabled=nowhere is not None,
+                help=nowhere,
+            )
         st.button(
             "Import",
             icon=":material/upload:",
@@ -79,15 +98,6 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
             on_click=bundle_import.start,
             disabled=nowhere is not None,
             help=nowhere or "Import a model from an exported file.",
-        )
-        st.button(
-            "New model",
-            type="primary",
-            icon=":material/add:",
-            key="catalog.new_button",
-            on_click=start,
-            disabled=nowhere is not None,
-            help=nowhere,
         )
 
 # ---- the models ------------------------------------------------------------------------------------------------------
@@ -100,16 +110,7 @@ for model in shown[(page - 1) * ROWS : page * ROWS]:
     model_row(model, owned=nowhere is None and model.handle.split(".")[0] in owned)
 draw_unreadable(unreadable, "model", key="catalog.unreadable")
 
-if not listed and not unreadable and not (text or state or namespace):
-    with st.container(border=True, key="catalog.empty"):
-        st.subheader("No models yet", icon=":material/lightbulb:", anchor=False)
-        st.markdown(
-            "A model scores texts on traits that you define, for example *warm or cold*:\n\n"
-            "1. Create a model and add its traits.\n"
-            f"2. Add {EACH_POLE}.\n"
-            "3. Train the model and score any text."
-        )
-elif listed and not shown:
+if listed and not shown:
     with st.container(border=True, key="catalog.nothing"):
         st.markdown("**No models match.**")
         st.button(

@@ -1,10 +1,10 @@
-"""Model: the card, its description, code to call it, and its export, retention and archive settings."""
+"""Model: how good it is and what to do next, its card and description, code to call it, and what is kept of it."""
 
 import streamlit as st
 
 from traitbench.app.access.permission import why_read_only
 from traitbench.app.shell.service import client
-from traitbench.app.widgets.common.archive import ARCHIVE, archive
+from traitbench.app.widgets.common.archive import ARCHIVE, archive, offer_undo
 from traitbench.app.widgets.common.confirm import ask
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
@@ -12,10 +12,12 @@ from traitbench.app.widgets.model.about import edit_about
 from traitbench.app.widgets.model.bundle_export import export_model
 from traitbench.app.widgets.model.calls import model_calls
 from traitbench.app.widgets.model.card import model_card
+from traitbench.app.widgets.model.overview import overview
 from traitbench.app.widgets.model.version_keeping import version_keeping
 from traitbench.app.widgets.model.zero_retention import zero_retention
+from traitbench.contract.models import RESTORABLE_DAYS
 
-PARTS = {"card": "Card", "about": "Describe", "calls": "Call it", "kept": "What is kept"}
+PARTS = {"card": "Overview", "about": "Describe", "calls": "Call it", "kept": "What is kept"}
 
 model = chosen_model()
 top = st.container()
@@ -32,16 +34,19 @@ part = st.segmented_control(
 
 with top:
     heading("model", model, part=PARTS[part])
+    offer_undo()
 
 if part == "card":
-    model_card(model)
+    overview(model)
+    with st.expander("Model card", icon=":material/badge:", key="model.card_fold"):
+        model_card(model)
     st.stop()
 
 if part == "calls":
     model_calls(model)
     st.stop()
 
-read_only = "This model was archived and cannot be changed." if model.state == "archived" else ""
+read_only = "This model was archived. Restore it to change it." if model.state == "archived" else ""
 read_only = why_read_only(model) or read_only
 
 if part == "about":
@@ -67,19 +72,16 @@ if model.state == "archived":
     st.caption(read_only)
     st.stop()
 
-with st.container(border=True, key="model.versions_box"):
-    st.subheader("Version retention", icon=":material/history:", anchor=False)
+with st.expander("Version retention", icon=":material/history:", key="model.versions_box"):
     version_keeping(model)
 
-with st.container(border=True, key="model.retention_box"):
-    st.subheader("Zero data retention", icon=":material/shield:", anchor=False)
+with st.expander("Zero data retention", icon=":material/shield:", key="model.retention_box"):
     zero_retention(model, traits)
 
-with st.container(border=True, key="model.archive_box"):
-    st.subheader("Archive", icon=":material/inventory_2:", anchor=False)
+with st.expander("Archive", icon=":material/inventory_2:", key="model.archive_box"):
     st.markdown(
-        "Archiving stops scoring for every program that uses this model. You cannot restore an archived model or reuse "
-        "its name. Export it first if you may need it again."
+        "Archiving stops scoring for every program that uses this model. You can restore it for "
+        f"{RESTORABLE_DAYS} days. Its name stays taken."
     )
     st.button(
         "Archive this model",

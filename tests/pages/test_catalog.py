@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, make_draft
 from tests.pages.drive import Workbench, copied_link, words
+from traitbench.app.presentation.standing import standing
 from traitbench.client import Traitbench
 from traitbench.contract.bundles import digest
 from traitbench.contract.samples import SampleInput
@@ -22,8 +23,8 @@ def own_workbench(monkeypatch: pytest.MonkeyPatch, service: Service, namespace: 
 def opened(at: AppTest) -> set[str]:
     """The handles of the models on the page."""
     rows = (str(button.key) for button in at.button)
-    archivable = {row.removeprefix("catalog.archive.") for row in rows if row.startswith("catalog.archive.")}
-    return archivable - {"yes", "no"} | {model for model, _ in open_links(at)}
+    restorable = {row.removeprefix("catalog.restore.") for row in rows if row.startswith("catalog.restore.")}
+    return restorable | {model for model, _ in open_links(at)}
 
 
 def open_links(at: AppTest) -> set[tuple[str, str]]:
@@ -43,16 +44,30 @@ def create(at: AppTest, name: str, description: str = "") -> AppTest:
     return at.button(key="catalog.create").click().run()
 
 
-def test_an_empty_catalog_says_what_to_do_next(own_workbench: Workbench) -> None:
+def test_a_newcomer_is_offered_three_ways_to_begin(
+    own_workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
     at = own_workbench.open("catalog")
-    assert "No models yet" in words(at)
-    assert not at.button(key="catalog.new_button").disabled
+    assert all(way in words(at) for way in ("Teach your own", "Import a file and label it"))
+    at.button(key="catalog.first_label").click().run()
+    at.text_input(key="catalog.new_model:0.name").set_value("Customer Mood!")
+    at.text_input(key="catalog.new_model:0.negative_label").set_value("angry")
+    at.button(key="catalog.create").click().run()
+    assert "Name this side" in words(at)
+    at.text_input(key="catalog.new_model:0.positive_label").set_value("calm")
+    at.button(key="catalog.create").click().run()
+    (trait,) = client.traits.list(f"{namespace}.customer-mood")
+    assert (trait.positive_label, trait.negative_label) == ("calm", "angry")
+    assert [title.value for title in at.title] == ["Samples"]
+    assert "Teach your own" not in words(own_workbench.open("catalog"))
 
 
 def test_a_trained_model_shows_how_good_it_is_and_on_what(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("catalog")
-    auroc = trained.client.versions.get(trained.handle).metrics.auroc
-    assert f"**{auroc:.2f}** AUROC" in words(at)
+    shown = standing(trained.client.versions.get(trained.handle), None)
+    assert shown is not None
+    assert f"**{shown.figure}** AUROC" in words(at)
+    assert "20 samples" in words(at)
     figure = next(element for element in at.markdown if "AUROC" in element.value)
     measured = trained.client.versions.get(trained.handle).metrics.traits["warmth"].measured_on
     assert measured is not None
@@ -70,7 +85,28 @@ def test_a_created_model_is_there_chosen_and_opened_on_its_traits(
     assert "was created" in at.toast[0].value
 
 
-@pytest.mark.parametrize("name", ["", "Tone", "a b", "-tone", "tone.", "x" * 65])
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [("Customer Mood!", "customer-mood"), ("-Größe_2.", "grosse_2"), ("x" * 65, "x" * 64), ("tone-", "tone-")],
+)
+def test_a_name_is_made_from_what_is_typed(
+    own_workbench: Workbench, client: Traitbench, namespace: str, typed: str, name: str
+) -> None:
+    create(own_workbench.open("catalog"), typed)
+    assert [model.handle for model in client.models.list(namespace=namespace)] == [f"{namespace}.{name}"]
+
+
+def test_what_is_typed_waits_in_a_dialog_that_was_closed(own_workbench: Workbench) -> None:
+    at = own_workbench.open("catalog")
+    at.button(key="catalog.new_button").click().run()
+    at.text_input(key="catalog.new_model:0.name").set_value("Customer mood").run()
+    at.session_state["catalog.new"] = None  # what the browser's click outside does
+    at.run()
+    at.button(key="catalog.new_button").click().run()
+    assert at.text_input(key="catalog.new_model:0.name").value == "Customer mood"
+
+
+@pytest.mark.parametrize("name", ["", "!?", "温"])
 def test_a_name_against_the_grammar_is_said_below_the_field(
     own_workbench: Workbench, client: Traitbench, namespace: str, name: str
 ) -> None:
@@ -126,17 +162,47 @@ def test_a_model_is_archived_only_after_the_question(
 ) -> None:
     client.models.create(f"{namespace}.tone")
     at = own_workbench.open("catalog")
-    at.button(key=f"catalog.archive.{namespace}.tone").click().run()
+    archive(at, f"{namespace}.tone")
     assert client.models.get(f"{namespace}.tone").state == "draft"
     at.button(key="catalog.archive.no").click().run()
     assert client.models.get(f"{namespace}.tone").state == "draft"
-    at.button(key=f"catalog.archive.{namespace}.tone").click().run()
-    at.button(key="catalog.archive.yes").click().run()
+    archive(at, f"{namespace}.tone").button(key="catalog.archive.yes").click().run()
     assert client.models.get(f"{namespace}.tone").state == "archived"
     assert not opened(at)
     at.selectbox(key="state").set_value("archived").run()
     # Public models that other tests have archived are listed too.
     assert {each for each in opened(at) if not each.startswith("demo.")} == {f"{namespace}.tone"}
+    at.button(key=f"catalog.restore.{namespace}.tone").click().run()
+    assert client.models.get(f"{namespace}.tone").state == "draft"
+
+
+def archive(at: AppTest, handle: str) -> AppTest:
+    """Ask for it in the menu of a model."""
+    menu = next(each for each in at.get("menu_button") if str(each.key).endswith(handle))
+    return menu.click_index(0).run()  # type: ignore[no-any-return]
+
+
+def test_archiving_can_be_undone_at_once(own_workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    client.models.create(f"{namespace}.tone")
+    at = archive(own_workbench.open("catalog"), f"{namespace}.tone").button(key="catalog.archive.yes").click().run()
+    at.button(key="archive.undo_yes").click().run()
+    assert client.models.get(f"{namespace}.tone").state == "draft"
+    assert opened(at) == {f"{namespace}.tone"}
+    assert "archive.undo_yes" not in [button.key for button in at.button]
+
+
+def test_little_evidence_never_comes_before_much(
+    own_workbench: Workbench, client: Traitbench, trained: Trained, namespace: str
+) -> None:
+    bundle = trained.client.models.export(trained.handle)
+    for name, auroc, interval in (("few", 0.98, [0.76, 1.0]), ("many", 0.93, [0.92, 0.94])):
+        figures = bundle.versions[0].metrics["traits"]["warmth"] | {"auroc": auroc, "auroc_interval": interval}
+        metrics = bundle.versions[0].metrics | {"traits": {"warmth": figures}}
+        changed = bundle.model_copy(update={"versions": [bundle.versions[0].model_copy(update={"metrics": metrics})]})
+        client.models.import_(changed.model_copy(update={"sha256": digest(changed)}), handle=f"{namespace}.{name}")
+    at = own_workbench.open("catalog", sort="Quality")
+    figures = [element.value for element in at.markdown if element.value.endswith("AUROC")]
+    assert figures == ["**0.93** AUROC", "**0.76 to 1.00** AUROC"]
 
 
 def test_open_leads_to_what_comes_next(workbench: Workbench, trained: Trained) -> None:

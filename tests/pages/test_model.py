@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, make_draft
-from tests.pages.drive import Workbench, add_version, copied_link, hold_busy, words
+from tests.pages.drive import Workbench, add_version, copied_link, hold_busy, links, words
 from traitbench.app.presentation.foreign_markdown import shown
 from traitbench.client import Traitbench
 from traitbench.contract.models import VersionRetentionPolicy
@@ -39,7 +39,16 @@ def test_the_card_is_the_one_of_the_api_and_can_be_downloaded(workbench: Workben
     at = workbench.open("model", model=trained.handle)
     assert shown(trained.client.models.card(trained.handle)) in words(at)
     assert [button.proto.label for button in at.get("download_button")] == ["Download card (Markdown)"]
-    assert copied_link(at) == {"model": trained.handle, "part": "Card"}
+    assert copied_link(at) == {"model": trained.handle, "part": "Overview"}
+
+
+def test_the_overview_says_how_good_it_is_and_leads_on(workbench: Workbench, trained: Trained, draft: str) -> None:
+    at = workbench.open("model", model=trained.handle)
+    assert "v1 tells *warm* from *cold*" in words(at) or "too few to say how good it is" in words(at)
+    assert "Score a text" in links(at)
+    at = workbench.open("model", model=draft)
+    assert "It is a draft with 20 samples" in words(at)
+    assert "Train" in links(at)
 
 
 def test_an_image_in_the_readme_is_not_loaded(workbench: Workbench, client: Traitbench, draft: str) -> None:
@@ -109,11 +118,15 @@ def test_what_is_typed_outlives_a_visit_of_another_part(workbench: Workbench, dr
 
 
 def edit_sources(
-    at: AppTest, *, rows: dict[int, dict[str, str]] | None = None, added: list[dict[str, str]] | None = None
+    at: AppTest,
+    *,
+    rows: dict[int, dict[str, str]] | None = None,
+    added: list[dict[str, str]] | None = None,
+    table: str = "upstream_sources",
 ) -> AppTest:
-    """What the browser sends after edits in the table of sources."""
+    """What the browser sends after edits in a table."""
     changed = {"edited_rows": rows or {}, "added_rows": added or [], "deleted_rows": []}
-    at.session_state[str(at.dataframe[0].key)] = changed
+    at.session_state[key_of(at.dataframe, table)] = changed
     return at.run()
 
 
@@ -129,6 +142,20 @@ def test_sources_are_edited_in_a_table_and_keep_what_is_no_text(
         {"name": "Letters", "url": "https://example.org"},
     ]
     assert at.button(key="model.save").disabled
+
+
+def test_the_main_trait_and_demo_texts_are_chosen_here(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    client.models.update(draft, demo_texts=["How kind!"])
+    at = workbench.open("model", model=draft, part="Describe")
+    at.selectbox(key=key_of(at.selectbox, "main_trait")).set_value("warmth").run()
+    edit_sources(at, added=[{"Text": "Be gone."}, {"Text": "  "}], table="demo_texts")
+    assert at.button(key="model.save").label == "Save 2 changes"
+    at.button(key="model.save").click().run()
+    model = client.models.get(draft)
+    assert (model.main_trait, model.demo_texts) == ("warmth", ["How kind!", "Be gone."])
+    client.models.update(draft, zero_data_retention=True)
+    at.run()
+    assert "keeps no demo texts" in words(at)
 
 
 # ---- call it -----------------------------------------------------------------------------------------------------
@@ -250,6 +277,8 @@ def test_the_model_is_archived_only_after_the_question(workbench: Workbench, cli
     at.button(key="catalog.archive.yes").click().run()
     assert client.models.get(draft).state == "archived"
     assert "This model was archived" in words(at)
+    at.button(key="shell.restore").click().run()
+    assert client.models.get(draft).state == "draft"
     assert not [button for button in at.button if button.key == "model.zero_on"]
 
 

@@ -1,15 +1,17 @@
-"""One model in the catalog: its description, its traits, its AUROC, and the next action."""
+"""One model in the catalog: its description, its traits, how good it is, and the next action."""
+
+from collections.abc import Mapping
 
 import streamlit as st
 
-from traitbench.app.presentation.figures import auroc
+from traitbench.app.presentation.standing import Standing, share_of_range, standing
 from traitbench.app.shell.navigation import PageName, model_link, name_link
-from traitbench.app.shell.service import active_version
+from traitbench.app.shell.service import active_version, client, reader
 from traitbench.app.shell.text import ago, count, plain, shortened
-from traitbench.app.widgets.common.archive import ARCHIVE
+from traitbench.app.shell.theme import PALETTE
+from traitbench.app.widgets.common.archive import ARCHIVE, restore_button
 from traitbench.app.widgets.common.confirm import ask
 from traitbench.app.widgets.common.heading import retention_badge, state_badge
-from traitbench.contract import held_out
 from traitbench.contract.models import Model, State
 from traitbench.contract.rounding import in_decimals
 from traitbench.contract.versions import Version
@@ -29,6 +31,7 @@ _NEXT: dict[State, tuple[PageName, str]] = {
     "archived": ("versions", "View"),
 }
 _MOST_TRAITS = 6
+_ARCHIVE = ":material/inventory_2: Archive"
 
 
 def model_row(model: Model, *, owned: bool) -> None:
@@ -37,7 +40,7 @@ def model_row(model: Model, *, owned: bool) -> None:
     If the service cannot read a part of one model, its row says so and the other rows are not affected.
     """
     with st.container(border=True, key=f"catalog.row.{model.handle}"):
-        what, traits, quality, actions = st.columns([5, 4, 3, 2], vertical_alignment="center", gap="medium")
+        what, traits, quality, actions = st.columns([5, 3.5, 3, 2.5], vertical_alignment="center", gap="medium")
         with what, st.container(gap="xsmall"):
             _what(model)
         with traits:
@@ -62,9 +65,24 @@ def _traits(model: Model) -> None:
     if not model.traits:
         st.caption("No traits yet")
         return
-    shown = " ".join(f":gray-badge[{plain(shortened(name, 40))}]" for name in model.traits[:_MOST_TRAITS])
+    main = _names(model).get(model.main_trait) if model.main_trait else None
+    names = sorted(model.traits, key=lambda name: name != main)
+    shown = " ".join(
+        f":{'primary' if name == main else 'gray'}-badge[{plain(shortened(name, 40))}]" for name in names[:_MOST_TRAITS]
+    )
     more = len(model.traits) - _MOST_TRAITS
     st.markdown(shown + (f" :gray[and {more} more]" if more > 0 else ""))
+
+
+def _names(model: Model) -> Mapping[str, str]:
+    """The names of a model's traits by key."""
+    return _names_by_key(reader(), model.handle, tuple(model.traits))
+
+
+@st.cache_data(max_entries=2_000, show_spinner=False)
+def _names_by_key(reader: tuple[str, str], handle: str, names: tuple[str, ...]) -> dict[str, str]:
+    """Read the names again when the model lists others."""
+    return {trait.key: trait.name for trait in client().traits.list(handle)}
 
 
 def _quality(model: Model) -> None:
@@ -78,29 +96,42 @@ def _quality(model: Model) -> None:
             "Not trained yet" if model.version_no is None else ":material/warning: The active version cannot be read."
         )
         return
-    st.markdown(_figure(version), help=_measured(version))
+    shown = standing(version, model.main_trait)
+    if shown is None:
+        st.markdown("AUROC not measured")
+    else:
+        st.markdown(f"**{shown.figure}** AUROC", help=_measured(version))
+        st.html(_bar(shown))
+        st.caption(_evidence(model, shown))
     st.caption(f"v{version.version_no}, trained {ago(version.created_at)}")
 
 
-def _figure(version: Version) -> str:
-    """The mean AUROC on test samples or, without any, out of fold, and what it was measured on."""
-    tested, mean = held_out.mean_auroc(version.metrics), auroc(version)
-    if tested is not None:
-        samples = sum(each.samples for each in held_out.by_trait(version.metrics).values())
-        return f"**{in_decimals(tested)}** AUROC :small[:gray[on {count(samples, 'test sample')}]]"
-    figure = f"**{in_decimals(mean)}** AUROC" if mean is not None else "AUROC not measured"
-    return f"{figure} :small[:gray[{_where(version)}]]"
+def _bar(shown: Standing) -> str:
+    """The interval as a bar on the range from chance to perfect: a short bar far to the right is good."""
+    low, high = (share_of_range(value) for value in shown.interval or (shown.auroc, shown.auroc))
+    left, width = 100 * low, max(100 * (high - low), 1.5)
+    colour = PALETTE.neutral if shown.is_open else PALETTE.accent
+    return (
+        f'<div role="img" aria-label="AUROC {shown.span or shown.figure} on a range from 0.5 to 1" style="height: 6px; '
+        f'border-radius: 3px; background: {PALETTE.grid}"><div style="height: 6px; border-radius: 3px; '
+        f'margin-left: {min(left, 98.5):.1f}%; width: {width:.1f}%; background: {colour}"></div></div>'
+    )
 
 
-def _where(version: Version) -> str:
-    """`leave-one-out` if all traits were measured that way, else nothing; the tooltip lists each trait."""
-    ways = {(figures.measured_on or "").partition(",")[0] for figures in version.metrics.traits.values()}
-    return plain(ways.pop()) if len(ways) == 1 else ""
+def _evidence(model: Model, shown: Standing) -> str:
+    """Which trait the figure is of, and how much it rests on."""
+    samples = count(shown.samples, "test sample" if shown.on_tests else "sample")
+    rests = f"uncertain with {samples}" if shown.is_open else f"{shown.span} on {samples}"
+    if shown.among == 1:
+        return rests
+    which = "main trait" if shown.is_main else f"weakest of {shown.among} traits"
+    name = _names(model).get(shown.trait, shown.trait)
+    return f"{plain(shortened(name, 40))} ({which}): {rests}"
 
 
 def _measured(version: Version) -> str:
-    """The tooltip for the mean AUROC: each trait with its figure and what it was measured on."""
-    lines = ["How often a positive sample scores above a negative one, as a mean over the traits.\n"]
+    """The tooltip: each trait with its figure and what it was measured on."""
+    lines = ["How often a positive sample scores above a negative one, with the 95 % interval.\n"]
     for key, figures in version.metrics.traits.items():
         value = "none" if figures.auroc is None else in_decimals(figures.auroc)
         lines.append(f"- {plain(key)}: {value}, {plain(figures.measured_on or 'unknown')}")
@@ -110,13 +141,15 @@ def _measured(version: Version) -> str:
 def _actions(model: Model, *, owned: bool) -> None:
     page, label = _NEXT[model.state]
     model_link(page, label, model=model.handle)
-    if owned and model.state != "archived":
-        st.button(
-            "",
-            icon=":material/inventory_2:",
+    if owned and model.state == "archived":
+        restore_button(model, key=f"catalog.restore.{model.handle}")
+    elif owned:
+        menu = f"catalog.menu.{model.handle}"
+        st.menu_button(
+            "More",
+            [_ARCHIVE],
             type="tertiary",
-            key=f"catalog.archive.{model.handle}",
-            help="Archive this model",
+            key=menu,
             on_click=ask,
             args=(ARCHIVE, model.handle),
         )

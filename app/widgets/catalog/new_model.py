@@ -1,79 +1,133 @@
-"""The dialog that creates a model: namespace, name and description, each with its own error below it.
+"""The dialog that creates a model: its name and description, each with its own error below it.
 
-A model can be created as a copy: a draft with everything from another model except its versions.
+A model can be created empty, with one trait to label texts for, or as a copy: a draft with everything from another
+model except its versions. What is typed waits in the session until the model is created.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from traitbench.app.presentation.model_names import GRAMMAR, no_name
+from traitbench.app.presentation.model_names import GRAMMAR, no_name, slug
 from traitbench.app.shell import session
-from traitbench.app.shell.navigation import open_page
+from traitbench.app.shell.navigation import PageName, open_page
 from traitbench.app.shell.service import attempt, client, field_error, namespaces
 from traitbench.app.shell.text import plain
+from traitbench.app.widgets.common.focus import focus_first_field
 from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.models import Model
-from traitbench.contract.names import NAMESPACE
+from traitbench.contract.traits import TraitInput
+
+LABEL_PAGE: PageName = "samples"
+"""The page that takes a file of texts without labels."""
+
+TO_LABEL: Final = "\t"
+"""What `start` takes for a model to label texts for; no handle has this character."""
 
 _OPEN, _FORM, _NOTHING = "catalog.new", "catalog.new_model", "\n"
 
 
-def start(copy_of: str = _NOTHING) -> None:
-    """Open the dialog, for an empty model or for a copy of a model. A button callback."""
-    session.store(_OPEN, copy_of)
+def start(purpose: str = _NOTHING) -> None:
+    """Open the dialog for an empty model, `TO_LABEL`, or a copy of the model with this handle. A button callback."""
+    session.store(_OPEN, purpose)
 
 
 def new_model() -> None:
     """Draw the dialog while it is open."""
-    copy_of = session.get(_OPEN)
-    if copy_of == _NOTHING:
-        st.dialog("New model", icon=":material/add_circle:", on_dismiss=_close)(_ask)(None)
-    elif copy_of:
-        st.dialog("Copy to a new draft", icon=":material/file_copy:", on_dismiss=_close)(_ask)(copy_of)
+    purpose = session.get(_OPEN)
+    if purpose == _NOTHING:
+        st.dialog("New model", icon=":material/add_circle:", on_dismiss=_close)(_ask)()
+    elif purpose == TO_LABEL:
+        st.dialog("Label texts", icon=":material/label:", on_dismiss=_close)(_ask)(to_label=True)
+    elif purpose:
+        st.dialog("Copy to a new draft", icon=":material/file_copy:", on_dismiss=_close)(_ask)(copy_of=purpose)
 
 
 def _close() -> None:
     session.store(_OPEN, None)
 
 
-def _ask(copy_of: str | None) -> None:
-    owned = namespaces()
+def _ask(*, copy_of: str | None = None, to_label: bool = False) -> None:
     form = session.round_key(_FORM if copy_of is None else f"{_FORM}.{copy_of}")
+    slots: dict[str, DeltaGenerator] = {}
     if copy_of:
         st.caption(f"Copies the traits and samples of {plain(copy_of)}, which does not change.")
-    with st.form(form, border=False):
-        namespace, name = handle_fields(form, owned)
-        name_slot = st.empty()
-        description = st.text_area(
-            "What does it measure?",
-            client().models.get(copy_of).description if copy_of else "",
-            key=f"{form}.description",
-            placeholder="Tone of support answers: warm or cold, plain or full of jargon.",
-            height=96,
-            persist_state="session",
-        )
-        slots = {"handle": name_slot, "description": st.empty()}
-        refusal = st.container()
-        with st.container(horizontal=True, horizontal_alignment="right"):
-            sent = st.form_submit_button("Create model", type="primary", icon=":material/add:", key="catalog.create")
+    namespace, name = handle_fields(form, namespaces())
+    slots["handle"] = st.empty()
+    trait = _poles(form, slots) if to_label else None
+    description = "" if to_label else _description(form, copy_of, slots)
+    refusal = st.container()
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        sent = st.button("Create model", type="primary", icon=":material/add:", key="catalog.create")
+    focus_first_field(f"{form}.focus")
     if not sent:
         return
-    if not NAMESPACE.fullmatch(name):
-        field_error(name_slot, no_name(name))
+    if not name:
+        field_error(slots["handle"], no_name(name))
+        return
+    if trait is not None and (problem := _pole_problem(*trait)):
+        field_error(slots[problem[0]], problem[1])
         return
     with refusal, attempt(slots) as creating:
-        model = _create(f"{namespace}.{name}", description.strip(), copy_of)
+        model = _create(f"{namespace}.{name}", description, copy_of)
+        if trait is not None:
+            poles = {"positive_label": trait[0], "negative_label": trait[1]}
+            client().traits.add(model.handle, [TraitInput(name=f"{trait[0]} or {trait[1]}", **poles)])
     if creating.done:
         _close()
         session.next_round(form.rpartition(":")[0])
-        session.flash(
-            f"{plain(model.handle)} was created. {'You can edit it now.' if copy_of else 'Next, add its traits.'}"
-        )
-        if copy_of is None:
-            open_page("traits", model=model.handle)
-        session.next_model(model.handle)
-        st.rerun()
+        _open(model, copied=copy_of is not None, to_label=to_label)
+
+
+def _open(model: Model, *, copied: bool, to_label: bool) -> None:
+    """Open the page that comes next for the new model."""
+    then = "You can edit it now." if copied else "Now import your texts." if to_label else "Next, add its traits."
+    session.flash(f"{plain(model.handle)} was created. {then}")
+    if not copied:
+        open_page(LABEL_PAGE if to_label else "traits", model=model.handle)
+    session.next_model(model.handle)
+    st.rerun()
+
+
+def _description(form: str, copy_of: str | None, slots: dict[str, DeltaGenerator]) -> str:
+    typed = st.text_area(
+        "What does it measure?",
+        client().models.get(copy_of).description if copy_of else "",
+        key=f"{form}.description",
+        placeholder="Tone of support answers: warm or cold, plain or full of jargon.",
+        height=96,
+        persist_state="session",
+    )
+    slots["description"] = st.empty()
+    return typed.strip()
+
+
+def _poles(form: str, slots: dict[str, DeltaGenerator]) -> tuple[str, str]:
+    """Draw the two sides that texts are labelled with; return them."""
+    left, right = st.columns(2)
+    typed = []
+    for column, pole, label, example in (
+        (left, "negative_label", "A text is either", "disappointed"),
+        (right, "positive_label", "or", "satisfied"),
+    ):
+        with column:
+            side = st.text_input(
+                label, key=f"{form}.{pole}", max_chars=80, placeholder=example, persist_state="session"
+            )
+            slots[pole] = st.empty()
+        typed.append(side.strip())
+    return typed[1], typed[0]
+
+
+def _pole_problem(positive: str, negative: str) -> tuple[str, str] | None:
+    """The field of a pole that is missing or not different, and what to do."""
+    if not negative or not positive:
+        return ("positive_label" if negative else "negative_label"), "Name this side."
+    if positive.casefold() == negative.casefold():
+        return "positive_label", "Both sides have the same name. Use two different ones."
+    return None
 
 
 def _create(handle: str, description: str, copy_of: str | None) -> Model:
@@ -91,17 +145,26 @@ def _as_draft(bundle: Bundle, description: str) -> Bundle:
 
 
 def handle_fields(form: str, owned: Sequence[str], *, name: str = "") -> tuple[str, str]:
-    """Draw the two fields of a handle and return them: an owned namespace, and a name."""
-    left, right = st.columns([2, 3])
-    namespace = left.selectbox(
-        "Namespace", owned, key="catalog.new_namespace", help="The namespaces that this workbench's API key owns."
-    )
-    typed = right.text_input(
+    """Draw the two fields of a handle and return them: an owned namespace, and a valid name or an empty one.
+
+    The name is made from what is typed. The namespace is asked for only if there are several.
+    """
+    left, right = st.columns([3, 2]) if len(owned) > 1 else (st.container(), None)
+    typed = left.text_input(
         "Name",
         name,
         key=f"{form}.name",
-        placeholder="support-tone",
-        help=GRAMMAR + " You cannot change it later.",
+        placeholder="Customer mood",
+        live="300ms",
+        help=f"{GRAMMAR} Other characters are replaced. You cannot change the name later.",
         persist_state="session",
     )
-    return str(namespace), typed.strip()
+    namespace = owned[0] if owned else ""
+    if right is not None:
+        namespace = right.selectbox(
+            "Namespace", owned, key="catalog.new_namespace", help="The namespaces that this workbench's API key owns."
+        )
+    made = slug(typed)
+    if made and made != typed.strip():
+        left.caption(f"It will be called **{plain(f'{namespace}.{made}')}**.")
+    return str(namespace), made

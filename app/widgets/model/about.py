@@ -1,4 +1,4 @@
-"""The form for a model's description, readme, terms, sources and text depth.
+"""The form for a model's description, main trait, demo texts, readme, terms, sources and text depth.
 
 Edits wait in the session until they are saved or discarded. Only changed fields are sent, so two people who edit
 different fields do not overwrite each other. Unchanged fields follow the model.
@@ -19,9 +19,14 @@ from traitbench.app.shell.text import count, plain
 from traitbench.contract.models import Model
 
 _GRID = "model-sources"
+_DEMOS = "model-demos"
 _FORM, _INITIAL, _ROWS = "model.about", "model.about_begun", "model.about_rows"
+_TABLES = ("upstream_sources", "demo_texts")
+_MOST_DEMOS, _LONGEST_DEMO = 50, 2_000
 _TITLES = {
     "description": "Description",
+    "main_trait": "Main trait",
+    "demo_texts": "Demo texts",
     "max_depth": "Split texts",
     "readme_markdown": "Readme",
     "additional_terms": "Additional terms",
@@ -65,6 +70,8 @@ def _of(model: Model) -> dict[str, Any]:
     """The fields as the widgets hold them."""
     return {
         "description": model.description,
+        "main_trait": model.main_trait,
+        "demo_texts": list(model.demo_texts),
         "max_depth": model.max_depth,
         "readme_markdown": model.readme_markdown or "",
         "additional_terms": model.additional_terms or "",
@@ -81,8 +88,8 @@ def _sent(changes: Mapping[str, Any], model: Model) -> dict[str, Any]:
 
 
 def _touched(form: str, initial: Mapping[str, Any]) -> bool:
-    typed = {name: session.get(f"{form}.{name}", initial[name]) for name in initial if name != "upstream_sources"}
-    typed["upstream_sources"] = session.get(f"{_ROWS}.{form}", initial["upstream_sources"])
+    typed = {name: session.get(f"{form}.{name}", initial[name]) for name in initial if name not in _TABLES}
+    typed |= {name: session.get(f"{_ROWS}.{form}.{name}", initial[name]) for name in _TABLES}
     return typed != initial
 
 
@@ -112,6 +119,8 @@ def _fields(form: str, initial: Mapping[str, Any], model: Model) -> tuple[dict[s
             "description",
             lambda: _text(form, "description", initial, height=88, hint="What it measures, in a sentence."),
         ),
+        ("main_trait", lambda: _main_trait(form, initial, model)),
+        ("demo_texts", lambda: _demo_texts(form, initial, model)),
         ("max_depth", lambda: _depth(form, initial, model)),
         ("upstream_sources", lambda: _sources(form, initial, model)),
         (
@@ -164,12 +173,54 @@ def _depth(form: str, initial: Mapping[str, Any], model: Model) -> int:
     return depth
 
 
+def _main_trait(form: str, initial: Mapping[str, Any], model: Model) -> str | None:
+    """The key of the trait that is shown first; None for no such trait."""
+    names = {trait.key: trait.name for trait in client().traits.list(model.handle)}
+    return st.selectbox(
+        _TITLES["main_trait"],
+        list(names),
+        index=list(names).index(initial["main_trait"]) if initial["main_trait"] in names else None,
+        format_func=lambda key: plain(names.get(key, key)),
+        key=f"{form}.main_trait",
+        placeholder="None" if names else "The model has no traits yet",
+        help="The trait that this model is for. The catalog shows it first.",
+        persist_state="session",
+        disabled=not names,
+    )
+
+
+def _demo_texts(form: str, initial: Mapping[str, Any], model: Model) -> list[str]:
+    """The table of demo texts, which keeps its edits like that of the sources."""
+    title = f":small[{_TITLES['demo_texts']}]"
+    if model.zero_data_retention:
+        st.markdown(title)
+        st.caption("Under zero data retention a model keeps no demo texts.")
+        return []
+    key, held = f"{form}.demo_texts", f"{_ROWS}.{form}.demo_texts"
+    if key not in st.session_state:
+        session.store(f"{held}.first", session.get(held, initial["demo_texts"]))
+    st.markdown(title, help=f"Texts to show the model with, in this order: at most {_MOST_DEMOS}, one in each row.")
+    with st.container(key=_DEMOS):
+        edited = st.data_editor(
+            pd.DataFrame({"Text": session.get(f"{held}.first", [])}, dtype="object"),
+            column_config={"Text": st.column_config.TextColumn(width="large", max_chars=_LONGEST_DEMO)},
+            num_rows="dynamic",
+            hide_index=True,
+            placeholder="",
+            key=key,
+            alt="Demo texts of the model, to be edited",
+        )
+    texts = [text for text in edited["Text"] if isinstance(text, str) and text.strip()]
+    session.store(held, texts)
+    return texts
+
+
 def _sources(form: str, initial: Mapping[str, Any], model: Model) -> list[Cells]:
     """The table of sources.
 
     It keeps its edits while the user visits other pages, because it starts with the rows that it returned last.
     """
-    key, held = f"{form}.upstream_sources", f"{_ROWS}.{form}"
+    key, held = f"{form}.upstream_sources", f"{_ROWS}.{form}.upstream_sources"
     if key not in st.session_state:
         session.store(f"{held}.first", session.get(held, initial["upstream_sources"]))
     names = columns(model.upstream_sources or [])

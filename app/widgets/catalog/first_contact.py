@@ -1,0 +1,59 @@
+"""What a newcomer can do first: score a demo text, teach a model, or import a file and label it."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from traitbench.app.shell.navigation import open_page
+from traitbench.app.widgets.catalog.new_model import TO_LABEL, start
+from traitbench.contract.models import Model
+
+_DEMO = "demo"
+
+
+def is_first_contact(models: Sequence[Model], owned: Sequence[str]) -> bool:
+    """Whether the person has no model yet; demo models are not theirs."""
+    return not any(_is_own(model, owned) for model in models)
+
+
+def first_contact(models: Sequence[Model]) -> None:
+    """Draw the choices. Without demo models, there are two."""
+    demos = [model for model in models if model.handle.startswith(f"{_DEMO}.")]
+    choices: list[tuple[str, str, Callable[[], object]]] = [
+        ("Teach your own", "Name two poles and add about ten texts for each.", _teach),
+        ("Import a file and label it", "Bring texts without labels and decide them one by one.", _label),
+    ]
+    if demos:
+        choices.insert(0, ("Score a demo text", "See what a trained model says about a text.", lambda: _score(demos)))
+    with st.container(key="catalog.first"):
+        for column, (title, purpose, draw) in zip(st.columns(len(choices)), choices, strict=True):
+            with column, st.container(border=True, height="stretch"):
+                st.markdown(f"**{title}**")
+                st.caption(purpose)
+                draw()
+
+
+def _is_own(model: Model, owned: Sequence[str]) -> bool:
+    namespace = model.handle.split(".")[0]
+    return namespace in owned and namespace != _DEMO
+
+
+def _score(demos: Sequence[Model]) -> None:
+    ready = next((model for model in demos if model.state == "ready"), None)
+    if st.button(
+        "Score a text",
+        type="primary",
+        icon=":material/speed:",
+        key="catalog.first_score",
+        disabled=ready is None,
+        help=None if ready else "The demo models are in training. Reload the page in a minute.",
+    ):
+        open_page("score", model=str(ready and ready.handle))
+
+
+def _teach() -> None:
+    st.button("New model", icon=":material/add:", key="catalog.new_button", on_click=start)
+
+
+def _label() -> None:
+    st.button("Label texts", icon=":material/label:", key="catalog.first_label", on_click=start, args=(TO_LABEL,))

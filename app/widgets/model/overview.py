@@ -1,0 +1,91 @@
+"""What to know of a model in one sentence, and what to do next."""
+
+from collections.abc import Sequence
+from datetime import UTC
+from typing import NamedTuple
+
+import streamlit as st
+
+from traitbench.app.presentation.standing import Standing, standing, times_in_ten
+from traitbench.app.shell.navigation import PageName
+from traitbench.app.shell.service import active_version, client
+from traitbench.app.shell.text import count, plain
+from traitbench.app.widgets.common.archive import left
+from traitbench.app.widgets.common.primary_link import primary_link
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.contract.versions import Version
+
+
+class _Next(NamedTuple):
+    """A sentence about the model, its figures in small type, and the page to go to next, if any."""
+
+    sentence: str
+    figures: str = ""
+    page: PageName | None = None
+    label: str = ""
+
+
+def overview(model: Model) -> None:
+    """Draw the sentence and the page's primary action; `heading` has the action of an archived model."""
+    shown = _next(model)
+    small = f" :small[:gray[{plain(shown.figures)}]]" if shown.figures else ""
+    st.markdown(f"{shown.sentence}{small}")
+    if shown.page is not None:
+        primary_link(shown.page, shown.label)
+
+
+def _next(model: Model) -> _Next:
+    if model.state == "archived":
+        when = "" if model.archived_at is None else f" on {model.archived_at.astimezone(UTC):%-d %b %Y}"
+        return _Next(f"This model was archived{when} and does not score. {left(model)}")
+    traits = client().traits.list(model.handle)
+    version = active_version(model)
+    if version is not None:
+        return _trained(model, version, traits)
+    if model.state == "busy":
+        return _Next("An operation is running on this model.", page="train", label="Watch it")
+    if model.state == "failed":
+        return _Next("The first training failed.", page="train", label="See why")
+    return _untrained(traits)
+
+
+def _trained(model: Model, version: Version, traits: Sequence[Trait]) -> _Next:
+    name, shown = f"v{version.version_no}", standing(version, model.main_trait)
+    if shown is None:
+        return _Next(f"{name} scores texts, but how well was not measured.", page="score", label="Score a text")
+    trait = next((each for each in traits if each.key == shown.trait), None)
+    return _Next(_how_good(name, shown, trait), _figures(shown, trait), "score", "Score a text")
+
+
+def _how_good(name: str, shown: Standing, trait: Trait | None) -> str:
+    samples = count(shown.samples, "test sample" if shown.on_tests else "sample")
+    if shown.is_open:
+        return f"{name} scores texts. It was measured on {samples} only, which is too few to say how good it is."
+    if trait is None:
+        return f"{name} tells one pole from the other {times_in_ten(shown.auroc)}, on texts it has not seen."
+    poles = f"*{plain(trait.positive_label)}* from *{plain(trait.negative_label)}*"
+    return f"{name} tells {poles} {times_in_ten(shown.auroc)}, on texts it has not seen."
+
+
+def _figures(shown: Standing, trait: Trait | None) -> str:
+    """`Warmth, weakest of 3 traits: AUROC 0.92, 0.87 to 0.96, 248 samples`."""
+    samples = count(shown.samples, "test sample" if shown.on_tests else "sample")
+    figure = ", ".join(part for part in (f"AUROC {shown.point}", shown.span, samples) if part)
+    if shown.among == 1:
+        return figure
+    which = "main trait" if shown.is_main else f"weakest of {shown.among} traits"
+    return f"{trait.name if trait else shown.trait}, {which}: {figure}"
+
+
+def _untrained(traits: Sequence[Trait]) -> _Next:
+    if not traits:
+        return _Next("It has no traits yet: say what it measures first.", page="traits", label="Add traits")
+    given = [each for each in traits if each.kind == "extrinsic"]
+    if bare := [each for each in given if not each.positive_samples or not each.negative_samples]:
+        names = ", ".join(plain(each.name) for each in bare)
+        return _Next(f"It has no samples at both poles of {names} yet.", page="samples", label="Add samples")
+    samples = sum(each.sample_count for each in traits)
+    return _Next(
+        f"It is a draft with {count(samples, 'sample')}. Train it to score texts.", page="train", label="Train"
+    )
