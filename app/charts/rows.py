@@ -5,6 +5,7 @@ No chart sets a text colour, so text follows a change of theme. The colours of m
 
 from collections.abc import Sequence
 from html import escape
+from textwrap import wrap
 
 import plotly.graph_objects as go
 
@@ -12,14 +13,15 @@ from traitbench.app.shell.theme import Palette
 
 ROW_HEIGHT = 30
 _SURROUNDINGS = 48
-_LONGEST_NAME = 24
+_LONGEST_LINE = 26
 _CHARACTER = 7.1
 _GAP = 14
 
 
 def shorten(name: str) -> str:
-    """A row's name, shortened to the available width; the tooltip and the table show it in full."""
-    return as_is(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1].rstrip() + "…")
+    """A row's name on at most two lines, shortened to them; the tooltip and the table show it in full."""
+    lines = wrap(name, _LONGEST_LINE, max_lines=2, placeholder="…") or [""]
+    return "<br>".join(map(as_is, lines))
 
 
 def as_is(text: str) -> str:
@@ -64,7 +66,7 @@ def lay_out(
     figure.update_yaxes(
         range=[len(names) - 0.5, -0.5],
         tickvals=list(range(len(names))),
-        ticktext=[f"{shorten(name)}  " for name in names],
+        ticktext=[shorten(name).replace("<br>", "  <br>") + "  " for name in names],
         automargin=True,
         fixedrange=True,
         showgrid=False,
