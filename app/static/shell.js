@@ -86,7 +86,6 @@
   // ---- the keyboard ----------------------------------------------------------------------------------------------
   const FIELDS = 'input:not([type=hidden]):not([type=file]):not(:disabled), textarea:not(:disabled)'
   const MAIN = '[data-testid=stMain]'
-  const REACHABLE = 'a[href], button:not(:disabled), input:not(:disabled), textarea:not(:disabled), [tabindex="0"]'
 
   const focusFirstField = (dialog) => {
     // Streamlit puts the focus on the button that closes the dialog.
@@ -97,32 +96,27 @@
     dialog.dataset.traitbenchFocused = 'yes'
     field.focus()
   }
-  const skip = (label, find) => {
-    const link = document.createElement('a')
-    link.href = '#'
-    link.className = 'traitbench-skip'
-    link.textContent = label
-    link.onclick = (event) => {
+  const primary = () =>
+    [...document.querySelectorAll(`${MAIN} button[kind=primary]:not(:disabled)`)].find((each) => each.getClientRects().length)
+  let toAction = null
+  const addSkipLink = () => {
+    toAction = document.createElement('a')
+    toAction.href = '#'
+    toAction.className = 'traitbench-skip'
+    toAction.hidden = true
+    toAction.onclick = (event) => {
       event.preventDefault()
       event.stopPropagation()
-      find()?.focus()
+      primary()?.focus()
     }
-    return link
+    document.body.prepend(toAction)
   }
-  const inMain = (selector) => [...document.querySelectorAll(`${MAIN} ${selector}`)].find((each) => each.getClientRects().length)
-  const primary = () => inMain('button[kind=primary]:not(:disabled)')
-  const addSkipLinks = () => {
-    const links = document.createElement('nav')
-    links.className = 'traitbench-skips'
-    links.setAttribute('aria-label', 'Skip')
-    const toAction = skip('', primary)
-    links.append(skip('Skip to content', () => inMain(`:is(${REACHABLE})`)), toAction)
-    document.body.prepend(links)
-    links.addEventListener('focusin', () => {
-      const button = primary()
-      toAction.hidden = !button
-      if (button) toAction.textContent = `Skip to “${button.innerText.replace(/^[a-z_]+\n/, '').trim()}”`
-    })
+  const nameAction = () => {
+    const button = primary()
+    const label = button?.querySelector('[data-testid=stMarkdownContainer]')?.textContent.trim()
+    const wanted = label ? `Skip to “${label}”` : ''
+    if (toAction.textContent !== wanted) toAction.textContent = wanted
+    toAction.hidden = !label
   }
 
   // ---- what screen readers are told ------------------------------------------------------------------------------
@@ -140,6 +134,7 @@
     const app = document.querySelector('[data-testid=stApp]')
     if (app) watchConnection(app)
     mendMenu()
+    nameAction()
     for (const dialog of document.querySelectorAll('[role=dialog]')) {
       rewordError(dialog)
       rewordMissing(dialog)
@@ -153,7 +148,7 @@
     }
   }
   document.addEventListener('DOMContentLoaded', () => {
-    addSkipLinks()
+    addSkipLink()
     new MutationObserver(soon).observe(document.body, {
       subtree: true,
       childList: true,

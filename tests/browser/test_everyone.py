@@ -1,0 +1,96 @@
+"""Every page for everyone: axe finds nothing serious, in both themes, wide and narrow, full and empty, dialogs too.
+
+axe-core comes with the package and asks nobody for anything.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from tests.app.processes import Started
+from tests.browser.conftest import SETTLED
+from tests.patience import PATIENCE_MS
+from traitbench.app.shell.navigation import PAGES
+
+pytestmark = pytest.mark.browser
+
+FULL, EMPTY = "demo.headlines", "local.everyone"
+TEXT = "You will not believe what this dog did next"
+VIEWS = {
+    "samples": ("task=Check",),
+    "versions": ("view=Details", "view=Compare"),
+    "model": ("part=Call it",),
+    "score": (f"text={TEXT}",),
+}
+"""Further views of pages, as their links name them."""
+
+OF_STREAMLIT = {
+    "scrollable-region-focusable": "Streamlit's code blocks scroll sideways without being focusable; the button beside "
+    "them copies the text.",
+    "nested-interactive": "Streamlit's select box has a button inside; both work with the keyboard.",
+    "aria-hidden-focus": "The table's canvas keeps a hidden table for screen readers, which has focusable cells.",
+}
+"""What axe finds in Streamlit's own elements and cannot be mended from outside, and why it does not stop anyone."""
+
+SERIOUS = ("serious", "critical")
+RULES = {
+    "resultTypes": ["violations"],
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
+}
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 420)])
+def test_axe_finds_nothing_serious_on_any_page(browser: Browser, workbench: Started, theme: str, width: int) -> None:
+    with workbench.client() as client:
+        if EMPTY not in {model.handle for model in client.models.list(namespace="local")}:
+            client.models.create(EMPTY)
+    context = browser.new_context(
+        viewport={"width": width, "height": 1000}, color_scheme="dark" if theme == "dark" else "light"
+    )
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    axe, found = Axe(), {}
+    for address in addresses():
+        page.goto(f"{workbench.base_url}/{address}")
+        settled(page)
+        found[address] = serious(axe, page)
+        # At 420 pixels, nothing may be cut off at the right.
+        assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), address
+    page.goto(workbench.base_url)
+    settled(page)
+    page.get_by_test_id("stMain").get_by_role("button", name="New model").click()
+    page.get_by_role("dialog").get_by_role("textbox").first.wait_for()
+    found["New model"] = serious(axe, page)
+    context.close()
+    assert {address: each for address, each in found.items() if each} == {}
+
+
+def addresses() -> Iterator[str]:
+    for entry in PAGES:
+        if not entry.about_a_model:
+            yield entry.url_path
+            continue
+        for model in (FULL, EMPTY):
+            yield f"{entry.url_path}?model={model}"
+        for view in VIEWS.get(entry.name, ()):
+            yield f"{entry.url_path}?model={FULL}&{view.replace(' ', '+')}"
+
+
+def settled(page: Page) -> None:
+    page.get_by_test_id("stMain").get_by_role("heading", level=1).wait_for()
+    page.locator(SETTLED).wait_for()
+    page.wait_for_timeout(300)  # elements of the run before fade out
+    page.locator(SETTLED).wait_for()
+
+
+def serious(axe: Axe, page: Page) -> list[str]:
+    """What axe calls serious or critical, with the first of the elements."""
+    violations: list[dict[str, Any]] = axe.run(page, options=RULES).response["violations"]
+    return [
+        f"{each['id']}: {len(each['nodes'])} x, {each['nodes'][0]['html'][:160]}"
+        for each in violations
+        if each["impact"] in SERIOUS and each["id"] not in OF_STREAMLIT
+    ]
