@@ -43,6 +43,7 @@ def test_a_wrong_score_becomes_a_better_version_and_the_way_back_is_one_click(
     # This score is wrong.
     page.goto(f"{workbench.base_url}/score?model={handle}&text=Well+then,+off+you+go,+my+dear.")
     page.wait_for_selector(SETTLED)
+    click(page.get_by_text("Is a score wrong?"))
     click(page.get_by_role("radio", name=re.compile("warm")).last)
     click(page.get_by_role("button", name="Send feedback on 1 trait"))
     click(page.get_by_role("dialog").get_by_role("button", name="Send feedback"))
