@@ -59,6 +59,15 @@ def row(sample: Sample) -> tuple[object, ...]:
     return (*(getattr(sample, column) for column in COLUMNS[:-1]), sample.created_at.isoformat())
 
 
+def page_in_link(pages: int) -> int:
+    """The page of the table in the link or on screen, at most `pages`."""
+    wanted = str(st.session_state.get("page", st.query_params.get("page", "1")))
+    page = min(max(int(wanted), 1), pages) if wanted.isdecimal() and len(wanted) < 7 else 1
+    if "page" in st.session_state and st.session_state["page"] != page:
+        session.put({"page": page})
+    return page
+
+
 def found(
     samples: list[Sample],
     text: str,
@@ -230,6 +239,9 @@ if can_edit:
 
 text, trait, pole, origin, use, rows = filters(samples, names) if samples else ("", None, None, None, None, "")
 
+matching = found(samples, text, trait, pole, origin, use, rows)
+page = page_in_link(pages(matching))
+
 with top:
     named = ORIGINS[origin] if origin else None
     heading(
@@ -241,9 +253,8 @@ with top:
         origin=named,
         use=USES[use] if use else None,
         rows=rows,
+        page=page if page > 1 else None,
     )
-
-matching = found(samples, text, trait, pole, origin, use, rows)
 
 with st.container(horizontal=True, vertical_alignment="center", key="samples.said"):
     summary = count(len(samples), "sample")
@@ -251,7 +262,8 @@ with st.container(horizontal=True, vertical_alignment="center", key="samples.sai
         summary = f"{len(matching):,} of {summary}"
     if matching:
         summary += ", newest first"
-    st.caption(summary, width="content")
+    if samples:
+        st.caption(summary, width="content")
     if can_edit:
         draw_undo(model.handle)
         delete_synthesized(model, samples)
@@ -303,7 +315,7 @@ if not matching:
 else:
     table = st.container(key="samples-grid")
     if pages(matching) > 1:
-        page = st.pagination(pages(matching), key="samples.page", persist_state="session")
+        page = st.pagination(pages(matching), key="page", bind="query-params")
         shown = page_of(matching, page)
     with table:
         if can_edit:

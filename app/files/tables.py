@@ -403,7 +403,7 @@ class _Excel:
         if header:
             self._records = self._records[1:]
         self.columns = _column_names(first if header else [""] * max(len(cells) for _, cells in self._records))
-        self.notes = (f'Only the first sheet, "{name}", is read. {others} more are not.',) if others else ()
+        self.notes = (f"The file has {others + 1} sheets. Only the first one is read.",) if others else ()
 
     def __iter__(self) -> Iterator[Line]:
         width = len(self.columns)

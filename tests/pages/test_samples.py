@@ -421,7 +421,13 @@ def test_a_large_file_goes_in_whole(workbench: Workbench, client: Traitbench, em
     at.button(key="samples.import_button").click().run()
     assert client.traits.get(empty, "warmth").sample_count == 1_200
     assert len(at.dataframe[0].value) == A_PAGE
-    at.get("pagination")[0]
+    linked = workbench.open("samples", model=empty, page="2")
+    assert linked.dataframe[0].value["text"].iloc[0] == f"Text number {1_200 - A_PAGE - 1}"
+    assert copied_link(linked) == {"model": empty, "page": "2"}
+    linked.text_input(key="find").set_value("number 77").run()
+    found = sum("77" in str(number) for number in range(1_200))
+    assert f"{found} of 1,200 samples" in words(linked)
+    assert len(linked.dataframe[0].value) == found
     at.button(key="samples.undo_button").click().run()
     assert client.traits.get(empty, "warmth").sample_count == 0
 

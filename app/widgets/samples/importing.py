@@ -52,10 +52,13 @@ def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
         st.error(plain(str(problem)), icon=":material/error:")
         return
     for note in table.notes:
-        st.warning(plain(note), icon=":material/translate:")
+        st.warning(note, icon=":material/translate:")
     choice = _choose(f"{form}.{file.file_id}", table, traits)
     if choice.quality is None and choice.default_quality is None and not choice.wide:
-        st.info("Choose the column with the pole or quality, or one pole for all rows.", icon=":material/arrow_upward:")
+        st.info(
+            "Choose the column with the pole or quality, or one pole for all rows.",
+            icon=":material/arrow_upward:",
+        )
         return
     checked = importing.check(table, choice, traits)
     against = importing.compared(checked, samples)

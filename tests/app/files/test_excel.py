@@ -64,7 +64,7 @@ def test_the_first_sheet_is_read_with_the_numbers_of_its_rows() -> None:
         (2, "Thank you.", "1"),
         (4, "Go away.", "0.25"),
     ]
-    assert "1 more" in table.notes[0]
+    assert "2 sheets" in table.notes[0]
 
 
 def test_a_sheet_without_a_header_has_numbered_columns() -> None:
