@@ -256,6 +256,19 @@ def _check_wide(table: Table, choice: Choice, traits: Sequence[Trait]) -> Checke
     )
 
 
+def unlabelled(table: Table, choice: Choice) -> list[str]:
+    """Return the texts of the rows that have no label, without repetitions: all of them if no column has labels."""
+    columns = list(choice.wide) or [column for column in (choice.quality,) if column]
+    if not columns and choice.default_quality is not None:
+        return []
+    texts = (
+        row.cells.get(choice.text, "").strip()
+        for row in table.rows
+        if not any(row.cells.get(column, "").strip() for column in columns)
+    )
+    return [text for text in dict.fromkeys(texts) if text]
+
+
 def to_mend(table: Table, checked: Checked) -> tuple[list[str], list[list[str]]]:
     """Return the header and the bad rows of a file as they were, each with its line and what is wrong with it."""
     reasons: dict[int, list[str]] = {}

@@ -377,6 +377,15 @@ def test_texts_that_are_there_are_counted_and_skipped_kept_or_replaced(
     assert sorted(texts(client, empty)) == [("A", 1.0), ("B", 1.0)]
 
 
+def test_texts_without_labels_go_to_the_label_page(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    content = "message,note\nThank you for all of it.,x\nGo away now and stay away.,y\n"
+    at = upload(workbench.open("samples", model=empty, task="Import a file"), "heap.csv", content)
+    at.button(key="samples.label_button").click().run()
+    assert "2 texts of this file are ready to be labelled" in words(at)
+    assert "Start labelling" in links(at)
+    assert not texts(client, empty)
+
+
 def test_an_unknown_word_can_be_given_a_meaning(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = upload(workbench.open("samples", model=empty, task="Import a file"), "a.csv", CSV + "Hm.;purple\n")
     word = next(box for box in at.selectbox if str(box.key).endswith(".word.purple"))

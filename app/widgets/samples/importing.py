@@ -25,6 +25,7 @@ from traitbench.app.shell.theme import pole_sign
 from traitbench.app.widgets.common.table_upload import has_header, table_upload
 from traitbench.app.widgets.samples.label_meanings import LEAVE_OUT, MEANINGS, meaning_name, pick_meanings
 from traitbench.app.widgets.samples.table import ROW_HEIGHT, table_height
+from traitbench.app.widgets.samples.unlabelled import offer_labelling
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
@@ -56,15 +57,19 @@ def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
     choice = _choose(f"{form}.{file.file_id}", table, traits)
     if choice.quality is None and choice.default_quality is None and not choice.wide:
         st.info(
-            "Choose the column with the pole or quality, or one pole for all rows.",
+            "Choose the column with the pole or quality, or one pole for all rows. Or label the texts yourself, one by "
+            "one.",
             icon=":material/arrow_upward:",
         )
+        offer_labelling(model.handle, importing.unlabelled(table, choice), file.name, primary=True)
         return
     checked = importing.check(table, choice, traits)
     against = importing.compared(checked, samples)
     repeated = _pick_repeated(f"{form}.{file.file_id}", checked, against)
     _preview(table, checked, traits)
     _offer(model.handle, checked, against, repeated)
+    if choice.default_quality is None:
+        offer_labelling(model.handle, importing.unlabelled(table, choice), file.name, primary=False)
 
 
 def _read(file: UploadedFile, *, header: bool) -> Table:
