@@ -12,7 +12,7 @@ from traitbench.app.shell.navigation import PAGES, PageName, entry
 from traitbench.settings import read_settings
 
 
-def link(page: PageName, **query: str | int | None) -> str:
+def link(page: PageName, /, **query: str | int | None) -> str:
     """Return the address of a view. Values that are None or empty are left out."""
     named = {name: str(value) for name, value in query.items() if value not in (None, "")}
     return _root() + entry(page).url_path + (f"?{urlencode(named)}" if named else "")

@@ -38,7 +38,7 @@ class Workbench:
         environment.setenv("TRAITBENCH_API_KEY", key)
         environment.setenv("TRAITBENCH_HOME", str(service.settings.home))
 
-    def open(self, page: str, **query: str) -> AppTest:
+    def open(self, page: str, /, **query: str) -> AppTest:
         """A page of a fresh session, reached by its link."""
         at = AppTest.from_file(str(_MAIN), default_timeout=PATIENCE_S)
         for name, value in query.items():

@@ -80,6 +80,6 @@ def copy_button(text: str, *, label: str, key: str, icon: Literal["copy", "link"
     _button(data={"text": text, "label": label, "done": "Copied", "icon": icon}, key=key, width="content")
 
 
-def copy_link(page: PageName, **query: str | int | None) -> None:
+def copy_link(page: PageName, /, **query: str | int | None) -> None:
     """Draw a button that copies the link of the current view."""
     copy_button(link(page, **query), label="Copy link", icon="link", key=f"{page}.copy_link")
