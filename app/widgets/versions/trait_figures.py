@@ -142,7 +142,7 @@ def _draw_differences(versions: Sequence[_Labelled], *, key: str, file_name: str
     table = differences(versions)
     number = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
-        on_screen(table, [label for label, _ in versions], 3),
+        _on_screen(table, [label for label, _ in versions]),
         hide_index=True,
         width="stretch",
         key=f"{key}.table",
@@ -158,6 +158,12 @@ def _draw_differences(versions: Sequence[_Labelled], *, key: str, file_name: str
             width="stretch",
         )
         download_table(table, key=key, file_name=file_name)
+
+
+def _on_screen(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
+    """The table with its AUROCs rounded as everywhere; the other figures keep their digits."""
+    areas = table["Figure"].str.contains("AUROC")
+    return pd.concat([on_screen(table[areas], labels, 3), table[~areas]]).loc[table.index]
 
 
 def differences(versions: Sequence[_Labelled]) -> pd.DataFrame:
