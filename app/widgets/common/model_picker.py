@@ -30,6 +30,7 @@ def pick(page: PageName) -> None:
         known = _with_current(known, wanted)
     if session.chosen_handle() not in known:
         st.session_state.pop(session.MODEL, None)
+    # Without a tooltip: under keyboard focus it would cover the last links of the menu on a narrow screen.
     handle = st.selectbox(
         "Model",
         list(known),
@@ -37,7 +38,6 @@ def pick(page: PageName) -> None:
         key=session.MODEL,
         bind="query-params",
         placeholder="Choose a model" if known else "No models yet",
-        help="The choice applies to all pages and is part of the link.",
         disabled=not known,
     )
     model = known.get(handle) if handle else None
