@@ -62,7 +62,13 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.fil
     sort = st.selectbox("Sort by", list(ORDERS), key="sort", bind="query-params", format_func=ORDERS.get, width=190)
 
 with top:
-    heading("catalog", q=text, state=STATES[state].label if state else None, namespace=namespace, sort=sort)
+    heading(
+        "catalog",
+        q=text,
+        state=STATES[state].label if state else None,
+        namespace=namespace,
+        sort=None if sort == "name" else ORDERS[sort],
+    )
 newcomer = not nowhere and not (text or state or namespace) and is_first_contact(listed, owned)
 if newcomer:
     with first:

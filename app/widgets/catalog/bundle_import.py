@@ -39,9 +39,16 @@ def start() -> None:
 
 
 def import_model(owned: Sequence[str]) -> None:
-    """Draw the dialog while it is open."""
+    """Draw the dialog while it is open. Once a file is chosen, a click outside does not close it."""
     if session.get(_OPEN):
-        st.dialog("Import a model", icon=":material/upload:", width="medium", on_dismiss=_close)(_ask)(owned)
+        dialog = st.dialog(
+            "Import a model",
+            icon=":material/upload:",
+            width="medium",
+            on_dismiss=_close,
+            dismissible=session.get(_READ) is None,
+        )
+        dialog(_ask)(owned)
 
 
 def _close() -> None:
@@ -60,15 +67,23 @@ def _ask(owned: Sequence[str]) -> None:
         label_visibility="collapsed",
     )
     if file is None:
+        if session.get(_READ) is not None:
+            session.store(_READ, None)
+            st.rerun()
         return
+    if session.get(_READ) is None:
+        _read(file)
+        st.rerun()
     read = _read(file)
     if read.bundle is None:
         st.error(read.problem, icon=":material/error:")
+        _cancel_button()
         return
     _draw(read.bundle)
     namespace, name = handle_fields(f"{form}.{read.file_id}", _own_first(owned, read.bundle), name=_name(read.bundle))
     name_slot, refusal = st.empty(), st.container()
     with st.container(horizontal=True, horizontal_alignment="right"):
+        _cancel_button()
         sent = st.button("Import model", type="primary", icon=":material/upload:", key="catalog.import_send")
     if sent and not NAMESPACE.fullmatch(name):
         field_error(name_slot, no_name(name))
@@ -80,6 +95,13 @@ def _ask(owned: Sequence[str]) -> None:
             session.next_round(_FORM)
             session.flash(f"{plain(model.handle)} was imported.")
             open_page("model", model=model.handle)
+
+
+def _cancel_button() -> None:
+    if st.button("Cancel", key="catalog.import_cancel"):
+        _close()
+        session.next_round(_FORM)
+        st.rerun()
 
 
 def _read(file: UploadedFile) -> _Read:

@@ -31,6 +31,7 @@ _NEXT: dict[State, tuple[PageName, str]] = {
     "archived": ("versions", "View"),
 }
 _MOST_TRAITS = 6
+_MAIN = ":material/star: "
 _ARCHIVE = ":material/inventory_2: Archive"
 
 
@@ -67,11 +68,13 @@ def _traits(model: Model) -> None:
         return
     main = _names(model).get(model.main_trait) if model.main_trait else None
     names = sorted(model.traits, key=lambda name: name != main)
-    shown = " ".join(
-        f":{'primary' if name == main else 'gray'}-badge[{plain(shortened(name, 40))}]" for name in names[:_MOST_TRAITS]
-    )
+    shown = " ".join(f":gray-badge[{_MAIN if name == main else ''}{_badge(name)}]" for name in names[:_MOST_TRAITS])
     more = len(model.traits) - _MOST_TRAITS
     st.markdown(shown + (f" :gray[and {more} more]" if more > 0 else ""))
+
+
+def _badge(name: str) -> str:
+    return plain(shortened(name, 40))
 
 
 def _names(model: Model) -> Mapping[str, str]:

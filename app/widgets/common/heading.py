@@ -40,7 +40,7 @@ def model_line(model: Model) -> None:
             st.badge(plain(tag), icon=":material/sell:", color="gray", help="A tag of the active version.")
         descent_badge(model)
         improve_button(model)
-        restore_button(model, key="shell.restore")
+        restore_button(model, key="shell.restore", primary=True)
     improve(model)
 
 

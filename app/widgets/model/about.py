@@ -4,7 +4,7 @@ Edits wait in the session until they are saved or discarded. Only changed fields
 different fields do not overwrite each other. Unchanged fields follow the model.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -114,23 +114,20 @@ def _fields(form: str, initial: Mapping[str, Any], model: Model) -> tuple[dict[s
     """Draw the fields; return their values, and an empty slot below each field for its error."""
     typed: dict[str, Any] = {}
     slots: dict[str, DeltaGenerator] = {}
-    for name, draw in (
-        (
-            "description",
-            lambda: _text(form, "description", initial, height=88, hint="What it measures, in a sentence."),
-        ),
-        ("main_trait", lambda: _main_trait(form, initial, model)),
-        ("demo_texts", lambda: _demo_texts(form, initial, model)),
-        ("max_depth", lambda: _depth(form, initial, model)),
-        ("upstream_sources", lambda: _sources(form, initial, model)),
-        (
-            "additional_terms",
-            lambda: _text(form, "additional_terms", initial, height=88, hint="Who may use it, and how."),
-        ),
-        ("readme_markdown", lambda: _readme(form, initial)),
-    ):
-        typed[name] = draw()
+
+    def draw(name: str, field: Callable[[], Any]) -> None:
+        typed[name] = field()
         slots[name] = st.empty()
+
+    draw("description", lambda: _text(form, "description", initial, height=88, hint="What it measures, in a sentence."))
+    draw("main_trait", lambda: _main_trait(form, initial, model))
+    draw("demo_texts", lambda: _demo_texts(form, initial, model))
+    with st.expander("Text splitting, sources, terms and readme", icon=":material/tune:", key=f"{form}.rest"):
+        draw("max_depth", lambda: _depth(form, initial, model))
+        draw("upstream_sources", lambda: _sources(form, initial, model))
+        hint = "Who may use it, and how."
+        draw("additional_terms", lambda: _text(form, "additional_terms", initial, height=88, hint=hint))
+        draw("readme_markdown", lambda: _readme(form, initial))
     return typed, slots
 
 
@@ -149,8 +146,9 @@ def _readme(form: str, initial: Mapping[str, Any]) -> str:
     text = _text(
         form, "readme_markdown", initial, height=300, hint="# What it is for\n\nMarkdown, shown below the card."
     )
-    with st.expander("Preview of the readme", icon=":material/visibility:", key=f"{form}.preview"):
-        st.markdown(shown(text) if text.strip() else "*Nothing yet.*")
+    if st.toggle("Preview of the readme", key=f"{form}.preview"):
+        with st.container(border=True):
+            st.markdown(shown(text) if text.strip() else "*Nothing yet.*")
     return text
 
 
