@@ -78,8 +78,8 @@ def story(send: Sent, world: World) -> None:
     ask("models.train", on, body={"effort": "low"})
     wait(world, HANDLE)
     ask("models.train", on, body={"effort": "low"})
-    ask("models.update", on, body={"version_retention_policy": {"keep_unnamed": 20}})
-    ask("models.update", on, body={"main_trait": "Warmth", "demo_texts": [greeting]})
+    shown = {"main_trait": "Warmth", "demo_texts": [greeting]}
+    ask("models.update", on, body={"version_retention_policy": {"keep_unnamed": 20}, **shown})
     ask("models.list", {"namespace": "local", "state": "ready", "limit": 10})
     ask("models.get", on)
     ask("models.get", on, accept=MARKDOWN)

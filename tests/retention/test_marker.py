@@ -40,7 +40,8 @@ from traitbench.lifecycle import keys
 from traitbench.service.app import create_app
 
 SAMPLE, NAME, FEEDBACK, DRAFT, FLIGHT = (mark(name) for name in ("sample", "name", "feedback", "draft", "flight"))
-KEPT = (SAMPLE, NAME, FEEDBACK, DRAFT, FLIGHT)
+DEMO = mark("demo")
+KEPT = (SAMPLE, NAME, FEEDBACK, DRAFT, FLIGHT, DEMO)
 BORN = mark("born")
 INNOCENT = "Vlümbertok"  # a word of a model without zero retention
 
@@ -175,7 +176,7 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
 
 
 def _keep(client: Traitbench) -> None:
-    """Store texts in every way there is: samples, discovery, synthesis, feedback, a bundle, drafts.
+    """Store texts in every way there is: samples, discovery, synthesis, feedback, demo texts, a bundle, drafts.
 
     What a training makes of feedback is included; in between, one model is never used.
     """
@@ -196,6 +197,7 @@ def _keep(client: Traitbench) -> None:
     until(lambda: client.models.get("local.kept").version_no == 2, what="the feedback to be learnt")
     client.models.train("local.kept", effort="low", reoptimize_params=True)
     client.models.wait("local.kept")
+    client.models.update("local.kept", demo_texts=[f"{DEMO} on stage"])
     client.models.import_(client.models.export("local.kept"), handle="local.copied")
     _make(client, "local.draft", DRAFT)
     _make(client, "local.flight", FLIGHT, times=sized(16, 40))
@@ -273,6 +275,7 @@ def _refuse_feedback(passing: Passing) -> None:
     passing.send(
         "POST", "/models/local.kept/score", 409, json={"content": passing.word(), "feedback": {"warmth": "good"}}
     )
+    passing.send("PATCH", "/models/local.kept", 422, json={"demo_texts": [passing.word()]})
 
 
 def _be_born(client: Traitbench) -> None:
