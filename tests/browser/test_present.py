@@ -37,7 +37,7 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(workbench: S
     page.keyboard.press("p")
     text = page.get_by_role("textbox", name="Text", exact=True)
     expect(text).to_have_value(WARM[0])
-    expect(page.get_by_text("clearly warm").or_(page.get_by_text("no clear side")).first).to_be_visible()
+    expect(page.get_by_text("Warmth")).to_be_visible()
     expect(page.get_by_role("link", name="Catalog")).to_be_hidden()
     assert page.evaluate(_SMALLEST) >= 28
     assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
