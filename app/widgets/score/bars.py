@@ -15,7 +15,10 @@ _HTML = """
 _CSS = """
 :host { display: block; container-type: inline-size; }
 ol { list-style: none; margin: 0; padding: 0.25rem 0; display: flex; flex-direction: column; gap: 1.1rem; }
-ol.many { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); gap: 1rem 2.5rem; }
+ol.many {
+  display: grid; align-items: start; gap: 1rem 2.5rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr));
+}
 li { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.3rem; color: var(--st-text-color); line-height: 1.3; }
 .head { display: flex; align-items: baseline; gap: 0.2rem 0.75rem; flex-wrap: wrap; }
 .name { color: light-dark(#55605E, #A9B5B2); overflow-wrap: anywhere; }
