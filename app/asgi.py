@@ -197,7 +197,7 @@ def _warm() -> None:
         _log.warning("the modules of the pages could not be imported in advance: %s", error)
     # Each of Streamlit's modules has a logger with its own handler, which bypasses ours.
     logs.adopt()
-    # Streamlit collects garbage after every run of a page. Exempt everything that is imported by now.
+    # Everything that is imported by now stays, so searching it for garbage is in vain.
     gc.collect()
     gc.freeze()
     # Keeps pages responsive while another thread computes.

@@ -86,6 +86,7 @@ def _config(application: ASGIApp, settings: Settings) -> uvicorn.Config:
         http=protocol(limits_for(raise_file_limit())),
         lifespan="on",
         ws_max_size=settings.max_body_bytes + _BESIDES,
+        ws_per_message_deflate=False,  # compressing takes longer than sending, on this machine and in a local network
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_STOP_SECONDS,
         access_log=False,
