@@ -280,7 +280,8 @@ def assistant_of(service: str, handle: str, owner: str) -> Assistant:
         return found
 
 
-def dismiss(service: str, handle: str, owner: str) -> None:
-    """Drop an assistant with its vectors and hints, because the heap is gone."""
+def dismiss(service: str, handle: str) -> None:
+    """Drop the assistants of a model with their vectors and hints, because its heap is gone."""
     with _LOCK:
-        _ASSISTANTS.pop((service, handle, owner), None)
+        for key in [each for each in _ASSISTANTS if each[:2] == (service, handle)]:
+            del _ASSISTANTS[key]

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from traitbench.app.access import people
 from traitbench.app.access.permission import why_read_only
+from traitbench.app.labelling.assistant import dismiss
 from traitbench.app.labelling.heap_file import Decision, HeapFile, HeapText, Place
 from traitbench.app.samples.sample_list import all_samples
 from traitbench.app.shell import session
@@ -76,11 +77,13 @@ def discard(handle: str) -> None:
     _file(read_settings().home / FILE).discard(_place(handle))
     _session_file().discard(_place(handle))
     session.store(_TEXTS, None)
+    dismiss(client().base_url, handle)
 
 
 def discard_for_everyone(handle: str) -> None:
     """Delete the heaps of all people for a model, because zero data retention begins."""
     _file(read_settings().home / FILE).discard_model(client().base_url, handle)
+    dismiss(client().base_url, handle)
 
 
 def why_not(model: Model) -> str:

@@ -76,7 +76,8 @@ class HeapFile:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             path.chmod(0o600)
         self._connection = sqlite3.connect(path or ":memory:", timeout=_PATIENCE_S, check_same_thread=False)
-        self._connection.execute("PRAGMA secure_delete = ON")
+        for pragma in ("secure_delete = ON", "temp_store = MEMORY"):
+            self._connection.execute(f"PRAGMA {pragma}")
         self._lock = threading.Lock()
         with self._writing() as cursor:
             for statement in _TABLES.split(";"):
@@ -141,12 +142,19 @@ class HeapFile:
         with self._writing() as cursor:
             for table in ("texts", "decisions"):
                 cursor.execute(f"DELETE FROM {table} WHERE {_OWN}", place.key)
+        self._rewrite()
 
     def discard_model(self, service: str, model: str) -> None:
         """Delete the heaps of all people for a model."""
         with self._writing() as cursor:
             for table in ("texts", "decisions"):
                 cursor.execute(f"DELETE FROM {table} WHERE service = ? AND model = ?", (service, model))
+        self._rewrite()
+
+    def _rewrite(self) -> None:
+        """Rewrite the file without what was deleted: pages that SQLite split may hold copies of a text."""
+        with self._lock:
+            self._connection.execute("VACUUM")
 
     def _read(self, statement: str, place: Place) -> list[Any]:
         with self._lock:

@@ -18,7 +18,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-Order = Literal["informative", "random", "top", "bottom"]
+Order = Literal["random", "informative", "top", "bottom"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 TYPICAL_FIRST = 16

@@ -204,11 +204,11 @@ def test_texts_can_wait_for_the_first_trait(workbench: Workbench, client: Traitb
 def test_a_link_restores_trait_queue_and_hidden_scores(workbench: Workbench, client: Traitbench, draft: str) -> None:
     client.traits.add(draft, [TraitInput(name="Form", positive_label="formal", negative_label="casual")])
     bring(workbench, draft)
-    at = workbench.open("label", model=draft, trait="Form", queue="Random", blind="true")
+    at = workbench.open("label", model=draft, trait="Form", queue="Most informative", blind="true")
     assert {item["trait"] for item in shown(at)["items"]} == {"Form"}
     assert shown(at)["blind"]
     link = copied_link(at)
-    assert (link["model"], link["blind"]) == (draft, "true")
+    assert link == {"model": draft, "trait": "Form", "queue": "Most informative", "blind": "true"}
     again = workbench.open("label", **link)
     assert ({item["trait"] for item in shown(again)["items"]}, shown(again)["blind"]) == ({"Form"}, True)
     everything = workbench.open("label", model=draft, trait="All traits")

@@ -38,12 +38,12 @@ LEFT = "label.left"
 """The session key that says that the person left the desk."""
 
 QUEUES: Mapping[Order, str] = {
-    "informative": "Most informative",
     "random": "Random",
+    "informative": "Most informative",
     "top": "Highest score first",
     "bottom": "Lowest score first",
 }
-"""The names of the orders."""
+"""The names of the orders, the default first."""
 
 _HANDLED, _OUTCOME, _PACE, _SAMPLES = "label.handled", "label.outcome", "label.pace", "label.samples"
 # Streamlit fades what a run has not drawn yet; here a run never replaces the text that is being read.
@@ -283,7 +283,23 @@ def _draw_ways_on(model: Model, view: View, work: Work) -> None:
                 on_click=show_skipped,
                 args=(model, work),
             )
+        following = next((each for each in view.every if each not in view.traits and _is_open(work, each)), None)
+        if following is not None:
+            st.button(
+                f"Label for {plain(following.name)}",
+                type="primary",
+                icon=":material/arrow_forward:",
+                key="label.following",
+                on_click=session.put,
+                args=({"trait": following.key},),
+            )
         page_link("train", "Train the model") if model.version_no is None else page_link("samples", "View samples")
+
+
+def _is_open(work: Work, trait: Trait) -> bool:
+    """Whether texts have no label for the trait yet."""
+    closed = work.closed(trait)
+    return any(text.hash not in closed for text in work.texts)
 
 
 def show_skipped(model: Model, work: Work) -> None:
