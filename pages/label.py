@@ -82,10 +82,10 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="label.choic
         bind="query-params",
         format_func=lambda each: QUEUES[each],
         width=220,
-        help="Random: every text is as likely as any other, so the figures below are fair. Most informative: first texts "
-        "that are typical of many others, then those that the labels so far say least about. On five real sets it "
-        "needed about two thirds as many labels as random order; on one of them it gained nothing. Up to 10,000 texts "
-        "are ranked.",
+        help="Random: every text is as likely as any other, so the figures below are fair. Most informative: first "
+        "texts that are typical of many others, then those that the labels so far say least about. On five real "
+        "sets it needed about two thirds as many labels as random order; on one of them it gained nothing. Up to "
+        "10,000 texts are ranked.",
     )
     blind = st.toggle(
         "Hide scores",

@@ -96,7 +96,8 @@ class HeapFile:
 
     def state(self, place: Place) -> tuple[int, int]:
         """Return the number of texts and the newest id: equal as long as the texts are."""
-        return self._read(f"SELECT count(*), coalesce(max(id), 0) FROM texts WHERE {_OWN}", place)[0]
+        number, newest = self._read(f"SELECT count(*), coalesce(max(id), 0) FROM texts WHERE {_OWN}", place)[0]
+        return number, newest
 
     def texts(self, place: Place) -> list[HeapText]:
         """Return the texts in the order in which they were added."""
