@@ -277,9 +277,9 @@ def test_the_model_is_archived_only_after_the_question(workbench: Workbench, cli
     at.button(key="catalog.archive.yes").click().run()
     assert client.models.get(draft).state == "archived"
     assert "This model was archived" in words(at)
+    assert not [button for button in at.button if button.key == "model.zero_on"]
     at.button(key="shell.restore").click().run()
     assert client.models.get(draft).state == "draft"
-    assert not [button for button in at.button if button.key == "model.zero_on"]
 
 
 # ---- those who may only look -------------------------------------------------------------------------------------
