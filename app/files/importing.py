@@ -301,8 +301,8 @@ class Compared:
 def compared(checked: Checked, samples: Iterable[Sample]) -> Compared:
     """Compare the samples of a file with the samples that are there."""
     there: dict[tuple[str, str], list[Sample]] = {}
-    for sample in samples:
-        there.setdefault((sample.trait, sample.text), []).append(sample)
+    for each in samples:
+        there.setdefault((each.trait, each.text), []).append(each)
     seen: set[tuple[str, str, float]] = set()
     new, same, other = [], [], {}
     for place, sample in enumerate(checked.samples):

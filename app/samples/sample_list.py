@@ -43,8 +43,8 @@ def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
     The list must not be changed. It is the same object as long as the samples are the same.
     """
     address = (client().base_url, handle)
-    held = session.get(_HELD)
-    if isinstance(held, _Held) and held.address == address:
+    held: _Held | None = session.get(_HELD)
+    if held is not None and held.address == address:
         try:
             held = _read(held)
         except InvalidCursor:

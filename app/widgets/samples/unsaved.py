@@ -49,7 +49,7 @@ def draw_unsaved_line(model: Model) -> None:
     if number := len(unsaved.unsaved(model.handle)):
         st.warning(
             f"**{count(number, 'unsaved change')} in the samples table {'is' if number == 1 else 'are'} not part of "
-            "this training.** Save them first. If you train now, they are kept for the next draft.",
+            "this training.** Save first. If you train now, what is unsaved is kept for the next draft.",
             icon=":material/edit_note:",
         )
         page_link("samples", "Review unsaved changes")
