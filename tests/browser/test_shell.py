@@ -43,6 +43,7 @@ def test_the_keyboard_reaches_the_main_action_and_a_dialog_begins_at_its_first_f
 ) -> None:
     page.goto(workbench.base_url)
     settled(page, "Catalog")
+    page.locator(".traitbench-skip").filter(has_text="New model").wait_for(state="attached")
     pressed = 0
     while "New model" not in page.evaluate("document.activeElement.innerText"):
         page.keyboard.press("Tab")
