@@ -210,10 +210,10 @@ def cut_sentence(of: Answer) -> str:
     """Return what the cut promises, as a sentence; why there is none, if there is none."""
     if of.cut is None:
         return of.no_cut
-    low, high = map(percent, of.cut.interval)
+    cut, (low, high) = of.cut, map(percent, of.cut.interval)
     return (
-        f"Of the {of.cut.kept:,} texts that score {of.cut.score:g} or {_beyond(of)}, at least {percent(of.promised)} are"
-        f" truly {of.pole} (95 % interval {low} to {high}; {of.cut.right} of {of.cut.labelled} labelled ones)."
+        f"Of the {cut.kept:,} texts that score {cut.score:g} or {_beyond(of)}, at least {percent(of.promised)} are"
+        f" truly {of.pole} (95 % interval {low} to {high}; {cut.right} of {cut.labelled} labelled ones)."
     )
 
 

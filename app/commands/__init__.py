@@ -1,5 +1,5 @@
 """The operations of the API as commands. Each calls the service through the client and prints the answer.
-`agreement`, `encoder check`, and the comparison of exported files, need no service.
+`agreement`, `audit`, `encoder check`, and the comparison of exported files, need no service.
 
 People get tables and sentences. With `--json`, programs get one JSON value, or one per line for a list.
 """
@@ -7,6 +7,7 @@ People get tables and sentences. With `--json`, programs get one JSON value, or 
 import click
 
 from traitbench.app.commands.agreement import agreement
+from traitbench.app.commands.audit import audit
 from traitbench.app.commands.bundles import export, import_
 from traitbench.app.commands.comparisons import compare_versions, gate
 from traitbench.app.commands.encoder import encoder
@@ -23,5 +24,5 @@ VERBS: tuple[click.Command, ...] = (
     *(models, traits, samples, train, retrain, versions, activations),
     *(fork, promote),
     *(score, compare, compare_versions, gate, extract, export, import_),
-    *(encoder, agreement),
+    *(encoder, agreement, audit),
 )

@@ -3,8 +3,8 @@
 Looking at the labels and then taking the cut that fits them best would promise too much. So the possible cuts are
 tested from the top down, each with the exact hypergeometric test, and testing ends where one fails ("fixed sequence
 testing", as in Learn then Test: Angelopoulos et al., Annals of Applied Statistics 19, 2025, 1641-1662). The first cut
-is the highest one that could pass. The promise then holds in 95 of 100 audits whatever the scores are worth. The upper end
-of the interval is that of Clopper and Pearson, simultaneous for all cuts (Bonferroni).
+is the highest one that could pass. The promise then holds in 95 of 100 audits whatever the scores are worth. The upper
+end of the interval is that of Clopper and Pearson, simultaneous for all cuts (Bonferroni).
 
 `tests/benchmarks/corpus.py` measures how often the promise is kept; see core/docs/scoring.md.
 """
