@@ -35,8 +35,12 @@ def scored(tmp_path: Path) -> Path:
     return path
 
 
+def records(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text("utf-8-sig").splitlines()))
+
+
 def labelled(path: Path, tmp_path: Path, *, skip: int = 0) -> Path:
-    rows = list(csv.DictReader(path.open(encoding="utf-8")))
+    rows = records(path)
     for place, row in enumerate(rows):
         row["label"] = "" if place < skip else "1" if row["text"].startswith("sad") else "no"
     result = tmp_path / "labelled.csv"
@@ -51,7 +55,7 @@ def test_draw_label_answer(scored: Path, tmp_path: Path) -> None:
     drawn, figures = tmp_path / "labels.csv", tmp_path / "answer.csv"
     code, out, _ = ask("draw", str(scored), "--size", "100", "--seed", "5", "-o", str(drawn))
     assert (code, out) == (0, f"100 texts of 1,000 drawn with seed 5. Label them in {drawn}.\n")
-    assert next(iter(csv.reader(drawn.open(encoding="utf-8")))) == ["line", "text", "label", "seed"]
+    assert list(records(drawn)[0]) == ["line", "text", "label", "seed"]
     labels = labelled(drawn, tmp_path, skip=2)
     code, out, err = ask(
         "answer", str(scored), str(labels), "--pole", "sad", "--by", "stars", "-o", str(figures), "--json"
@@ -64,9 +68,7 @@ def test_draw_label_answer(scored: Path, tmp_path: Path) -> None:
     assert (share["labels"], share["texts"], share["seed"]) == (98, TEXTS, 5)
     assert "texts are sad (95 % interval" in document["answer"]
     assert "2 drawn texts were skipped" in document["answer"]
-    assert [row["figure"] for row in csv.DictReader(figures.open(encoding="utf-8"))] == [
-        row["figure"] for row in document["figures"]
-    ]
+    assert [row["figure"] for row in records(figures)] == [row["figure"] for row in document["figures"]]
 
 
 def test_the_same_seed_draws_the_same_texts_and_larger_samples_contain_smaller_ones(
@@ -75,14 +77,14 @@ def test_the_same_seed_draws_the_same_texts_and_larger_samples_contain_smaller_o
     texts = []
     for name, size in (("a", "20"), ("b", "50")):
         ask("draw", str(scored), "--size", size, "--seed", "3", "-o", str(tmp_path / name))
-        texts.append([row["text"] for row in csv.DictReader((tmp_path / name).open(encoding="utf-8"))])
+        texts.append([row["text"] for row in records(tmp_path / name)])
     assert texts[1][:20] == texts[0]
 
 
 def test_a_sample_by_group_has_all_groups_equally_and_knows_it(scored: Path, tmp_path: Path) -> None:
     drawn = tmp_path / "labels.csv"
     ask("draw", str(scored), "--size", "80", "--by", "stars", "--seed", "1", "-o", str(drawn))
-    groups = [row["group"] for row in csv.DictReader(drawn.open(encoding="utf-8"))]
+    groups = [row["group"] for row in records(drawn)]
     assert {group: groups.count(group) for group in groups} == dict.fromkeys("1234", 20)
     labels = labelled(drawn, tmp_path)
     code, _, err = ask("answer", str(scored), str(labels))
@@ -118,5 +120,5 @@ def test_the_jsonl_of_a_batch_is_read_too(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     code, out, _ = ask("draw", str(path), "--size", "10", "--seed", "1", "-o", str(tmp_path / "labels.csv"))
     assert (code, out.split(" drawn")[0]) == (0, "10 texts of 100")
-    rows = list(csv.DictReader((tmp_path / "labels.csv").open(encoding="utf-8")))
+    rows = records(tmp_path / "labels.csv")
     assert all(row["text"] == f"text {int(row['line']) - 1}" for row in rows)
