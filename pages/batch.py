@@ -2,31 +2,47 @@
 
 import streamlit as st
 
-from traitbench.app.presentation.figures import names_of
 from traitbench.app.shell import session
 from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import client
+from traitbench.app.widgets.batch.ask import POLE, draw_ask
+from traitbench.app.widgets.batch.filters import in_link
+from traitbench.app.widgets.batch.groups import GROUP
 from traitbench.app.widgets.batch.input import pick_texts
-from traitbench.app.widgets.batch.order import MODE, TRAITS, pick_mode, pick_traits, present_job, retention_note, start
+from traitbench.app.widgets.batch.order import (
+    MODE,
+    TRAITS,
+    draw_earlier,
+    pick_mode,
+    pick_traits,
+    present_job,
+    retention_note,
+    start,
+)
 from traitbench.app.widgets.batch.progress import draw_end, watch_batch
-from traitbench.app.widgets.batch.results import draw_results, in_link
+from traitbench.app.widgets.batch.results import draw_results
 from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.model_picker import chosen_model
 
 ACTIVE = "active"
+VIEW, TEXTS, ASK = "view", "Texts", "What share?"
 
 model = chosen_model()
 versions = list(client().versions.list(model.handle))
 numbers = [f"v{each.version_no}" for each in versions]
 active = f"v{model.version_no}" if numbers else ""
 chosen = session.on_screen("version", ACTIVE)
-names = names_of(client().traits.list(model.handle))
+traits = list(client().traits.list(model.handle))
+names = {trait.key: trait.name for trait in traits}
 heading(
     "batch",
     model,
     version=chosen if chosen in numbers else active,
     traits=",".join(session.get(TRAITS, [])) or st.query_params.get("traits"),
     mode=session.get(MODE) or st.query_params.get("mode"),
+    view=session.on_screen(VIEW, TEXTS),
+    pole=session.on_screen(POLE, "") or None,
+    group=session.on_screen(GROUP, "") or None,
     **in_link(list(names)),
 )
 
@@ -36,14 +52,19 @@ if model.state == "archived":
     st.stop()
 
 if not numbers:
+    training = model.state == "busy"
     with st.container(border=True, key="batch.draft"):
-        st.subheader("Not trained yet", icon=":material/model_training:", anchor=False)
-        st.markdown("Train the model before you score a batch.")
-        page_link("train", "Train this model")
+        st.subheader(
+            "The first version is being trained" if training else "Not trained yet",
+            icon=":material/model_training:",
+            anchor=False,
+        )
+        st.markdown("Come back when it is ready." if training else "Train the model before you score a batch.")
+        page_link("train", "See the progress" if training else "Train this model")
         page_link("score", "Preview the score of one text")
     st.stop()
 
-job = present_job(model.handle)
+job = present_job(model)
 
 # ---- the batch of this tab -------------------------------------------------------------------------------------------
 
@@ -53,13 +74,21 @@ if job and job.state == "running":
 
 if job:
     draw_end(job)
-    draw_results(job, names)
+    view = st.segmented_control(
+        "View", [TEXTS, ASK], default=TEXTS, required=True, key=VIEW, bind="query-params", label_visibility="collapsed"
+    )
+    if view == ASK:
+        draw_ask(model, job, traits)
+    else:
+        draw_results(model, job, traits)
 
 # ---- a new batch -----------------------------------------------------------------------------------------------------
 
 with st.expander("Score other texts", icon=":material/playlist_add:") if job else st.container():
-    what, how = st.columns([3, 2], gap="large")
-    with how:
+    if not job:
+        st.markdown("Score every text of a file, then filter, group and ask what share is on a pole.")
+    texts = pick_texts(model.handle)
+    with st.expander("Version, traits and speed", icon=":material/tune:"):
         picked = st.selectbox(
             "Version",
             [ACTIVE, *numbers],
@@ -68,22 +97,18 @@ with st.expander("Score other texts", icon=":material/playlist_add:") if job els
             help=f"`active` is {active} now. The whole batch uses one version, even if another becomes active.",
         )
         number = active if picked == ACTIVE else picked
-        traits = pick_traits(names)
+        asked_traits = pick_traits(names)
         mode = pick_mode(versions[numbers.index(number)])
-    with what:
-        texts = pick_texts(model.handle)
-    with how:
-        if (
-            st.button(
-                f"Score {texts.source.count:,} texts" if texts and texts.source.count > 1 else "Score",
-                type="primary",
-                icon=":material/play_arrow:",
-                disabled=texts is None,
-                key="batch.start",
-            )
-            and texts
-        ):
-            start(model, number, texts, traits, mode)
-        if job:
-            st.caption("A new batch discards the results above. Download them first.")
-        retention_note(model)
+    if (
+        st.button(
+            f"Score {texts.source.count:,} texts" if texts and texts.source.count > 1 else "Score",
+            type="primary",
+            icon=":material/play_arrow:",
+            disabled=texts is None,
+            key="batch.start",
+        )
+        and texts
+    ):
+        start(model, number, texts, asked_traits, mode)
+    retention_note(model)
+    draw_earlier(model)

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from traitbench.app.charts.rows import as_is
-from traitbench.app.shell.theme import NO_TIER, TIER_NAMES, TIERS, Palette
+from traitbench.app.shell.theme import NO_TIER, SIDES, TIER_NAMES, TIERS, Palette
 from traitbench.contract.confidence import REASONS
 
 WIDTH = 5
@@ -29,6 +29,7 @@ HATCHES: Mapping[str, tuple[str, str]] = {
 _BINS = 100 // WIDTH
 _HEIGHT = 190
 _FEW = 5
+_MIDDLE = 50
 Breaks = tuple[int, int, int]
 
 
@@ -76,7 +77,7 @@ def figure(histogram: Histogram, palette: Palette) -> go.Figure:
                 x=[place * WIDTH + WIDTH / 2 for place in range(_BINS)],
                 y=list(counts),
                 width=WIDTH * 0.92,
-                marker=_marker(tier, palette),
+                marker=_marker(tier),
                 customdata=[[_span(place), as_is(_label(tier))] for place in range(_BINS)],
                 hovertemplate="<b>%{customdata[0]}</b><br>%{y:,} %{customdata[1]}<extra></extra>",
             )
@@ -125,15 +126,16 @@ def table(histogram: Histogram) -> pd.DataFrame:
     )
 
 
-def _marker(tier: str, palette: Palette) -> dict[str, object]:
+def _marker(tier: str) -> dict[str, object]:
+    """Bars have the colour of the side that their scores are on, as on every page; the tier is in the tooltip."""
     if tier in HATCHES:
         return {
             "color": "rgba(128, 128, 128, 0.2)",
             "line": {"width": 1, "color": NO_TIER.colour},
             "pattern": {"shape": HATCHES[tier][0], "fgcolor": NO_TIER.colour, "size": 6, "solidity": 0.25},
         }
-    colours: dict[str, str] = {name: sign.colour for name, sign in TIERS.items()}
-    return {"color": colours.get(tier, palette.neutral), "line": {"width": 0}}
+    colours = [SIDES[(place + 0.5) * WIDTH > _MIDDLE].colour for place in range(_BINS)]
+    return {"color": colours, "line": {"width": 0}}
 
 
 def _mark_tiers(drawn: go.Figure, histogram: Histogram) -> None:

@@ -1,7 +1,8 @@
 """Work that the workbench does for its pages in threads, and keeps in memory: batches, and comparisons of versions.
 
 It outlives the page and the browser tab: its id is in the address, and its owner can open it again. Nothing is written
-to disk. What is not viewed is discarded after some hours, under zero data retention after minutes. Threads never draw.
+to disk here; `kept_batches` keeps the results of batches. What is not viewed is removed from memory after some hours,
+under zero data retention after minutes. Threads never draw.
 """
 
 import logging
@@ -9,6 +10,7 @@ import secrets
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Literal, TypeVar
 
 from traitbench.app.access.people import OPERATOR
@@ -33,7 +35,7 @@ class Full(Exception):
 class Work(ABC):
     """Work in a thread, of `total` rows of which `done` are finished and `failed` have no result.
 
-    Pages read the rows up to `done`.
+    Pages read the rows up to `done`. The thread calls `on_end` after the work ended in any way.
     """
 
     def __init__(self, *, total: int, owner: str = OPERATOR.id) -> None:
@@ -44,6 +46,7 @@ class Work(ABC):
         self.error: TraitbenchError | None = None
         self.seen = time.monotonic()
         self.done = self.failed = 0
+        self.on_end: Callable[[], None] | None = None
         self._stop = threading.Event()
         self._seconds, self._since = 0.0, time.monotonic()
         self._before = 0
@@ -106,6 +109,8 @@ class Work(ABC):
         finally:
             self._seconds += time.monotonic() - self._since
             self.state = ended
+            if self.on_end is not None:
+                self.on_end()
 
 
 # ---- those of this process -----------------------------------------------------------------------------------------
@@ -126,6 +131,14 @@ def start(job: Work, *, forget_after: float = FORGOTTEN_AFTER) -> None:
         _make_room()
         _JOBS[job.id] = job
     job.start()
+    _forget_later(job.id, forget_after)
+
+
+def hold(job: Work, *, forget_after: float = FORGOTTEN_AFTER) -> None:
+    """Hold work that ended earlier in memory, as if it had just ended; raise `Full` if too much is running."""
+    with _LOCK:
+        _make_room()
+        _JOBS[job.id] = job
     _forget_later(job.id, forget_after)
 
 

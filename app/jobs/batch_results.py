@@ -2,20 +2,23 @@
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import pandas as pd
 
 from traitbench.app.charts.histogram import UNCERTAIN, Histogram, binned
 from traitbench.app.files.exporting import csv_file, jsonl_file, parquet_file
-from traitbench.app.jobs.batches import CONFIDENCES, NONE, REASONS, TIERS, Job
+from traitbench.app.jobs.batches import CONFIDENCES, NONE, REASONS, TIERS, Results
 from traitbench.app.jobs.batching import Shape, columns_out
 
-Order = Literal["As in the file", "Lowest first", "Highest first"]
+Order = Literal["As in the file", "Highest first", "Lowest first"]
 Show = Literal["All", "Low confidence", "Unlike the samples", "Not scored"]
 
 LINE, TEXT, COMPOSITE, CONFIDENCE, ERROR = "line", "text", "composite", "confidence", "error"
 CONFIDENCE_REASON = "confidence_reason"
+MOST_VALUES = 30
+"""The most different values of a column that is offered for groups and as a filter."""
 
 
 def score_of(key: str) -> str:
@@ -43,7 +46,7 @@ def other(column: str) -> str:
     return f"in {column}"
 
 
-def frame_of(job: Job) -> pd.DataFrame:
+def frame_of(job: Results) -> pd.DataFrame:
     """Return the results so far, one row per line of the file, in its order."""
     done = job.done
     columns: dict[str, object] = {LINE: job.lines[:done], TEXT: pd.Series(job.texts[:done], dtype="str")}
@@ -62,21 +65,92 @@ def frame_of(job: Job) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def arranged(frame: pd.DataFrame, *, show: Show, order: Order, by: str) -> pd.DataFrame:
-    """Filter and sort the rows; rows without a score come last."""
+@dataclass(frozen=True)
+class Filter:
+    """Which rows are shown: all conditions have to hold, and one that is empty or None always does.
+
+    `column` holds scores: `least` to `most` are its bounds, `positive` the side, `tiers` the tiers of its trait.
+    `values` are those of a column of the input.
+    """
+
+    show: Show = "All"
+    column: str = ""
+    least: int = 0
+    most: int = 100
+    positive: bool | None = None
+    tiers: Sequence[str] = ()
+    words: str = ""
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def active(self) -> bool:
+        """Whether the filter may hide rows."""
+        return self != Filter(column=self.column)
+
+
+def matching(frame: pd.DataFrame, wanted: Filter) -> pd.DataFrame:
+    """Return the rows that meet all conditions."""
+    chosen = _shown(frame, wanted.show)
+    if wanted.column in frame:
+        scores = frame[wanted.column]
+        if (wanted.least, wanted.most) != (0, 100):
+            chosen &= scores.between(wanted.least, wanted.most).fillna(False).astype(bool)
+        if wanted.positive is not None:
+            side = scores > 50 if wanted.positive else scores < 50
+            chosen &= side.fillna(False).astype(bool)
+        tiers = tier_of(wanted.column.removeprefix(score_of("")))
+        if wanted.tiers and tiers in frame:
+            chosen &= frame[tiers].isin(list(wanted.tiers))
+    for word in wanted.words.split():
+        chosen &= frame[TEXT].str.contains(word, case=False, regex=False, na=False)
+    for name, values in wanted.values.items():
+        if values and name in frame:
+            chosen &= frame[name].isin(list(values))
+    return frame[chosen]
+
+
+def grouped(frame: pd.DataFrame, job: Results, column: str, by: str) -> pd.DataFrame:
+    """Return a row for each value of a column of the input: rows, mean and median score, and the share above 50."""
+    rows = frame[frame[by].notna()]
+    scores = rows[by].astype("float64")
+    groups = rows[other(column)].replace("", "(empty)")
+    by_group = scores.groupby(groups, observed=True)
+    table = pd.DataFrame(
+        {
+            "rows": by_group.size(),
+            "mean": by_group.mean().round(1),
+            "median": by_group.median(),
+            "above": (100 * (scores > 50).groupby(groups, observed=True).mean()).round(1),
+        }
+    )
+    table.index.name = column
+    return table.reset_index()
+
+
+def groupable(job: Results) -> list[str]:
+    """Return the columns of the input with 2 to `MOST_VALUES` different values."""
+    frame = pd.DataFrame(job.others[: job.done], columns=pd.Index(job.other_columns))
+    return [name for name in job.other_columns if 2 <= frame[name].nunique() <= MOST_VALUES]
+
+
+def arranged(frame: pd.DataFrame, *, order: Order, by: str) -> pd.DataFrame:
+    """Sort the rows; rows without a score come last."""
+    if order == "As in the file":
+        return frame
+    return frame.sort_values(by, ascending=order == "Lowest first", kind="stable", na_position="last")
+
+
+def _shown(frame: pd.DataFrame, show: Show) -> "pd.Series[bool]":
     kinds: Mapping[Show, Callable[[], pd.Series]] = {
         "All": lambda: pd.Series(True, frame.index),
         "Low confidence": lambda: frame[CONFIDENCE] == "low",
         "Unlike the samples": lambda: _unlike(frame),
         "Not scored": lambda: frame[COMPOSITE].isna(),
     }
-    rows = frame[kinds[show]()]
-    if order == "As in the file":
-        return rows
-    return rows.sort_values(by, ascending=order == "Lowest first", kind="stable", na_position="last")
+    return kinds[show]().fillna(False).astype(bool)
 
 
-def histograms(frame: pd.DataFrame, job: Job, names: Mapping[str, str]) -> dict[str, Histogram]:
+def histograms(frame: pd.DataFrame, job: Results, names: Mapping[str, str]) -> dict[str, Histogram]:
     """Return the histograms of the scores: the composite under the key "", then each trait under its key.
 
     Scores of low confidence are apart, by their reason.
@@ -91,24 +165,24 @@ def histograms(frame: pd.DataFrame, job: Job, names: Mapping[str, str]) -> dict[
     return result
 
 
-def as_csv(frame: pd.DataFrame, job: Job) -> bytes:
+def as_csv(frame: pd.DataFrame, job: Results) -> bytes:
     """Return the rows as a CSV file for spreadsheets."""
     return csv_file(_names(job), _rows(frame, job))
 
 
-def as_jsonl(frame: pd.DataFrame, job: Job) -> bytes:
+def as_jsonl(frame: pd.DataFrame, job: Results) -> bytes:
     """Return the rows as a JSONL file."""
     return jsonl_file(_names(job), _rows(frame, job))
 
 
-def as_parquet(frame: pd.DataFrame, job: Job) -> bytes:
+def as_parquet(frame: pd.DataFrame, job: Results) -> bytes:
     """Return the rows as a Parquet file with typed columns."""
     place = io.BytesIO()
     parquet_file(place, _columns(frame, job).set_axis(_names(job), axis=1))
     return place.getvalue()
 
 
-def _names(job: Job) -> list[str]:
+def _names(job: Results) -> list[str]:
     """Return the column names of the command line's output, plus tier, confidence and its reason after each trait."""
     keys = [
         name for key in job.traits for name in (key, f"{key} tier", f"{key} confidence", f"{key} confidence reason")
@@ -116,14 +190,14 @@ def _names(job: Job) -> list[str]:
     return columns_out(Shape(job.columns, keys))
 
 
-def _columns(frame: pd.DataFrame, job: Job) -> pd.DataFrame:
+def _columns(frame: pd.DataFrame, job: Results) -> pd.DataFrame:
     came_in = [TEXT if column == job.column else other(column) for column in job.columns]
     of_traits = [name for key in job.traits for name in (score_of(key), tier_of(key), sure_of(key), why_of(key))]
     ours = frame.assign(version=job.version)
     return ours[[*came_in, LINE, *of_traits, COMPOSITE, CONFIDENCE, CONFIDENCE_REASON, "version", ERROR]]
 
 
-def _rows(frame: pd.DataFrame, job: Job) -> Sequence[tuple[object, ...]]:
+def _rows(frame: pd.DataFrame, job: Results) -> Sequence[tuple[object, ...]]:
     columns = [
         [None if cell is pd.NA or cell != cell else cell for cell in column.tolist()]
         for _, column in _columns(frame, job).items()

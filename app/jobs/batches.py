@@ -1,4 +1,4 @@
-"""Batches that the workbench scores for its pages, a few at a time, each in a thread and in memory (`background`)."""
+"""Batches that the workbench scores for its pages, a few at a time, each in a thread (`background`)."""
 
 import sys
 from array import array
@@ -10,13 +10,15 @@ from typing import Any, get_args
 from traitbench.app.access.people import OPERATOR
 from traitbench.app.files.tables import Source
 from traitbench.app.jobs import background
+from traitbench.app.jobs.audit import Audit
 from traitbench.app.jobs.background import State, Work
 from traitbench.app.jobs.batching import Outcome, encoded, outcomes, reason_of
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 from traitbench.contract.batch import ScoredLine
 from traitbench.contract.names import unpin
-from traitbench.contract.scores import Breaks, Confidence, ConfidenceReason, Tier, TraitScore
+from traitbench.contract.scores import Breaks, Card, Confidence, ConfidenceReason, Tier, TraitScore
+from traitbench.errors import InternalError
 
 MOST_ROWS = 100_000
 MOST_MEGABYTES = 50
@@ -36,24 +38,26 @@ class TraitColumn:
         self.breaks: Breaks | None = None
 
 
-class Job(Work):
-    """A batch and its results so far."""
+class Results(Work):
+    """The results of a batch so far, in columns."""
 
     def __init__(
         self,
-        client: Traitbench,
         asked: Asked,
-        source: Source,
         column: str,
         *,
+        columns: tuple[str, ...],
         name: str,
         keys: Sequence[str],
-        owner: str = OPERATOR.id,
+        owner: str,
+        total: int,
     ) -> None:
-        super().__init__(total=source.count, owner=owner)
+        super().__init__(total=total, owner=owner)
         self.asked, self.column, self.name = asked, column, name
-        self.columns = source.columns
+        self.columns = columns
         self.unlike = 0
+        self.changes = 0  # rows that were scored again
+        self.audits: dict[str, Audit] = {}
         self.lines, self.composites, self.confidences = array("q"), array("b"), array("b")
         self.texts: list[str] = []
         self.reasons: list[str] = []  # few different ones
@@ -61,7 +65,6 @@ class Job(Work):
         self.errors: dict[int, str] = {}
         self.traits: Mapping[str, TraitColumn] = {key: TraitColumn() for key in keys}
         self.computed: Any = None  # results that a page computed; discarded together with the batch
-        self._client, self._source = client, source
 
     @property
     def handle(self) -> str:
@@ -82,6 +85,54 @@ class Job(Work):
     def other_columns(self) -> list[str]:
         """All columns except the one with the texts."""
         return [column for column in self.columns if column != self.column]
+
+    def replace(self, row: int, text: str, card: Card) -> None:
+        """Replace the text and the scores of a row."""
+        before = [column.reasons[row] for column in self.traits.values()]
+        self.texts[row] = _drawable(text)
+        self.errors.pop(row, None)
+        self.failed = len(self.errors)
+        self.composites[row] = card.composite
+        self.confidences[row] = CONFIDENCES.index(card.confidence)
+        self.reasons[row] = reason_of(card)
+        for key, column in self.traits.items():
+            trait = card.detail[key]
+            column.scores[row], column.tiers[row] = trait.score, TIERS.index(trait.label)
+            column.confidences[row], column.reasons[row] = CONFIDENCES.index(trait.confidence), _reason(trait)
+        unlike = REASONS.index("unlike_samples")
+        after = [column.reasons[row] for column in self.traits.values()]
+        self.unlike += (unlike in after) - (unlike in before)
+        self.changes += 1
+
+
+class Restored(Results):
+    """The results of a batch that was read from the home folder. Rows that are missing cannot be scored any more."""
+
+    def restore(self, job_id: str, state: State, seconds: float) -> None:
+        """Set what the file says."""
+        self.id, self.state, self._seconds = job_id, state, seconds
+
+    def work(self) -> State:
+        """Raise `InternalError`: the file with the texts is gone."""
+        raise InternalError("The file is no longer there. Score it again as a new batch.")
+
+
+class Job(Results):
+    """A batch that is scored."""
+
+    def __init__(
+        self,
+        client: Traitbench,
+        asked: Asked,
+        source: Source,
+        column: str,
+        *,
+        name: str,
+        keys: Sequence[str],
+        owner: str = OPERATOR.id,
+    ) -> None:
+        super().__init__(asked, column, columns=source.columns, name=name, keys=keys, owner=owner, total=source.count)
+        self._client, self._source = client, source
 
     def work(self) -> State:
         """Score the rows that are left."""
@@ -135,9 +186,9 @@ def _drawable(text: str) -> str:
     return encoded(text).decode()
 
 
-def find(job_id: str | None, *, owner: str = OPERATOR.id) -> Job | None:
+def find(job_id: str | None, *, owner: str = OPERATOR.id) -> Results | None:
     """Return a batch of this owner by its id, or None if it is gone."""
-    return background.find(job_id, Job, owner=owner)
+    return background.find(job_id, Results, owner=owner)
 
 
 def pinned(asked: Asked, card: ScoredLine) -> Asked:

@@ -33,7 +33,14 @@ def side_of(score: TraitScore, *, positive_label: str, negative_label: str) -> S
 
     Confidence promises how often the side is right, so a score with low confidence claims none.
     """
-    if score.confidence == "low" or score.native.polarity == 0:
+    return side_at(
+        score.native.polarity, score.confidence, positive_label=positive_label, negative_label=negative_label
+    )
+
+
+def side_at(polarity: float, confidence: Confidence, *, positive_label: str, negative_label: str) -> Side:
+    """Return the side that a score with this polarity (above 0 is the positive pole) and confidence claims."""
+    if confidence == "low" or polarity == 0:
         return Side(None, "", "")
-    positive = score.native.polarity > 0
-    return Side(positive, _HOW_SURE[score.confidence], positive_label if positive else negative_label)
+    positive = polarity > 0
+    return Side(positive, _HOW_SURE[confidence], positive_label if positive else negative_label)

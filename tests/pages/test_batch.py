@@ -16,7 +16,9 @@ from traitbench.app.jobs.batches import MOST_ROWS, Job
 from traitbench.app.shell.navigation import PageName, entry
 from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
+from traitbench.contract.batch import ScoredLine
 
+STARS = (5, 4, 5, 4, 1, 2, 1, 2)
 LINES = f"{WARM[0]}\n\n{COLD[0]}\n{WARM[1]}"
 
 
@@ -45,6 +47,7 @@ def scored(at: AppTest) -> AppTest:
 
 
 def table(at: AppTest) -> list[dict[Hashable, Any]]:
+    assert at.dataframe, words(at)
     return at.dataframe[-1].value.to_dict("records")
 
 
@@ -52,7 +55,7 @@ def test_without_texts_it_says_what_it_takes(workbench: Workbench, trained: Trai
     at = workbench.open("batch", model=trained.handle)
     assert at.button(key="batch.start").disabled
     assert "Up to 50 MB and 100,000 rows" in words(at)
-    assert "not on disk" in words(at)
+    assert "home folder" in words(at)
 
 
 def test_a_draft_and_a_deleted_model_have_no_batch(workbench: Workbench, client: Traitbench, namespace: str) -> None:
@@ -101,7 +104,6 @@ def test_a_file_says_which_rows_could_not_be_scored(workbench: Workbench, traine
 def test_rows_are_put_in_order(workbench: Workbench, trained: Trained) -> None:
     at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
     at.selectbox(key="order").set_value("Lowest first").run()
-    at.selectbox(key="batch.by").set_value("warmth").run()
     results = [row["score of warmth"] for row in table(at)]
     assert results == sorted(results)
     assert copied_link(at) == {
@@ -109,8 +111,8 @@ def test_rows_are_put_in_order(workbench: Workbench, trained: Trained) -> None:
         "version": "v1",
         "mode": "full",
         "order": "Lowest first",
-        "by": "warmth",
         "show": "All",
+        "view": "Texts",
     }
 
 
@@ -136,15 +138,85 @@ def test_what_is_done_is_there_after_another_page_and_after_a_reload(workbench: 
     at = at.switch_page(page_file("score")).run().switch_page(page_file("batch")).run()
     assert len(table(at)) == 3
     assert len(table(workbench.open("batch", model=trained.handle, batch=job_id))) == 3
-    assert "no longer in memory" in words(workbench.open("batch", model=trained.handle, batch="gone"))
+    for each in background.held():
+        background.discard(each)
+    assert len(table(workbench.open("batch", model=trained.handle, batch=job_id))) == 3
+    assert "were discarded" in words(workbench.open("batch", model=trained.handle, batch="gone"))
 
 
 def test_discarding_forgets_the_texts(workbench: Workbench, trained: Trained) -> None:
     at = scored(pasted(workbench.open("batch", model=trained.handle), LINES))
+    [job_id] = background.held()
     at.button(key="batch.discard").click().run()
     assert background.held() == ()
     assert not charts(at)
     assert not at.info
+    assert "were discarded" in words(workbench.open("batch", model=trained.handle, batch=job_id))
+
+
+def test_rows_are_filtered_and_grouped_and_the_link_says_so(workbench: Workbench, trained: Trained) -> None:
+    content = "text,stars\n" + "".join(
+        f'"{text}",{stars}\n' for text, stars in zip((*WARM[:4], *COLD[:4]), STARS, strict=True)
+    )
+    at = scored(uploaded(workbench.open("batch", model=trained.handle), "a.csv", content.encode()))
+    at.text_input(key="words").set_value(WARM[0].split()[0]).run()
+    assert all(WARM[0].split()[0].lower() in row["text"].lower() for row in table(at))
+    assert "rows**" in words(at)
+    at.text_input(key="words").set_value("").run()
+    at.selectbox(key="column").set_value("stars").run()
+    at.multiselect(key="batch.values").set_value(["1"]).run()
+    assert {row["in stars"] for row in table(at)} == {"1"}
+    at.number_input(key="least").set_value(60).run()
+    assert all(row["score of warmth"] >= 60 for row in table(at)) or "No rows match" in words(at)
+    before = len(charts(at))
+    at.selectbox(key="group").set_value("stars").run()
+    assert len(charts(at)) >= before
+    assert copied_link(at).items() >= {"column": "stars", "values": "1", "least": "60", "group": "stars"}.items()
+    next(button for button in at.button if button.label == "Clear filters").click().run()
+    assert not at.exception
+    assert len(table(at)) == len(STARS)
+    assert len(charts(at)) == before + 1
+
+
+def test_a_corpus_is_asked_with_labels_that_stay_with_the_batch(workbench: Workbench, trained: Trained) -> None:
+    lines = "\n".join(f"{text} This is number {number}." for number in range(6) for text in (*WARM[:5], *COLD[:5]))
+    at = scored(pasted(workbench.open("batch", model=trained.handle), lines))
+    [job_id] = background.held()
+    at.segmented_control(key="view").set_value("What share?").run()
+    assert "What share of these 60 texts" in words(at)
+    at.button(key="batch.ask.draw").click().run()
+    assert not at.exception
+    assert at.button(key="batch.ask.now").disabled
+    job = batches.find(job_id)
+    assert job is not None
+    audit = job.audits["warmth"]
+    assert len(audit.rows) == 50
+    for row in audit.rows[:40]:
+        audit = audit.decide(row, float(any(job.texts[row].startswith(text) for text in WARM)))
+    job.audits["warmth"] = audit
+    assert job.on_end is not None
+    job.on_end()
+    background.discard(job_id)
+    at = workbench.open("batch", model=trained.handle, batch=job_id, view="What share?")
+    at.button(key="batch.ask.now").click().run()
+    assert not at.exception
+    answer = at.code[-1].value
+    assert "of the 60 texts are" in answer
+    assert "on 40 texts that were drawn at random" in answer
+    assert "Label the other 10" in [button.label for button in at.button]
+    assert not list(trained.client.samples.list(trained.handle, pending=True))
+
+
+def test_a_row_is_fixed_and_scored_again(workbench: Workbench, trained: Trained) -> None:
+    scored(pasted(workbench.open("batch", model=trained.handle), LINES))
+    [job_id] = background.held()
+    job = batches.find(job_id)
+    assert job is not None
+    [line] = trained.client.scores.batch(trained.handle, [WARM[2]])
+    assert isinstance(line, ScoredLine)
+    job.replace(1, WARM[2], line)
+    rows = table(workbench.open("batch", model=trained.handle, batch=job_id))
+    assert (rows[1]["text"], rows[1]["score of warmth"]) == (WARM[2], line.scores["warmth"])
 
 
 def test_it_runs_beside_the_page_and_is_stopped_and_gone_on_with(workbench: Workbench, trained: Trained) -> None:
@@ -226,6 +298,21 @@ def test_under_zero_retention_it_says_what_is_kept_and_how_long(
     at = workbench.open("batch", model=handle)
     assert "stay only in this workbench's memory" in words(at)
     assert "15 minutes after you last viewed them" in words(at)
+
+
+def test_under_zero_retention_nothing_is_written(workbench: Workbench, client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.hush"
+    make_draft(client, handle)
+    client.models.train(handle)
+    client.models.wait(handle)
+    client.models.update(handle, zero_data_retention=True)
+    scored(pasted(workbench.open("batch", model=handle), LINES))
+    [job_id] = background.held()
+    job = batches.find(job_id)
+    assert job is not None
+    assert job.on_end is None
+    background.discard(job_id)
+    assert "were discarded" in words(workbench.open("batch", model=handle, batch=job_id))
 
 
 def page_file(name: PageName) -> str:

@@ -1,18 +1,21 @@
 """The options of a batch, its start, and the lookup of the batch that belongs to this tab."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, cast
 
 import streamlit as st
 
 from traitbench.app.access import people
-from traitbench.app.jobs import background, batches
+from traitbench.app.jobs import background, batches, kept_batches
 from traitbench.app.jobs.background import FORGOTTEN_AFTER, PURGED_AFTER, Full
-from traitbench.app.jobs.batches import Job
+from traitbench.app.jobs.batches import Job, Results
 from traitbench.app.jobs.batching import probe
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client
-from traitbench.app.shell.text import plain
+from traitbench.app.shell.text import ago, count, plain
 from traitbench.app.widgets.batch.input import Texts
 from traitbench.app.widgets.common.modes import FULL, NAMES, modes_of, price, speeds
 from traitbench.client.batches import Asked
@@ -20,11 +23,13 @@ from traitbench.contract.batch import Mode
 from traitbench.contract.models import Model
 from traitbench.contract.names import pin
 from traitbench.contract.versions import Version
+from traitbench.settings import read_settings
 
 TRAITS, MODE = "batch.traits", "batch.mode"
 
 _JOBS = "batch.jobs"
 _ADDRESS = "batch"
+_MOST_EARLIER = 5
 _WHAT: Mapping[str, str] = {
     FULL: "Uses the whole encoder. Gives the same scores as the Score page.",
     "layer4": "Uses four layers of the transformer instead of all.",
@@ -92,22 +97,31 @@ def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None
         keys=tuple(card.scores),
         owner=people.current().id,
     )
+    job.on_end = keeper(job, model)
     try:
-        background.start(job, forget_after=PURGED_AFTER if model.zero_data_retention else FORGOTTEN_AFTER)
+        background.start(job, forget_after=_forgotten_after(model))
     except Full as full:
         st.warning(str(full), icon=":material/hourglass_top:")
         return
-    forget(model.handle)
+    if model.zero_data_retention:
+        forget(model.handle)
     session.store(_JOBS, {**session.get(_JOBS, {}), model.handle: job.id})
     st.rerun()
 
 
-def present_job(handle: str) -> Job | None:
-    """The batch of this tab for this model; after a reload, the URL still identifies it."""
+def present_job(model: Model) -> Results | None:
+    """The batch of this tab for this model; after a reload or a restart, the URL still identifies it."""
+    handle = model.handle
     held: dict[str, str] = session.get(_JOBS, {})
     linked = st.query_params.get(_ADDRESS)
     owner = people.current().id
-    job = batches.find(held.get(handle), owner=owner) or batches.find(linked, owner=owner)
+    if model.zero_data_retention:
+        kept_batches.remove_of(_folder(), handle)
+    job = (
+        batches.find(held.get(handle), owner=owner)
+        or batches.find(linked, owner=owner)
+        or _restored(model, held.get(handle) or linked)
+    )
     if job is not None and job.handle == handle:
         session.store(_JOBS, {**held, handle: job.id})
         if linked != job.id:
@@ -117,11 +131,73 @@ def present_job(handle: str) -> Job | None:
         session.store(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
         st.query_params.pop(_ADDRESS, None)
         if job is None:
-            st.info("This batch is no longer in memory. Score the texts again.", icon=":material/info:")
+            st.info("These results were discarded. Score the texts again.", icon=":material/info:")
     return None
 
 
-def job_of_tab(handle: str) -> Job | None:
+def keeper(job: Results, model: Model) -> Callable[[], None] | None:
+    """Return what writes the batch to the home folder; None under zero data retention."""
+    if model.zero_data_retention:
+        return None
+    folder, service = _folder(), client().base_url
+
+    def keep() -> None:
+        try:
+            kept_batches.keep(folder, job, service=service)
+        except OSError as error:
+            logging.getLogger(__name__).warning("results of a batch were not kept: %s", type(error).__name__)
+
+    return keep
+
+
+def draw_earlier(model: Model) -> None:
+    """Draw a button for each earlier batch of this person and model; nothing if there are none."""
+    if model.zero_data_retention:
+        return
+    found = kept_batches.listing(_folder(), owner=people.current().id, service=client().base_url, handle=model.handle)
+    shown = [each for each in found if each.id != session.get(_JOBS, {}).get(model.handle)][:_MOST_EARLIER]
+    if not shown:
+        return
+    st.markdown("**Earlier batches**")
+    for each in shown:
+        if st.button(
+            f"{plain(each.name)}: {count(each.rows, 'row')}, {ago(each.at)}",
+            key=f"batch.earlier.{each.id}",
+            icon=":material/history:",
+            type="tertiary",
+        ):
+            open_batch(model.handle, each.id)
+
+
+def open_batch(handle: str, job_id: str) -> None:
+    """Show another batch of this model."""
+    session.store(_JOBS, {**session.get(_JOBS, {}), handle: job_id})
+    st.query_params[_ADDRESS] = job_id
+    st.rerun()
+
+
+def _restored(model: Model, job_id: str | None) -> Results | None:
+    """Read a batch from the home folder, and hold it in memory like one that just ended."""
+    if model.zero_data_retention:
+        return None
+    job = kept_batches.load(_folder(), job_id, owner=people.current().id, service=client().base_url)
+    if job is None or job.handle != model.handle:
+        return None
+    job.on_end = keeper(job, model)
+    with suppress(Full):
+        background.hold(job, forget_after=_forgotten_after(model))
+    return job
+
+
+def _forgotten_after(model: Model) -> float:
+    return PURGED_AFTER if model.zero_data_retention else FORGOTTEN_AFTER
+
+
+def _folder() -> Path:
+    return read_settings().home / kept_batches.FOLDER
+
+
+def job_of_tab(handle: str) -> Results | None:
     """The batch of this tab for this model, for other pages: the address stays as it is."""
     job = batches.find(session.get(_JOBS, {}).get(handle), owner=people.current().id)
     return job if job is not None and job.handle == handle else None
@@ -132,6 +208,7 @@ def forget(handle: str) -> None:
     held: dict[str, str] = session.get(_JOBS, {})
     if handle in held:
         background.discard(held[handle])
+        kept_batches.remove(_folder(), held[handle])
         st.query_params.pop(_ADDRESS, None)
         session.store(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
 
@@ -145,8 +222,8 @@ def retention_note(model: Model) -> None:
         )
     else:
         st.caption(
-            "Texts and scores stay in this workbench's memory, not on disk, until you discard them or 6 hours after "
-            "you last viewed them. Download what you want to keep."
+            "Texts, scores and audits stay in the home folder of this workbench until you discard them; of each "
+            f"person's batches, the newest {kept_batches.MOST_KEPT} stay."
         )
 
 

@@ -2,21 +2,21 @@
 
 import streamlit as st
 
-from traitbench.app.jobs.batches import Job
+from traitbench.app.jobs.batches import Restored, Results
 from traitbench.app.shell.service import explain
 from traitbench.app.shell.text import count, plain, span
 from traitbench.app.widgets.batch.order import forget
 from traitbench.app.widgets.common.progress import watch_work
 
 
-def watch_batch(job: Job) -> None:
+def watch_batch(job: Results) -> None:
     """Draw the progress once a second; rerun the whole page when the batch has ended."""
 
     watch_work(job, f"Scoring {plain(job.name)}", unit="row", key="batch")
     st.caption("The batch continues while you visit other pages. Keep this tab or its URL to find the results again.")
 
 
-def draw_end(job: Job) -> None:
+def draw_end(job: Results) -> None:
     """Draw how the batch ended, with buttons to resume or discard it."""
     of = f"{job.done:,} of {job.total:,} rows"
     if job.state == "failed" and job.error:
@@ -33,7 +33,11 @@ def draw_end(job: Job) -> None:
             f"**{plain(job.name)}**: {count(job.done, 'row')} scored with {job.version}{mode}. :gray[{took}]",
             width="stretch",
         )
-        if job.state != "done" and st.button("Resume", icon=":material/play_arrow:", key="batch.go_on"):
+        if (
+            job.state != "done"
+            and not isinstance(job, Restored)
+            and st.button("Resume", icon=":material/play_arrow:", key="batch.go_on")
+        ):
             job.start()
             st.rerun()
         st.button(
@@ -41,7 +45,7 @@ def draw_end(job: Job) -> None:
             icon=":material/delete:",
             key="batch.discard",
             type="tertiary",
-            help="Delete the texts and scores of this batch from memory.",
+            help="Delete the texts, scores and audits of this batch.",
             on_click=forget,
             args=(job.handle,),
         )

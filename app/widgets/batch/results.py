@@ -1,4 +1,4 @@
-"""The results of a batch: histograms, a sortable table, one row in full, and downloads."""
+"""The results of a batch: histograms that select, filters, groups, a table, one row in full, and downloads."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -14,43 +14,48 @@ from traitbench.app.jobs.batch_results import (
     ERROR,
     LINE,
     TEXT,
-    Order,
-    Show,
+    Filter,
     arranged,
     as_csv,
     as_jsonl,
     as_parquet,
     frame_of,
     histograms,
+    matching,
     other,
     score_of,
     sure_of,
     tier_of,
     why_of,
 )
-from traitbench.app.jobs.batches import Job
-from traitbench.app.shell import session
-from traitbench.app.shell.navigation import page_link
+from traitbench.app.jobs.batches import Results
 from traitbench.app.shell.text import count, plain
-from traitbench.app.shell.theme import NO_TIER, PALETTE, TIERS
-from traitbench.app.widgets.batch.order import from_link
+from traitbench.app.shell.theme import NO_TIER, PALETTE, SIDES, TIERS
+from traitbench.app.widgets.batch.filters import clear_filters, draw_filters, select_range
+from traitbench.app.widgets.batch.groups import draw_groups
+from traitbench.app.widgets.batch.row import draw_row
 from traitbench.app.widgets.common.chart import chart
 from traitbench.app.widgets.samples.table import ROW_HEIGHT, table_height
 from traitbench.app.widgets.score.texts import hand_over
 from traitbench.barchart import DOTS
 from traitbench.contract.confidence import PROMISE, REASONS
+from traitbench.contract.models import Model
+from traitbench.contract.scores import Confidence
+from traitbench.contract.sides import side_at
+from traitbench.contract.traits import Trait
 
-ORDER, BY, SHOW = "order", "batch.by", "show"
 MOST_SHOWN = 5_000
 
 _CUT = 300
+_MIDDLE = 50
 _CHARTS = "batch.charts"
 _FEW_CHARTS = 6
 _SHORT = {reason: words.short for reason, words in REASONS.items()}
 
 
-def draw_results(job: Job, names: Mapping[str, str]) -> None:
-    """Draw the histograms, the table and the downloads."""
+def draw_results(model: Model, job: Results, traits: list[Trait]) -> None:
+    """Draw the histograms, the filters, the table and the downloads."""
+    names = {trait.key: trait.name for trait in traits}
     frame, bars = _computed(job, names)
     if job.failed:
         st.warning(
@@ -65,26 +70,27 @@ def draw_results(job: Job, names: Mapping[str, str]) -> None:
             icon=":material/warning:",
         )
     if job.failed < job.done:
-        _draw_histograms(bars, job, names)
-    _draw_table(frame, job, names)
+        _draw_histograms(bars, job, {trait.key: trait for trait in traits})
+    wanted, order, by = draw_filters(job, [trait for trait in traits if trait.key in job.traits], main_trait(model))
+    column = COMPOSITE if by == COMPOSITE else score_of(by)
+    found = matching(frame, wanted)
+    if job.other_columns:
+        draw_groups(found, job, by, names.get(by, by))
+    _draw_table(model, frame, arranged(found, order=order, by=column), job, traits, wanted, by)
 
 
-def in_link(keys: Sequence[str]) -> dict[str, str | None]:
-    """The filter and order of the table, as query parameters."""
-    by = session.get(BY) or st.query_params.get("by")
-    return {
-        ORDER: session.on_screen(ORDER, get_args(Order)[0]),
-        "by": by if by in keys else None,
-        SHOW: session.on_screen(SHOW, get_args(Show)[0]),
-    }
+def main_trait(model: Model) -> str | None:
+    """The trait that the model names as its main one, or None."""
+    return getattr(model, "main_trait", None)
 
 
-def _computed(job: Job, names: Mapping[str, str]) -> tuple[pd.DataFrame, Mapping[str, histogram.Histogram]]:
+def _computed(job: Results, names: Mapping[str, str]) -> tuple[pd.DataFrame, Mapping[str, histogram.Histogram]]:
     """The table of the job and its histograms, computed once for each number of scored rows."""
     held = job.computed
-    if not held or held[0] != (job.done, tuple(names.items())):
+    state = (job.done, job.changes, tuple(names.items()))
+    if not held or held[0] != state:
         frame = frame_of(job)
-        held = ((len(frame), tuple(names.items())), frame, histograms(frame, job, names))
+        held = (state, frame, histograms(frame, job, names))
         job.computed = held
     return held[1], held[2]
 
@@ -92,46 +98,62 @@ def _computed(job: Job, names: Mapping[str, str]) -> tuple[pd.DataFrame, Mapping
 # ---- histograms ----------------------------------------------------------------------------------------------------
 
 
-def _draw_histograms(bars: Mapping[str, histogram.Histogram], job: Job, names: Mapping[str, str]) -> None:
-    shown = list(bars)
+def _draw_histograms(bars: Mapping[str, histogram.Histogram], job: Results, traits: Mapping[str, Trait]) -> None:
+    shown = [key for key in bars if key]
     if len(bars) > _FEW_CHARTS:
         chosen = st.multiselect(
             "Histograms of",
             list(job.traits),
-            default=list(job.traits)[: _FEW_CHARTS - 1],
+            default=list(job.traits)[:_FEW_CHARTS],
             key=_CHARTS,
-            format_func=lambda key: names.get(key, key),
+            format_func=lambda key: traits[key].name if key in traits else key,
             persist_state="session",
         )
-        shown = ["", *chosen]
-    with st.grid(2 if len(shown) == 2 else 4 if len(shown) in (4, 7, 8) else 3, min_column_width=220):
+        shown = chosen
+    with st.grid(min(len(shown), 2) if len(shown) < 3 else 4 if len(shown) in (4, 7, 8) else 3, min_column_width=220):
         for key in shown:
-            _draw_histogram(bars[key], key or COMPOSITE, job)
+            _draw_histogram(bars[key], key, job, traits.get(key))
     signs = " · ".join(f"{sign.glyph} {tier}" for tier, sign in reversed(list(TIERS.items())))
     hatches = histogram.legend(bars[key] for key in shown)
     low = f" Hatched: low confidence, so no tier ({hatches}); the table says why." if hatches else ""
-    st.caption(f"{signs}. Dotted lines mark where each tier begins.{low}")
+    st.caption(f"Click a bar to see its texts. {signs}. Dotted lines mark where each tier begins.{low}")
 
 
-def _draw_histogram(bars: histogram.Histogram, key: str, job: Job) -> None:
+def _draw_histogram(bars: histogram.Histogram, key: str, job: Results, trait: Trait | None) -> None:
     with st.container(border=True, key=f"batch.histogram.{key}"):
         median = "" if bars.median is None else f" :gray[median {bars.median:g}]"
         st.markdown(f"**{plain(bars.name)}**{median}")
+        if trait is not None:
+            with st.container(horizontal=True, horizontal_alignment="distribute"):
+                for side, pole in ((False, trait.negative_label), (True, trait.positive_label)):
+                    sign = SIDES[side]
+                    st.caption(f":{sign.badge}[{sign.sign} {plain(pole)}]", width="content")
         chart(
             histogram.figure(bars, PALETTE),
             alt=histogram.alt(bars),
             table=histogram.table(bars),
             key=f"batch.chart.{key}",
             file_name=f"{job.handle}-{key}-histogram",
+            on_point=partial(_select_bar, key),
         )
+
+
+def _select_bar(key: str, place: int) -> None:
+    least = place * histogram.WIDTH
+    select_range(key, least, 100 if least + histogram.WIDTH == 100 else least + histogram.WIDTH - 1)
 
 
 # ---- table ---------------------------------------------------------------------------------------------------------
 
 
-def _draw_table(frame: pd.DataFrame, job: Job, names: Mapping[str, str]) -> None:
-    show, order, by = _pick_arrangement(job, names)
-    rows = arranged(frame, show=show, order=order, by=COMPOSITE if by == COMPOSITE else score_of(by))
+def _draw_table(
+    model: Model, frame: pd.DataFrame, rows: pd.DataFrame, job: Results, traits: list[Trait], wanted: Filter, by: str
+) -> None:
+    names = {trait.key: trait.name for trait in traits}
+    if wanted.active:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{len(rows):,} of {count(job.done, 'row')}**", width="content")
+            st.button("Clear filters", icon=":material/filter_alt_off:", type="tertiary", on_click=clear_filters)
     if rows.empty:
         st.info(
             "No rows match." if job.done else "No rows are scored yet.",
@@ -139,10 +161,11 @@ def _draw_table(frame: pd.DataFrame, job: Job, names: Mapping[str, str]) -> None
         )
         return
     shown = rows.head(MOST_SHOWN)
-    key = f"batch.table:{job.id}:{job.done}:{order}:{by}:{show}"
+    # The selection is a position, so other rows need another key.
+    key = f"batch.table:{job.id}:{job.changes}:{by}:{hash(tuple(shown.index))}"
     with st.container(key="batch.grid"):
         event = st.dataframe(
-            _on_screen(shown, job),
+            _on_screen(shown, job, traits, by),
             column_config=_columns(job, names),
             hide_index=True,
             height=table_height(len(shown), most=14),
@@ -156,53 +179,52 @@ def _draw_table(frame: pd.DataFrame, job: Job, names: Mapping[str, str]) -> None
     picked = cast(Any, event).selection.rows
     hand_over(None)
     if picked and picked[0] < len(shown):
-        _draw_row(frame, int(shown.index[picked[0]]), job, names)
+        draw_row(model, frame, int(shown.index[picked[0]]), job, traits)
     else:
-        st.caption(":material/ads_click: Select a row to read its full text and open it on the Score page.")
+        st.caption(":material/ads_click: Select a row to read it in full, see why, label it or fix its text.")
 
 
-def _pick_arrangement(job: Job, names: Mapping[str, str]) -> tuple[Show, Order, str]:
-    from_link(BY, "by", str)
-    if session.get(BY) not in (COMPOSITE, *job.traits):
-        session.store(BY, None)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        show = st.segmented_control(
-            "Show", get_args(Show), default="All", required=True, key=SHOW, bind="query-params", width="content"
-        )
-        order = st.selectbox("Order", get_args(Order), key=ORDER, bind="query-params", width=180)
-        by = st.selectbox(
-            "By",
-            [COMPOSITE, *job.traits],
-            key=BY,
-            persist_state="session",
-            width=200,
-            format_func=lambda key: "Composite" if key == COMPOSITE else names.get(key, key),
-            disabled=order == get_args(Order)[0],
-        )
-    return cast(Show, show or "All"), cast(Order, order), by
-
-
-def _on_screen(shown: pd.DataFrame, job: Job) -> pd.DataFrame:
-    """The rows as the grid shows them: texts shortened, each tier with its sign and confidence."""
+def _on_screen(shown: pd.DataFrame, job: Results, traits: Sequence[Trait], by: str) -> pd.DataFrame:
+    """The rows as the grid shows them: texts shortened, the chosen trait first and in full, the others in short."""
     columns: dict[str, Any] = {LINE: shown[LINE], TEXT: shown[TEXT].str.slice(0, _CUT)}
     if job.failed:
         columns[ERROR] = shown[ERROR]
-    columns[COMPOSITE], columns[CONFIDENCE] = shown[COMPOSITE], shown[CONFIDENCE].astype("object").fillna("")
     glyphs = {"uncertain": NO_TIER.glyph} | {tier: sign.glyph for tier, sign in TIERS.items()}
-    for key in job.traits:
-        tiers, sure = shown[tier_of(key)], shown[sure_of(key)]
+    if by == COMPOSITE:
+        columns[COMPOSITE], columns[CONFIDENCE] = shown[COMPOSITE], shown[CONFIDENCE].astype("object").fillna("")
+    known = {trait.key: trait for trait in traits}
+    for key in sorted(job.traits, key=lambda key: key != by):
         columns[score_of(key)] = shown[score_of(key)]
-        columns[tier_of(key)] = [
-            f"{glyphs[tier]} {tier} {DOTS[dots]}" if isinstance(tier, str) else ""
-            for tier, dots in zip(tiers, sure, strict=True)
-        ]
-        columns[why_of(key)] = shown[why_of(key)].astype("object").map(_SHORT).fillna("")
+        columns[_side_of(key)] = _sides(shown, key, known.get(key))
+        if key == by:
+            tiers, sure = shown[tier_of(key)], shown[sure_of(key)]
+            columns[tier_of(key)] = [
+                f"{glyphs[tier]} {tier} {DOTS[dots]}" if isinstance(tier, str) else ""
+                for tier, dots in zip(tiers, sure, strict=True)
+            ]
+            columns[why_of(key)] = shown[why_of(key)].astype("object").map(_SHORT).fillna("")
     for name in job.other_columns:
         columns[other(name)] = shown[other(name)].str.slice(0, _CUT)
     return pd.DataFrame(columns)
 
 
-def _columns(job: Job, names: Mapping[str, str]) -> dict[str, Any]:
+def _side_of(key: str) -> str:
+    return f"side of {key}"
+
+
+def _sides(shown: pd.DataFrame, key: str, trait: Trait | None) -> list[str]:
+    """Where each text is, in words such as `▲ clearly warm`; empty without a score."""
+    positive, negative = (trait.positive_label, trait.negative_label) if trait else ("positive", "negative")
+    words: dict[tuple[int, Confidence], str] = {}
+    for polarity in (-1, 0, 1):
+        for sure in get_args(Confidence):
+            side = side_at(polarity, sure, positive_label=positive, negative_label=negative)
+            words[polarity, sure] = f"{SIDES[side.positive].sign} {side.words}"
+    pairs = zip(shown[score_of(key)].tolist(), shown[sure_of(key)].tolist(), strict=True)
+    return ["" if score is pd.NA else words[(score > _MIDDLE) - (score < _MIDDLE), sure] for score, sure in pairs]
+
+
+def _columns(job: Results, names: Mapping[str, str]) -> dict[str, Any]:
     column = st.column_config
     score = partial(column.ProgressColumn, min_value=0, max_value=100, format="%d", width=110)
     columns: dict[str, Any] = {
@@ -214,6 +236,7 @@ def _columns(job: Job, names: Mapping[str, str]) -> dict[str, Any]:
     }
     for key in job.traits:
         columns[score_of(key)] = score(names.get(key, key))
+        columns[_side_of(key)] = column.TextColumn("Side", width=190, help=PROMISE)
         columns[tier_of(key)] = column.TextColumn(
             "Tier", width=150, help=f"Tier and confidence of {plain(names.get(key, key))}. {PROMISE}"
         )
@@ -223,7 +246,7 @@ def _columns(job: Job, names: Mapping[str, str]) -> dict[str, Any]:
     return columns | {other(name): column.TextColumn(name, width=120) for name in job.other_columns}
 
 
-def _below(rows: pd.DataFrame, shown: pd.DataFrame, job: Job) -> None:
+def _below(rows: pd.DataFrame, shown: pd.DataFrame, job: Results) -> None:
     """Draw the number of rows, and the downloads of all of them."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         if len(rows) > len(shown):
@@ -245,28 +268,8 @@ def _below(rows: pd.DataFrame, shown: pd.DataFrame, job: Job) -> None:
                 )
 
 
-_FILES: Sequence[tuple[str, Callable[[pd.DataFrame, Job], bytes], str]] = (
+_FILES: Sequence[tuple[str, Callable[[pd.DataFrame, Results], bytes], str]] = (
     ("CSV", as_csv, "text/csv"),
     ("JSONL", as_jsonl, "application/x-ndjson"),
     ("Parquet", as_parquet, "application/vnd.apache.parquet"),
 )
-
-
-# ---- one row -------------------------------------------------------------------------------------------------------
-
-
-def _draw_row(frame: pd.DataFrame, at: int, job: Job, names: Mapping[str, str]) -> None:
-    row = frame.loc[at]
-    text = str(row[TEXT])
-    with st.container(border=True, key="batch.row"):
-        st.markdown(f"**Line {row[LINE]:,}**")
-        st.text(text if len(text) <= 2_000 else f"{text[:2_000]}…")
-        if row[ERROR]:
-            st.error(plain(str(row[ERROR])), icon=":material/error:")
-            return
-        scores = [f"{plain(names.get(key, key))} **{row[score_of(key)]}**" for key in job.traits]
-        st.markdown(f"Composite **{row[COMPOSITE]}** · " + " · ".join(scores))
-        if job.asked.mode != "full":
-            st.caption("The Score page uses full mode, so its scores may differ.")
-        hand_over(text, job.version)
-        page_link("score", "Open on the Score page")

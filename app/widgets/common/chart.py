@@ -1,6 +1,8 @@
 """A chart whose figures are also available as a table and as a CSV file."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -18,8 +20,19 @@ _READABLE = """
 """
 
 
-def chart(figure: go.Figure, *, alt: str, table: pd.DataFrame, key: str, file_name: str) -> None:
-    """Draw the figure, or its table on request; `file_name` names the download, without the extension."""
+def chart(
+    figure: go.Figure,
+    *,
+    alt: str,
+    table: pd.DataFrame,
+    key: str,
+    file_name: str,
+    on_point: Callable[[int], None] | None = None,
+) -> None:
+    """Draw the figure, or its table on request; `file_name` names the download, without the extension.
+
+    `on_point` is called with the place of a bar or mark when a person clicks it, before the page runs again.
+    """
     with st.container(gap="xxsmall"):
         place = st.container()
         with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
@@ -30,7 +43,16 @@ def chart(figure: go.Figure, *, alt: str, table: pd.DataFrame, key: str, file_na
             st.dataframe(table, hide_index=True, width="stretch", key=f"{key}.table", alt=alt)
         else:
             st.html(_READABLE)
-            st.plotly_chart(figure, key=f"{key}.chart", config=_CONFIG, alt=alt)
+            selecting: dict[str, Any] = {}
+            if on_point is not None:
+                selecting = {"on_select": partial(_clicked, f"{key}.chart", on_point), "selection_mode": "points"}
+            st.plotly_chart(figure, key=f"{key}.chart", config=_CONFIG, alt=alt, **selecting)
+
+
+def _clicked(key: str, on_point: Callable[[int], None]) -> None:
+    points = st.session_state[key].selection.points
+    if points:
+        on_point(int(points[0]["point_index"]))
 
 
 def download_table(table: pd.DataFrame, *, key: str, file_name: str) -> None:

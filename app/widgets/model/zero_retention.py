@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from traitbench.app.jobs import background
+from traitbench.app.jobs import background, kept_batches
 from traitbench.app.labelling import heap
 from traitbench.app.local import preview
 from traitbench.app.samples import unsaved
@@ -19,6 +19,7 @@ from traitbench.app.widgets.common.confirm import ask, asked, confirm
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Provenance
 from traitbench.contract.traits import Trait
+from traitbench.settings import read_settings
 
 PURGE, END = "model.purge", "model.retention_again"
 _COUNTED_THROUGH = 20_000
@@ -129,6 +130,7 @@ def _switch(handle: str, *, on: bool) -> None:
         background.discard_of(handle)
         unsaved.forget(handle)
         heap.discard_for_everyone(handle)
+        kept_batches.remove_of(read_settings().home / kept_batches.FOLDER, handle)
     removed = " Stored texts were removed." if on else ""
     session.flash(f"Zero data retention is {'on' if on else 'off'} for {plain(handle)}.{removed}")
 

@@ -14,12 +14,14 @@ from traitbench.app.files.tables import opened
 from traitbench.app.jobs import background, batches
 from traitbench.app.jobs.batch_results import (
     COMPOSITE,
+    Filter,
     arranged,
     as_csv,
     as_jsonl,
     as_parquet,
     frame_of,
     histograms,
+    matching,
     score_of,
     why_of,
 )
@@ -84,13 +86,13 @@ def test_every_row_has_its_figures_or_a_reason(scored: Job, trained: Trained) ->
 
 def test_rows_are_arranged_and_what_has_no_figure_comes_last(scored: Job) -> None:
     frame = frame_of(scored)
-    low = arranged(frame, show="All", order="Lowest first", by=COMPOSITE)
-    high = arranged(frame, show="All", order="Highest first", by=score_of("warmth"))
+    low = arranged(frame, order="Lowest first", by=COMPOSITE)
+    high = arranged(frame, order="Highest first", by=score_of("warmth"))
     assert low[COMPOSITE].dropna().is_monotonic_increasing
     assert high[score_of("warmth")].dropna().is_monotonic_decreasing
     assert low["line"].tolist()[3:] == high["line"].tolist()[3:] == [2, 4, 5]
-    assert arranged(frame, show="Not scored", order="As in the file", by=COMPOSITE)["line"].tolist() == [2, 4, 5]
-    sure = arranged(frame, show="Low confidence", order="As in the file", by=COMPOSITE)
+    assert matching(frame, Filter(show="Not scored"))["line"].tolist() == [2, 4, 5]
+    sure = matching(frame, Filter(show="Low confidence"))
     assert set(sure["confidence"]) <= {"low"}
 
 
@@ -130,7 +132,7 @@ def test_each_confidence_has_its_reason_in_one_byte_and_unlike_texts_are_counted
     assert cards[1].confidence_reason == "unlike_samples"
     assert job.unlike == 1
     assert job.traits["warmth"].reasons.itemsize == 1
-    assert arranged(frame, show="Unlike the samples", order="As in the file", by=COMPOSITE)["line"].tolist() == [2]
+    assert matching(frame, Filter(show="Unlike the samples"))["line"].tolist() == [2]
     rows = parquet.read_table(io.BytesIO(as_parquet(frame, job))).to_pylist()
     assert [row["warmth confidence reason"] for row in rows] == [*(card.confidence_reason for card in cards), None]
     assert [row["confidence_reason"] for row in rows] == [*(card.confidence_reason or "" for card in cards), ""]

@@ -1,0 +1,44 @@
+"""Scores by a column of the file, such as the stars of a review: a chart that selects, and a table."""
+
+import pandas as pd
+import streamlit as st
+
+from traitbench.app.charts import group_scores
+from traitbench.app.jobs.batch_results import COMPOSITE, groupable, grouped, score_of
+from traitbench.app.jobs.batches import Results
+from traitbench.app.shell import session
+from traitbench.app.shell.theme import PALETTE
+from traitbench.app.widgets.batch.filters import select_value
+from traitbench.app.widgets.common.chart import chart
+
+GROUP = "group"
+_NONE = "Nothing"
+
+
+def draw_groups(frame: pd.DataFrame, job: Results, by: str, name: str) -> None:
+    """Draw the choice of the column and, after it, the mean score of each of its values."""
+    columns = groupable(job)
+    if not columns:
+        return
+    if session.get(GROUP) not in (None, _NONE, *columns):
+        session.store(GROUP, None)
+    column = st.selectbox("Group scores by", [_NONE, *columns], key=GROUP, bind="query-params", width=260)
+    if column == _NONE:
+        return
+    table = grouped(frame, job, column, COMPOSITE if by == COMPOSITE else score_of(by))
+    if table.empty:
+        st.info("No rows match.", icon=":material/filter_alt_off:")
+        return
+    chart(
+        group_scores.figure(table, PALETTE),
+        alt=group_scores.alt(table, name),
+        table=group_scores.table(table),
+        key="batch.groups",
+        file_name=f"{job.handle}-{column}",
+        on_point=lambda place: select_value(column, _value(table, place)),
+    )
+
+
+def _value(table: pd.DataFrame, place: int) -> str:
+    value = str(table.iloc[place, 0])
+    return "" if value == "(empty)" else value
