@@ -7,7 +7,7 @@ from traitbench.app.shell.navigation import page_link
 from traitbench.app.shell.service import client
 from traitbench.app.widgets.batch.ask import POLE, draw_ask
 from traitbench.app.widgets.batch.filters import in_link
-from traitbench.app.widgets.batch.groups import GROUP
+from traitbench.app.widgets.batch.groups import GROUP, NOTHING
 from traitbench.app.widgets.batch.input import pick_texts
 from traitbench.app.widgets.batch.order import (
     MODE,
@@ -42,7 +42,7 @@ heading(
     mode=session.get(MODE) or st.query_params.get("mode"),
     view=session.on_screen(VIEW, TEXTS),
     pole=session.on_screen(POLE, "") or None,
-    group=session.on_screen(GROUP, "") or None,
+    group=None if (group := session.on_screen(GROUP, NOTHING)) == NOTHING else group,
     **in_link(list(names)),
 )
 

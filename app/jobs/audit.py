@@ -32,7 +32,7 @@ class Audit:
     @property
     def last(self) -> int | None:
         """The row that was decided last."""
-        return next(reversed(self.decided), None)
+        return next(reversed(list(self.decided)), None)
 
     def decide(self, row: int, quality: float | None) -> "Audit":
         """Return the audit with a decision; a row that was not drawn changes nothing."""

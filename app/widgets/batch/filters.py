@@ -74,11 +74,11 @@ def in_link(keys: Sequence[str]) -> dict[str, str | None]:
         ORDER: session.on_screen(ORDER, get_args(Order)[0]),
         "by": by if by in (*keys, COMPOSITE) else None,
         SHOW: session.on_screen(SHOW, get_args(Show)[0]),
-        SIDE: session.on_screen(SIDE, "") or None,
+        SIDE: None if (side := session.on_screen(SIDE, _ANY_SIDE)) == _ANY_SIDE else side,
         WORDS: session.on_screen(WORDS, "") or None,
         LEAST: _bound_number(LEAST, 0),
         MOST: _bound_number(MOST, 100),
-        COLUMN: session.on_screen(COLUMN, "") or None,
+        COLUMN: None if (column := session.on_screen(COLUMN, NO_COLUMN)) == NO_COLUMN else column,
         "values": "\n".join(values) or None,
     }
 

@@ -12,7 +12,7 @@ from traitbench.app.widgets.batch.filters import select_value
 from traitbench.app.widgets.common.chart import chart
 
 GROUP = "group"
-_NONE = "Nothing"
+NOTHING = "Nothing"
 
 
 def draw_groups(frame: pd.DataFrame, job: Results, by: str, name: str) -> None:
@@ -20,10 +20,10 @@ def draw_groups(frame: pd.DataFrame, job: Results, by: str, name: str) -> None:
     columns = groupable(job)
     if not columns:
         return
-    if session.get(GROUP) not in (None, _NONE, *columns):
+    if session.get(GROUP) not in (None, NOTHING, *columns):
         session.store(GROUP, None)
-    column = st.selectbox("Group scores by", [_NONE, *columns], key=GROUP, bind="query-params", width=260)
-    if column == _NONE:
+    column = st.selectbox("Group scores by", [NOTHING, *columns], key=GROUP, bind="query-params", width=260)
+    if column == NOTHING:
         return
     table = grouped(frame, job, column, COMPOSITE if by == COMPOSITE else score_of(by))
     if table.empty:
