@@ -59,7 +59,9 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.fil
         placeholder="All",
         width=190,
     )
-    sort = st.selectbox("Sort by", list(ORDERS), key="sort", bind="query-params", format_func=ORDERS.get, width=190)
+    sort = st.selectbox(
+        "Sort by", list(ORDERS), key="sort", bind="query-params", format_func=ORDERS.__getitem__, width=190
+    )
 
 with top:
     heading(

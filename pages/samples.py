@@ -103,7 +103,7 @@ def found(
 
 def filters(
     samples: list[Sample], names: dict[str, str]
-) -> tuple[str, str | None, str | None, str | None, str | None, str]:
+) -> tuple[str, str | None, str | None, Provenance | None, str | None, str]:
     """Draw the filters, which are part of the link, and return what is chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="samples.filters"):
         text = st.text_input(

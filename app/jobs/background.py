@@ -149,8 +149,14 @@ def held() -> tuple[str, ...]:
 
 def find(job_id: str | None, kind: type[Kind], *, owner: str = OPERATOR.id) -> Kind | None:
     """Return work of this kind and owner by its id, or None if it is gone."""
+    job = work(job_id, owner=owner)
+    return job if isinstance(job, kind) else None
+
+
+def work(job_id: str | None, *, owner: str = OPERATOR.id) -> Work | None:
+    """Return work of any kind of this owner by its id, or None if it is gone."""
     job = _JOBS.get(job_id or "")
-    if not isinstance(job, kind) or job.owner != owner:
+    if job is None or job.owner != owner:
         return None
     job.seen = time.monotonic()
     return job

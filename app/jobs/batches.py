@@ -188,7 +188,8 @@ def _drawable(text: str) -> str:
 
 def find(job_id: str | None, *, owner: str = OPERATOR.id) -> Results | None:
     """Return a batch of this owner by its id, or None if it is gone."""
-    return background.find(job_id, Results, owner=owner)
+    found = background.work(job_id, owner=owner)
+    return found if isinstance(found, Results) else None
 
 
 def pinned(asked: Asked, card: ScoredLine) -> Asked:

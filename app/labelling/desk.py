@@ -92,9 +92,9 @@ def save(model: Model, texts: Mapping[str, str]) -> Outcome:
         else:
             conflicts.append(Conflict(each, sample))
     heap.saved(model, there)
-    saved, error = _send_feedback(model, new, texts) if takes_feedback(model) else _send_samples(model, new, texts)
+    saved, problem = _send_feedback(model, new, texts) if takes_feedback(model) else _send_samples(model, new, texts)
     heap.saved(model, saved)
-    return Outcome(len(saved) + len(there), conflicts, error)
+    return Outcome(len(saved) + len(there), conflicts, problem)
 
 
 def keep_theirs(model: Model, conflict: Conflict) -> None:
@@ -159,7 +159,7 @@ def _send_feedback(
     model: Model, new: Sequence[Decision], texts: Mapping[str, str]
 ) -> tuple[list[Decision], TraitbenchError | None]:
     """Send feedback one text after another, until one fails."""
-    saved = []
+    saved = list[Decision]()
     for each in new:
         try:
             card = client().scores.score(model.handle, texts[each.hash], feedback={each.trait: each.quality or 0.0})

@@ -111,7 +111,7 @@ def _queue(assistant: Assistant, work: Work, trait: Trait) -> tuple[Sequence[Hea
     held = assistant.queues.get(trait.key)
     axis = assistant.axes.get(trait.key)
     if held is None or held[0] is not heap or held[2] is not axis or _has_grown(len(X), held[1], len(heap)):
-        held = [heap, len(X), axis, LabelQueue(X, None if axis is None else X @ axis), None]
+        held = [heap, len(X), axis, LabelQueue(X, None if axis is None else (X @ axis).astype(np.float64)), None]
         assistant.queues[trait.key] = held
     queue, ranked = held[3], heap[: held[1]]
     labels = work.labels(trait)

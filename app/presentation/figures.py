@@ -1,7 +1,7 @@
 """A version's metrics for people: figures per trait with what they were measured on, and the parameters."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -141,7 +141,7 @@ def measured_on(figures: Series) -> str:
 
 def on_screen(table: pd.DataFrame, columns: Iterable[str], digits: int) -> pd.DataFrame:
     """Return the table with these figures rounded as everywhere; a grid alone would round 0.998 up to 1.00."""
-    rows = {
+    rows: dict[str, Any] = {
         name: [None if pd.isna(value) else rounded(float(value), digits) for value in table[name]]
         for name in columns
         if name in table

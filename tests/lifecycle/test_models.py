@@ -221,7 +221,7 @@ def test_a_copy_keeps_how_the_model_is_shown(context: Context) -> None:
     forked = forking.fork(context, AUTHOR, handle, ForkRequest(handle=new_handle()))
     copied = bundles.import_(context, AUTHOR, export_of(context, AUTHOR, handle), new_handle())
     for model in (forked, copied):
-        assert model.model_dump(include=own.keys()) == own
+        assert model.model_dump(include=set(own)) == own
     assert versions.get(context, AUTHOR, copied.handle, "active").tag_notes == {"good": "Checked."}
 
 

@@ -1,5 +1,6 @@
 """The Catalog page: what there is, how good it is, filters in the address; a model begins and ends here."""
 
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
@@ -178,7 +179,7 @@ def test_a_model_is_archived_only_after_the_question(
 
 def archive(at: AppTest, handle: str) -> AppTest:
     """Ask for it in the menu of a model."""
-    menu = next(each for each in at.get("menu_button") if str(each.key).endswith(handle))
+    menu: Any = next(each for each in at.get("menu_button") if str(each.key).endswith(handle))
     return menu.click_index(0).run()  # type: ignore[no-any-return]
 
 

@@ -16,7 +16,8 @@ Vectors = NDArray[np.float32]
 def texts(n: int, seed: int) -> Vectors:
     """Random unit vectors."""
     X = np.random.default_rng(seed).normal(size=(n, DIMENSION)).astype(np.float32)
-    return X / np.linalg.norm(X, axis=1, keepdims=True)
+    unit: Vectors = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return unit
 
 
 def kinds(of: int, each: int) -> Vectors:
@@ -45,8 +46,8 @@ def test_every_order_gives_different_free_texts_and_the_same_again(
     y = rng.choice([0.0, 0.33, 1.0], len(done))
     answers = []
     for _ in range(2):
-        queue = LabelQueue(X, X[:, 0])
-        queue.learn([int(i) for i in done], X[done], y, X[done, 0])
+        queue = LabelQueue(X, X[:, 0].astype(float))
+        queue.learn([int(i) for i in done], X[done], y, X[done, 0].astype(float))
         answers.append(queue.first(order, count, free=free, seed=seed).tolist())
     first, again = answers
     assert first == again
@@ -94,8 +95,8 @@ def test_then_they_go_where_the_side_is_least_certain_and_not_to_one_place() -> 
 
 def test_top_and_bottom_are_the_ends_of_the_same_order() -> None:
     X, free = texts(30, 3), np.ones(30, bool)
-    queue = LabelQueue(X, X[:, 0])
-    queue.learn([0, 1], X[:2], np.array([1.0, 0.0]), X[:2, 0])
+    queue = LabelQueue(X, X[:, 0].astype(float))
+    queue.learn([0, 1], X[:2], np.array([1.0, 0.0]), X[:2, 0].astype(float))
     top, bottom = (queue.first(order, 30, free=free).tolist() for order in ("top", "bottom"))
     assert top == bottom[::-1]
     assert top.index(0) < top.index(1)
@@ -103,7 +104,7 @@ def test_top_and_bottom_are_the_ends_of_the_same_order() -> None:
 
 def test_without_a_label_the_prior_gives_the_order() -> None:
     X = texts(30, 4)
-    assert LabelQueue(X, X[:, 0]).first("top", 1, free=np.ones(30, bool)) == [np.argmax(X[:, 0])]
+    assert LabelQueue(X, X[:, 0].astype(float)).first("top", 1, free=np.ones(30, bool)) == [np.argmax(X[:, 0])]
 
 
 @pytest.mark.parametrize("order", ORDERS)

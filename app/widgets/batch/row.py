@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from traitbench.app.charts.scorecard import poles_of
 from traitbench.app.jobs.batch_results import ERROR, LINE, TEXT
 from traitbench.app.jobs.batches import Results
 from traitbench.app.shell import session
@@ -43,7 +44,7 @@ def draw_row(model: Model, frame: pd.DataFrame, at: int, job: Results, traits: l
                 "Scores and highlights", icon=":material/troubleshoot:", key="batch.row.why", on_change="rerun"
             ) as why:
                 if why.open:
-                    draw_card(card, names, key="batch.row.scores", file_name=f"{job.handle}-line-{row[LINE]}")
+                    draw_card(card, names, poles_of(traits), main=model.main_trait, key="batch.row.scores")
                     with attempt() as explaining, st.spinner("Explaining"):
                         reasons = explained(job.handle, job.version, text)
                     if explaining.done and reasons:

@@ -20,7 +20,7 @@ from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.models import Model
 from traitbench.contract.traits import TraitInput
 
-LABEL_PAGE: PageName = "samples"
+LABEL_PAGE: PageName = "label"
 """The page that takes a file of texts without labels."""
 
 TO_LABEL: Final = "\t"
@@ -73,8 +73,9 @@ def _ask(*, copy_of: str | None = None, to_label: bool = False) -> None:
     with refusal, attempt(slots) as creating:
         model = _create(f"{namespace}.{name}", description, copy_of)
         if trait is not None:
-            poles = {"positive_label": trait[0], "negative_label": trait[1]}
-            client().traits.add(model.handle, [TraitInput(name=f"{trait[0]} or {trait[1]}", **poles)])
+            name = f"{trait[0]} or {trait[1]}"
+            given = TraitInput(name=name, positive_label=trait[0], negative_label=trait[1])
+            client().traits.add(model.handle, [given])
     if creating.done:
         _close()
         session.next_round(form.rpartition(":")[0])

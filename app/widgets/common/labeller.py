@@ -200,6 +200,8 @@ def _item(item: LabelItem, *, blind: bool) -> dict[str, Any]:
 
 
 def _answer(event: object) -> Answer | None:
+    if not isinstance(event, Mapping):
+        return None
     match event:
         case {"n": int(number), "id": str(item), "action": "label", "quality": int() | float() as quality}:
             return Answer(number, item, "label", float(quality), _seconds(event)) if 0 <= quality <= 1 else None

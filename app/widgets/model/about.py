@@ -178,7 +178,7 @@ def _main_trait(form: str, initial: Mapping[str, Any], model: Model) -> str | No
         _TITLES["main_trait"],
         list(names),
         index=list(names).index(initial["main_trait"]) if initial["main_trait"] in names else None,
-        format_func=lambda key: plain(names.get(key, key)),
+        format_func=lambda key: plain(names.get(key) or str(key)),
         key=f"{form}.main_trait",
         placeholder="None" if names else "The model has no traits yet",
         help="The trait that this model is for. The catalog shows it first.",

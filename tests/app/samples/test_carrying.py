@@ -43,10 +43,10 @@ def test_equal_samples_are_matched_in_their_order() -> None:
 
 def test_a_sample_that_the_draft_lost_is_counted() -> None:
     changes, lost = carried({1: "flip", 2: "delete"}, [sample(1, "a"), sample(2, "b")], [sample(11, "b")])
-    assert (len(changes), changes.deletions, lost) == (1, {11}, 1)
+    assert (len(changes), set(changes.deletions), lost) == (1, {11}, 1)
 
 
 def test_a_synthesized_text_is_deleted_instead_of_flipped() -> None:
-    made = {"provenance": "synthesized"}
+    made: dict[str, Any] = {"provenance": "synthesized"}
     changes, _ = carried({1: "flip"}, [sample(1, "a", **made)], [sample(11, "a", **made)])
-    assert (changes.deletions, dict(changes.edits)) == ({11}, {})
+    assert (set(changes.deletions), dict(changes.edits)) == ({11}, {})
