@@ -131,7 +131,7 @@ def import_samples(
     skip_bad: bool,
     as_json: bool,
 ) -> None:
-    """Import samples from a CSV, JSONL or Parquet FILE; `-` reads stdin.
+    """Import samples from a CSV, Excel, JSONL or Parquet FILE; `-` reads stdin.
 
     Without --skip-bad, either all rows are added or none.
     """

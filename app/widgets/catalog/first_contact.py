@@ -7,6 +7,7 @@ import streamlit as st
 from traitbench.app.shell.navigation import open_page
 from traitbench.app.widgets.catalog.new_model import TO_LABEL, start
 from traitbench.contract.models import Model
+from traitbench.scoring.doctor import ENOUGH
 
 _DEMO = "demo"
 
@@ -20,7 +21,7 @@ def first_contact(models: Sequence[Model]) -> None:
     """Draw the choices. Without demo models, there are two."""
     demos = [model for model in models if model.handle.startswith(f"{_DEMO}.")]
     choices: list[tuple[str, str, Callable[[], object]]] = [
-        ("Teach your own", "Name two poles and add about ten texts for each.", _teach),
+        ("Teach your own", f"Name two poles and add about {ENOUGH} texts for each.", _teach),
         ("Import a file and label it", "Bring texts without labels and decide them one by one.", _label),
     ]
     if demos:

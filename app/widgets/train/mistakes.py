@@ -11,7 +11,7 @@ import streamlit as st
 from traitbench.app.local.held_out_scores import HeldOutScore, HeldOutScores
 from traitbench.app.presentation.figures import label, names_of
 from traitbench.app.samples.carrying import Decision, carried
-from traitbench.app.samples.sample_changes import UNDO, save
+from traitbench.app.samples.sample_changes import remember, save
 from traitbench.app.samples.sample_list import all_samples, forget_samples
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client, guarded
@@ -257,7 +257,7 @@ def _apply(
     if not applying.done or draft is None:
         return
     forget_samples()
-    session.store(UNDO, undo)
+    remember(undo)
     session.store(_address(model, version), None)
     missing = f" {count(lost, 'sample')} is not in the draft any more." if lost else ""
     session.flash(f"{plain(draft.handle)} has {count(len(changes), 'change')}. Train it and compare.{missing}")
