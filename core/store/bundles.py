@@ -40,7 +40,9 @@ _MOST_RECORDS = 32 * 2**20
 def read_model(connection: Connection, model_id: int) -> ModelUpdate:
     """The settable fields of a model."""
     shown = models.read(connection, model_id)
-    return ModelUpdate.model_validate({name: getattr(shown, name) for name in ModelUpdate.model_fields})
+    fields = {name: getattr(shown, name) for name in ModelUpdate.model_fields}
+    # Left out if there are none, so that earlier releases can import the model.
+    return ModelUpdate.model_validate(fields | {"demo_texts": shown.demo_texts or None})
 
 
 def read_origin(connection: Connection, model_id: int) -> BundledOrigin | None:

@@ -43,6 +43,7 @@ _SHOWN = (
     *("hold_if_worse", "forked_from", "forked_from_version_no", "archived_at", "main_trait", "demo_texts"),
 )
 _CHECKS: Mapping[str, TypeAdapter[Any]] = {
+    "archived_at": TypeAdapter(datetime | None),
     "upstream_sources": TypeAdapter(list[dict[str, Any]] | None),
     "version_retention_policy": TypeAdapter(VersionRetentionPolicy | None),
     "demo_texts": TypeAdapter(list[str] | None),
@@ -220,7 +221,7 @@ def version_retention_policy(connection: Connection, model_id: int) -> Mapping[s
 
 
 def clear_damage(connection: Connection, model_id: int, *, now: datetime) -> None:
-    """Clear the sources, the policy and the last run of a model where they are damaged: a response needs them."""
+    """Clear the sources, the policy, the last run and other parts of a model where damaged: a response needs them."""
     reads = {name: partial(_checked, connection, model_id, name) for name in _CHECKS}
     reads["run_id"] = partial(_last_operation_of, connection, model_id)
     if damaged := [name for name, read in reads.items() if readable(read) is None]:

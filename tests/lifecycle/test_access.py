@@ -28,6 +28,7 @@ WRITES = (
     *(
         "models.update",
         "models.delete",
+        "models.restore",
         "models.train",
         "models.retrain",
         "models.fork",

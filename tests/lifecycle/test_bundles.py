@@ -383,6 +383,7 @@ def _model(draw: st.DrawFn) -> Json:
         "zero_data_retention": False,
         "version_retention_policy": draw(st.none() | policy),
         "hold_if_worse": draw(st.booleans()),
+        "demo_texts": draw(st.none() | st.lists(_TEXT, min_size=1, max_size=2)),
     }
 
 
