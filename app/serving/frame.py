@@ -29,17 +29,16 @@ _NEEDS_SCRIPT = "<noscript><p>Traitbench needs JavaScript in the browser. Progra
 
 def routes(pages: Iterable[str]) -> list[Route]:
     """Return the routes of the HTML page, one for each of the paths in `pages`, and of what it loads from us."""
-    page = HTMLResponse(_html(), headers=_FRESH)
-    files = {
-        name: Response((_STATIC / name).read_bytes(), media_type=kind, headers=_FOREVER)
-        for name, kind in _SHELL.items()
-    }
+    html = _html()
+    files = {name: (_STATIC / name).read_bytes() for name in _SHELL}
 
+    # A response of its own for each request: what compresses it changes its headers.
     async def index(_request: Request) -> Response:
-        return page
+        return HTMLResponse(html, headers=_FRESH)
 
     async def file(request: Request) -> Response:
-        return files[request.url.path.rpartition("/")[2]]
+        name = request.url.path.rpartition("/")[2]
+        return Response(files[name], media_type=_SHELL[name], headers=_FOREVER)
 
     return [
         *(Route(f"/{path}", index) for path in dict.fromkeys(pages)),
