@@ -1,6 +1,7 @@
 """Streamlit's WebSocket without a browser: a page is asked for as a tab does, and its messages are read to the end."""
 
 import time
+from contextlib import ExitStack
 from types import TracebackType
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -18,7 +19,10 @@ class Tab:
     def __init__(self, port: int) -> None:
         own = Origin(f"http://127.0.0.1:{port}")
         address, spoken = f"ws://127.0.0.1:{port}/_stcore/stream", [Subprotocol("streamlit")]
-        self._socket = connect(address, origin=own, subprotocols=spoken, max_size=None, proxy=None)
+        self._open = ExitStack()
+        self._socket = self._open.enter_context(
+            connect(address, origin=own, subprotocols=spoken, max_size=None, proxy=None)
+        )
 
     def __enter__(self) -> "Tab":
         return self
@@ -26,7 +30,7 @@ class Tab:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._socket.close()
+        self._open.close()
 
     def messages(self, page: str, query: str = "") -> list[ForwardMsg]:
         """Every message of one run of a page, the last of which says that the script has finished."""

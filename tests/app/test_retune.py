@@ -28,6 +28,7 @@ def version(**changes: Any) -> Version:
         "created_at": NOW,
         "run_id": None,
         "tags": [],
+        "tag_notes": {},
         "metrics": METRICS,
         "snapshot": {"max_depth": 1},
     }
