@@ -59,7 +59,7 @@ def test_a_newcomer_is_offered_three_ways_to_begin(
     at.button(key="catalog.create").click().run()
     (trait,) = client.traits.list(f"{namespace}.customer-mood")
     assert (trait.positive_label, trait.negative_label) == ("calm", "angry")
-    assert [title.value for title in at.title] == ["Samples"]
+    assert [title.value for title in at.title] == ["Label"]
     assert "Teach your own" not in words(own_workbench.open("catalog"))
 
 
