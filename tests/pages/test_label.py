@@ -40,7 +40,7 @@ def shown(at: AppTest) -> Mapping[str, Any]:
 def answer(handle: str, *answers: tuple[str, str, float | None]) -> AppTest:
     """Hand answers over, (text, action, quality), and save them, in a session of their own."""
 
-    def script(handle: str, given: list[tuple[Any, ...]]) -> None:
+    def script(handle: str, given: "list[tuple[Any, ...]]") -> None:
         import streamlit as st
 
         from traitbench.app.labelling import desk, heap
