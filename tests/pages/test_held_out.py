@@ -174,6 +174,6 @@ def test_figures_on_test_samples_come_before_those_out_of_fold(workbench: Workbe
 def test_the_card_the_catalog_and_the_traits_page_show_them_too(workbench: Workbench, measured: str) -> None:
     card = words(workbench.open("model", model=measured))
     assert card.index("On test samples") < card.index("Out of fold")
-    assert "on 8 test samples" in words(workbench.open("catalog"))
+    assert "uncertain with 8 test samples" in words(workbench.open("catalog"))
     traits = workbench.open("traits", model=measured)
     assert "8 test samples" in str([each.proto for each in traits.get("html")])
