@@ -237,7 +237,7 @@ def test_an_edit_that_fails_halfway_leaves_no_text_out_and_none_twice(
         if done == 1:
             client.models.delete(draft)
 
-    with pytest.raises(Exception, match="deleted"):
+    with pytest.raises(Exception, match="is archived"):
         save(draft, samples, Changes(edits), progress=archive_after_one)
     left = [sample.text for sample in client.samples.list(draft)]
     assert {sample.text for sample in samples[1:]} <= set(left)
