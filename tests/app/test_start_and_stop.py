@@ -37,7 +37,7 @@ def test_two_lines_are_printed_the_address_and_the_home_folder(started: Started)
 def test_one_port_serves_the_workbench_and_the_api(started: Started) -> None:
     status, content_type, body = started.get("/")
     assert (status, content_type.partition(";")[0]) == (200, "text/html")
-    assert "<title>Streamlit</title>" in body
+    assert "<title>Traitbench</title>" in body
     status, content_type, body = started.get("/v1/health")
     assert (status, content_type, json.loads(body)["status"]) == (200, "application/json", "ok")
 

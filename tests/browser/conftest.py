@@ -22,6 +22,7 @@ _FLAGS = (
 # A busy machine is no fault of the page.
 expect.set_options(timeout=PATIENCE_MS)
 
+EMPTY = "local.everyone"
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
 
 
@@ -37,6 +38,15 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """The real command in an empty home."""
     with running(tmp_path_factory.mktemp("first-home")) as started:
         yield started
+
+
+@pytest.fixture
+def with_a_model(workbench: Started) -> Started:
+    """The same with an empty model of one's own, so that the Catalog no longer greets a newcomer."""
+    with workbench.client() as client:
+        if EMPTY not in {model.handle for model in client.models.list(namespace="local")}:
+            client.models.create(EMPTY)
+    return workbench
 
 
 @pytest.fixture(scope="package")

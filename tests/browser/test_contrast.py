@@ -30,13 +30,13 @@ _SELECTED = "button[data-variant][data-selected], [role=tab][aria-selected=true]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_what_is_selected_can_be_read(browser: Browser, workbench: Started, theme: str) -> None:
+def test_what_is_selected_can_be_read(browser: Browser, with_a_model: Started, theme: str) -> None:
     found: dict[str, float] = {}
     context = browser.new_context(color_scheme="dark" if theme == "dark" else "light")
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
     for address, expected in (("", ("New model",)), ("model?model=demo.headlines&part=Call+it", ("Call it", "curl"))):
-        page.goto(f"{workbench.base_url}/{address}")
+        page.goto(f"{with_a_model.base_url}/{address}")
         page.locator(SETTLED).wait_for()
         for words in expected:
             page.locator(_SELECTED).filter(has_text=words).first.wait_for()
