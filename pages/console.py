@@ -50,7 +50,7 @@ def key_row(key: ApiKey) -> None:
         used.markdown(f"{last}  \n:small[:gray[{issued}]]")
         with actions, st.container(horizontal=True, horizontal_alignment="right"):
             if own and not key.revoked_at:
-                st.badge("This workbench", icon=":material/home:", color="primary", help="The key this workbench uses.")
+                st.badge("This workbench", icon=":material/home:", color="blue", help="The key this workbench uses.")
             elif not key.revoked_at:
                 st.button(
                     "Revoke",

@@ -27,6 +27,7 @@ button {
 button:hover, button:focus-visible, button.done {
   color: var(--st-primary-color); border-color: var(--st-primary-color); outline: none;
 }
+button:has(.label:empty) { visibility: hidden; }
 svg { width: 1.05rem; height: 1.05rem; display: block; }
 textarea {
   width: 100%; resize: vertical; box-sizing: border-box; margin-top: 0.4rem; padding: 0.35rem 0.5rem;
