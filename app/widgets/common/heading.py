@@ -8,7 +8,6 @@ from traitbench.app.shell.theme import STATES
 from traitbench.app.widgets.common.archive import restore_button
 from traitbench.app.widgets.common.copying import copy_link
 from traitbench.app.widgets.common.improve import improve, improve_button
-from traitbench.app.widgets.common.skip_link import skip_link
 from traitbench.contract.models import Model, State
 
 
@@ -20,7 +19,6 @@ def heading(name: PageName, model: Model | None = None, **query: str | int | Non
             st.title(row.title, anchor=False, width="content")
             copy_link(name, model=model.handle if model else None, **query)
         st.caption(row.help)
-        skip_link()
     if model:
         model_line(model)
 
