@@ -131,7 +131,9 @@ def present_job(model: Model) -> Results | None:
         session.store(_JOBS, {name: job_id for name, job_id in held.items() if name != handle})
         st.query_params.pop(_ADDRESS, None)
         if job is None:
-            st.info("These results were discarded. Score the texts again.", icon=":material/info:")
+            st.info(
+                "These results were discarded, or are not yours to see. Score the texts again.", icon=":material/info:"
+            )
     return None
 
 
