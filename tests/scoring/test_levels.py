@@ -45,7 +45,8 @@ def test_more_effort_is_never_worse_on_held_out_samples(n: int, *, labels: bool)
         search(known, EFFORTS[level], label_axis=knowing() if labels else None, blocks=BLOCKS) for level in LEVELS
     ]
     entropies = [min(tried.cross_entropy for tried in each.tried if tried.level == each.level) for each in result]
-    assert all(more <= less for less, more in itertools.pairwise(entropies))
+    # Two levels that agree may differ in the last digit, which depends on the processor.
+    assert all(more <= less + 1e-12 for less, more in itertools.pairwise(entropies))
     assert [tried.level for tried in result[-1].tried] == list(LEVELS)
 
 
