@@ -5,9 +5,8 @@ from time import thread_time
 
 LENGTH, TIMES = 500, 4
 _QUICK_SECONDS = 0.0015
-_LINEAR_AT_MOST = 3.0
-"""What is linear takes four times as long for a text four times as long, and up to nine times where other processes share
-the caches; what is quadratic takes sixteen times as long."""
+_LINEAR_AT_MOST = 2.2
+"""What is linear takes four times as long for a text four times as long, and what is quadratic sixteen times."""
 
 
 def grows_too_fast(work: Callable[[str], object], make: Callable[[int], str]) -> bool:
@@ -15,7 +14,7 @@ def grows_too_fast(work: Callable[[str], object], make: Callable[[int], str]) ->
     short, long = make(LENGTH), make(TIMES * LENGTH)
     # What is quadratic takes several times as long for the longer text, even where little is done for a character.
     return _seconds(work, long, tries=1) > _QUICK_SECONDS and all(
-        _seconds(work, long, tries=3) > _LINEAR_AT_MOST * TIMES * _seconds(work, short, tries=3) for _ in range(10)
+        _seconds(work, long, tries=3) > _LINEAR_AT_MOST * TIMES * _seconds(work, short, tries=3) for _ in range(40)
     )
 
 
