@@ -119,7 +119,7 @@
     toAction.hidden = !label
   }
 
-  // ---- what screen readers are told ------------------------------------------------------------------------------
+  // ---- names and roles for screen readers -----------------------------------------------------------------------
   // Streamlit's menu is a list with other elements between the list and its items.
   const mendMenu = () => {
     for (const each of document.querySelectorAll('[data-testid=stSidebarNavItems], [data-testid=stSidebarNavItems] li')) {

@@ -37,7 +37,7 @@ def is_enough(figures: TraitMetrics | None, samples: Sequence[Sample], trait: Tr
 
 
 def is_chance(figures: TraitMetrics | None) -> bool:
-    """Whether the labels cannot be told apart: the interval of the AUROC includes chance."""
+    """Whether the draft may be no better than chance: the interval of its AUROC includes 0.5."""
     return bool(figures and figures.auroc_interval and figures.auroc_interval[0] <= _CHANCE)
 
 

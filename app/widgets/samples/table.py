@@ -58,7 +58,7 @@ def forget_changes(handle: str) -> None:
 
 
 def redraw() -> None:
-    """Draw the editor anew in the next run, because the unsaved edits were changed outside it."""
+    """Reset the editor in the next run, because the unsaved edits were changed outside it."""
     session.next_round(_ROUND)
 
 
