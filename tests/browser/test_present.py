@@ -35,6 +35,7 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(workbench: S
     page.goto(f"{workbench.base_url}/score?model=local.shown")
     expect(settled(page).get_by_role("button", name="Present")).to_be_visible()
 
+    page.wait_for_selector("html[data-keys~=p]")
     page.keyboard.press("p")
     text = page.get_by_placeholder("Type a text.", exact=True)
     expect(text).to_have_value(WARM[0])
@@ -43,7 +44,8 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(workbench: S
     assert page.evaluate(_SMALLEST) >= 28
     assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
 
-    settled(page).keyboard.press("ArrowRight")
+    settled(page).wait_for_selector("html[data-keys~=ArrowRight]")
+    page.keyboard.press("ArrowRight")
     expect(text).to_have_value(COLD[0])
     text.fill("The lamp is green.")
     text.press("Shift+ArrowRight")

@@ -29,7 +29,7 @@ const name = (event) => {
 }
 
 const heard = (event) => {
-  if (!current || event.defaultPrevented) return
+  if (!current?.parentElement.isConnected || event.defaultPrevented) return
   const key = name(event)
   const field = event.target instanceof Element ? event.target.closest(TYPED) : null
   const area = document.querySelector(current.data.field)
@@ -47,8 +47,8 @@ document.addEventListener('keydown', heard)
 
 export default function (component) {
   current = component
-  // The next mount may come before this one's end.
-  return () => { if (current?.parentElement === component.parentElement) current = null }
+  // The keys that work from now on, for who must not press them too early.
+  document.documentElement.dataset.keys = component.data.keys.join(' ')
 }
 """
 
