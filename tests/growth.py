@@ -4,8 +4,9 @@ import gc
 from collections.abc import Callable
 from time import thread_time
 
-LENGTH, TIMES = 2_000, 4
-"""So long that a function no longer takes a shortcut for short texts, such as one segment for a whole text."""
+LENGTHS, TIMES = (500, 2_000), 4
+"""Two lengths to begin with: a function that takes a shortcut for short texts slows down suddenly, but only once."""
+
 _QUICK_SECONDS = 0.0015
 _LINEAR_AT_MOST = 2.2
 """What is linear takes four times as long for a text four times as long, and what is quadratic sixteen times."""
@@ -13,7 +14,10 @@ _LINEAR_AT_MOST = 2.2
 
 def grows_too_fast(work: Callable[[str], object], make: Callable[[int], str]) -> bool:
     """Whether the time of `work` grows much faster than the text that `make` gives for a length."""
-    short, long = make(LENGTH), make(TIMES * LENGTH)
+    return all(_grows_too_fast(work, make(length), make(TIMES * length)) for length in LENGTHS)
+
+
+def _grows_too_fast(work: Callable[[str], object], short: str, long: str) -> bool:
     # What is quadratic takes several times as long for the longer text, even where little is done for a character.
     return _seconds(work, long, tries=1) > _QUICK_SECONDS and all(
         _seconds(work, long, tries=3) > _LINEAR_AT_MOST * TIMES * _seconds(work, short, tries=3) for _ in range(40)

@@ -75,7 +75,8 @@ Line = Row | Problem
 class Source:
     """A file that was scanned: it has `count` rows, good and bad, and `first` holds the first of them.
 
-    `types` has the types of values in each column of a JSON file; `digest` is the SHA-256 of the file.
+    `types` has the types of values in each column of a JSON file; `digest` is the SHA-256 of the file. `header` is as
+    it was given, so that a copy of the file is read in the same way.
     """
 
     file: IO[bytes]
@@ -86,6 +87,7 @@ class Source:
     notes: tuple[str, ...]
     digest: str
     types: Mapping[str, frozenset[str]]
+    header: bool
     _again: Iterable[Line]
 
     def lines(self) -> Iterator[Line]:
@@ -97,14 +99,14 @@ def opened(name: str, file: IO[bytes], *, header: bool = True, keep: int = _KEPT
     """Scan a seekable file; raise `Unreadable` if it has no table."""
     kind = _kind(name, file)
     if kind == "parquet":
-        return _surveyed(file, kind, _Parquet(file), (), _digest(file), keep)
+        return _surveyed(file, kind, _Parquet(file), (), _digest(file), header, keep)
     if kind == "excel":
         sheet = _Excel(file, header=header)
-        return _surveyed(file, kind, sheet, sheet.notes, _digest(file), keep)
+        return _surveyed(file, kind, sheet, sheet.notes, _digest(file), header, keep)
     encoding, digest, notes = _encoding(file)
     if kind == "json":
-        return _surveyed(file, kind, _Json(file, encoding), notes, digest, keep)
-    return _surveyed(file, kind, _Csv(file, encoding, header=header), notes, digest, keep)
+        return _surveyed(file, kind, _Json(file, encoding), notes, digest, header, keep)
+    return _surveyed(file, kind, _Csv(file, encoding, header=header), notes, digest, header, keep)
 
 
 def as_text(value: Any) -> str:
@@ -130,6 +132,7 @@ def _surveyed(
     reader: "_Csv | _Json | _Parquet | _Excel",
     notes: tuple[str, ...],
     digest: str,
+    header: bool,
     keep: int,
 ) -> Source:
     count, first = 0, list[Line]()
@@ -145,7 +148,7 @@ def _surveyed(
                 types.setdefault(column, set()).add(_type(value))
     reader.check(count, bool(columns))
     types_of = {column: frozenset(each) for column, each in types.items()}
-    return Source(file, kind, tuple(columns), count, tuple(first), notes, digest, types_of, reader)
+    return Source(file, kind, tuple(columns), count, tuple(first), notes, digest, types_of, header, reader)
 
 
 def _type(value: Any) -> str:

@@ -1,8 +1,9 @@
 """Batches that the workbench scores for its pages, a few at a time, each in a thread (`background`)."""
 
 import sys
+import time
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from typing import Any, get_args
@@ -26,6 +27,11 @@ MOST_MEGABYTES = 50
 TIERS: tuple[Tier | None, ...] = (None, "Weak", "Developing", "Solid", "Strong")
 CONFIDENCES: tuple[Confidence, ...] = ("low", "moderate", "high")
 REASONS: tuple[ConfidenceReason, ...] = get_args(ConfidenceReason)
+KEPT_EVERY_S = 15.0
+"""Seconds between two writes of the results so far."""
+
+_SHARE_OF_WRITING = 0.05
+
 NONE = -1
 """The placeholder in a row without a score, and of a reason that there is none."""
 
@@ -39,7 +45,7 @@ class TraitColumn:
 
 
 class Results(Work):
-    """The results of a batch so far, in columns."""
+    """The results of a batch so far, in columns. Rows that are missing can be scored as long as `source` is there."""
 
     def __init__(
         self,
@@ -65,6 +71,10 @@ class Results(Work):
         self.errors: dict[int, str] = {}
         self.traits: Mapping[str, TraitColumn] = {key: TraitColumn() for key in keys}
         self.computed: Any = None  # results that a page computed; discarded together with the batch
+        self.source: Source | None = None
+        self.client: Traitbench | None = None
+        self.keep: Callable[[], None] | None = None  # writes the results so far
+        self._keep_next = 0.0
 
     @property
     def handle(self) -> str:
@@ -80,6 +90,20 @@ class Results(Work):
     def version(self) -> str:
         """The version that scores all rows."""
         return unpin(self.asked.handle)[1]
+
+    def work(self) -> State:
+        """Score the rows that are left; raise `InternalError` if their texts are gone."""
+        if self.source is None or self.client is None:
+            raise InternalError("The file is no longer there. Score it again as a new batch.")
+        rest = islice(self.source.lines(), self.done, None)
+        self._keep_next = time.monotonic() + KEPT_EVERY_S
+        with closing(outcomes(self.client, self.asked, rest, self.column)) as coming:
+            for outcome in coming:
+                self._add(outcome)
+                if self.asked_to_stop and self.done < self.total:
+                    return "stopped"
+                self._keep_from_time_to_time()
+        return "done"
 
     @property
     def other_columns(self) -> list[str]:
@@ -103,46 +127,6 @@ class Results(Work):
         after = [column.reasons[row] for column in self.traits.values()]
         self.unlike += (unlike in after) - (unlike in before)
         self.changes += 1
-
-
-class Restored(Results):
-    """The results of a batch that was read from the home folder. Rows that are missing cannot be scored any more."""
-
-    def restore(self, job_id: str, state: State, seconds: float) -> None:
-        """Set what the file says."""
-        self.id, self.state, self._seconds = job_id, state, seconds
-
-    def work(self) -> State:
-        """Raise `InternalError`: the file with the texts is gone."""
-        raise InternalError("The file is no longer there. Score it again as a new batch.")
-
-
-class Job(Results):
-    """A batch that is scored."""
-
-    def __init__(
-        self,
-        client: Traitbench,
-        asked: Asked,
-        source: Source,
-        column: str,
-        *,
-        name: str,
-        keys: Sequence[str],
-        owner: str = OPERATOR.id,
-    ) -> None:
-        super().__init__(asked, column, columns=source.columns, name=name, keys=keys, owner=owner, total=source.count)
-        self._client, self._source = client, source
-
-    def work(self) -> State:
-        """Score the rows that are left."""
-        rest = islice(self._source.lines(), self.done, None)
-        with closing(outcomes(self._client, self.asked, rest, self.column)) as coming:
-            for outcome in coming:
-                self._add(outcome)
-                if self.asked_to_stop and self.done < self.total:
-                    return "stopped"
-        return "done"
 
     def _add(self, outcome: Outcome) -> None:
         """Store the whole row, and only then increase `done`, because pages read the rows up to it."""
@@ -170,6 +154,40 @@ class Job(Results):
             column.reasons.append(_reason(trait))
             if trait is not None and column.breaks is None:
                 column.breaks = trait.breaks
+
+    def _keep_from_time_to_time(self) -> None:
+        """Write the results so far, so that little is lost when the process is killed."""
+        start = time.monotonic()
+        if self.keep is not None and start >= self._keep_next:
+            self.keep()
+            took = time.monotonic() - start
+            self._keep_next = time.monotonic() + max(KEPT_EVERY_S, took / _SHARE_OF_WRITING)
+
+
+class Restored(Results):
+    """The results of a batch that was read from the home folder."""
+
+    def restore(self, job_id: str, state: State, seconds: float) -> None:
+        """Set what the file says."""
+        self.id, self.state, self._seconds = job_id, state, seconds
+
+
+class Job(Results):
+    """A batch that is scored."""
+
+    def __init__(
+        self,
+        client: Traitbench,
+        asked: Asked,
+        source: Source,
+        column: str,
+        *,
+        name: str,
+        keys: Sequence[str],
+        owner: str = OPERATOR.id,
+    ) -> None:
+        super().__init__(asked, column, columns=source.columns, name=name, keys=keys, owner=owner, total=source.count)
+        self.client, self.source = client, source
 
 
 def _is_unlike(trait: TraitScore) -> bool:

@@ -1,25 +1,30 @@
 """Results of batches in the home folder, so that they survive a restart: one compressed JSON file for each batch.
 
-A file is written when a batch ends and when a row or an audit changes. It is replaced as a whole and readable by its
-owner only (0600). Batches under zero data retention are never written.
+A file is written when a batch begins, from time to time while it runs, when it ends, and when a row or an audit
+changes. It is replaced as a whole and readable by its owner only (0600). Beside it lies a copy of the texts until all
+of them are scored: a batch that was stopped or killed can be resumed. Batches under zero data retention are never
+written.
 """
 
 import contextlib
 import gzip
+import io
 import json
 import os
 import re
 import tempfile
 import threading
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from traitbench.app.files.tables import ENDINGS, Source, Unreadable, opened
 from traitbench.app.jobs.audit import Audit
 from traitbench.app.jobs.batches import Restored, Results, TraitColumn
+from traitbench.client import Traitbench
 from traitbench.client.batches import Asked
 from traitbench.contract.scores import Breaks
 
@@ -30,6 +35,7 @@ MOST_KEPT = 20
 """Batches of one person; the oldest are removed."""
 
 _FORMAT = 1
+_ENDINGS = ("json.gz", "head.json", "input")
 _COLUMNS = ("scores", "tiers", "confidences", "reasons")
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _LOCK = threading.Lock()
@@ -49,21 +55,22 @@ class Kept:
 
 
 def keep(folder: Path, job: Results, *, service: str) -> None:
-    """Write a batch that ended, with its audits; raise `OSError` if that fails."""
+    """Write the results so far, with the audits; raise `OSError` if that fails.
+
+    The texts are copied as long as some are not scored.
+    """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    copied = folder / f"{job.id}.input"
+    if job.state == "done":
+        copied.unlink(missing_ok=True)
+    elif job.source is not None and not copied.exists():
+        _replace(copied, _content(job.source))
     content = json.dumps(_document(job, service), ensure_ascii=False, separators=(",", ":")).encode(
         "utf-8", "surrogatepass"
     )
     with _LOCK:
-        handle, temporary = tempfile.mkstemp(dir=folder, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(gzip.compress(content, compresslevel=1))
-            _write_head(folder, job, service)
-            Path(temporary).replace(folder / f"{job.id}.json.gz")
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        _replace(folder / f"{job.id}.json.gz", gzip.compress(content, compresslevel=1))
+        _write_head(folder, job, service)
     for old in listing(folder, owner=job.owner, service=service)[MOST_KEPT:]:
         remove(folder, old.id)
 
@@ -78,15 +85,22 @@ def listing(folder: Path, *, owner: str, service: str, handle: str | None = None
     return sorted(found, key=lambda each: each.at, reverse=True)
 
 
-def load(folder: Path, job_id: str | None, *, owner: str, service: str) -> Restored | None:
-    """Return a batch of this owner, or None if it is not there or cannot be read."""
+def load(
+    folder: Path, job_id: str | None, *, owner: str, service: str, client: Traitbench | None = None
+) -> Restored | None:
+    """Return a batch of this owner, or None if it is not there or cannot be read.
+
+    With a `client`, rows that are missing can be scored as long as their texts are there.
+    """
     if not job_id or not _ID.fullmatch(job_id):
         return None
     try:
         read = json.loads(gzip.decompress((folder / f"{job_id}.json.gz").read_bytes()))
         if (read["format"], read["owner"], read["service"]) != (_FORMAT, owner, service):
             return None
-        return _job(read)
+        job = _job(read)
+        job.client, job.source = client, _source(folder / f"{job_id}.input", read.get("input"))
+        return job
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError):
         return None
 
@@ -94,7 +108,7 @@ def load(folder: Path, job_id: str | None, *, owner: str, service: str) -> Resto
 def remove(folder: Path, job_id: str) -> None:
     """Remove a batch, if it is there."""
     if _ID.fullmatch(job_id):
-        for ending in ("json.gz", "head.json"):
+        for ending in _ENDINGS:
             with contextlib.suppress(OSError):
                 (folder / f"{job_id}.{ending}").unlink(missing_ok=True)
 
@@ -107,6 +121,39 @@ def remove_of(folder: Path, handle: str) -> None:
 
 
 # ---- the files -------------------------------------------------------------------------------------------------------
+
+
+def _replace(place: Path, content: bytes) -> None:
+    """Write a file as a whole, or not at all."""
+    handle, temporary = tempfile.mkstemp(dir=place.parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(temporary).replace(place)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _content(source: Source) -> bytes:
+    """The bytes of a source, whose rows another thread may be reading at this moment."""
+    before = source.file.tell()
+    source.file.seek(0)
+    try:
+        return source.file.read()
+    finally:
+        source.file.seek(before)
+
+
+def _source(place: Path, read: Mapping[str, Any] | None) -> Source | None:
+    """The texts of a batch that is not complete; None if they are not there."""
+    if read is None or not place.exists():
+        return None
+    ending = next((ending for ending, kind in ENDINGS.items() if kind == read["kind"]), "")
+    try:
+        return opened(f"input{ending}", io.BytesIO(place.read_bytes()), header=read["header"])
+    except Unreadable:
+        return None
 
 
 def _write_head(folder: Path, job: Results, service: str) -> None:
@@ -145,6 +192,7 @@ def _document(job: Results, service: str) -> dict[str, Any]:
         "asked": {"handle": job.asked.handle, "traits": _listed(job.asked.traits), "mode": job.asked.mode},
         "column": job.column,
         "columns": list(job.columns),
+        "input": None if job.source is None else {"kind": job.source.kind, "header": job.source.header},
         "name": job.name,
         "state": job.state if job.state in ("done", "stopped", "failed") else "stopped",
         "total": job.total,

@@ -292,7 +292,7 @@ def in_browser(started: Started, clicks: int) -> Seen:
             with _window(browser) as page:
                 began = time.perf_counter()
                 page.goto(f"{started.base_url}/score?model={MODEL}&text={TEXT.replace(' ', '+')}")
-                page.locator(".js-plotly-plot .plot").first.wait_for()
+                page.locator("li .track").first.wait_for()
                 charts.append(1000 * (time.perf_counter() - began))
         with _window(browser) as page:
             page.goto(f"{started.base_url}/traits?model={MODEL}")

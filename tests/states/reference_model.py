@@ -94,12 +94,16 @@ class Start:
 
 @dataclass
 class ReferenceModel:
-    """One model; `retrain_after` is how much feedback starts a retrain."""
+    """One model; `retrain_after` is how much feedback starts a retrain.
+
+    `restored_as` is the state that an archived model returns to.
+    """
 
     handle: str
     zero: bool = False
     retrain_after: int = 10
     state: str = "draft"
+    restored_as: str = ""
     description: str = ""
     policy: Mapping[str, Any] | None = None
     traits: dict[str, Trait] = field(default_factory=dict)
@@ -403,7 +407,13 @@ class ReferenceModel:
         """Archive the model and cancel its run."""
         if self.state == "busy":
             self.fail("cancelled")
-        self.state = "archived"
+        if self.state != "archived":
+            self.restored_as, self.state = self.state, "archived"
+
+    def restore(self) -> None:
+        """Bring an archived model back; another one stays as it is."""
+        if self.state == "archived":
+            self.state = self.restored_as
 
     def copy(self, handle: str, ids: Sequence[int]) -> "ReferenceModel":
         """The model after an export and an import under another handle; `ids` are the new ids of the samples."""

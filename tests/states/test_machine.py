@@ -345,6 +345,11 @@ class Walk(Walker):
             assert self.client.models.delete(self.reference.handle).deleted
             self._cutting_off(self.reference.delete)
 
+    @step("11118")
+    def restore(self) -> None:
+        assert self.client.models.restore(self.reference.handle).state != "archived"
+        self.reference.restore()
+
     @step("11211")
     def carry_over(self) -> None:
         """Import an export under another handle and continue the walk with that model."""

@@ -97,10 +97,13 @@ def start(model: Model, version: str, texts: Texts, traits: Sequence[str] | None
         keys=tuple(card.scores),
         owner=people.current().id,
     )
-    job.on_end = keeper(job, model)
+    job.keep = job.on_end = keeper(job, model)
+    if job.keep is not None:
+        job.keep()
     try:
         background.start(job, forget_after=_forgotten_after(model))
     except Full as full:
+        kept_batches.remove(_folder(), job.id)
         st.warning(str(full), icon=":material/hourglass_top:")
         return
     if model.zero_data_retention:
@@ -182,10 +185,10 @@ def _restored(model: Model, job_id: str | None) -> Results | None:
     """Read a batch from the home folder, and hold it in memory like one that just ended."""
     if model.zero_data_retention:
         return None
-    job = kept_batches.load(_folder(), job_id, owner=people.current().id, service=client().base_url)
+    job = kept_batches.load(_folder(), job_id, owner=people.current().id, service=client().base_url, client=client())
     if job is None or job.handle != model.handle:
         return None
-    job.on_end = keeper(job, model)
+    job.keep = job.on_end = keeper(job, model)
     with suppress(Full):
         background.hold(job, forget_after=_forgotten_after(model))
     return job

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from traitbench.app.jobs.batches import Restored, Results
+from traitbench.app.jobs.batches import Results
 from traitbench.app.shell.service import explain
 from traitbench.app.shell.text import count, plain, span
 from traitbench.app.widgets.batch.order import forget
@@ -35,7 +35,7 @@ def draw_end(job: Results) -> None:
         )
         if (
             job.state != "done"
-            and not isinstance(job, Restored)
+            and job.source is not None
             and st.button("Resume", icon=":material/play_arrow:", key="batch.go_on")
         ):
             job.start()

@@ -1,12 +1,19 @@
 """Batches in the home folder: what is written comes back, for its owner only, and damage hides nothing else."""
 
+import io
+import json
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from traitbench.app.jobs import kept_batches
+from tests.app.processes import eventually
+from tests.conftest import COLD, WARM, Trained
+from traitbench.app.files.tables import opened
+from traitbench.app.jobs import batches, kept_batches
 from traitbench.app.jobs.audit import Audit
-from traitbench.app.jobs.batches import Restored
+from traitbench.app.jobs.batches import Job, Restored
+from traitbench.app.jobs.batching import outcomes, probe
 from traitbench.client.batches import Asked
 
 SERVICE = "http://127.0.0.1:1"
@@ -100,3 +107,42 @@ def test_all_of_a_model_are_removed(tmp_path: Path) -> None:
     kept_batches.keep(tmp_path, batch("bcdefghi", handle="a.c@v1"), service=SERVICE)
     kept_batches.remove_of(tmp_path, "a.b")
     assert [each.id for each in kept_batches.listing(tmp_path, owner="ann", service=SERVICE)] == ["bcdefghi"]
+
+
+@pytest.mark.parametrize("name", ["texts.csv", "texts.jsonl"])
+def test_a_batch_that_was_killed_goes_on_where_it_was(
+    name: str, tmp_path: Path, trained: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [*WARM[:6], *COLD[:6]]
+    lines = [f'"{text}"' if name == "texts.csv" else json.dumps({"column": text}) for text in texts]
+    content = "".join(f"{line}\n" for line in lines).encode()
+    asked = Asked(trained.handle)
+    card = probe(trained.client, asked)
+    asked = batches.pinned(asked, card)
+    source = opened(name, io.BytesIO(content), header=False)
+    job = Job(trained.client, asked, source, source.columns[0], name=name, keys=tuple(card.scores))
+    job.keep = lambda: kept_batches.keep(tmp_path, job, service=SERVICE)
+    job.keep()
+    monkeypatch.setattr(batches, "KEPT_EVERY_S", 0.0)
+    monkeypatch.setattr(batches, "_SHARE_OF_WRITING", 1e9)
+
+    def killed_after_five(*asked: object) -> object:
+        yield from islice(outcomes(*asked), 5)  # type: ignore[arg-type]
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(batches, "outcomes", killed_after_five)
+        with pytest.raises(SystemExit):
+            job.work()
+
+    read = kept_batches.load(tmp_path, job.id, owner=job.owner, service=SERVICE, client=trained.client)
+    assert read is not None
+    assert (read.state, read.done, read.total) == ("stopped", 5, 12)
+    read.on_end = lambda: kept_batches.keep(tmp_path, read, service=SERVICE)
+    read.start()
+    assert eventually(lambda: read.state != "running")
+    assert (read.state, read.done, read.texts) == ("done", 12, texts)
+    assert eventually(lambda: not (tmp_path / f"{job.id}.input").exists())
+    again = kept_batches.load(tmp_path, job.id, owner=job.owner, service=SERVICE, client=trained.client)
+    assert again is not None
+    assert (again.state, again.done, again.source) == ("done", 12, None)
