@@ -18,7 +18,6 @@ from math import ceil, log
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
-from scipy.stats import hypergeom
 
 from traitbench.scoring.axis import Floats
 
@@ -81,6 +80,8 @@ def _candidates(scores: Floats, sampled: Floats, positive: NDArray[np.bool_]) ->
 
 def _p_value(cut: Cut, promised: float) -> float:
     """Return how likely so many positive labels are if the promise is broken by the smallest possible number."""
+    from scipy.stats import hypergeom  # all of its distributions would add a second to every start
+
     most_if_broken = ceil(promised * cut.kept - 1e-9) - 1
     return float(hypergeom.sf(cut.right - 1, cut.kept, most_if_broken, cut.labelled))
 

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtrit
 
 from traitbench.scoring.axis import Floats
 from traitbench.scoring.evaluate import group_weights
@@ -89,7 +88,7 @@ def paired_shares(more: float, less: float, count: float, *, level: float = LEVE
 
     `more` samples count in the second share only, and `less` in the first only.
     """
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
 
     def excess(difference: float, sign: float) -> float:
         """How far the observed difference is from the assumed one, beyond z standard errors."""
@@ -123,7 +122,7 @@ class _Spread:
     def reach(self) -> float:
         """Half the width of the interval."""
         freedom = self._variance**2 / self._squares
-        return float(student.ppf((1 + self._level) / 2, freedom) * np.sqrt(self._variance))
+        return float(stdtrit(freedom, (1 + self._level) / 2) * np.sqrt(self._variance))
 
 
 def _placements(
