@@ -139,11 +139,11 @@ def answer(
         raise ValueError(f"Every group needs at least {FEWEST} labels; too few: {', '.join(left_out)}.")
     if stratified and by_group:
         share, mean = total_of([each.share for each in by_group]), total_of([each.mean for each in by_group])
-        cut, why = None, "A cut needs a simple random sample; this one was drawn by group."
+        cut, why = None, "A cutoff needs a simple random sample; this one was drawn by group."
     else:
         share, mean = estimate_share(f, rows, y), estimate_mean(f, rows, y)
         cut = promised_cut(f, rows, y, promised=promised)
-        why = "" if cut else _why_no_cut(f[rows], y, promised)
+        why = "" if cut else _why_no_cut(f[rows], y, promised, pole)
     return Answer(
         pole,
         positive,
@@ -169,15 +169,15 @@ def _in_scores(cut: Cut | None, positive: bool) -> Cut | None:
     return Cut(round(score, 6), cut.kept, cut.labelled, cut.right, cut.interval)
 
 
-def _why_no_cut(sampled: NDArray[np.float64], y: NDArray[np.float64], promised: float) -> str:
+def _why_no_cut(sampled: NDArray[np.float64], y: NDArray[np.float64], promised: float, pole: str) -> str:
     needed = fewest_labels(promised)
     if len(y) < needed:
-        return f"A promise of {percent(promised)} needs at least {needed} labels."
+        return f"To guarantee {percent(promised)}, label at least {needed} texts."
     top = np.argsort(-sampled, kind="stable")[:needed]
     wrong = int((y[top] <= 0.5).sum())
     return (
-        f"No cut can promise {percent(promised)} yet: of the {needed} labelled texts with the highest scores, {wrong}"
-        f" {'is' if wrong == 1 else 'are'} not. Label more texts, or promise less."
+        f"No cutoff can guarantee {percent(promised)} yet: of the {needed} labelled texts closest to {pole}, {wrong}"
+        f" {'is' if wrong == 1 else 'are'} not {pole}. Label more texts, or choose a lower guarantee."
     )
 
 
@@ -191,7 +191,7 @@ def _sentences(of: Answer) -> Iterator[str]:
         f"This is based on the scores of all texts and on {share.labelled} texts that were drawn at random and labelled"
         " by hand without seeing the score."
     )
-    yield f"Counting scores on the side of {of.pole} alone would have said {percent(share.counted)}."
+    yield f"The scores alone would have said {percent(share.counted)}."
     if of.graded:
         yield f"The mean grade is {percent(of.mean.value)} ({between(of.mean)})."
     if of.between is not None:
@@ -203,7 +203,10 @@ def _sentences(of: Answer) -> Iterator[str]:
     if of.cut is not None:
         yield cut_sentence(of)
     if of.skipped:
-        yield f"{of.skipped} drawn texts were skipped; the answer holds for texts that can be judged."
+        yield (
+            f"{of.skipped} of the drawn texts {'was' if of.skipped == 1 else 'were'} skipped; the answer holds for"
+            " texts that can be judged."
+        )
 
 
 def cut_sentence(of: Answer) -> str:

@@ -86,7 +86,7 @@ if job:
 
 with st.expander("Score other texts", icon=":material/playlist_add:") if job else st.container():
     if not job:
-        st.markdown("Score every text of a file, then filter, group and ask what share is on a pole.")
+        st.markdown("Score every text in a file. Then filter them, group them, or estimate the share at a pole.")
     texts = pick_texts(model.handle)
     with st.expander("Version, traits and speed", icon=":material/tune:"):
         picked = st.selectbox(

@@ -46,7 +46,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="catalog.fil
         key="state",
         bind="query-params",
         format_func=lambda each: STATES[each].label,
-        placeholder="Any but archived",
+        placeholder="All except archived",
         width=190,
     )
     listed, unreadable = listing(state=state)

@@ -1,4 +1,4 @@
-"""Label: go through texts without labels by keys, one text a screen. Labels become samples, or feedback if trained."""
+"""Label: go through unlabelled texts with the keyboard, one at a time. They become samples, or feedback if trained."""
 
 import streamlit as st
 
@@ -33,7 +33,7 @@ if not reason and model.zero_data_retention and model.version_no is not None:
 if reason:
     heading("label", model)
     with st.container(border=True, key="label.closed"):
-        st.markdown(f":material/lock: **No labels can be given.** {reason}")
+        st.markdown(f":material/lock: **You cannot label texts here.** {reason}")
     st.stop()
 
 texts = heap.texts(model.handle)
@@ -46,8 +46,8 @@ if model.state == "busy" and model.version_no is None:
 if not texts:
     heading("label", model)
     with st.container(border=True, key="label.empty"):
-        st.subheader("Bring texts to label", icon=":material/label:", anchor=False)
-        st.markdown("Then go through them by keys: ← and → for the poles, ↓ to skip.")
+        st.subheader("Add texts to label", icon=":material/label:", anchor=False)
+        st.markdown("Then label them one by one with the keyboard: ← and → for the poles, ↓ to skip.")
         bring_texts(model)
     if model.zero_data_retention:
         st.caption(":material/shield: Zero data retention is on: the texts are kept only until you close this tab.")
@@ -57,7 +57,7 @@ if not labelled:
     heading("label", model)
     with st.container(border=True, key="label.no_traits"):
         st.subheader("Add a trait first", icon=":material/tune:", anchor=False)
-        st.markdown(f"{count(len(texts), 'text')} wait to be labelled. A trait says what to label them for.")
+        st.markdown(f"{count(len(texts), 'text')} to label. A trait says what to label them for.")
         page_link("traits", "Add traits")
     st.stop()
 
@@ -82,10 +82,9 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="label.choic
         bind="query-params",
         format_func=lambda each: QUEUES[each],
         width=220,
-        help="Random: every text is as likely as any other, so the figures below are fair. Most informative: first "
-        "texts that are typical of many others, then those that the labels so far say least about. On five real "
-        "sets it needed about two thirds as many labels as random order; on one of them it gained nothing. Up to "
-        "10,000 texts are ranked.",
+        help="Random: every text is equally likely to come next, so the figures below are representative. Most "
+        "informative: typical texts come first, then those that the draft is least sure about. On five real datasets, "
+        "this needed about a third fewer labels on average; on one of them, it saved none. Ranks up to 10,000 texts.",
     )
     blind = st.toggle(
         "Hide scores",

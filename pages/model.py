@@ -81,7 +81,7 @@ with st.expander("Zero data retention", icon=":material/shield:", key="model.ret
 with st.expander("Archive", icon=":material/inventory_2:", key="model.archive_box"):
     st.markdown(
         "Archiving stops scoring for every program that uses this model. You can restore it for "
-        f"{RESTORABLE_DAYS} days. Its name stays taken."
+        f"{RESTORABLE_DAYS} days. Its name stays reserved."
     )
     st.button(
         "Archive this model",

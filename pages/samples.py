@@ -299,7 +299,7 @@ if not samples:
                     args=({"task": "synthesize"},),
                     help="Generate texts from the names of traits and poles, for a first try.",
                 )
-                page_link("label", "Label texts by keys")
+                page_link("label", "Label texts one by one")
     st.stop()
 
 shown = page_of(matching, 1)

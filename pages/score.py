@@ -110,7 +110,7 @@ with left:
             type="tertiary",
             key="score.present",
             on_click=start,
-            help="Show the scores to a room, in large type (key P).",
+            help="Show the scores in large type, for a room (key P).",
         )
         on_keys({"p": start}, field=TEXT, key="score.keys")
     marked = st.container(key="score.marked")

@@ -49,7 +49,7 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(workbench: S
     expect(text).to_have_value(COLD[0])
     text.fill("The lamp is green.")
     text.press("Shift+ArrowRight")
-    expect(page.get_by_text("1 text taught here, nothing is stored.")).to_be_visible()
+    expect(page.get_by_text("1 text taught here. Nothing is stored.")).to_be_visible()
     with workbench.client() as client:
         assert "The lamp is green." not in {sample.text for sample in client.samples.list("local.shown")}
 

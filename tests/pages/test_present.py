@@ -16,7 +16,7 @@ def test_the_models_own_list_is_shown_and_the_text_stays(
     client.models.update(handle, demo_texts=["A first text.", "A second text."])
     at = workbench.open("score", model=handle, present="1")
     assert at.text_area(key="score.text").value == "A first text."
-    assert "Text 1 of 2. **?** shows the keys." in words(at)
+    assert "Text 1 of 2. Press **?** for the keys." in words(at)
     ((row,),) = bars(at)
     assert (row["name"], row["negative"], row["positive"]) == ("Warmth", "cold", "warm")
     assert not at.title, "nothing but the text and its bars"
@@ -32,7 +32,7 @@ def test_a_lesson_moves_the_bar_at_once_and_is_stored_nowhere(workbench: Workben
         at.session_state[f"present.taught:{trained.handle}"] = (Taught("warmth", TEXT, positive),)
         at.run()
         assert not at.exception
-        assert "1 text taught here, nothing is stored\\." in words(at)
+        assert "1 text taught here\\. Nothing is stored\\." in words(at)
         scores[positive] = bars(at)[0][0]["score"]
     assert scores[True] > scores[False]
     assert list(trained.client.samples.list(trained.handle)) == before

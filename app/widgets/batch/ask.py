@@ -89,8 +89,8 @@ def _pick_pole(trait: Trait) -> bool:
 def _draw_question(job: Results, trait: Trait, positive: bool, scored: int) -> None:
     counting = corpus.percent(audits.counted(job, trait.key, positive=positive))
     st.markdown(
-        f"Counting scores says **{counting}**, but that counts the mistakes of the version too. Label a random sample "
-        "without seeing scores, and the answer comes with a 95 % interval."
+        f"By the scores alone it is **{counting}**, but some scores are wrong. Label a random sample without seeing "
+        "scores to get an estimate with a 95 % interval."
     )
     columns = audits.group_columns(job)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -111,7 +111,7 @@ def _draw_question(job: Results, trait: Trait, positive: bool, scored: int) -> N
                 [_ALL, *columns],
                 key=_BY,
                 width=220,
-                help="Draws the same number of texts from each group of a column. Then no cut can be promised.",
+                help="Draws the same number of texts from each group in a column. Then no cutoff can be guaranteed.",
             )
     if st.button(f"Label {count(size, 'text')}", type="primary", icon=":material/label:", key="batch.ask.draw"):
         column = None if by == _ALL else by
@@ -153,7 +153,7 @@ def _draw_labelling(model: Model, job: Results, trait: Trait, audit: Audit) -> N
             help=f"Needs at least {corpus.FEWEST} labels. With fewer than {_SURE_FROM} the interval is wide.",
         )
         _start_over_button(job, trait.key)
-        st.caption("Scores are hidden, so that they do not sway you. You can leave this page and come back.")
+        st.caption("Scores are hidden so that they do not influence you. You can leave this page and come back.")
 
 
 def _take(job: Results, trait: str) -> None:
@@ -217,7 +217,7 @@ def _draw_answer(model: Model, job: Results, trait: Trait, audit: Audit, *, posi
             help=answer.method,
         )
         st.metric("95 % interval", corpus.between(share), width="content")
-        st.metric("Counting scores says", corpus.percent(share.counted), width="content")
+        st.metric("By the scores alone", corpus.percent(share.counted), width="content")
     rows = [_share("All texts", share), *(_share(group.name, group.share) for group in answer.groups)]
     chart(
         shares.figure(rows, SIDES[positive].colour, PALETTE),
@@ -237,10 +237,10 @@ def _draw_answer(model: Model, job: Results, trait: Trait, audit: Audit, *, posi
 def _draw_cut(answer: Answer) -> None:
     with st.container(border=True, key="batch.ask.cut"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown("**A cut with a promise**", width="content")
+            st.markdown("**A cutoff with a guarantee**", width="content")
             if not answer.stratified:
                 st.segmented_control(
-                    "Promise",
+                    "Guarantee",
                     list(_PROMISES),
                     default=corpus.PROMISED,
                     required=True,

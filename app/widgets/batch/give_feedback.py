@@ -20,7 +20,7 @@ def offer_feedback(model: Model, trait: Trait, labels: Mapping[str, float], *, r
     """Draw the button that sends the labels of an audit; after that, what was sent."""
     sent: Mapping[str, int] = session.get(_SENT, {})
     if run in sent:
-        st.success(f"{count(sent[run], 'label')} sent as feedback. The next training learns them.")
+        st.success(f"{count(sent[run], 'label')} sent as feedback. The next training uses them.")
         page_link("samples", "View the feedback")
         return
     if reason := why_none(model, ""):

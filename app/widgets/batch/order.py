@@ -135,7 +135,8 @@ def present_job(model: Model) -> Results | None:
         st.query_params.pop(_ADDRESS, None)
         if job is None:
             st.info(
-                "These results were discarded, or are not yours to see. Score the texts again.", icon=":material/info:"
+                "These results were discarded, or they belong to someone else. Score the texts again.",
+                icon=":material/info:",
             )
     return None
 

@@ -22,7 +22,7 @@ def first_contact(models: Sequence[Model]) -> None:
     demos = [model for model in models if model.handle.startswith(f"{_DEMO}.")]
     choices: list[tuple[str, str, Callable[[], object]]] = [
         ("Teach your own", f"Name two poles and add about {ENOUGH} texts for each.", _teach),
-        ("Import a file and label it", "Bring texts without labels and decide them one by one.", _label),
+        ("Import a file and label it", "Import texts without labels, then label them one by one.", _label),
     ]
     if demos:
         choices.insert(0, ("Score a demo text", "See what a trained model says about a text.", lambda: _score(demos)))

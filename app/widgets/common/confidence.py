@@ -43,7 +43,7 @@ def draw_confidence(
     )
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(
-            "Held-out samples by confidence, and the share of these on their own pole's side.",
+            "Held-out samples by confidence, and the share of them on the correct side.",
             width="stretch",
         )
         download_table(table, key=key, file_name=file_name)

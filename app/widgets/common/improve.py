@@ -33,7 +33,7 @@ def improve_button(model: Model, *, key: str = "shell.improve_button", primary: 
             key=key,
             on_click=session.store,
             args=(_OPEN, model.handle),
-            help="Make a draft of it to change, train and compare. The model keeps scoring as it does.",
+            help="Make a draft of it to change, train and compare. The model keeps scoring unchanged.",
         )
 
 

@@ -227,7 +227,7 @@ def _notice(outcome: Outcome, work: Work) -> str:
 
 def _finished(work: Work) -> str:
     skipped = len(work.skipped())
-    return "Every text has a label." if not skipped else f"Every text is labelled, but for {skipped:,} skipped."
+    return "All texts are labelled." if not skipped else f"All texts are labelled, except {skipped:,} that you skipped."
 
 
 def _draw_conflicts(model: Model, conflicts: Sequence[Conflict]) -> None:
@@ -238,8 +238,8 @@ def _draw_conflicts(model: Model, conflicts: Sequence[Conflict]) -> None:
     texts = {each.hash: each.text for each in heap.texts(model.handle)}
     with st.container(border=True, key="label.conflicts"):
         st.markdown(
-            f"**{count(len(conflicts), 'text has', 'texts have')} another label already.** Somebody saved it "
-            "meanwhile; yours is not saved."
+            f"**Someone else labelled {count(len(conflicts), 'text')} differently.** Choose which label to keep; yours "
+            f"{'is' if len(conflicts) == 1 else 'are'} not saved yet."
         )
         for each in conflicts[:5]:
             trait, own = names.get(each.decision.trait), each.decision

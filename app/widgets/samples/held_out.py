@@ -46,7 +46,7 @@ def draw_set_aside(model: Model, traits: Sequence[Trait], samples: list[Sample])
                 2**31 - 1,
                 0,
                 key=_SEED,
-                help="Equal samples and an equal seed give an equal choice.",
+                help="The same samples and the same seed give the same choice.",
                 persist_state="session",
                 width=140,
             )

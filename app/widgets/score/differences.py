@@ -9,7 +9,8 @@ from traitbench.contract.scores import Comparison
 from traitbench.differences import sentences
 
 _SURE = (
-    "Sure: larger than the noise of the scores. Of texts at opposite poles, the order is right at least 9 times in 10."
+    "Sure: larger than the noise in the scores. For two texts at opposite poles, the order is right at least 9 times "
+    "in 10."
 )
 _NOT_KNOWN = "This version is from an older release, so it is not known which differences are sure. Refit the model."
 

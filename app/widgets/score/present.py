@@ -38,10 +38,10 @@ _PARAMETER = "present"
 _AT, _TRAIT, _OTHER, _HELP, _TEXTS = "present.at", "present.trait", "present.other", "present.help", "present.texts"
 _KEYS = (
     ("← →", "another text"),
-    ("1 to 6", "choose the trait for words and teaching"),
-    ("Shift ← →", "teach: the text is of the left or the right pole"),
-    ("U", "take the last lesson back"),
-    ("V", "beside another version"),
+    ("1 to 6", "choose the trait to highlight and to teach"),
+    ("Shift ← →", "teach: this text belongs at the left or the right pole"),
+    ("U", "undo the last lesson"),
+    ("V", "show another version beside it"),
     ("Esc", "leave the text field, then the presentation"),
 )
 _CSS = """
@@ -99,7 +99,7 @@ def present(model: Model, traits: Sequence[Trait], versions: Sequence[Version], 
                 with attempt():
                     lessons = teaching.scorers(model, traits)
                     found[chosen] = (teaching.retaught(card, text, lessons), lessons.get(trait or "", scorer))
-                    note = f"{count(len(teaching.taught(model.handle)), 'text')} taught here, nothing is stored."
+                    note = f"{count(len(teaching.taught(model.handle)), 'text')} taught here. Nothing is stored."
             except PreviewUnavailable as reason:
                 note = str(reason)
         focus = keys.index(trait) if trait in keys else -1
@@ -113,7 +113,7 @@ def present(model: Model, traits: Sequence[Trait], versions: Sequence[Version], 
         else:
             _draw_one(text, found.get(chosen), drawn, trait)
         with st.container(key="present.status"):
-            said = (plain(note), _where(model, text), "**?** shows the keys.")
+            said = (plain(note), _where(model, text), "Press **?** for the keys.")
             st.markdown(" ".join(each for each in said if each))
     read_while_typing(TEXT)
 
@@ -251,7 +251,7 @@ def _first_text(model: Model) -> str:
 
 def _draw_keys() -> None:
     st.markdown("\n".join(["| Key | |", "|---|---|", *(f"| **{key}** | {what} |" for key, what in _KEYS)]))
-    st.markdown("**?** goes back.")
+    st.markdown("Press **?** to go back.")
 
 
 def _where(model: Model, text: str) -> str:

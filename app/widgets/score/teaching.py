@@ -84,7 +84,7 @@ def _fitted(model: Model, trait: Trait, lessons: Sequence[Taught]) -> preview.Re
         }
     )
     if not counted.positive_samples or not counted.negative_samples:
-        raise PreviewUnavailable(f"{trait.name} needs a text at each pole. Teach it one of the other pole too.")
+        raise PreviewUnavailable(f"{trait.name} needs a text at each pole. Teach it one at the other pole too.")
     return preview.rehearse(model, [counted], samples, effort="low")
 
 

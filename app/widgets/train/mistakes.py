@@ -259,7 +259,7 @@ def _apply(
     forget_samples()
     remember(undo)
     session.store(_address(model, version), None)
-    missing = f" {count(lost, 'sample')} is not in the draft any more." if lost else ""
+    missing = f" {count(lost, 'sample is', 'samples are')} no longer in the draft." if lost else ""
     session.flash(f"{plain(draft.handle)} has {count(len(changes), 'change')}. Train it and compare.{missing}")
     session.next_model(draft.handle)
     st.rerun()

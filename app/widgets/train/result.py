@@ -95,7 +95,7 @@ def _step(trait: Trait, names: Names, figures: TraitMetrics, found: Evidence | N
 def _advice(trait: Trait, figures: TraitMetrics) -> str:
     """What would make a trait better, in Markdown; empty if that is not known."""
     if figures.auroc_interval and figures.auroc_interval[0] <= CHANCE:
-        return "This may be chance: check that the labels mean one thing, then add samples."
+        return "This may be chance: check that the labels are consistent, then add samples."
     forecast, now = figures.forecast, figures.auroc
     if forecast and now is not None and forecast.auroc - now < _WORTH_IT:
         return "More samples like these would hardly help: review its mistakes first."

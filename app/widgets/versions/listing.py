@@ -67,7 +67,7 @@ def draw_all(model: Model, versions: Sequence[Version], traits: Sequence[Trait],
     with folded("Figures of each version", icon=":material/query_stats:", key="figures") as is_open:
         if is_open:
             _draw_figures(model, versions, traits, table)
-    with folded("What served when", icon=":material/history:", key="record") as is_open:
+    with folded("Activation history", icon=":material/history:", key="record") as is_open:
         if is_open:
             draw_timeline(model, versions, may_change=may_change)
     draw_keeping(model, versions)

@@ -1,4 +1,4 @@
-"""What served when: the activations of a model, with the way back to the version before."""
+"""Activation history: the activations of a model, with the way back to the version before."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ _CAUSES: dict[ActivationCause, str] = {
 def draw_timeline(model: Model, versions: Sequence[Version], *, may_change: bool) -> None:
     """Draw which version scored when, newest first, with a button to return and one to undo the return."""
     page = client().versions.activations(model.handle, limit=_MOST_SHOWN)
-    st.subheader("What served when", anchor=False)
+    st.subheader("Activation history", anchor=False)
     if not page.items:
         st.caption("Nothing is recorded yet. The record begins with this release.")
         return

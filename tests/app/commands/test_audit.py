@@ -67,7 +67,7 @@ def test_draw_label_answer(scored: Path, tmp_path: Path) -> None:
     assert share["low"] <= truth <= share["high"]
     assert (share["labels"], share["texts"], share["seed"]) == (98, TEXTS, 5)
     assert "texts are sad (95 % interval" in document["answer"]
-    assert "2 drawn texts were skipped" in document["answer"]
+    assert "2 of the drawn texts were skipped" in document["answer"]
     assert [row["figure"] for row in records(figures)] == [row["figure"] for row in document["figures"]]
 
 
@@ -92,7 +92,7 @@ def test_a_sample_by_group_has_all_groups_equally_and_knows_it(scored: Path, tmp
     assert "The sample was drawn by group. Name the column: --by COLUMN." in err
     code, out, _ = ask("answer", str(scored), str(labels), "--by", "stars")
     assert code == 0
-    assert "A cut needs a simple random sample" in " ".join(out.split())
+    assert "A cutoff needs a simple random sample" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
