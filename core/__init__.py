@@ -1,12 +1,17 @@
 """Score texts on traits that you define with labelled samples.
 
-    import traitbench
+    import traitbench as tb
 
-    with traitbench.Traitbench("http://127.0.0.1:8501", api_key="...") as client:
+    scorer = tb.Scorer("warmth", poles=("cold", "warm")).fit(texts, labels)
+    print(scorer.score_texts(["Well done, thank you."]))
+
+    with tb.Traitbench("http://127.0.0.1:8501", api_key="...") as client:
         print(client.scores.score("local.tone", "Well done, thank you.").scores)
 
 The names below are public; every other module and name may change without notice.
 
+- `Scorer` and `ScoreCard` are estimators for scikit-learn that train and score without a service, with the numbers that
+  a service gives. `load` reads one from a file.
 - `Traitbench` calls a service; its lists are `Pages`.
 - `TraitInput`, `SampleInput` and `VersionRetentionPolicy` are what its methods take.
 - `Model`, `Trait`, `Sample`, `Version`, `Card`, `Comparison`, `Explanation` and `Bundle` are what they return.
@@ -34,6 +39,9 @@ if TYPE_CHECKING:
     from traitbench.contract.traits import Trait, TraitInput
     from traitbench.contract.versions import Version
     from traitbench.errors import TraitbenchError
+    from traitbench.estimators.loading import load
+    from traitbench.estimators.score_card import ScoreCard
+    from traitbench.estimators.scorer import Scorer
 
 __all__ = [
     "Bundle",
@@ -44,6 +52,8 @@ __all__ = [
     "Pages",
     "Sample",
     "SampleInput",
+    "ScoreCard",
+    "Scorer",
     "Trait",
     "TraitInput",
     "Traitbench",
@@ -52,6 +62,7 @@ __all__ = [
     "VersionRetentionPolicy",
     "corpus",
     "errors",
+    "load",
     "notebook",
 ]
 
@@ -64,12 +75,15 @@ _MODULE_OF = {
     "Pages": "client",
     "Sample": "contract.samples",
     "SampleInput": "contract.samples",
+    "ScoreCard": "estimators.score_card",
+    "Scorer": "estimators.scorer",
     "Trait": "contract.traits",
     "TraitInput": "contract.traits",
     "Traitbench": "client",
     "TraitbenchError": "errors",
     "Version": "contract.versions",
     "VersionRetentionPolicy": "contract.models",
+    "load": "estimators.loading",
 }
 
 # Hidden from the type checker, which would otherwise accept any name.

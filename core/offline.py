@@ -8,15 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from traitbench.contract.bundles import Bundle, BundledSample, BundledVersion, digest
+from traitbench.contract.bundles import Bundle, BundledSample, BundleInvalid, choose_version, parse
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.metrics import Metrics
-from traitbench.contract.names import ACTIVE, parse_version
 from traitbench.contract.samples import text_hash
 from traitbench.encoders import Encoder, EncoderUnavailable
-from traitbench.encoders.registry import LEGACY, NAMES, load_encoder, load_legacy
+from traitbench.encoders.registry import load_encoder_of
 from traitbench.scoring.snapshot import Snapshot, SnapshotInvalid, param_hash
 from traitbench.scoring.version_pair import PairScore, TestSample, common_traits, compare_traits, score_pairs
 from traitbench.version_comparison import Recorded, Side, TestSet, choose_tests, compared_text, comparison
@@ -43,12 +40,9 @@ class _Sample:
 def read_bundle(content: bytes, *, name: str) -> Bundle:
     """The bundle in a file; raise `NotComparable` if it is none, or was changed since it was exported."""
     try:
-        bundle = Bundle.model_validate_json(content)
-    except ValidationError as error:
-        raise NotComparable(f"{name} is not a model exported from Traitbench. Export it again.") from error
-    if bundle.sha256 != digest(bundle):
-        raise NotComparable(f"{name} was changed since it was exported. Export it again.")
-    return bundle
+        return parse(content, name=name)
+    except BundleInvalid as error:
+        raise NotComparable(str(error)) from error
 
 
 def compare_bundles(
@@ -108,11 +102,10 @@ def _sample(sample: BundledSample) -> _Sample:
 
 
 def _side(bundle: Bundle, version: str | None) -> Side:
-    found = _version(bundle, version or ACTIVE)
-    if found is None:
-        known = ", ".join(f"v{each.version_no}" for each in bundle.versions) or "none"
-        wanted = "no active version" if version is None else f"no version {version}"
-        raise NotComparable(f"The export of {bundle.handle} has {wanted}. It has: {known}.")
+    try:
+        found = choose_version(bundle, version)
+    except BundleInvalid as error:
+        raise NotComparable(str(error)) from error
     try:
         snapshot = Snapshot.from_json(found.snapshot)
     except SnapshotInvalid as error:
@@ -122,27 +115,8 @@ def _side(bundle: Bundle, version: str | None) -> Side:
     return Side(bundle.handle, found.version_no, param_hash(snapshot), snapshot, Metrics.model_validate(found.metrics))
 
 
-def _version(bundle: Bundle, name: str) -> BundledVersion | None:
-    number = parse_version(name)
-    for each in bundle.versions:
-        if each.version_no == number or name in each.tags or (name == ACTIVE and each.active):
-            return each
-    return None
-
-
 def _encoder(snapshot: Snapshot, *, configured: str | None, cache: Path) -> Encoder:
-    wanted = snapshot.encoder
-    for name in filter(None, (configured, *NAMES, *LEGACY)):
-        try:
-            encoder = load_encoder(name, cache=cache)
-        except EncoderUnavailable:
-            continue
-        if encoder.digest == wanted.digest:
-            return encoder
-    legacy = load_legacy(configured, digest=wanted.digest, cache=cache)
-    if legacy is None:
-        raise NotComparable(
-            f"A version was trained with the encoder {wanted.id} ({wanted.digest[:12]}), which is not installed here."
-            " Set TRAITBENCH_ENCODER to it."
-        )
-    return legacy
+    try:
+        return load_encoder_of(snapshot.encoder, configured=configured, cache=cache)
+    except EncoderUnavailable as error:
+        raise NotComparable(str(error)) from error

@@ -170,7 +170,7 @@ def _read(environment: Mapping[str, str]) -> Settings:
         api_url=environment.get("TRAITBENCH_API_URL") or None,
         api_key=environment.get("TRAITBENCH_API_KEY") or None,
         public_namespaces=_namespaces(environment, "TRAITBENCH_PUBLIC_NAMESPACES", default=("demo",)),
-        encoder=_encoder(environment.get("TRAITBENCH_ENCODER", "").strip()),
+        encoder=encoder_name(environment.get("TRAITBENCH_ENCODER", "").strip()),
         max_traits=_number(environment, "TRAITBENCH_MAX_TRAITS", default=64, least=1),
         max_samples=_number(environment, "TRAITBENCH_MAX_SAMPLES", default=200_000, least=1),
         max_body_bytes=_number(environment, "TRAITBENCH_MAX_BODY_BYTES", default=10 * 1024 * 1024, least=1_024),
@@ -228,7 +228,7 @@ def sqlite_url(file: Path) -> str:
         raise SettingInvalid("TRAITBENCH_HOME is not valid UTF-8. Choose another folder.") from None
 
 
-def _encoder(value: str) -> str | None:
+def encoder_name(value: str) -> str | None:
     """Return the name of an encoder, or the absolute path of its folder. Loading it shows whether it exists."""
     path = "/" in value or os.sep in value or value.startswith(("~", "."))
     return str(Path(value).expanduser().absolute()) if path else value or None

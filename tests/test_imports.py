@@ -39,7 +39,7 @@ OPEN_TO_ALL = {
     "traitbench.logs",
     "traitbench.extras",
 }
-PREVIEW = {"traitbench.scoring", "traitbench.encoders", "traitbench.generators", "numpy"}
+PREVIEW = {"traitbench.fitting", "traitbench.scoring", "traitbench.encoders", "traitbench.generators", "numpy"}
 OUTSIDE = {
     "traitbench.client",
     "traitbench.corpus",
@@ -52,7 +52,10 @@ DATABASE = {"sqlalchemy", "alembic", "psycopg", "ulid"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     # the public face gives names of the client, of values and of errors, when they are asked for
-    FACE: {"traitbench.client", "traitbench.contract", "traitbench.corpus", "traitbench.errors", "traitbench.notebook"},
+    FACE: {
+        *("traitbench.client", "traitbench.contract", "traitbench.corpus", "traitbench.errors"),
+        *("traitbench.estimators", "traitbench.notebook"),
+    },
     # 2: values know each other and pydantic
     **{part: {*VALUES, "pydantic"} for part in VALUES},
     "traitbench.settings": {"traitbench.contract", "traitbench.errors"},
@@ -65,6 +68,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         "pydantic",
     },
     "traitbench.gate": {"traitbench.contract"},
+    # a training in memory, and the estimators made of it: they need no service
+    "traitbench.fitting": {"traitbench.scoring", "traitbench.encoders", "traitbench.generators", "numpy"},
+    "traitbench.estimators": {
+        *(*VALUES, "traitbench.fitting", "traitbench.scoring", "traitbench.encoders", "traitbench.settings"),
+        *("cachetools", "numpy", "pydantic", "scipy", "sklearn"),
+    },
     "traitbench.corpus": {"traitbench.scoring", "numpy"},
     # 4: effects know values, and not each other, but for the runs: their engine and their own questions are the store's
     "traitbench.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic", "pydantic_core"},
@@ -94,6 +103,7 @@ MAY_IMPORT: dict[str, set[str]] = {
             *DATABASE,
             "traitbench.scoring",
             "traitbench.version_comparison",
+            "traitbench.fitting",
             "traitbench.store",
             "traitbench.runs",
             "traitbench.encoders",

@@ -7,7 +7,6 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -24,12 +23,11 @@ from traitbench.contract.versions import Version
 from traitbench.encoders import Encoder, EncoderUnavailable, FromFiles
 from traitbench.encoders.registry import NAMES, load_encoder
 from traitbench.encoders.scheduler import processors
-from traitbench.encoders.vocabulary import load_vocabulary, words_to_encode
-from traitbench.generators.label_axes import LabelAxes
+from traitbench.encoders.vocabulary import words_to_encode
+from traitbench.fitting import collected_samples, label_axes
 from traitbench.generators.labels import WORDS
 from traitbench.scoring import cost
 from traitbench.scoring.bakeoff import Contender, Figure, TraitComparison, compare
-from traitbench.scoring.collect import collect, spelled, to_spell
 from traitbench.scoring.repeats import shorten
 from traitbench.scoring.segments import embed
 from traitbench.scoring.speed import speed_now
@@ -322,10 +320,6 @@ def _batches(texts: Mapping[str, str]) -> Iterator[tuple[int, Mapping[str, str]]
 
 def _contender(candidate: Candidate, given: Inputs, known: Mapping[str, NDArray[np.float32]], cache: Path) -> Contender:
     encoder = candidate.encoder
-    axes = LabelAxes(
-        encoder.digest, encoder.encode, encoder.modes, partial(load_vocabulary, encoder, cache=cache, size=WORDS)
-    )
-    ids = {sample.id: sample.text for sample in given.samples}
-    spellings = spelled({digest: ids[sample_id] for digest, sample_id in to_spell(given.samples).items()})
-    traits = collect(given.traits, given.samples, known, spellings=spellings, axes={}, label_axis=axes.of)
+    label_axis = label_axes(encoder, cache).of
+    traits = collected_samples(given.traits, given.samples, known, label_axis=label_axis)
     return Contender(candidate.name, traits, encoder.modes)

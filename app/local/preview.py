@@ -8,7 +8,6 @@ import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,16 +25,13 @@ from traitbench.contract.versions import Version
 from traitbench.encoders import Encoder, EncoderUnavailable, Vectors
 from traitbench.encoders.registry import load_encoder
 from traitbench.encoders.scheduler import SCHEDULER, BatchQueue
-from traitbench.encoders.vocabulary import load_vocabulary
 from traitbench.errors import BodyTooLarge
-from traitbench.generators.label_axes import LabelAxes
-from traitbench.generators.labels import WORDS
+from traitbench.fitting import collected_samples, label_axes, no_label_axis, train
 from traitbench.scoring import card as scoring
 from traitbench.scoring import size
-from traitbench.scoring.collect import collect, spelled, to_spell
 from traitbench.scoring.difference import certain
 from traitbench.scoring.explain import explain
-from traitbench.scoring.fit import EncoderIdentity, OutOfFold, TraitSamples, fit
+from traitbench.scoring.fit import EncoderIdentity, OutOfFold
 from traitbench.scoring.fit import out_of_fold as out_of_fold_of
 from traitbench.scoring.repeats import shorten
 from traitbench.scoring.segments import embed
@@ -134,8 +130,9 @@ def out_of_fold(
     """
     effort, chosen = settings
     encoder, able = _encoder(), {each.trait for each in samples}
-    label_axis = _label_axes(encoder).of if use_labels else _no_label_axis
-    given = _collected([each for each in traits if each.key in able], samples, encoder, label_axis)
+    label_axis = label_axes(encoder, read_settings().cache).of if use_labels else no_label_axis
+    traits = [each for each in traits if each.key in able]
+    given = collected_samples(traits, samples, _embedded_of(encoder, traits, samples), label_axis=label_axis)
     return out_of_fold_of(given, encoder=EncoderIdentity.of(encoder), effort=effort, fixed=chosen, modes=encoder.modes)
 
 
@@ -183,7 +180,7 @@ def encode(texts: Sequence[str]) -> Vectors:
 
 def label_axis(trait: Trait) -> Vector | None:
     """Return the label axis (d,) of a trait, or None if its words do not distinguish the poles."""
-    return _label_axes(_encoder()).of(trait)
+    return label_axes(_encoder(), read_settings().cache).of(trait)
 
 
 def identity(traits: Sequence[Trait], samples: Sequence[Sample]) -> str:
@@ -273,38 +270,23 @@ def _fitted(
     _samples: Sequence[Sample],
 ) -> tuple[Snapshot, dict[str, Any]]:
     encoder = _encoder()
-    trained = fit(
-        _collected(_traits, _samples, encoder, _label_axes(encoder).of),
-        encoder=EncoderIdentity.of(encoder),
+    trained = train(
+        _traits,
+        _samples,
+        _embedded_of(encoder, _traits, _samples),
+        encoder=encoder,
+        cache=read_settings().cache,
         scoring_method=scoring_method,
         max_depth=max_depth,
         effort=effort,
-        modes=encoder.modes,
     )
     return trained.snapshot, trained.metrics
 
 
-def _collected(
-    traits: Sequence[Trait], samples: Sequence[Sample], encoder: Encoder, label_axis: Callable[[Trait], Vector | None]
-) -> list[TraitSamples]:
+def _embedded_of(encoder: Encoder, traits: Sequence[Trait], samples: Sequence[Sample]) -> dict[str, Vector]:
+    """Return the vectors of the samples of these traits."""
     keys = {trait.key for trait in traits}
-    known = _embedded(encoder, [sample for sample in samples if sample.trait in keys])
-    texts = {sample.id: sample.text for sample in samples}
-    spellings = spelled({digest: texts[sample_id] for digest, sample_id in to_spell(samples).items()})
-    return collect(traits, samples, known, spellings=spellings, axes={}, label_axis=label_axis)
-
-
-def _no_label_axis(_trait: Trait) -> None:
-    """A training that does not use labels."""
-
-
-def _label_axes(encoder: Encoder) -> LabelAxes:
-    return LabelAxes(
-        encoder.digest,
-        encoder.encode,
-        encoder.modes,
-        partial(load_vocabulary, encoder, cache=read_settings().cache, size=WORDS),
-    )
+    return _embedded(encoder, [sample for sample in samples if sample.trait in keys])
 
 
 def _embedded(encoder: Encoder, samples: Sequence[Sample]) -> dict[str, Vector]:

@@ -9,10 +9,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from traitbench.contract.fields import Integral, Received, Text, Time
 from traitbench.contract.models import ModelUpdate
+from traitbench.contract.names import ACTIVE, parse_version
 from traitbench.contract.samples import Provenance, SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.contract.versions import ActivationCause, TagNote, TriggeredBy
@@ -24,6 +25,10 @@ Place = Annotated[int, Field(ge=0), Integral]
 VersionNo = Annotated[int, Field(ge=1, lt=2**53), Integral]
 LONGEST_KEY_NAME = 200
 """Characters of a key's name that a bundle keeps."""
+
+
+class BundleInvalid(ValueError):
+    """A file is not a bundle, or was changed; the message names the file and says what to do."""
 
 
 class Anchors(Received):
@@ -117,6 +122,32 @@ class Bundle(Received):
     versions: list[BundledVersion]
     forked_from: BundledOrigin | None = None
     activations: list[BundledActivation] = Field(default=[])
+
+
+def parse(content: bytes, *, name: str) -> Bundle:
+    """Return the bundle in a file; raise `BundleInvalid` if it is none, or was changed since it was exported."""
+    try:
+        bundle = Bundle.model_validate_json(content)
+    except ValidationError as error:
+        raise BundleInvalid(f"{name} is not a model exported from Traitbench. Export it again.") from error
+    if bundle.sha256 != digest(bundle):
+        raise BundleInvalid(f"{name} was changed since it was exported. Export it again.")
+    return bundle
+
+
+def choose_version(bundle: Bundle, version: str | None = None) -> BundledVersion:
+    """Return the version `vN`, or the one with this tag, by default the active one.
+
+    Raise `BundleInvalid` if the bundle does not have it.
+    """
+    name = version or ACTIVE
+    number = parse_version(name)
+    for each in bundle.versions:
+        if each.version_no == number or name in each.tags or (name == ACTIVE and each.active):
+            return each
+    known = ", ".join(f"v{each.version_no}" for each in bundle.versions) or "none"
+    wanted = "no active version" if version is None else f"no version {version}"
+    raise BundleInvalid(f"The export of {bundle.handle} has {wanted}. It has: {known}.")
 
 
 def digest(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> str:

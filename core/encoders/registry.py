@@ -11,8 +11,9 @@ from traitbench.encoders import Encoder, EncoderUnavailable
 
 if TYPE_CHECKING:
     from traitbench.encoders.folder_kinds import Opened
+    from traitbench.scoring.snapshot import NamedEncoder
 
-__all__ = ["LEGACY", "NAMES", "EncoderUnavailable", "load_encoder", "load_legacy", "open_folder"]
+__all__ = ["LEGACY", "NAMES", "EncoderUnavailable", "load_encoder", "load_encoder_of", "load_legacy", "open_folder"]
 
 NAMES = ("full", "minilm", "static", "ngrams")
 """The names of the built-in encoders, the best first."""
@@ -48,6 +49,27 @@ def load_legacy(name: str | None, *, digest: str, cache: Path) -> Encoder | None
             return _legacy(name, cache.resolve()) if known else None
         except EncoderUnavailable:
             return None
+
+
+def load_encoder_of(wanted: "NamedEncoder", *, configured: str | None, cache: Path) -> Encoder:
+    """Load the encoder that a snapshot was made with: the configured one, a built-in one or an earlier recipe.
+
+    Raise `EncoderUnavailable` if none of them is that encoder.
+    """
+    for name in filter(None, (configured, *NAMES, *LEGACY)):
+        try:
+            encoder = load_encoder(name, cache=cache)
+        except EncoderUnavailable:
+            continue
+        if encoder.digest == wanted.digest:
+            return encoder
+    legacy = load_legacy(configured, digest=wanted.digest, cache=cache)
+    if legacy is None:
+        raise EncoderUnavailable(
+            f"A version was trained with the encoder {wanted.id} ({wanted.digest[:12]}), which is not installed here."
+            " Set TRAITBENCH_ENCODER to it."
+        )
+    return legacy
 
 
 def open_folder(path: Path, *, cache: Path) -> "Opened":

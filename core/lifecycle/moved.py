@@ -9,7 +9,6 @@ difference of the two fits is the shift.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,8 @@ from sqlalchemy import Connection
 from traitbench.contract.comparisons import MovedBy
 from traitbench.contract.metrics import Metrics
 from traitbench.encoders import Encoder
-from traitbench.encoders.vocabulary import load_vocabulary
+from traitbench.fitting import label_axes
 from traitbench.generators.label_axes import LabelAxes
-from traitbench.generators.labels import WORDS
 from traitbench.lifecycle import encoders
 from traitbench.lifecycle.context import Context
 from traitbench.lifecycle.serving import Served
@@ -74,12 +72,7 @@ class Movers:
     ) -> None:
         self._encoder = encoders.of_version(context, b.snapshot)
         self._snapshot, self._metrics = b.snapshot, metrics
-        self._axes = LabelAxes(
-            self._encoder.digest,
-            self._encoder.encode,
-            self._encoder.modes,
-            partial(load_vocabulary, self._encoder, cache=context.settings.cache, size=WORDS),
-        )
+        self._axes = label_axes(self._encoder, context.settings.cache)
         self._traits = {row.key: row for row in traits.rows(connection, b.model.id) if row.kind == "extrinsic"}
         old, new = (_qualities(record) for record in records)
         known: dict[int, tuple[Label, Vector]] = {}

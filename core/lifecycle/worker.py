@@ -93,9 +93,8 @@ def _work(greeting: Mapping[str, Any], heartbeat: Heartbeat) -> None:
 def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     """The body of each kind of run. This loads the encoder of the service; a training may load another one."""
     from traitbench.encoders.registry import load_encoder
-    from traitbench.encoders.vocabulary import load_vocabulary, words_to_encode
-    from traitbench.generators.label_axes import LabelAxes
-    from traitbench.generators.labels import WORDS
+    from traitbench.encoders.vocabulary import load_vocabulary
+    from traitbench.fitting import label_axes
     from traitbench.lifecycle import discovery, synthesis, training, training_encoder
 
     encoder = load_encoder(settings.encoder, cache=settings.cache)
@@ -105,13 +104,11 @@ def bodies(engine: Engine, settings: Settings) -> Mapping[str, Body]:
     def train(execution: Execution) -> None:
         choice = training_encoder.of_run(engine, settings, execution, default=encoder)
         chosen = choice.encoder
-        words = partial(load_vocabulary, chosen, cache=settings.cache, size=WORDS)
-        unread = partial(words_to_encode, chosen, cache=settings.cache, size=WORDS)
         training.run(
             engine,
             chosen,
             execution,
-            labels=LabelAxes(chosen.digest, chosen.encode, chosen.modes, words, unread=unread),
+            labels=label_axes(chosen, settings.cache),
             recent=recent[chosen.digest],
             chosen=choice.name,
         )

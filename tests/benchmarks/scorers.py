@@ -19,10 +19,9 @@ from sklearn.pipeline import make_pipeline, make_union
 
 from tests.benchmarks import kept
 from tests.scoring.positions import positions
-from traitbench.encoders.vocabulary import load_vocabulary
+from traitbench.fitting import label_axes
 from traitbench.generators import TraitPoles
 from traitbench.generators.label_axes import LabelAxes
-from traitbench.generators.labels import WORDS
 from traitbench.scoring.fit import EncoderIdentity, Trained, TraitSamples, fit
 from traitbench.scoring.spelling import spelling
 
@@ -100,10 +99,7 @@ def label_axis(trait: Mapping[str, str], encoder: str | None = None) -> Any:
 
 @cache
 def _label_axes(name: str | None) -> LabelAxes:
-    encoder = kept.encoder(name)
-    return LabelAxes(
-        encoder.digest, encoder.encode, encoder.modes, partial(load_vocabulary, encoder, cache=kept.FOLDER, size=WORDS)
-    )
+    return label_axes(kept.encoder(name), kept.FOLDER)
 
 
 # ---- baselines -----------------------------------------------------------------------------------------------------

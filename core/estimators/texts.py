@@ -1,0 +1,78 @@
+"""Texts as people pass them to an estimator: checked, one `str` each. An error names the row, counted from 0."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from traitbench.contract.samples import LONGEST_TEXT
+
+
+def read_texts(X: Any, *, to_train: bool = False) -> list[str]:
+    """Return the texts in a list, an array, a series, or a frame with one column.
+
+    Raise `ValueError` for a text that the service would refuse; `to_train` also refuses what is too long for a sample.
+    """
+    texts = list(_values(X))
+    if not texts:
+        raise ValueError("Found array with 0 sample(s): there are no texts, and at least one is required.")
+    for row, text in enumerate(texts):
+        if problem := text_problem(text, to_train=to_train):
+            raise ValueError(f"Row {row}: {problem}")
+    return [str(text) for text in texts]
+
+
+def text_problem(text: Any, *, to_train: bool = False) -> str | None:
+    """Return what is wrong with one text and what to do, None if nothing is."""
+    if not isinstance(text, str):
+        missing = text is None or text != text
+        return "the text is missing." if missing else f"a text is needed, not {type(text).__name__}."
+    if not text.strip():
+        return "the text is blank. Leave the row out."
+    if "\x00" in text:
+        return "the text has the character U+0000. Remove it."
+    if not _is_encodable(text):
+        return "the text has half of a surrogate pair, so it is not valid Unicode. Read the file again as UTF-8."
+    if to_train and len(text) > LONGEST_TEXT:
+        return f"the text has {len(text):,} characters. A sample has at most {LONGEST_TEXT:,}: shorten it."
+    return None
+
+
+def column_name(X: Any) -> str | None:
+    """Return the name of the column if the texts are a frame with one named column."""
+    names = _column_names(X)
+    return names[0] if len(names) == 1 and isinstance(names[0], str) else None
+
+
+def _values(X: Any) -> Iterator[Any]:
+    if isinstance(X, str | bytes):
+        raise ValueError("Iterable over raw text documents expected, string object received: pass a list of texts.")
+    if hasattr(X, "columns") and hasattr(X, "shape"):
+        if X.shape[1] != 1:
+            raise ValueError(
+                f"The frame has {X.shape[1]} columns. Pass the column with the texts, as in frame['text']."
+            )
+        X = X[X.columns[0]] if not hasattr(X, "column") else X.column(0)
+    elif isinstance(X, np.ndarray) and X.ndim > 1:
+        if X.ndim > 2 or X.shape[1] != 1:
+            raise ValueError(f"Expected 1D array of texts, got an array of shape {X.shape} instead.")
+        X = X[:, 0]
+    if hasattr(X, "to_pylist"):
+        yield from X.to_pylist()
+    elif hasattr(X, "__iter__"):
+        yield from X
+    else:
+        raise ValueError(f"Texts are needed as a list, an array or a column, not as {type(X).__name__}.")
+
+
+def _column_names(X: Any) -> list[Any]:
+    """The names of the columns of a frame; of an Arrow table, whose `columns` are values, too."""
+    return list(getattr(X, "column_names", ()) or getattr(X, "columns", ()))
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

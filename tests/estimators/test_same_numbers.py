@@ -1,0 +1,101 @@
+"""An estimator and the service give the same numbers, byte for byte: from samples, and through files both ways."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import traitbench as tb
+from tests.conftest import COLD, WARM, Trained, make_draft
+from traitbench.client import Traitbench
+from traitbench.contract.samples import SampleInput
+from traitbench.contract.traits import TraitInput
+
+NEW = [
+    "Thanks, dear!",
+    "No.",
+    "  Send it.\n\nThen we will see.  ",
+    "¿Qué tal, amigo mío? 😀",
+    "x" * 2_000,
+    "One sentence about a form. " * 60,
+]
+
+
+@pytest.fixture(scope="module")
+def scorer() -> tb.Scorer:
+    labels = ["warm"] * len(WARM) + ["cold"] * len(COLD)
+    return tb.Scorer("Warmth", poles=("cold", "warm"), effort="low").fit([*WARM, *COLD], labels)
+
+
+def without_metadata(card: tb.Card) -> dict[str, object]:
+    return {field: value for field, value in card.model_dump().items() if field != "metadata"}
+
+
+def test_a_fit_gives_the_hash_and_the_figures_of_the_services_training(trained: Trained, scorer: tb.Scorer) -> None:
+    version = trained.client.versions.get(trained.handle, "v1")
+    assert scorer.param_hash_ == version.param_hash
+    assert scorer.snapshot_.to_json() == version.snapshot
+    figures = version.metrics.traits["warmth"]
+    assert (scorer.auroc_, scorer.auroc_interval_) == (figures.auroc, figures.auroc_interval)
+    assert scorer.n_samples_ == version.sample_count
+    mine = tb.Version.model_validate(version.model_dump() | {"metrics": scorer.metrics_}).metrics
+    assert mine.model_dump() | {"elapsed_s": 0} == version.metrics.model_dump() | {"elapsed_s": 0}
+
+
+def test_cards_and_explanations_are_those_of_the_service(trained: Trained, scorer: tb.Scorer) -> None:
+    theirs = [trained.client.scores.score(trained.handle, text) for text in NEW]
+    assert [*map(without_metadata, scorer.cards(NEW))] == [*map(without_metadata, theirs)]
+    assert scorer.score_texts(NEW).tolist() == [card.scores["warmth"] for card in theirs]
+    polarity = [card.detail["warmth"].native.polarity for card in theirs]
+    assert (2 * scorer.predict_proba(NEW)[:, 1] - 1).tolist() == polarity
+    explained = trained.client.scores.score(trained.handle, NEW[2], explain=True).explanation
+    assert explained is not None
+    assert scorer.explain(NEW[2]).parts == explained["warmth"].parts
+
+
+def test_a_model_exported_from_a_service_loads_with_its_hash(
+    trained: Trained, scorer: tb.Scorer, tmp_path: Path
+) -> None:
+    file = tmp_path / "tone.json"
+    file.write_text(trained.client.models.export(trained.handle).model_dump_json())
+    loaded = tb.load(file)
+    assert isinstance(loaded, tb.Scorer)
+    assert loaded.param_hash_ == scorer.param_hash_
+    assert loaded.predict(NEW).tolist() == scorer.predict(NEW).tolist()
+    assert loaded.get_params() == scorer.get_params()
+
+
+def test_a_service_imports_a_saved_scorer_and_scores_the_same(
+    client: Traitbench, namespace: str, scorer: tb.Scorer, tmp_path: Path
+) -> None:
+    scorer.save(tmp_path / "tone.json", handle=f"{namespace}.tone")
+    assert not any(text in (tmp_path / "tone.json").read_text() for text in (*WARM, *COLD))
+    model = client.models.import_(tb.Bundle.model_validate(json.loads((tmp_path / "tone.json").read_text())))
+    assert (model.state, model.version_no) == ("ready", 1)
+    assert client.versions.get(model.handle, "v1").param_hash == scorer.param_hash_
+    assert client.scores.score(model.handle, NEW[0]).scores["warmth"] == scorer.score_texts(NEW[:1])[0]
+
+
+def test_a_score_card_is_a_model_of_several_traits(client: Traitbench, namespace: str) -> None:
+    handle = f"{namespace}.two"
+    make_draft(client, handle)
+    client.traits.add(handle, [TraitInput(name="Length", positive_label="long", negative_label="short")])
+    texts = [*WARM, *COLD]
+    lengths = [None if row % 5 == 0 else min(1.0, len(text) / 100) for row, text in enumerate(texts)]
+    client.samples.add(
+        handle,
+        [
+            SampleInput(trait="length", text=text, quality=quality)
+            for text, quality in zip(texts, lengths, strict=True)
+            if quality is not None
+        ],
+    )
+    client.models.train(handle, effort="low")
+    client.models.wait(handle)
+    card = tb.ScoreCard({"Warmth": ("cold", "warm"), "Length": ("short", "long")}, effort="low")
+    card.fit(texts, {"Length": lengths, "warmth": [1] * len(WARM) + [0] * len(COLD)})
+    assert card.param_hash_ == client.versions.get(handle, "v1").param_hash
+    theirs = [client.scores.score(handle, text) for text in NEW]
+    assert [*map(without_metadata, card.cards(NEW))] == [*map(without_metadata, theirs)]
+    assert np.array_equal(card.score_texts(NEW), [[*each.scores.values()] for each in theirs])

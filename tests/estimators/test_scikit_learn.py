@@ -1,0 +1,281 @@
+"""The estimators follow scikit-learn's conventions: its own checks that fit texts, and its tools around them."""
+
+import pickle
+import re
+from collections.abc import Callable
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import estimator_checks, get_tags
+
+import traitbench as tb
+from tests.estimators.conftest import NAMES, TEXTS
+
+QUALITIES = [1.0] * 8 + [0.0] * 8
+# The methods that scikit-learn's checks of two-dimensional numbers cannot try on texts are tried below.
+CHECKS = (
+    estimator_checks.check_estimator_cloneable,
+    estimator_checks.check_estimator_tags_renamed,
+    estimator_checks.check_valid_tag_types,
+    estimator_checks.check_estimator_repr,
+    estimator_checks.check_no_attributes_set_in_init,
+    estimator_checks.check_fit_score_takes_y,
+    estimator_checks.check_estimators_overwrite_params,
+    estimator_checks.check_parameters_default_constructible,
+    estimator_checks.check_get_params_invariance,
+    estimator_checks.check_set_params,
+    estimator_checks.check_mixin_order,
+    estimator_checks.check_estimators_unfitted,
+)
+
+
+def scorer(**given: Any) -> tb.Scorer:
+    """A scorer with the quickest encoder."""
+    return tb.Scorer("warmth", **{"poles": ("cold", "warm"), "encoder": "ngrams", "effort": "low", **given})
+
+
+def card() -> tb.ScoreCard:
+    traits = {"warmth": ("cold", "warm"), "thanks": ("none", "some")}
+    return tb.ScoreCard(traits, encoder="ngrams", effort="low")
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tb.Scorer:
+    return scorer().fit(TEXTS, NAMES)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "estimator", [tb.Scorer(), tb.ScoreCard({"warmth": ("cold", "warm")})], ids=lambda each: type(each).__name__
+)
+def test_a_check_of_scikit_learn(
+    monkeypatch: pytest.MonkeyPatch, estimator: Any, check: Callable[[str, Any], None]
+) -> None:
+    # The checks make tables of numbers; the estimators are given texts and labels instead, the same for each row.
+    monkeypatch.setattr(estimator_checks, "_enforce_estimator_tags_X", lambda *_args, **_: np.array(TEXTS))
+    monkeypatch.setattr(estimator_checks, "_enforce_estimator_tags_y", lambda *_: np.array(QUALITIES))
+    check(type(estimator).__name__, estimator.set_params(encoder="ngrams", effort="low"))
+
+
+def test_tags_say_that_the_input_is_text() -> None:
+    for each in (tb.Scorer(), tb.ScoreCard()):
+        tags = get_tags(each)
+        assert (tags.input_tags.string, tags.input_tags.two_d_array, tags.requires_fit) == (True, False, True)
+    assert get_tags(tb.Scorer()).estimator_type == "classifier"
+
+
+def test_labels_come_out_as_they_went_in(fitted: tb.Scorer) -> None:
+    assert fitted.predict(TEXTS).tolist() == NAMES
+    assert fitted.classes_.tolist() == ["cold", "warm"]
+    by_number = scorer().fit(TEXTS, [int(quality) for quality in QUALITIES])
+    assert by_number.predict(TEXTS).tolist() == QUALITIES
+    assert by_number.classes_.dtype == int
+    graded = scorer().fit(TEXTS, [0.9 if quality else 0.2 for quality in QUALITIES])
+    assert graded.predict(TEXTS).tolist() == QUALITIES
+    assert by_number.param_hash_ == fitted.param_hash_ != graded.param_hash_
+
+
+def test_scikit_learn_measures_poles_right_whatever_the_order_of_their_names() -> None:
+    poles = ("warm", "cold")  # the alphabet has the positive pole first
+    other = scorer(poles=poles).fit(TEXTS, ["cold" if name == "warm" else "warm" for name in NAMES])
+    assert other.classes_.tolist() == ["cold", "warm"]
+    labels = other.predict(TEXTS)
+    assert roc_auc_score(labels, other.decision_function(TEXTS)) == 1.0
+    assert roc_auc_score(labels, other.predict_proba(TEXTS)[:, 1]) == 1.0
+    assert (other.score_texts(TEXTS) > 50).tolist() == (labels == "cold").tolist()
+
+
+def test_the_methods_agree_with_each_other(fitted: tb.Scorer) -> None:
+    chances = fitted.predict_proba(TEXTS)
+    assert np.allclose(chances.sum(axis=1), 1)
+    assert ((fitted.decision_function(TEXTS) > 0) == (chances[:, 1] > 0.5)).all()
+    assert (fitted.score_texts(TEXTS) == np.floor(100 * chances[:, 1] + 0.5)).all()
+    assert fitted.transform(TEXTS).tolist() == [[score] for score in fitted.score_texts(TEXTS).tolist()]
+    assert fitted.score(TEXTS, NAMES) == 1.0
+    assert fitted.score(TEXTS, [*NAMES[:15], "warm"]) == 15 / 16
+    assert fitted.score(TEXTS, [*NAMES[:15], "warm"], sample_weight=[1.0] * 15 + [0.0]) == 1.0
+
+
+def test_the_order_of_the_texts_does_not_matter(fitted: tb.Scorer) -> None:
+    order = np.random.default_rng(1).permutation(len(TEXTS))
+    shuffled = scorer().fit([TEXTS[row] for row in order], [NAMES[row] for row in order])
+    assert shuffled.param_hash_ == fitted.param_hash_
+    assert shuffled.score_texts(TEXTS[:3]).tolist() == fitted.score_texts(TEXTS)[:3].tolist()
+
+
+def test_before_a_fit_every_method_says_so(tmp_path: Any) -> None:
+    for estimator in (scorer(), card()):
+        for method in ("predict", "predict_proba", "score_texts", "transform", "cards"):
+            with pytest.raises(NotFittedError, match="not fitted yet"):
+                getattr(estimator, method)(TEXTS)
+        with pytest.raises(NotFittedError):
+            estimator.save(tmp_path / "nothing.json")
+    assert not hasattr(scorer(), "auroc_")
+
+
+def test_cross_validation_grid_search_and_pipelines() -> None:
+    assert cross_val_score(scorer(), TEXTS, NAMES, cv=4).shape == (4,)
+    assert cross_val_score(scorer(), TEXTS, QUALITIES, cv=4, scoring="roc_auc").mean() > 0.5
+    assert cross_val_score(scorer(), TEXTS, NAMES, cv=4, scoring="neg_log_loss").mean() > -0.7
+    assert cross_val_predict(scorer(), TEXTS, NAMES, cv=4, method="predict_proba").shape == (16, 2)
+    pipeline = make_pipeline(FunctionTransformer(lambda texts: [text.lower() for text in texts]), scorer())
+    search = GridSearchCV(pipeline, {"scorer__use_labels": [True, False], "scorer__max_depth": [1, 3]}, cv=2)
+    search.fit(TEXTS, NAMES)
+    assert set(search.predict(TEXTS)) == {"cold", "warm"}
+
+
+def test_scores_are_features_for_other_estimators() -> None:
+    union = make_union(scorer(), scorer(poles=("rude", "polite"), key="manners").set_params(trait="manners"))
+    with pytest.raises(ValueError, match="Row 0: 'warm' is not a label"):
+        union.fit(TEXTS, NAMES)
+    both = make_pipeline(union, LogisticRegression()).fit(TEXTS, QUALITIES)
+    assert both[:-1].get_feature_names_out().tolist() == ["scorer-1__warmth", "scorer-2__manners"]
+    assert both.predict(TEXTS).tolist() == QUALITIES
+
+
+def test_output_as_pandas_keeps_the_index() -> None:
+    series = pd.Series(TEXTS, index=[f"row {number}" for number in range(16)])
+    frame = scorer().fit(series, NAMES).set_output(transform="pandas").transform(series)
+    assert (frame.columns.tolist(), frame.index.tolist()) == (["warmth"], series.index.tolist())
+
+
+def test_pickled_and_cloned_estimators_score_the_same(fitted: tb.Scorer, tmp_path: Any) -> None:
+    assert pickle.loads(pickle.dumps(fitted)).score_texts(TEXTS).tolist() == fitted.score_texts(TEXTS).tolist()
+    joblib.dump(fitted, tmp_path / "scorer.joblib")
+    assert joblib.load(tmp_path / "scorer.joblib").param_hash_ == fitted.param_hash_
+    assert not any(text.encode() in pickle.dumps(fitted) for text in TEXTS)
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params()
+    assert copy.fit(TEXTS, NAMES).param_hash_ == fitted.param_hash_
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        np.array(TEXTS),
+        np.array(TEXTS, object)[:, np.newaxis],
+        tuple(TEXTS),
+        pd.Series(TEXTS),
+        pd.DataFrame({"text": TEXTS}),
+        pl.Series(TEXTS),
+        pl.DataFrame({"text": TEXTS}),
+        pa.chunked_array([TEXTS]),
+        pa.table({"text": TEXTS}),
+    ],
+    ids=lambda texts: f"{type(texts).__module__.partition('.')[0]}.{type(texts).__name__}",
+)
+def test_texts_may_come_as_any_column(fitted: tb.Scorer, texts: Any) -> None:
+    own = scorer().fit(texts, NAMES)
+    assert own.param_hash_ == fitted.param_hash_
+    assert own.score_texts(texts).tolist() == fitted.score_texts(TEXTS).tolist()
+    assert getattr(own, "feature_names_in_", np.array(["text"])).tolist() == ["text"]
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series, pa.array])
+def test_labels_may_come_as_any_column(fitted: tb.Scorer, kind: Callable[[list[Any]], Any]) -> None:
+    assert scorer().fit(TEXTS, kind(NAMES)).param_hash_ == fitted.param_hash_
+    assert scorer().fit(TEXTS, kind(QUALITIES)).param_hash_ == fitted.param_hash_
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "message"),
+    [
+        ("one text", ["warm"], "string object received"),
+        ([], [], "Found array with 0 sample(s)"),
+        (["a", None], [1, 0], "Row 1: the text is missing"),
+        (["a", float("nan")], [1, 0], "Row 1: the text is missing"),
+        (["a", " \n"], [1, 0], "Row 1: the text is blank"),
+        (["a", 7], [1, 0], "Row 1: a text is needed, not int"),
+        (["a", b"b"], [1, 0], "Row 1: a text is needed, not bytes"),
+        (["a", "\ud800"], [1, 0], "Row 1: the text has half of a surrogate pair"),
+        (["a", "b\0"], [1, 0], "Row 1: the text has the character U+0000"),
+        (["a", "b" * 50_001], [1, 0], "Row 1: the text has 50,001 characters"),
+        (pd.DataFrame({"a": ["a"], "b": ["b"]}), [1], "The frame has 2 columns"),
+        (np.array([["a", "b"]]), [1], "Expected 1D array of texts"),
+        (["a", "b"], None, "requires y to be passed"),
+        (["a", "b"], [1, 0, 1], "inconsistent numbers of samples"),
+        (["a", "b"], ["warm", "hot"], "Row 1: 'hot' is not a label. Use 'cold' and 'warm', or numbers from 0 (cold)"),
+        (["a", "b"], [1, -1], "Row 1: -1 is not a label"),
+        (["a", "b"], [1, float("nan")], "Row 1: the label is missing"),
+        (["a", "b"], ["warm", None], "Row 1: the label is missing"),
+        (["a", "b"], [1, "warm"], "Row 0: 1 is a number among names of poles"),
+        (["a", "b"], ["warm", "warm"], "no text has the label 'cold'"),
+        (["a", "b"], [0.5, 0.4], "no text has the label 'warm'"),
+    ],
+)
+def test_bad_input_is_named_by_its_row(texts: Any, labels: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        scorer().fit(texts, labels)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"poles": ("warm", "warm")}, "Both poles are named 'warm'"),
+        ({"poles": "cold"}, "Pass two names, the negative pole first"),
+        ({"poles": ("cold", " ")}, "positive_label"),
+        ({"effort": "hig"}, "The parameter 'effort' is 'hig'. Use one of: 'low', 'medium', 'high', 'max'."),
+        ({"max_depth": 4}, "The parameter 'max_depth' is 4"),
+        ({"aggregation": "median"}, "aggregation"),
+        ({"encoder": "nothing"}, "There is no encoder 'nothing'"),
+        ({"key": "a b"}, "key"),
+        ({"trait": "!"}, "no letter or digit"),
+    ],
+)
+def test_a_bad_parameter_is_named_when_it_is_used(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        scorer().set_params(**given).fit(TEXTS, NAMES)
+
+
+# ---- several traits ----------------------------------------------------------------------------------------------
+
+
+def test_a_score_card_reads_its_columns_by_key_or_name_or_place() -> None:
+    thanks = [1.0, *[np.nan] * 7, *[0.0] * 8]
+    by_name = card().fit(TEXTS, pd.DataFrame({"thanks": thanks, "warmth": QUALITIES}))
+    by_place = card().fit(TEXTS, np.array([QUALITIES, thanks]).T)
+    by_arrow = card().fit(TEXTS, pa.table({"warmth": NAMES, "thanks": [None if x != x else x for x in thanks]}))
+    assert by_name.param_hash_ == by_place.param_hash_ == by_arrow.param_hash_
+    assert by_name.n_samples_ == 16 + 9
+    assert by_arrow.predict(TEXTS[:1]).tolist() == [["warm", 1.0]]
+    assert by_name.predict_proba(TEXTS)[1].shape == (16, 2)
+    assert by_name.score(TEXTS, {"warmth": QUALITIES, "thanks": thanks}) == 1.0
+    assert set(by_name.auroc_) == set(by_name.explain(TEXTS[0])) == {"warmth", "thanks"}
+    frame = by_name.set_output(transform="pandas").transform(TEXTS)
+    assert frame.columns.tolist() == ["warmth", "thanks"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (None, "pass a column of labels for each trait"),
+        ({"warmth": QUALITIES}, "y has no column for the trait 'thanks'"),
+        ({"warmth": QUALITIES, "thanks": QUALITIES, "x": QUALITIES}, "The column 'x' is the label of no trait"),
+        (QUALITIES, "y needs a column for each of the 2 traits"),
+        ({"warmth": QUALITIES, "thanks": [None] * 15 + [3]}, "Row 15: 3"),
+        ({"warmth": QUALITIES, "thanks": [1] * 16}, "no text has the label 'none'"),
+        ({"warmth": QUALITIES[:-1], "thanks": QUALITIES}, "inconsistent numbers of samples"),
+    ],
+)
+def test_bad_labels_of_several_traits_are_named(labels: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        card().fit(TEXTS, labels)
+
+
+def test_a_score_card_needs_traits_with_different_keys() -> None:
+    with pytest.raises(ValueError, match="There are no traits"):
+        tb.ScoreCard().fit(TEXTS, {})
+    with pytest.raises(ValueError, match="Two traits have the key 'a_b'"):
+        tb.ScoreCard({"A b": ("c", "d"), "a B": ("c", "d")}).fit(TEXTS, {})
