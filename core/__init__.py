@@ -5,14 +5,15 @@
     scorer = tb.Scorer("warmth", poles=("cold", "warm")).fit(texts, labels)
     print(scorer.score_texts(["Well done, thank you."]))
 
-    with tb.Traitbench("http://127.0.0.1:8501", api_key="...") as client:
+    with tb.Client("http://127.0.0.1:8501", api_key="...") as client:
         print(client.scores.score("local.tone", "Well done, thank you.").scores)
 
 The names below are public; every other module and name may change without notice.
 
 - `Scorer` and `ScoreCard` are estimators for scikit-learn that train and score without a service, with the numbers that
   a service gives. `load` reads one from a file.
-- `Traitbench` calls a service; its lists are `Pages`.
+- `Client` calls a service; its lists are `Pages`. `Traitbench` is another name for it.
+- `AsyncClient` has the same methods for programs on an event loop; its lists are `AsyncPages`.
 - `TraitInput`, `SampleInput` and `VersionRetentionPolicy` are what its methods take.
 - `Model`, `Trait`, `Sample`, `Version`, `Card`, `Comparison`, `Explanation` and `Bundle` are what they return.
 - `TraitbenchError` is the base of every error that a service reports; `errors` has one class for each.
@@ -30,7 +31,7 @@ if __name__ != "traitbench":
 
 if TYPE_CHECKING:
     from traitbench import corpus, errors, notebook
-    from traitbench.client import Pages, Traitbench
+    from traitbench.client import AsyncClient, AsyncPages, Client, Pages, Traitbench
     from traitbench.contract.bundles import Bundle
     from traitbench.contract.explanations import Explanation
     from traitbench.contract.models import Model, VersionRetentionPolicy
@@ -44,8 +45,11 @@ if TYPE_CHECKING:
     from traitbench.estimators.scorer import Scorer
 
 __all__ = [
+    "AsyncClient",
+    "AsyncPages",
     "Bundle",
     "Card",
+    "Client",
     "Comparison",
     "Explanation",
     "Model",
@@ -67,8 +71,11 @@ __all__ = [
 ]
 
 _MODULE_OF = {
+    "AsyncClient": "client",
+    "AsyncPages": "client",
     "Bundle": "contract.bundles",
     "Card": "contract.scores",
+    "Client": "client",
     "Comparison": "contract.scores",
     "Explanation": "contract.explanations",
     "Model": "contract.models",

@@ -1,3 +1,4 @@
+# Made from asynchronous/batches.py by `python -m tests.client.generate`: edit that file, not this one.
 """`client.scores.batch`: any number of texts, in one request after another without a pause.
 
 The next request is sent when half of the current one is answered, so that the service is never idle. Memory holds two
@@ -7,33 +8,23 @@ too busy, a request is retried after the pause that the service asks for.
 """
 
 import json
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from itertools import chain
+from time import monotonic, sleep
 
-from traitbench.client.connection import Connection, Lines, busy_for, segment
-from traitbench.contract.batch import MOST_TEXTS, BatchLine, FailedLine, LineError, Mode, ScoredLine, read_line
-from traitbench.contract.names import pin, unpin
+from traitbench.client.asked import Asked
+from traitbench.client.connection import Connection, Lines
+from traitbench.client.wire import busy_for, segment
+from traitbench.contract.batch import MOST_TEXTS, BatchLine, FailedLine, LineError, ScoredLine, read_line
+from traitbench.contract.names import unpin
 from traitbench.errors import BodyTooLarge, Unavailable, Unreachable
+
+__all__ = ["Asked", "batch"]
 
 _MOST_BYTES = 2**20  # far below the operator's limit on a body
 _PATIENCE = 600.0  # seconds to retry a busy service without getting a line
 _PAUSES = (0.1, 0.4, 1.0, 2.0, 4.0)  # a restarted service is back within seconds
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The model, traits and mode with which all texts are scored."""
-
-    handle: str
-    traits: Sequence[str] | None = None
-    mode: Mode = "full"
-
-    def of_version(self, version: str) -> "Asked":
-        """Return the same request pinned to a version, so that a new active version does not change it."""
-        return replace(self, handle=pin(self.handle, version))
 
 
 def batch(connection: Connection, asked: Asked, texts: Iterable[str], *, size: int) -> Iterator[BatchLine]:
@@ -82,7 +73,7 @@ class _Chunk:
     def lines(self, connection: Connection, asked: Asked) -> Iterator[BatchLine]:
         """Yield the lines; send a request that breaks off again until no retries or time are left."""
         pauses = iter(_PAUSES if self._first else _PAUSES[:2])
-        deadline = time.monotonic() + _PATIENCE
+        deadline = monotonic() + _PATIENCE
         while self.answered < len(self.texts):
             before = self.answered
             try:
@@ -94,12 +85,12 @@ class _Chunk:
             except Unavailable as error:
                 self.close()
                 if self.answered > before:
-                    pauses, deadline = iter(_PAUSES), time.monotonic() + _PATIENCE
+                    pauses, deadline = iter(_PAUSES), monotonic() + _PATIENCE
                 busy = busy_for(error)
                 pause = next(pauses, None) if busy is None else busy
-                if pause is None or time.monotonic() > deadline:
+                if pause is None or monotonic() > deadline:
                     raise
-                time.sleep(pause)
+                sleep(pause)
         self.close()
 
     def close(self) -> None:

@@ -1,5 +1,7 @@
+# Made from asynchronous/client.py by `python -m tests.client.generate`: edit that file, not this one.
 """The client. Create one per service, share it between threads, and close it at the end."""
 
+from copy import copy
 from types import TracebackType
 
 import httpx
@@ -14,7 +16,7 @@ from traitbench.contract.errors import Health
 from traitbench.contract.extracts import Extracted
 
 
-class Traitbench:
+class Client:
     """The operations of the API. `base_url` is the address of the service, with or without `/v1`."""
 
     def __init__(
@@ -25,17 +27,21 @@ class Traitbench:
         timeout: float = 60.0,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self._connection = Connection(base_url, api_key, timeout=timeout, transport=transport)
-        self.models = Models(self._connection)
-        self.traits = Traits(self._connection)
-        self.samples = Samples(self._connection)
-        self.versions = Versions(self._connection)
-        self.scores = Scores(self._connection)
+        self._use(Connection(base_url, api_key, timeout=timeout, transport=transport))
 
     @property
     def base_url(self) -> str:
         """The address of the service, without `/v1`."""
         return self._connection.base_url
+
+    def with_timeout(self, seconds: float) -> "Client":
+        """Return a client with another timeout, for one call or for many: `client.with_timeout(5).health()`.
+
+        It shares the connections of this client, which closes them.
+        """
+        other = copy(self)
+        other._use(self._connection.with_timeout(seconds))
+        return other
 
     def health(self) -> Health:
         """Check that the service is ready; raise `Unavailable` if it is not, `Unreachable` if nothing answers."""
@@ -49,7 +55,7 @@ class Traitbench:
         """Close the connections."""
         self._connection.close()
 
-    def __enter__(self) -> "Traitbench":
+    def __enter__(self) -> "Client":
         return self
 
     def __exit__(
@@ -58,4 +64,12 @@ class Traitbench:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Traitbench({self.base_url!r})"
+        return f"{type(self).__name__}({self.base_url!r})"
+
+    def _use(self, connection: Connection) -> None:
+        self._connection = connection
+        self.models = Models(connection)
+        self.traits = Traits(connection)
+        self.samples = Samples(connection)
+        self.versions = Versions(connection)
+        self.scores = Scores(connection)

@@ -1,3 +1,4 @@
+# Made from asynchronous/comparisons.py by `python -m tests.client.generate`: edit that file, not this one.
 """`client.versions.compare`: two versions, and any number of texts in one request after another."""
 
 from collections.abc import Iterable, Iterator, Sequence

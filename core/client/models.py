@@ -1,48 +1,22 @@
+# Made from asynchronous/models.py by `python -m tests.client.generate`: edit that file, not this one.
 """`client.models`: create, list, get, update, delete, restore, train, retrain, wait, fork, promote, cards, bundles."""
 
-import time
 from collections.abc import Callable
 from itertools import chain, repeat
-from typing import Any, TypedDict, Unpack
+from time import monotonic, sleep
+from typing import Any, Unpack
 
-from traitbench.client.connection import Connection, segment
+from traitbench.client.connection import Connection
+from traitbench.client.fields import CreateFields, UpdateFields
 from traitbench.client.pages import Pages
+from traitbench.client.wire import segment
 from traitbench.contract.bundles import Bundle
-from traitbench.contract.models import Model, ModelDeleted, RunStarted, TrainEffort, VersionRetentionPolicy
+from traitbench.contract.models import Model, ModelDeleted, RunStarted, TrainEffort
 from traitbench.contract.page import ModelPage
 from traitbench.contract.versions import Version
 
 _POLLS = (0.1, 0.2, 0.4)
 _POLL_SECONDS = 0.8
-
-
-class CreateFields(TypedDict, total=False):
-    """The optional fields of a new model."""
-
-    description: str
-    scoring_method: str
-    max_depth: int
-    kind: str
-    additional_terms: str | None
-    upstream_sources: list[dict[str, Any]] | None
-    readme_markdown: str | None
-    zero_data_retention: bool
-
-
-class UpdateFields(TypedDict, total=False):
-    """The fields that can be changed. A field left out stays; None resets it to its default."""
-
-    description: str | None
-    scoring_method: str | None
-    max_depth: int | None
-    additional_terms: str | None
-    upstream_sources: list[dict[str, Any]] | None
-    readme_markdown: str | None
-    zero_data_retention: bool | None
-    version_retention_policy: VersionRetentionPolicy | None
-    hold_if_worse: bool | None
-    main_trait: str | None
-    demo_texts: list[str] | None
 
 
 class Models:
@@ -121,16 +95,16 @@ class Models:
 
         Raise `TimeoutError` after `timeout` seconds; the run continues in the service.
         """
-        deadline = time.monotonic() + timeout
+        deadline = monotonic() + timeout
         for pause in chain(_POLLS, repeat(_POLL_SECONDS)):
             model = self.get(handle)
             if on_progress is not None:
                 on_progress(model)
             if model.state != "busy":
                 return model
-            if time.monotonic() + pause > deadline:
+            if monotonic() + pause > deadline:
                 break
-            time.sleep(pause)
+            sleep(pause)
         raise TimeoutError(f"{handle} is still busy after {timeout:g} s. Its run continues in the service.")
 
     def card(self, handle: str) -> str:

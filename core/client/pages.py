@@ -1,6 +1,6 @@
 """A listing to iterate over: it holds the first page and fetches the others as needed."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from traitbench import notebook
@@ -10,13 +10,12 @@ from traitbench.contract.unreadable import Unreadable
 Item = TypeVar("Item")
 
 
-class Pages(Generic[Item]):
-    """`items` and `next_cursor` belong to the first page; iterating yields the items of all pages."""
+class _Listing(Generic[Item]):
+    """The first page, and the rows that could not be read on any page fetched so far."""
 
-    def __init__(self, fetch: Callable[[str | None], Page[Item]], cursor: str | None = None) -> None:
-        self._fetch = fetch
-        self._page = fetch(cursor)
-        self._unreadable = list(self._page.unreadable)
+    def __init__(self, page: Page[Item]) -> None:
+        self._page = page
+        self._unreadable = list(page.unreadable)
 
     @property
     def items(self) -> list[Item]:
@@ -33,6 +32,21 @@ class Pages(Generic[Item]):
         """The rows that the service could not read, on the pages fetched so far. They are not among the items."""
         return list(self._unreadable)
 
+    def _seen(self, page: Page[Item]) -> Page[Item]:
+        self._unreadable += [row for row in page.unreadable if row not in self._unreadable]
+        return page
+
+    def _repr_html_(self) -> str:
+        return notebook.listing(self.items, more=self.next_cursor is not None)
+
+
+class Pages(_Listing[Item]):
+    """`items` and `next_cursor` belong to the first page; iterating yields the items of all pages."""
+
+    def __init__(self, fetch: Callable[[str | None], Page[Item]], cursor: str | None = None) -> None:
+        super().__init__(fetch(cursor))
+        self._fetch = fetch
+
     def first(self) -> Item | None:
         """Return the first item, or None if the listing is empty."""
         return next(iter(self), None)
@@ -41,12 +55,38 @@ class Pages(Generic[Item]):
         page = self._page
         yield from page.items
         while page.next_cursor is not None:
-            page = self._fetch(page.next_cursor)
-            self._unreadable += [row for row in page.unreadable if row not in self._unreadable]
+            page = self._seen(self._fetch(page.next_cursor))
             yield from page.items
 
-    def _repr_html_(self) -> str:
-        return notebook.listing(self.items, more=self.next_cursor is not None)
+
+class AsyncPages(_Listing[Item]):
+    """`items` and `next_cursor` belong to the first page; `async for` yields the items of all pages."""
+
+    def __init__(self, fetch: Callable[[str | None], Awaitable[Page[Item]]], page: Page[Item]) -> None:
+        super().__init__(page)
+        self._fetch = fetch
+
+    @classmethod
+    async def begin(
+        cls, fetch: Callable[[str | None], Awaitable[Page[Item]]], cursor: str | None = None
+    ) -> "AsyncPages[Item]":
+        """Fetch the first page."""
+        return cls(fetch, await fetch(cursor))
+
+    async def first(self) -> Item | None:
+        """Return the first item, or None if the listing is empty."""
+        async for item in self:
+            return item
+        return None
+
+    async def __aiter__(self) -> AsyncIterator[Item]:
+        page = self._page
+        for item in page.items:
+            yield item
+        while page.next_cursor is not None:
+            page = self._seen(await self._fetch(page.next_cursor))
+            for item in page.items:
+                yield item
 
 
 class Listed(list[Item]):

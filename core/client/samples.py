@@ -1,3 +1,4 @@
+# Made from asynchronous/samples.py by `python -m tests.client.generate`: edit that file, not this one.
 """`client.samples`: add any number, list, hold out, delete, synthesize.
 
 The API takes up to 500 samples per request and stores all of them or none. `add` does the same for any number of
@@ -8,16 +9,18 @@ import builtins
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from traitbench.client.connection import Connection, segment
+from traitbench.client.connection import Connection
+from traitbench.client.fields import SynthType
 from traitbench.client.pages import Pages
+from traitbench.client.wire import segment
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.page import SamplePage
 from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleIds, SampleInput
 from traitbench.errors import TraitbenchError
 
-SynthType = Literal["from_traits", "diversify"]
+__all__ = ["Samples", "SynthType"]
 
 _PLACE = re.compile(r"\b(samples[.\[])(\d{1,3})\b")
 _MOST_BYTES = 2**20  # far below the operator's limit on a body, and no slower than one large request
@@ -38,7 +41,8 @@ class Samples:
         ids: list[int] = []
         for batch in _batches(samples):
             try:
-                ids += self._connection.send("POST", _path(handle), SampleIds, body={"samples": batch}).ids
+                added = self._connection.send("POST", _path(handle), SampleIds, body={"samples": batch})
+                ids += added.ids
             except BaseException as error:
                 left_behind = self._remove(handle, ids)
                 if isinstance(error, TraitbenchError):
@@ -78,7 +82,8 @@ class Samples:
         for first in range(0, len(ids), MOST_SAMPLES):
             some = {"ids": [*ids[first : first + MOST_SAMPLES]], "held_out": held_out, "must_pass": must_pass}
             body = {field: value for field, value in some.items() if value is not None}
-            changed += self._connection.send("PATCH", _path(handle), SampleIds, body=body).ids
+            answer = self._connection.send("PATCH", _path(handle), SampleIds, body=body)
+            changed += answer.ids
         return changed
 
     def delete(self, handle: str, sample_id: int) -> ModelDeleted:

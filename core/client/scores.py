@@ -1,11 +1,13 @@
+# Made from asynchronous/scores.py by `python -m tests.client.generate`: edit that file, not this one.
 """`client.scores`: score one text, many texts, or compare two, as cards or as bar charts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from traitbench.client import batches
-from traitbench.client.connection import Connection, segment
+from traitbench.client.connection import Connection
 from traitbench.client.reasons import quoted
+from traitbench.client.wire import segment
 from traitbench.contract.batch import MOST_TEXTS, BatchLine, Mode
 from traitbench.contract.scores import Card, Comparison
 
@@ -35,9 +37,8 @@ class Scores:
         """
         labels = None if feedback is None else dict(feedback)
         body = _body(content=content, traits=_listed(traits), feedback=labels, explain=explain or None)
-        return quoted(
-            self._connection.send("POST", _path(handle, "score"), Card, body=body, reads=not feedback), content
-        )
+        card = self._connection.send("POST", _path(handle, "score"), Card, body=body, reads=not feedback)
+        return quoted(card, content)
 
     def chart(self, handle: str, content: str, *, traits: Sequence[str] | None = None) -> str:
         """Score a text and return its card as a bar chart in plain text."""

@@ -1,11 +1,13 @@
+# Made from asynchronous/traits.py by `python -m tests.client.generate`: edit that file, not this one.
 """`client.traits`: add, list, get, update, delete, and discover traits in the samples."""
 
 import builtins
 from collections.abc import Sequence
 from typing import Unpack
 
-from traitbench.client.connection import Connection, segment
+from traitbench.client.connection import Connection
 from traitbench.client.pages import Listed
+from traitbench.client.wire import segment
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.traits import Trait, TraitFields, TraitInput, TraitList
 
@@ -23,7 +25,8 @@ class Traits:
         `details["errors"]` has a free one for each such trait, as `free_key`.
         """
         body = {"traits": [trait.model_dump(exclude_unset=True) for trait in traits]}
-        return Listed(self._connection.send("POST", _path(handle), TraitList, body=body).traits)
+        answer = self._connection.send("POST", _path(handle), TraitList, body=body)
+        return Listed(answer.traits)
 
     def list(self, handle: str) -> Listed[Trait]:
         """List all traits of the model."""
@@ -36,7 +39,8 @@ class Traits:
 
     def update(self, handle: str, key: str, **fields: Unpack[TraitFields]) -> Trait:
         """Change the given fields. The key does not change."""
-        return self._connection.send("PATCH", _path(handle, key), TraitList, body=fields).traits[0]
+        answer = self._connection.send("PATCH", _path(handle, key), TraitList, body=fields)
+        return answer.traits[0]
 
     def delete(self, handle: str, key: str) -> ModelDeleted:
         """Remove the trait and its samples."""

@@ -1,10 +1,12 @@
+# Made from asynchronous/versions.py by `python -m tests.client.generate`: edit that file, not this one.
 """`client.versions`: list, get, tag, untag, activate, compare; activations, which say what served when."""
 
 from collections.abc import Iterable, Sequence
 
 from traitbench.client import comparisons
-from traitbench.client.connection import Connection, segment
+from traitbench.client.connection import Connection
 from traitbench.client.pages import Pages
+from traitbench.client.wire import segment
 from traitbench.contract.comparisons import VersionsComparison
 from traitbench.contract.page import ActivationPage, VersionPage
 from traitbench.contract.versions import Activation, Version, VersionActivated, VersionTagged, VersionUntagged

@@ -87,7 +87,7 @@ def test_the_address_may_end_in_v1_and_the_key_travels_as_a_bearer(under: Under)
 
 def test_the_key_is_in_no_representation(under: Under) -> None:
     client, _ = under(HEALTHY)
-    assert repr(client) == "Traitbench('http://service.test')"
+    assert repr(client) == "Client('http://service.test')"
 
 
 @pytest.mark.parametrize(

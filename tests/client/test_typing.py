@@ -29,6 +29,13 @@ import traitbench
 reveal_type(traitbench.Traitbench)
 reveal_type(traitbench.errors.ModelBusy("busy").code)
 traitbench.Context
+
+
+async def main() -> None:
+    async with traitbench.AsyncClient() as client:
+        reveal_type(await client.scores.score("a.b", "text"))
+        reveal_type([model.handle async for model in await client.models.list()])
+        await client.traits.discover("a.b", effort="heroic")
 """
 SAID = """\
 6: note: Revealed type is "dict[str, int]"
@@ -42,6 +49,9 @@ SAID = """\
 18: note: Revealed type is "def (base_url:
 19: note: Revealed type is "str"
 20: error: Module has no attribute "Context"
+25: note: Revealed type is "traitbench.contract.scores.Card"
+26: note: Revealed type is "list[str]"
+27: error: Argument "effort" to "discover" of "AsyncTraits" has incompatible type "Literal['heroic']"
 """
 
 

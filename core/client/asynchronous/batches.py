@@ -1,0 +1,163 @@
+"""`client.scores.batch`: any number of texts, in one request after another without a pause.
+
+The next request is sent when half of the current one is answered, so that the service is never idle. Memory holds two
+requests, however many texts there are. A request that breaks off is sent again from the first text without a line, so
+that no text is lost or scored twice. All texts are scored by the version that scored the first. While the service is
+too busy, a request is retried after the pause that the service asks for.
+"""
+
+import json
+from asyncio import sleep
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain
+from time import monotonic
+
+from traitbench.client.asked import Asked
+from traitbench.client.asynchronous.connection import AsyncConnection, AsyncLines
+from traitbench.client.wire import busy_for, segment
+from traitbench.contract.batch import MOST_TEXTS, BatchLine, FailedLine, LineError, ScoredLine, read_line
+from traitbench.contract.names import unpin
+from traitbench.errors import BodyTooLarge, Unavailable, Unreachable
+
+__all__ = ["Asked", "batch"]
+
+_MOST_BYTES = 2**20  # far below the operator's limit on a body
+_PATIENCE = 600.0  # seconds to retry a busy service without getting a line
+_PAUSES = (0.1, 0.4, 1.0, 2.0, 4.0)  # a restarted service is back within seconds
+
+
+def batch(connection: AsyncConnection, asked: Asked, texts: Iterable[str], *, size: int) -> AsyncIterator[BatchLine]:
+    """Yield a line for each text, in order; `index` counts from the first text.
+
+    Raise `ValueError` if `size`, the number of texts per request, is out of bounds.
+    """
+    if not 1 <= size <= MOST_TEXTS:
+        raise ValueError(f"size is {size}; a request takes 1 to {MOST_TEXTS} texts")
+    return _lines(connection, asked, _chunks(texts, size))
+
+
+async def _lines(connection: AsyncConnection, asked: Asked, chunks: Iterator["_Chunk"]) -> AsyncIterator[BatchLine]:
+    current = next(chunks, None)
+    following: _Chunk | None = None
+    try:
+        while current is not None:
+            async for line in current.lines(connection, asked):
+                asked = _pinned(asked, line)
+                yield line
+                if following is None and current.answered * 2 >= len(current.texts):
+                    following = next(chunks, None)
+                    if following is not None:
+                        await following.ask(connection, asked)
+            current, following = following or next(chunks, None), None
+    finally:
+        for chunk in (current, following):
+            if chunk is not None:
+                await chunk.close()
+
+
+class _Chunk:
+    """The texts of one request, and how many of them have an answer."""
+
+    def __init__(self, first: int, texts: Sequence[str]) -> None:
+        self.texts = texts
+        self.answered = 0
+        self._first = first
+        self._coming: AsyncLines | None = None
+
+    async def ask(self, connection: AsyncConnection, asked: Asked) -> None:
+        """Send the request early. Ignore errors here, because `lines` sends it again."""
+        with suppress(Unavailable, BodyTooLarge):
+            await self._send(connection, asked, wait=False)
+
+    async def lines(self, connection: AsyncConnection, asked: Asked) -> AsyncIterator[BatchLine]:
+        """Yield the lines; send a request that breaks off again until no retries or time are left."""
+        pauses = iter(_PAUSES if self._first else _PAUSES[:2])
+        deadline = monotonic() + _PATIENCE
+        while self.answered < len(self.texts):
+            before = self.answered
+            try:
+                async for line in self._answered(connection, asked):
+                    asked = _pinned(asked, line)
+                    yield line
+                if self.answered < len(self.texts):
+                    raise Unreachable("The service ended its answer before the last line.")
+            except Unavailable as error:
+                await self.close()
+                if self.answered > before:
+                    pauses, deadline = iter(_PAUSES), monotonic() + _PATIENCE
+                busy = busy_for(error)
+                pause = next(pauses, None) if busy is None else busy
+                if pause is None or monotonic() > deadline:
+                    raise
+                await sleep(pause)
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the response."""
+        if self._coming is not None:
+            await self._coming.close()
+            self._coming = None
+
+    async def _answered(self, connection: AsyncConnection, asked: Asked) -> AsyncIterator[BatchLine]:
+        try:
+            coming = self._coming or await self._send(connection, asked)
+        except BodyTooLarge as error:
+            if len(self.texts) > 1:
+                raise
+            self.answered = 1
+            yield FailedLine(index=self._first, error=_reason(error))
+            return
+        async for line in coming:
+            result = _read(line).model_copy(update={"index": self._first + self.answered})
+            self.answered += 1
+            yield result
+
+    async def _send(self, connection: AsyncConnection, asked: Asked, *, wait: bool = True) -> AsyncLines:
+        fields = {"contents": self.texts[self.answered :], "traits": asked.traits, "mode": asked.mode}
+        body = {name: value for name, value in fields.items() if value not in (None, "full")}
+        path = f"/models/{segment(asked.handle)}/score/batch"
+        self._coming = await connection.lines(path, content=_encoded(body), wait=wait)
+        return self._coming
+
+
+def _pinned(asked: Asked, line: BatchLine) -> Asked:
+    """Pin the request to the version of the first card, because another may become active meanwhile."""
+    if unpin(asked.handle)[1] or not isinstance(line, ScoredLine):
+        return asked
+    return asked.of_version(line.metadata.version_id)
+
+
+def _chunks(texts: Iterable[str], size: int) -> Iterator[_Chunk]:
+    first, some, length = 0, list[str](), 0
+    for text in chain(texts, [None]):
+        if some and (text is None or len(some) == size or length + len(text) > _MOST_BYTES // 4):
+            yield _Chunk(first, some)
+            first, some, length = first + len(some), [], 0
+        if text is not None:
+            if not isinstance(text, str):
+                raise TypeError(f"a text must be a str, not {type(text).__name__}")
+            some.append(text)
+            length += len(text)
+
+
+def _read(line: bytes) -> BatchLine:
+    try:
+        return read_line(line)
+    except ValueError as error:
+        raise Unreachable(
+            "The service sent an answer that this client cannot read. Use the same release for client and service.",
+            details={"expected": "BatchLine"},
+        ) from error
+
+
+def _encoded(body: object) -> bytes:
+    try:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        # A lone surrogate: let the service report the error on the line of that text.
+        return json.dumps(body, separators=(",", ":")).encode()
+
+
+def _reason(error: BodyTooLarge) -> LineError:
+    return LineError(code=error.code, message=error.message, details=error.details)

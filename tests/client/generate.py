@@ -1,0 +1,60 @@
+"""Makes the synchronous client from the asynchronous one: `python -m tests.client.generate`.
+
+Each method is written once, in `core/client/asynchronous`. The synchronous file has the same lines without `async` and
+`await`, and with the names of the synchronous twins.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "core" / "client" / "asynchronous"
+
+_HEADER = "# Made from asynchronous/{name} by `python -m tests.client.generate`: edit that file, not this one.\n"
+_RULES = tuple(
+    (re.compile(pattern), made)
+    for pattern, made in (
+        (r"\bfrom asyncio import sleep\b", "from time import sleep"),
+        (r"\bclient\.asynchronous\b", "client"),
+        (r"\bawait AsyncPages\.begin\(", "Pages("),
+        (r"\b(?:async|await) ", ""),
+        (r"\b__a(iter|enter|exit)__\b", r"__\1__"),
+        (r"\ba(read|close|iter_bytes)\(", r"\1("),
+        (r"\bAsync(\w+)", r"\1"),
+        (r"\bbetween tasks\b", "between threads"),
+    )
+)
+
+
+def main() -> None:
+    """Write the files."""
+    for path, text in made():
+        path.write_text(text, "utf-8")
+
+
+def made() -> Iterator[tuple[Path, str]]:
+    """Yield each synchronous file and its text."""
+    for source in sorted(SOURCE.glob("[!_]*.py")):
+        path = SOURCE.parent / source.name
+        yield path, _formatted(path, _HEADER.format(name=source.name) + synchronous(source.read_text("utf-8")))
+
+
+def synchronous(text: str) -> str:
+    """Return a program without `async` and `await`."""
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _formatted(path: Path, text: str) -> str:
+    for command in (["check", "--select", "I,UP028", "--fix", "--unsafe-fixes", "--quiet"], ["format", "--quiet"]):
+        ruff = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(path), "-"]
+        text = subprocess.run(ruff, input=text, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return text
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""The client for an event loop: it has every method of the other one, and the same manners in bad weather."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+
+import httpx
+import pytest
+
+from tests.client.generate import made
+from tests.client.test_connection import HEALTHY, Answer, Weather, envelope
+from tests.conftest import Service, make_draft
+from traitbench.client import AsyncClient, Client, Traitbench
+from traitbench.client.wire import jittered
+from traitbench.contract.batch import ScoredLine
+from traitbench.contract.samples import SampleInput
+from traitbench.errors import ModelNotFound, Unavailable, Unreachable, ValidationFailed
+
+BUSY = envelope("unavailable", 503, headers={"Retry-After": "0"}, busy="interactive")
+CARD_PATH = "/v1/models/a.b/score"
+
+
+def test_the_synchronous_files_are_made_from_the_asynchronous_ones() -> None:
+    stale = [path.name for path, text in made() if path.read_text("utf-8") != text]
+    assert stale == [], "run python -m tests.client.generate"
+
+
+def test_both_clients_have_the_same_methods_and_arguments() -> None:
+    with Client() as one:
+        other = AsyncClient()
+        for name in ("models", "traits", "samples", "versions", "scores"):
+            assert arguments(getattr(one, name)) == arguments(getattr(other, name))
+    assert Traitbench is Client
+
+
+def test_a_model_is_made_trained_scored_and_listed(service: Service, namespace: str) -> None:
+    handle = f"{namespace}.tone"
+    key = service.issue(namespaces=(namespace,))
+    with Client(service.base_url, key) as client:
+        make_draft(client, handle)
+
+    async def session() -> None:
+        async with AsyncClient(service.base_url, key) as client:
+            await client.models.train(handle, effort="low")
+            seen = list[str]()
+            model = await client.models.wait(handle, on_progress=lambda model: seen.append(model.state))
+            assert (model.state, seen[-1]) == ("ready", "ready")
+            cards = await asyncio.gather(*(client.scores.score(handle, f"Thank you {n}.") for n in range(5)))
+            assert {card.metadata.version_id for card in cards} == {"v1"}
+            lines = [line async for line in client.scores.batch(handle, ["Thanks.", " ", "Go away."], size=1)]
+            assert [(line.index, isinstance(line, ScoredLine)) for line in lines] == [(0, True), (1, False), (2, True)]
+            samples = await client.samples.list(handle, limit=7)
+            assert len([sample.id async for sample in samples]) == 20
+            assert (first := await samples.first()) is not None
+            assert first.trait == "warmth"
+            compared = await client.versions.compare(handle, f"{handle}@v1", texts=["Thank you."])
+            assert compared.texts is not None
+
+    asyncio.run(session())
+
+
+def test_samples_that_were_stored_are_removed_when_a_later_request_fails(service: Service, namespace: str) -> None:
+    handle = f"{namespace}.tone"
+    key = service.issue(namespaces=(namespace,))
+    good = SampleInput(trait="warmth", text="Thanks.", quality=1.0)
+    bad = SampleInput(trait="unknown", text="Thanks.", quality=1.0)
+
+    async def session() -> int:
+        async with AsyncClient(service.base_url, key) as client:
+            with pytest.raises(ValidationFailed) as caught:
+                await client.samples.add(handle, [good] * 500 + [bad])
+            assert caught.value.details["errors"][0]["loc"][:2] == ["samples", 500]
+            return len((await client.samples.list(handle)).items)
+
+    with Client(service.base_url, key) as client:
+        make_draft(client, handle)
+    assert asyncio.run(session()) == 20
+
+
+@pytest.mark.parametrize(
+    ("call", "answers", "requests"),
+    [
+        (lambda client: client.health(), (httpx.ConnectError("refused"), BUSY, HEALTHY), 3),
+        (lambda client: client.health(), (httpx.Response(502, html="<h1>Bad gateway</h1>"),), 3),
+        (lambda client: client.health(), (httpx.ReadTimeout("slow"),), 1),
+        (lambda client: client.models.create("a.b"), (BUSY,), 1),
+        (lambda client: client.scores.score("a.b", "text"), (BUSY, BUSY, envelope("model_not_found", 404)), 3),
+        (lambda client: client.scores.score("a.b", "text", feedback={"t": 1}), (BUSY,), 1),
+        (lambda client: client.scores.chart("a.b", "text"), (BUSY, httpx.ConnectError("refused")), 2),
+    ],
+)
+def test_what_is_sent_again_is_what_the_other_client_sends_again(
+    call: Callable[[AsyncClient | Client], Awaitable[object]], answers: tuple[Answer, ...], requests: int
+) -> None:
+    async def session() -> tuple[int, str]:
+        weather = AsyncWeather(*answers)
+        async with AsyncClient("http://service.test", transport=weather) as client:
+            try:
+                await call(client)
+            except (ModelNotFound, Unavailable) as error:
+                return len(weather.asked), repr(error)
+        return len(weather.asked), "answered"
+
+    weather = Weather(*answers)
+    with Client("http://service.test", transport=weather) as client:
+        try:
+            call(client)
+            result = "answered"
+        except (ModelNotFound, Unavailable) as error:
+            result = repr(error)
+    assert asyncio.run(session()) == (len(weather.asked), result) == (requests, result)
+
+
+def test_another_timeout_holds_for_one_call_also_for_one_that_carries_a_model() -> None:
+    weather = Weather(HEALTHY)
+    with Client("http://service.test", transport=weather) as client:
+        client.with_timeout(5).health()
+        client.health()
+        for each in (client.with_timeout(5), client):
+            with pytest.raises(Unreachable, match="cannot read"):
+                each.models.export("a.b")
+    assert [request.extensions["timeout"]["read"] for request in weather.asked] == [5, 60, 5, 900]
+
+
+def test_an_answer_that_is_not_ours_has_the_id_of_its_request() -> None:
+    strange = httpx.Response(200, html="<p>", headers={"X-Request-Id": "req_7"})
+    with (
+        Client("http://service.test", transport=Weather(strange)) as client,
+        pytest.raises(Unreachable, match=r"is not Traitbench.*req_7") as caught,
+    ):
+        client.health()
+    assert caught.value.request_id == "req_7"
+
+
+def test_pauses_differ_and_are_never_shorter_than_asked() -> None:
+    pauses = {jittered(1.0) for _ in range(50)}
+    assert len(pauses) > 25
+    assert min(pauses) >= 1.0
+    assert max(pauses) <= 1.5
+
+
+class AsyncWeather(Weather, httpx.AsyncBaseTransport):
+    """The same scripted answers for the client on an event loop."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return self.handle_request(request)
+
+
+def arguments(resource: object) -> dict[str, list[str]]:
+    methods = inspect.getmembers(resource, inspect.ismethod)
+    return {name: [*inspect.signature(method).parameters] for name, method in methods if not name.startswith("_")}
