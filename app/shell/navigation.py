@@ -52,7 +52,7 @@ PAGES: tuple[Entry, ...] = (
     Entry("catalog", "Catalog", ":material/grid_view:", "", "All models you have access to."),
     Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
     Entry("samples", "Samples", ":material/notes:", "Teach", "Labelled examples for each trait."),
-    Entry("label", "Label", ":material/label:", "Teach", "Label texts one by one, by keys."),
+    Entry("label", "Label", ":material/label:", "Teach", "Label texts one by one with the keyboard."),
     Entry("train", "Train", ":material/model_training:", "Teach", "Train a version from your traits and samples."),
     Entry("versions", "Versions", ":material/history:", "Use", "Quality of each training, and what changed."),
     Entry("score", "Score", ":material/speed:", "Use", "Score a text and see why."),
@@ -108,13 +108,13 @@ def menu() -> dict[str, list[st.Page]]:
     return sections
 
 
-def open_page(name: PageName, *, model: str) -> NoReturn:
-    """Go from a page without a model to a page about a model.
+def open_page(name: PageName, *, model: str, **query: str) -> NoReturn:
+    """Go from a page without a model to a page about a model; `query` sets what that page shows.
 
     This does not work on a page about a model, because its address is bound to the picker. Use `session.next_model`
     there.
     """
-    st.switch_page(page(name), query_params={session.MODEL: model})
+    st.switch_page(page(name), query_params={session.MODEL: model, **query})
 
 
 def page_link(name: PageName, label: str | None = None, *, icon: str | None = None, **query: str) -> None:

@@ -63,6 +63,21 @@ def test_a_newcomer_is_offered_three_ways_to_begin(
     assert "Teach your own" not in words(own_workbench.open("catalog"))
 
 
+def test_a_new_model_with_poles_goes_on_to_its_samples(
+    own_workbench: Workbench, client: Traitbench, namespace: str
+) -> None:
+    at = own_workbench.open("catalog")
+    at.button(key="catalog.new_button").click().run()
+    at.text_input(key="catalog.new_model:0.negative_label").set_value("cold")
+    at.text_input(key="catalog.new_model:0.name").set_value("greetings")
+    at.button(key="catalog.create").click().run()
+    assert "Name this side" in words(at)
+    at.text_input(key="catalog.new_model:0.positive_label").set_value("warm")
+    at.button(key="catalog.create").click().run()
+    assert [trait.name for trait in client.traits.list(f"{namespace}.greetings")] == ["warm or cold"]
+    assert [field.label for field in at.text_area] == ["▼ cold", "▲ warm"]
+
+
 def test_a_trained_model_shows_how_good_it_is_and_on_what(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("catalog")
     shown = standing(trained.client.versions.get(trained.handle), None)

@@ -1,10 +1,10 @@
 """The dialog that creates a model: its name and description, each with its own error below it.
 
-A model can be created empty, with one trait to label texts for, or as a copy: a draft with everything from another
-model except its versions. What is typed waits in the session until the model is created.
+A model can be created empty, with a first trait, or as a copy: a draft with everything from another model except its
+versions. What is typed waits in the session until the model is created.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
@@ -20,12 +20,14 @@ from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.models import Model
 from traitbench.contract.traits import TraitInput
 
-LABEL_PAGE: PageName = "label"
-"""The page that takes a file of texts without labels."""
-
 TO_LABEL: Final = "\t"
 """What `start` takes for a model to label texts for; no handle has this character."""
 
+_NEXT: Mapping[PageName, str] = {
+    "traits": "Next, add its traits.",
+    "samples": "Next, add a few texts for each pole.",
+    "label": "Now import your texts.",
+}
 _OPEN, _FORM, _NOTHING = "catalog.new", "catalog.new_model", "\n"
 
 
@@ -56,7 +58,7 @@ def _ask(*, copy_of: str | None = None, to_label: bool = False) -> None:
         st.caption(f"Copies the traits and samples of {plain(copy_of)}, which does not change.")
     namespace, name = handle_fields(form, namespaces())
     slots["handle"] = st.empty()
-    trait = _poles(form, slots) if to_label else None
+    poles = ("", "") if copy_of else _poles(form, slots, optional=not to_label)
     description = "" if to_label else _description(form, copy_of, slots)
     refusal = st.container()
     with st.container(horizontal=True, horizontal_alignment="right"):
@@ -67,29 +69,29 @@ def _ask(*, copy_of: str | None = None, to_label: bool = False) -> None:
     if not name:
         field_error(slots["handle"], no_name(name))
         return
-    if trait is not None and (problem := _pole_problem(*trait)):
+    if (to_label or any(poles)) and (problem := _pole_problem(*poles)):
         field_error(slots[problem[0]], problem[1])
         return
     with refusal, attempt(slots) as creating:
         model = _create(f"{namespace}.{name}", description, copy_of)
-        if trait is not None:
-            name = f"{trait[0]} or {trait[1]}"
-            given = TraitInput(name=name, positive_label=trait[0], negative_label=trait[1])
+        if any(poles):
+            given = TraitInput(name=" or ".join(poles), positive_label=poles[0], negative_label=poles[1])
             client().traits.add(model.handle, [given])
     if creating.done:
         _close()
         session.next_round(form.rpartition(":")[0])
-        _open(model, copied=copy_of is not None, to_label=to_label)
+        if copy_of:
+            session.flash(f"{plain(model.handle)} was created. You can edit it now.")
+            session.next_model(model.handle)
+            st.rerun()
+        _open_next(model, "label" if to_label else "samples" if any(poles) else "traits")
 
 
-def _open(model: Model, *, copied: bool, to_label: bool) -> None:
-    """Open the page that comes next for the new model."""
-    then = "You can edit it now." if copied else "Now import your texts." if to_label else "Next, add its traits."
-    session.flash(f"{plain(model.handle)} was created. {then}")
-    if not copied:
-        open_page(LABEL_PAGE if to_label else "traits", model=model.handle)
-    session.next_model(model.handle)
-    st.rerun()
+def _open_next(model: Model, page: PageName) -> None:
+    session.flash(f"{plain(model.handle)} was created. {_NEXT[page]}")
+    if page == "samples":
+        open_page(page, model=model.handle, task="Add by hand")
+    open_page(page, model=model.handle)
 
 
 def _description(form: str, copy_of: str | None, slots: dict[str, DeltaGenerator]) -> str:
@@ -105,17 +107,22 @@ def _description(form: str, copy_of: str | None, slots: dict[str, DeltaGenerator
     return typed.strip()
 
 
-def _poles(form: str, slots: dict[str, DeltaGenerator]) -> tuple[str, str]:
-    """Draw the two sides that texts are labelled with; return them."""
+def _poles(form: str, slots: dict[str, DeltaGenerator], *, optional: bool) -> tuple[str, str]:
+    """Draw the two poles of the first trait, the negative one first; return the positive one first."""
     left, right = st.columns(2)
     typed = []
     for column, pole, label, example in (
-        (left, "negative_label", "A text is either", "disappointed"),
+        (left, "negative_label", "A text is either (optional)" if optional else "A text is either", "disappointed"),
         (right, "positive_label", "or", "satisfied"),
     ):
         with column:
             side = st.text_input(
-                label, key=f"{form}.{pole}", max_chars=80, placeholder=example, persist_state="session"
+                label,
+                key=f"{form}.{pole}",
+                max_chars=80,
+                placeholder=example,
+                help="The two poles of the first trait. Leave both empty to add traits later." if optional else None,
+                persist_state="session",
             )
             slots[pole] = st.empty()
         typed.append(side.strip())

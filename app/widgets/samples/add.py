@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.app.samples.sample_changes import Undo, remember
 from traitbench.app.shell import session
@@ -17,7 +18,8 @@ TRAIT, POLE = "samples.add_trait", "samples.add_pole"
 
 _FORM, _RESTORED = "samples.add", "samples.add_restored"
 _POLES = {"negative": 0.0, "between": 0.5, "positive": 1.0}
-_IN_LINK = {"negative": "negative", "between": "in between", "positive": "positive"}
+_BOTH = "both"
+_IN_LINK = {"negative": "negative", "between": "in between", "positive": "positive", _BOTH: "both"}
 
 
 def restore_place(traits: Sequence[Trait]) -> None:
@@ -42,26 +44,29 @@ def add_by_hand(handle: str, traits: Sequence[Trait], samples: Sequence[Sample])
     """Draw the form and add its samples."""
     trait, quality = _where(traits)
     by_line = st.toggle("One sample per line", value=True, key="samples.by_line", persist_state="session")
-    typed = st.text_area(
-        "Texts" if by_line else "Text",
-        key=session.round_key(_FORM),
-        height=220,
-        placeholder="Paste texts here, one per line." if by_line else "One text, which may contain line breaks.",
-        persist_state="session",
-    )
+    form = session.round_key(_FORM)
+    if quality is None:
+        left, right = st.columns(2)
+        given = [
+            (0.0, _texts(left, f"{NEGATIVE_SIGN} {plain(trait.negative_label)}", f"{form}.negative", by_line=by_line)),
+            (1.0, _texts(right, f"{POSITIVE_SIGN} {plain(trait.positive_label)}", f"{form}.positive", by_line=by_line)),
+        ]
+    else:
+        given = [(quality, _texts(st.container(), "Texts" if by_line else "Text", form, by_line=by_line))]
     slot = st.empty()
-    texts = [line.strip() for line in typed.splitlines() if line.strip()] if by_line else [typed.strip()]
-    texts = [text for text in texts if text]
+    inputs = [
+        SampleInput.model_construct(trait=trait.key, text=text, quality=own) for own, texts in given for text in texts
+    ]
     refusal = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = f"Add {count(len(texts), 'sample')}" if texts else "Add samples"
+        label = f"Add {count(len(inputs), 'sample')}" if inputs else "Add samples"
         sent = st.button(label, type="primary", icon=":material/add:", key="samples.add_button")
-        st.caption(_remarks(trait, quality, texts, samples))
-    if sent and not texts:
+        remarks = (_remarks(trait, own, texts, samples) for own, texts in given)
+        st.caption(", ".join(each for each in remarks if each))
+    if sent and not inputs:
         field_error(slot, "Type or paste a text first.")
     elif sent:
         with refusal, attempt({"text": slot}) as adding:
-            inputs = [SampleInput.model_construct(trait=trait.key, text=text, quality=quality) for text in texts]
             remember(Undo(handle, f"{len(inputs):,} added", (), tuple(client().samples.add(handle, inputs))))
         if adding.done:
             session.next_round(_FORM)
@@ -69,7 +74,20 @@ def add_by_hand(handle: str, traits: Sequence[Trait], samples: Sequence[Sample])
             st.rerun()
 
 
-def _where(traits: Sequence[Trait]) -> tuple[Trait, float]:
+def _texts(place: DeltaGenerator, label: str, key: str, *, by_line: bool) -> list[str]:
+    """Draw a field and return its texts."""
+    typed = place.text_area(
+        label,
+        key=key,
+        height=220,
+        placeholder="Paste texts here, one per line." if by_line else "One text, which may contain line breaks.",
+        persist_state="session",
+    )
+    return [text for each in (typed.splitlines() if by_line else [typed]) if (text := each.strip())]
+
+
+def _where(traits: Sequence[Trait]) -> tuple[Trait, float | None]:
+    """Draw the choice of the trait and of the pole; return them, None for both poles."""
     by_key = {trait.key: trait for trait in traits}
     left, right = st.columns([2, 3], vertical_alignment="top")
     key = left.selectbox(
@@ -81,19 +99,22 @@ def _where(traits: Sequence[Trait]) -> tuple[Trait, float]:
     )
     trait = by_key[str(key)]
     labels = {
+        _BOTH: "Both poles",
         "negative": f"{NEGATIVE_SIGN} {trait.negative_label}",
         "between": f"{NEUTRAL_SIGN} in between",
         "positive": f"{POSITIVE_SIGN} {trait.positive_label}",
     }
     pole = right.segmented_control(
         "These texts are",
-        list(_POLES),
-        default="positive",
+        list(labels),
+        default="positive" if trait.positive_samples or trait.negative_samples else _BOTH,
         required=True,
         format_func=lambda each: plain(labels[each]),
         key=POLE,
         persist_state="session",
     )
+    if pole == _BOTH:
+        return trait, None
     if pole != "between":
         return trait, _POLES[str(pole)]
     quality = st.slider(
