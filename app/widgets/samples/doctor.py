@@ -272,9 +272,9 @@ def _draw_group(context: _Context, group: str, findings: Sequence[Finding], *, f
     kind = findings[0].kind
     fixable = [finding for finding in findings if len(doctor.changes_of([finding], context.samples))]
     sign = _SEVERITIES[findings[0].severity]
-    number = f" · {len(findings):,}" if len(findings) > 1 else ""
+    named = count(len(findings), sign.one) if len(findings) > 1 else sign.one
     with st.expander(
-        f":{sign.colour}[{sign.icon}] **{KINDS[kind]}**{number} :small[:gray[{sign.one}]]",
+        f":{sign.colour}[{sign.icon}] **{KINDS[kind]}** :small[:gray[{named}]]",
         expanded=first,
         key=f"doctor.{group}",
     ):

@@ -165,19 +165,19 @@ def _columns(samples: Sequence[Sample], traits: Sequence[Trait]) -> dict[str, An
     labels = _label_names(samples, traits)
     column = st.column_config
     return {
-        "text": column.TextColumn("Text", width=400 if several else 480, required=True, max_chars=LONGEST_TEXT),
+        "text": column.TextColumn("Text", width=380 if several else 480, required=True, max_chars=LONGEST_TEXT),
         "trait": column.SelectboxColumn(
             "Trait",
             options=list(names),
             format_func=lambda key: names.get(str(key), str(key)),
-            width=260 if several else 130,
+            width=240 if several else 130,
             required=True,
         ),
         "quality": column.SelectboxColumn(
             "Label",
             options=list(labels),
             format_func=lambda quality: labels.get(float(quality), f"{quality}"),
-            width=90 if several else 170,
+            width=80 if several else 170,
             required=True,
             help=f"{POSITIVE_SIGN} 1 is the positive pole, {NEGATIVE_SIGN} 0 the negative pole, 0.5 is in between. "
             "Choose another label, or type a number.",

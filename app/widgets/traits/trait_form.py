@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt, client, field_error
 from traitbench.app.shell.theme import NEGATIVE_SIGN, POSITIVE_SIGN
+from traitbench.app.widgets.common.focus import focus_first_field
 from traitbench.contract.names import canonical, free_key, trait_key
 from traitbench.contract.traits import Aggregation, Trait, TraitInput
 from traitbench.errors import ValidationFailed
@@ -49,6 +50,7 @@ def _ask(handle: str, traits: list[Trait], trait: Trait | None) -> None:
     form = session.round_key(f"traits.form.{handle}.{trait.key if trait else ''}")
     with st.form(form, border=False):
         fields, slots = _fields(form, trait)
+        focus_first_field(f"{form}.focus")
         refusal = st.container()
         with st.container(horizontal=True, horizontal_alignment="right"):
             label, icon = ("Save", ":material/check:") if trait else ("Add trait", ":material/add:")
@@ -99,17 +101,6 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
         "Name", trait.name if trait else "", key=f"{form}.name", placeholder="Warmth", persist_state="session"
     )
     slots["name"] = st.empty()
-    key = trait.key if trait else None
-    if not trait:
-        key = st.text_input(
-            "Key (optional)",
-            "",
-            key=f"{form}.key",
-            placeholder="Made from the name",
-            help="Identifies the trait in files and in the API. It stays when you rename the trait.",
-            persist_state="session",
-        ).strip()
-        slots["key"] = st.empty()
     left, right = st.columns(2)
     with left:
         negative = st.text_input(
@@ -140,15 +131,28 @@ def _fields(form: str, trait: Trait | None) -> tuple[TraitInput, dict[str, Delta
         persist_state="session",
     )
     slots["description"] = st.empty()
-    aggregation: Aggregation = st.selectbox(
-        "Score of long texts",
-        get_args(Aggregation),
-        index=get_args(Aggregation).index(trait.aggregation if trait else "mean"),
-        format_func=lambda each: _AGGREGATIONS[each],
-        key=f"{form}.aggregation",
-        help="How the scores of the parts become one score, if the model splits texts (depth 2 or 3).",
-        persist_state="session",
-    )
+    key = trait.key if trait else None
+    with st.expander("More settings", icon=":material/tune:"):
+        if not trait:
+            key = st.text_input(
+                "Key (optional)",
+                "",
+                key=f"{form}.key",
+                placeholder="Made from the name",
+                help="Identifies the trait in files and in the API. It stays when you rename the trait.",
+                persist_state="session",
+            ).strip()
+        aggregation: Aggregation = st.selectbox(
+            "Score of long texts",
+            get_args(Aggregation),
+            index=get_args(Aggregation).index(trait.aggregation if trait else "mean"),
+            format_func=lambda each: _AGGREGATIONS[each],
+            key=f"{form}.aggregation",
+            help="How the scores of the parts become one score, if the model splits texts (depth 2 or 3).",
+            persist_state="session",
+        )
+    # Outside the expander, so that an error is seen while it is closed.
+    slots["key"] = st.empty()
     slots["aggregation"] = st.empty()
     fields = TraitInput.model_construct(
         name=name.strip(),
