@@ -16,6 +16,7 @@ from traitbench.app.widgets.common.heading import heading
 from traitbench.app.widgets.common.improve import improve_button
 from traitbench.app.widgets.common.model_picker import chosen_model
 from traitbench.app.widgets.common.on_tests import draw_tests
+from traitbench.app.widgets.common.primary_link import primary_link
 from traitbench.app.widgets.common.quality import discovered_note, draw_quality
 from traitbench.app.widgets.common.unreadable import cannot_be_read
 from traitbench.app.widgets.common.version_verdict import draw_compared_with
@@ -147,17 +148,20 @@ samples, tests = (sum(getattr(each, name) for each in traits) for name in ("samp
 measures = f" and measures them on {count(tests, 'test sample')}" if tests else ""
 
 with st.container(border=True, key="train.plan"):
-    st.markdown(
-        f"Training fits {count(len(traits), 'trait')} to {count(samples, 'sample')}{measures}. The result becomes "
-        f"version **v{(model.version_no or 0) + 1}**, which is active at once."
-    )
-    if model.forked_from is not None:
-        st.markdown(f"Then it is compared with **{plain(model.forked_from.handle)}**, which keeps scoring as it does.")
     if missing_poles:
         st.warning(
             "\n".join(["**Not ready yet:**", *(f"- {sentence}" for sentence in missing_poles)]), icon=":material/info:"
         )
-        page_link("samples", "Add samples")
+        primary_link("samples", "Add samples")
+    else:
+        st.markdown(
+            f"Training fits {count(len(traits), 'trait')} to {count(samples, 'sample')}{measures}. The result becomes "
+            f"version **v{(model.version_no or 0) + 1}**, which is active at once."
+        )
+        if model.forked_from is not None:
+            st.markdown(
+                f"Then it is compared with **{plain(model.forked_from.handle)}**, which keeps scoring unchanged."
+            )
     draw_unsaved_line(model)
     start = st.container(horizontal=True, vertical_alignment="center")
     if why_not:
@@ -190,7 +194,8 @@ with start:
             client().models.train(model.handle, effort=asked.effort, use_labels=asked.use_labels)
         if starting.done:
             st.rerun()
-    st.caption(f"Takes {asked.takes}.", width="content")
+    if not missing_poles:
+        st.caption(f"Takes {asked.takes}.", width="content")
 
 if not why_not:
     with findings:
