@@ -72,6 +72,11 @@ def labels(client: Traitbench, handle: str) -> dict[str, float]:
     return {each.text: each.quality for each in client.samples.list(handle) if each.text in TEXTS}
 
 
+def test_the_button_says_what_is_missing_before_anything_is_pasted(workbench: Workbench, draft: str) -> None:
+    at = bring(workbench, draft, ())
+    assert "Paste a text first." in words(at)
+
+
 def test_pasted_texts_are_offered_one_by_one_and_survive_the_session(
     workbench: Workbench, draft: str, service: Service
 ) -> None:
@@ -193,7 +198,7 @@ def test_texts_can_wait_for_the_first_trait(workbench: Workbench, client: Traitb
     handle = f"{namespace}.bare"
     client.models.create(handle, description="")
     at = bring(workbench, handle)
-    assert "4 texts wait to be labelled" in words(at)
+    assert "4 texts to label" in words(at)
     assert "Add traits" in links(at)
     client.traits.add(handle, [TraitInput(name="Warmth", positive_label="warm", negative_label="cold")])
     assert len(shown(workbench.open("label", model=handle))["items"]) == 4

@@ -76,6 +76,18 @@ def test_every_line_becomes_a_sample_at_the_chosen_pole(workbench: Workbench, cl
     assert at.text_area[0].value == ""
 
 
+def test_the_first_samples_of_both_poles_are_added_at_once(
+    workbench: Workbench, client: Traitbench, empty: str
+) -> None:
+    at = workbench.open("samples", model=empty, task="Add by hand")
+    cold, warm = at.text_area
+    cold.set_value("Go away.").run()
+    warm.set_value("Thank you, dear.\nHow kind!").run()
+    assert at.button(key="samples.add_button").label == "Add 3 samples"
+    at.button(key="samples.add_button").click().run()
+    assert texts(client, empty) == [("Go away.", 0.0), ("Thank you, dear.", 1.0), ("How kind!", 1.0)]
+
+
 def test_a_text_of_many_lines_can_be_one_sample_in_between(
     workbench: Workbench, client: Traitbench, empty: str
 ) -> None:
@@ -381,7 +393,7 @@ def test_texts_without_labels_go_to_the_label_page(workbench: Workbench, client:
     content = "message,note\nThank you for all of it.,x\nGo away now and stay away.,y\n"
     at = upload(workbench.open("samples", model=empty, task="Import a file"), "heap.csv", content)
     at.button(key="samples.label_button").click().run()
-    assert "2 texts of this file are ready to be labelled" in words(at)
+    assert "2 texts added to the Label page" in words(at)
     assert "Start labelling" in links(at)
     assert not texts(client, empty)
 

@@ -33,14 +33,17 @@ def bring_texts(model: Model) -> None:
     usable = list(dict.fromkeys(text for text in map(str.strip, texts) if text))
     for text in usable[:_SHOWN]:
         st.caption(f"“{plain(shortened(text, _EXCERPT))}”")
-    if st.button(
-        f"Label {count(len(usable), 'text')}",
+    if not st.button(
+        f"Label {count(len(usable), 'text')}" if usable else "Label texts",
         type="primary",
         icon=":material/label:",
-        disabled=not usable,
         key=f"{_FORM}.add",
     ):
+        return
+    if usable:
         _add(model, texts, usable, source)
+    else:
+        st.warning("Paste a text first." if way == _PASTED else "This column has no texts. Choose another one.")
 
 
 def _add(model: Model, texts: list[str], usable: list[str], source: str) -> None:
@@ -81,7 +84,7 @@ def _of_file() -> tuple[list[str], str] | None:
     return texts, file.name
 
 
-def _pasted() -> tuple[list[str], str] | None:
+def _pasted() -> tuple[list[str], str]:
     pasted = st.text_area(
         "Texts, one per line",
         key=f"{session.round_key(_FORM)}.pasted",
@@ -89,8 +92,7 @@ def _pasted() -> tuple[list[str], str] | None:
         persist_state="session",
         placeholder="Paste texts here, one per line. Labels are not needed.",
     )
-    lines = [line for line in pasted.splitlines() if line.strip()]
-    return (lines, "pasted lines") if lines else None
+    return [line for line in pasted.splitlines() if line.strip()], "pasted lines"
 
 
 def _opened(file: Any, *, header: bool) -> Source | str:

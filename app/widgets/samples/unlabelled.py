@@ -21,14 +21,14 @@ def offer_labelling(handle: str, texts: Sequence[str], source: str, *, primary: 
     about = (handle, source, len(texts))
     with st.container(horizontal=True, vertical_alignment="center", key="samples.to_label"):
         if session.get(_SENT) == about:
-            st.caption(f"{count(len(texts), 'text')} of this file are ready to be labelled.", width="content")
+            st.caption(f"{count(len(texts), 'text')} added to the Label page.", width="content")
             page_link("label", "Start labelling")
         elif st.button(
             f"Label {'this text' if len(texts) == 1 else f'these {len(texts):,} texts'}",
             type="primary" if primary else "secondary",
             icon=":material/label:",
             key="samples.label_button",
-            help="Takes the texts without a label to the Label page, where you label them by keys.",
+            help="Adds the texts without a label to the Label page, where you label them one by one.",
         ):
             _send(about, texts)
 
@@ -44,6 +44,6 @@ def _send(about: tuple[str, str, int], texts: Sequence[str]) -> None:
     if sending.done:
         session.store(_SENT, about)
         known = len(texts) - added
-        also = f" {count(known, 'text')} were there already or have labels." if known else ""
-        session.flash(f"{count(added, 'text')} can be labelled now.{also}")
+        also = f" {known:,} left out: already added or labelled." if known else ""
+        session.flash(f"{count(added, 'text')} added to the Label page.{also}")
         st.rerun()
