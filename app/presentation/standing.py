@@ -52,16 +52,6 @@ class Standing:
         return " to ".join(map(in_decimals, self.interval)) if self.interval else ""
 
 
-def times_in_ten(auroc: float) -> str:
-    """`about 9 times in 10`: how often a positive text scores above a negative one."""
-    if auroc >= 0.975:
-        return "nearly always"
-    if auroc >= 0.925:
-        return "about 19 times in 20"
-    tenths = round(10 * auroc)
-    return f"about {tenths} times in 10" if tenths > 5 else "no better than chance"
-
-
 def standing(version: Version, main_trait: str | None) -> Standing | None:
     """The figure to show for a version; None if nothing was measured."""
     found = [each for key, own in version.metrics.traits.items() if (each := _of_trait(key, own))]

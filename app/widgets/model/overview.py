@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from traitbench.app.presentation.standing import Standing, standing, times_in_ten
+from traitbench.app.presentation.evidence import by_trait, evidence_on
+from traitbench.app.presentation.figures import label
+from traitbench.app.presentation.standing import Standing, standing
 from traitbench.app.shell.navigation import PageName
 from traitbench.app.shell.service import active_version, client
 from traitbench.app.shell.text import count, plain
@@ -51,21 +53,23 @@ def _next(model: Model) -> _Next:
 
 
 def _trained(model: Model, version: Version, traits: Sequence[Trait]) -> _Next:
-    name, shown = f"v{version.version_no}", standing(version, model.main_trait)
+    name, shown = label(version), standing(version, model.main_trait)
     if shown is None:
-        return _Next(f"{name} scores texts, but how well was not measured.", page="score", label="Score a text")
+        return _Next(
+            f"{name} scores texts, but how often it is right was not measured.", page="score", label="Score a text"
+        )
     trait = next((each for each in traits if each.key == shown.trait), None)
-    return _Next(_how_good(name, shown, trait), _figures(shown, trait), "score", "Score a text")
+    return _Next(_how_good(version, shown), _figures(shown, trait), "score", "Score a text")
 
 
-def _how_good(name: str, shown: Standing, trait: Trait | None) -> str:
+def _how_good(version: Version, shown: Standing) -> str:
+    name, found = label(version), evidence_on(by_trait(version.metrics))
     samples = count(shown.samples, "test sample" if shown.on_tests else "sample")
     if shown.is_open:
         return f"{name} scores texts. It was measured on {samples} only, which is too few to say how good it is."
-    if trait is None:
-        return f"{name} tells one pole from the other {times_in_ten(shown.auroc)}, on texts it has not seen."
-    poles = f"*{plain(trait.positive_label)}* from *{plain(trait.negative_label)}*"
-    return f"{name} tells {poles} {times_in_ten(shown.auroc)}, on texts it has not seen."
+    if found is None:
+        return f"{name} scores texts. How often it is right was not measured."
+    return f"{name} gets {found.in_words} right on texts it has not seen."
 
 
 def _figures(shown: Standing, trait: Trait | None) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from traitbench.app.presentation.model_names import slug
-from traitbench.app.presentation.standing import Standing, order, times_in_ten
+from traitbench.app.presentation.standing import Standing, order
 
 MANY = Standing("a", 0.93, (0.92, 0.94), 3_764, False, 1, False)
 FEW = Standing("a", 0.98, (0.76, 1.0), 16, False, 1, False)
@@ -13,19 +13,6 @@ def test_little_evidence_shows_its_interval_and_comes_after_much() -> None:
     assert (MANY.figure, MANY.is_open) == ("0.93", False)
     assert (FEW.figure, FEW.is_open) == ("0.76 to 1.00", True)
     assert sorted([FEW, None, MANY], key=order) == [MANY, FEW, None]
-
-
-@pytest.mark.parametrize(
-    ("auroc", "said"),
-    [
-        (0.99, "nearly always"),
-        (0.94, "about 19 times in 20"),
-        (0.9, "about 9 times in 10"),
-        (0.52, "no better than chance"),
-    ],
-)
-def test_an_auroc_in_words(auroc: float, said: str) -> None:
-    assert times_in_ten(auroc) == said
 
 
 @pytest.mark.parametrize(
