@@ -11,13 +11,14 @@
 The names below are public; every other module and name may change without notice.
 
 - `Scorer` and `ScoreCard` are estimators for scikit-learn that train and score without a service, with the numbers that
-  a service gives. `load` reads one from a file.
+  a service gives. `load` reads one from a file, and `score` adds scores to a data frame.
 - `Client` calls a service; its lists are `Pages`. `Traitbench` is another name for it.
 - `AsyncClient` has the same methods for programs on an event loop; its lists are `AsyncPages`.
 - `TraitInput`, `SampleInput` and `VersionRetentionPolicy` are what its methods take.
 - `Model`, `Trait`, `Sample`, `Version`, `Card`, `Comparison`, `Explanation` and `Bundle` are what they return.
 - `TraitbenchError` is the base of every error that a service reports; `errors` has one class for each.
 - `corpus` answers what share of many texts is on a pole, from their scores and the labels of a random sample.
+- `frames` makes data frames of answers. Answers also have `to_frame()`.
 - `notebook` draws answers, and lists of answers, as HTML. Answers also display themselves.
 
 Each name is loaded when it is first used, so that `import traitbench` is quick.
@@ -30,7 +31,7 @@ if __name__ != "traitbench":
     raise ImportError(f"This folder is the package traitbench: write `import traitbench`, not `import {__name__}`.")
 
 if TYPE_CHECKING:
-    from traitbench import corpus, errors, notebook
+    from traitbench import corpus, errors, frames, notebook
     from traitbench.client import AsyncClient, AsyncPages, Client, Pages, Traitbench
     from traitbench.contract.bundles import Bundle
     from traitbench.contract.explanations import Explanation
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from traitbench.estimators.loading import load
     from traitbench.estimators.score_card import ScoreCard
     from traitbench.estimators.scorer import Scorer
+    from traitbench.estimators.scoring_frames import score
 
 __all__ = [
     "AsyncClient",
@@ -66,8 +68,10 @@ __all__ = [
     "VersionRetentionPolicy",
     "corpus",
     "errors",
+    "frames",
     "load",
     "notebook",
+    "score",
 ]
 
 _MODULE_OF = {
@@ -91,6 +95,7 @@ _MODULE_OF = {
     "Version": "contract.versions",
     "VersionRetentionPolicy": "contract.models",
     "load": "estimators.loading",
+    "score": "estimators.scoring_frames",
 }
 
 # Hidden from the type checker, which would otherwise accept any name.

@@ -14,10 +14,12 @@ in `traitbench.scoring.corpus` and `traitbench.scoring.cut`.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench import frames
 from traitbench.scoring.corpus import FEWEST, Difference, Estimate, difference, estimate_mean, estimate_share, total_of
 from traitbench.scoring.cut import PROMISED, Cut, fewest_labels, promised_cut
 
@@ -80,6 +82,10 @@ class Answer:
     def rows(self) -> list[dict[str, object]]:
         """Return the figures as rows for a table or a file, in percent and scores."""
         return list(_rows(self))
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the figures as a data frame: `pandas`, `polars` or `pyarrow`."""
+        return frames.frame(self.rows(), backend)
 
 
 def draw(total: int, *, size: int, seed: int, groups: Sequence[str] | None = None) -> list[int]:

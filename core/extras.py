@@ -10,6 +10,7 @@ EXTRA_OF: Mapping[str, str] = {
     "fastapi": "service",
     "httptools": "service",
     "joserfc": "workbench",
+    "narwhals": "notebook",
     "onnx": "service",
     "pandas": "workbench",
     "plotly": "workbench",

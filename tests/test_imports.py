@@ -30,6 +30,7 @@ VALUES = {
     "traitbench.prune",
     "traitbench.barchart",
     "traitbench.differences",
+    "traitbench.frames",
     "traitbench.notebook",
 }
 OPEN_TO_ALL = {
@@ -54,10 +55,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     # the public face gives names of the client, of values and of errors, when they are asked for
     FACE: {
         *("traitbench.client", "traitbench.contract", "traitbench.corpus", "traitbench.errors"),
-        *("traitbench.estimators", "traitbench.notebook"),
+        *("traitbench.estimators", "traitbench.frames", "traitbench.notebook"),
     },
     # 2: values know each other and pydantic
     **{part: {*VALUES, "pydantic"} for part in VALUES},
+    "traitbench.frames": {*VALUES, "traitbench.extras", "narwhals"},
     "traitbench.settings": {"traitbench.contract", "traitbench.errors"},
     # 1: the scoring core is arithmetic
     "traitbench.scoring": {"numpy", "scipy", "sklearn", "threadpoolctl"},
@@ -72,9 +74,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traitbench.fitting": {"traitbench.scoring", "traitbench.encoders", "traitbench.generators", "numpy"},
     "traitbench.estimators": {
         *(*VALUES, "traitbench.fitting", "traitbench.scoring", "traitbench.encoders", "traitbench.settings"),
-        *("cachetools", "numpy", "pydantic", "scipy", "sklearn"),
+        *("cachetools", "numpy", "pydantic", "rich", "scipy", "sklearn"),
     },
-    "traitbench.corpus": {"traitbench.scoring", "numpy"},
+    "traitbench.corpus": {"traitbench.scoring", "traitbench.frames", "numpy"},
     # 4: effects know values, and not each other, but for the runs: their engine and their own questions are the store's
     "traitbench.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic", "pydantic_core"},
     "traitbench.runs": {
@@ -112,7 +114,10 @@ MAY_IMPORT: dict[str, set[str]] = {
         "pydantic_core",
     },
     # 3: the client knows the wire
-    "traitbench.client": {"traitbench.contract", "traitbench.errors", "traitbench.notebook", "httpx"},
+    "traitbench.client": {
+        *("traitbench.contract", "traitbench.errors", "traitbench.frames", "traitbench.notebook"),
+        "httpx",
+    },
     # 6: the service is a door to the operations
     "traitbench.service": {
         *(

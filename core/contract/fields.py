@@ -4,6 +4,7 @@
 have no defaults, so that a service cannot forget a field.
 """
 
+from importlib import import_module
 from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
@@ -15,6 +16,11 @@ class Wire(BaseModel):
     def _repr_html_(self) -> str | None:
         """Plain text in a notebook until `traitbench.notebook` is imported, which the client does."""
         return None
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the answer as a data frame: `pandas`, `polars` or `pyarrow`."""
+        # Loaded when it is asked for: `traitbench.frames` knows all these types.
+        return import_module("traitbench.frames").to_frame(self, backend)
 
 
 class Received(Wire):

@@ -55,15 +55,19 @@ class Fitted:
     def _training(self) -> LocalTraining:
         return LocalTraining(self.traits_, self.snapshot_, self.metrics_, self.n_samples_, self.fitted_at_)
 
-    def _keys(self) -> list[str]:
-        """The keys of the traits that this estimator scores."""
+    def check_fitted(self) -> None:
+        """Raise `NotFittedError` before `fit` or `load`."""
+        check_is_fitted(self)
+
+    def keys(self) -> list[str]:
+        """Return the keys of the traits that this estimator scores."""
         return [trait.key for trait in self.traits_]
 
     def cards(self, X: Any) -> list[Card]:
         """Return the score card of each text, as the service gives it: score, tier, confidence and why."""
         check_is_fitted(self)
         texts = read_texts(X)
-        snapshot, encoder, chosen = self.snapshot_, self._encoder(), card.choose(self.snapshot_, self._keys())
+        snapshot, encoder, chosen = self.snapshot_, self._encoder(), card.choose(self.snapshot_, self.keys())
         metadata = {"request_id": _LOCAL, "version_id": self.param_hash_, "sample_ids": []}
         return [
             Card.model_validate(
@@ -73,7 +77,7 @@ class Fitted:
                     "metadata": metadata,
                 }
             )
-            for text, placed in zip(texts, self._placed(texts), strict=True)
+            for text, placed in zip(texts, self.placed(texts), strict=True)
         ]
 
     def _explained(self, text: str) -> dict[str, Explanation]:
@@ -85,16 +89,17 @@ class Fitted:
             raise ValueError(f"This text cannot be explained: {problem}")
         left = {"nearest": None, "note": _NOT_COMPARED}
         reasons = explain(self.snapshot_, self._encoder().encode, text).traits
-        return {key: Explanation.model_validate(reasons[key].to_wire() | left) for key in self._keys()}
+        return {key: Explanation.model_validate(reasons[key].to_wire() | left) for key in self.keys()}
 
     def _positions(self, X: Any) -> NDArray[np.float64]:
         """(n, n_traits): positions in 0..1, the scores before rounding."""
         check_is_fitted(self)
-        placed = self._placed(read_texts(X))
-        chosen = card.choose(self.snapshot_, self._keys())
+        placed = self.placed(read_texts(X))
+        chosen = card.choose(self.snapshot_, self.keys())
         return np.array([[each.positions[place] for place in chosen] for each in placed], np.float64)
 
-    def _placed(self, texts: Sequence[str]) -> list[card.Placed]:
+    def placed(self, texts: Sequence[str]) -> list[card.Placed]:
+        """Return the positions of checked texts on all traits of the snapshot."""
         encoder, distinct = self._encoder(), list(dict.fromkeys(texts))
         placed = dict(zip(distinct, _in_turns(self.snapshot_, encoder, distinct), strict=True))
         return [placed[text] for text in texts]

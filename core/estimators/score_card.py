@@ -124,7 +124,7 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the features that `transform` makes: the keys of the traits."""
         check_is_fitted(self)
-        return np.array(self._keys(), object)
+        return np.array(self.keys(), object)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labels on whose side the score is. Labels of 0.5 have no side and are left out."""
@@ -148,18 +148,18 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def auroc_(self) -> dict[str, float | None]:
         """By trait key, the AUROC on texts that the fit did not see; None if a pole has fewer than two texts."""
-        return {key: self.metrics_["traits"][key]["auroc"] for key in self._keys()}
+        return {key: self.metrics_["traits"][key]["auroc"] for key in self.keys()}
 
     @property
     def auroc_interval_(self) -> dict[str, tuple[float, float] | None]:
         """By trait key, the 95 % interval of `auroc_`."""
-        ends = {key: self.metrics_["traits"][key]["auroc_interval"] for key in self._keys()}
+        ends = {key: self.metrics_["traits"][key]["auroc_interval"] for key in self.keys()}
         return {key: None if each is None else (each[0], each[1]) for key, each in ends.items()}
 
     def save(self, path: str | Path, *, handle: str | None = None) -> None:
         """Write a bundle, as `Scorer.save` does."""
         check_is_fitted(self)
-        classes = dict(zip(self._keys(), self.classes_, strict=True))
+        classes = dict(zip(self.keys(), self.classes_, strict=True))
         bundle_file.write(path, Saved(self._training(), classes), handle=handle)
 
     @classmethod
@@ -204,7 +204,11 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _local(name: str, given: TraitSpec) -> LocalTrait:
     if isinstance(given, TraitInput):
-        poles = (given.negative_label, given.positive_label)
-        about = {"key": given.key, "description": given.description, "aggregation": given.aggregation}
-        return local_trait(given.name, poles, **about)
+        return local_trait(
+            given.name,
+            (given.negative_label, given.positive_label),
+            key=given.key,
+            description=given.description,
+            aggregation=given.aggregation,
+        )
     return local_trait(name, given)

@@ -230,7 +230,8 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _keys(self) -> list[str]:
+    def keys(self) -> list[str]:
+        """Return the key of the trait, as a list of one."""
         return [self.key_]
 
     def _poles(self) -> tuple[str, str]:

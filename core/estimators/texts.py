@@ -25,8 +25,7 @@ def read_texts(X: Any, *, to_train: bool = False) -> list[str]:
 def text_problem(text: Any, *, to_train: bool = False) -> str | None:
     """Return what is wrong with one text and what to do, None if nothing is."""
     if not isinstance(text, str):
-        missing = text is None or text != text
-        return "the text is missing." if missing else f"a text is needed, not {type(text).__name__}."
+        return "the text is missing." if _is_missing(text) else f"a text is needed, not {type(text).__name__}."
     if not text.strip():
         return "the text is blank. Leave the row out."
     if "\x00" in text:
@@ -68,6 +67,13 @@ def _values(X: Any) -> Iterator[Any]:
 def _column_names(X: Any) -> list[Any]:
     """The names of the columns of a frame; of an Arrow table, whose `columns` are values, too."""
     return list(getattr(X, "column_names", ()) or getattr(X, "columns", ()))
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or the missing value of pandas, which equals nothing and is no truth value."""
+    return (
+        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+    )
 
 
 def _is_encodable(text: str) -> bool:

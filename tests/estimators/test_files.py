@@ -11,6 +11,7 @@ import pytest
 import traitbench as tb
 from tests.estimators.conftest import NAMES, TEXTS
 from traitbench.contract.bundles import Bundle, digest
+from traitbench.estimators.score_card import TraitSpec
 from traitbench.scoring.snapshot import Snapshot, param_hash
 
 QUALITIES = [1] * 8 + [0] * 8
@@ -18,7 +19,10 @@ QUALITIES = [1] * 8 + [0] * 8
 
 @pytest.fixture(scope="module")
 def card() -> tb.ScoreCard:
-    traits = {"warmth": ("cold", "warm"), "Thanks!": tb.TraitInput(name="Thanks!", key="th", description="Gratitude.")}
+    traits: dict[str, TraitSpec] = {
+        "warmth": ("cold", "warm"),
+        "Thanks!": tb.TraitInput(name="Thanks!", key="th", description="Gratitude."),
+    }
     labels = {"warmth": NAMES, "th": [*QUALITIES[:-1], None]}
     return tb.ScoreCard(traits, encoder="ngrams", effort="low", max_depth=2).fit(TEXTS, labels)
 

@@ -1,0 +1,142 @@
+"""A frame in, a frame out: pandas, polars and Arrow, with bad rows named; and answers as frames."""
+
+import builtins
+import doctest
+import re
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import traitbench as tb
+from tests.conftest import Trained
+from tests.estimators.conftest import NAMES, TEXTS
+from traitbench import corpus
+
+Make = Callable[[dict[str, Sequence[Any]]], Any]
+KINDS: tuple[Make, ...] = (pd.DataFrame, pl.DataFrame, pa.table)
+ADDED = ["warmth", "warmth pole", "warmth confidence", "warmth confidence reason", "error"]
+
+
+@pytest.fixture(scope="module")
+def scorer() -> tb.Scorer:
+    return tb.Scorer("warmth", poles=("cold", "warm"), encoder="ngrams", effort="low").fit(TEXTS, NAMES)
+
+
+def columns(frame: Any) -> dict[str, list[Any]]:
+    """The cells by column, with None for every kind of null."""
+    table = pa.Table.from_pandas(frame, preserve_index=False) if isinstance(frame, pd.DataFrame) else frame
+    result: dict[str, list[Any]] = (
+        table.to_dict(as_series=False) if isinstance(table, pl.DataFrame) else table.to_pydict()
+    )
+    return result
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_a_frame_keeps_its_kind_and_gains_scores(scorer: tb.Scorer, make: Make) -> None:
+    frame = make({"id": [7, 8, 9], "text": [TEXTS[0], TEXTS[9], TEXTS[0]]})
+    scored = tb.score(frame, "text", scorer=scorer)
+    assert type(scored) is type(frame)
+    cells = columns(scored)
+    assert list(cells) == ["id", "text", *ADDED]
+    assert cells["warmth"] == scorer.score_texts([TEXTS[0], TEXTS[9], TEXTS[0]]).tolist()
+    cards = scorer.cards([TEXTS[0], TEXTS[9], TEXTS[0]])
+    assert cells["warmth confidence"] == [card.confidence for card in cards]
+    assert cells["warmth confidence reason"] == [card.detail["warmth"].confidence_reason for card in cards]
+    assert cells["error"] == [None] * 3
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_a_bad_row_is_null_with_its_reason(scorer: tb.Scorer, make: Make) -> None:
+    scored = columns(tb.score(make({"text": [TEXTS[0], None, " ", TEXTS[9]]}), "text", scorer=scorer))
+    assert [cell is None for cell in scored["warmth"]] == [False, True, True, False]
+    assert scored["error"] == [None, "the text is missing.", "the text is blank. Leave the row out.", None]
+    assert all(scored[name][1] is None for name in ADDED[:-1])
+    nothing = columns(tb.score(make({"text": [" ", ""]}), "text", scorer=scorer))
+    assert nothing["warmth"] == [None, None]
+
+
+def test_an_index_is_kept(scorer: tb.Scorer) -> None:
+    frame = pd.DataFrame({"text": [TEXTS[0], pd.NA, TEXTS[1]]}, index=pd.Index(["b", "a", "b"], name="key"))
+    scored = tb.score(frame, "text", scorer=scorer, details=False)
+    pd.testing.assert_index_equal(scored.index, frame.index)
+    assert scored["warmth"].dtype == "Int64"
+    assert list(scored.columns) == ["text", "warmth", "error"]
+    assert list(frame.columns) == ["text"]
+
+
+def test_a_saved_score_card_scores_all_its_traits(tmp_path: Path) -> None:
+    card = tb.ScoreCard({"warmth": ("cold", "warm"), "length": ("short", "long")}, encoder="ngrams", effort="low")
+    card.fit(TEXTS, {"warmth": NAMES, "length": [len(text) / 50 for text in TEXTS]}).save(tmp_path / "card.json")
+    frame = pd.DataFrame({"text": TEXTS})
+    scored = tb.score(frame, "text", scorer=tmp_path / "card.json", details=False, prefix="tb ", progress=True)
+    assert scored[["tb warmth", "tb length"]].to_numpy().tolist() == card.score_texts(TEXTS).tolist()
+
+
+@pytest.mark.parametrize(
+    ("frame", "column", "message"),
+    [
+        (pd.DataFrame({"a": ["x"]}), "b", "The frame has no column 'b'. It has: a."),
+        (pd.DataFrame({"text": ["x"], "error": [1]}), "text", "The frame has a column 'error' already."),
+        ([{"text": "x"}], "text", "takes a pandas, polars or Arrow frame, not list"),
+        (pl.LazyFrame({"text": ["x"]}), "text", "Call collect() on a lazy one"),
+    ],
+)
+def test_what_cannot_be_scored_is_said(scorer: tb.Scorer, frame: Any, column: str, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+        tb.score(frame, column, scorer=scorer)
+
+
+def test_a_missing_library_is_named(scorer: tb.Scorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *others: Any) -> Any:
+        if name.startswith("narwhals"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name, *others)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=re.escape("pip install 'traitbench[notebook]'")):
+        tb.score(pd.DataFrame({"text": TEXTS}), "text", scorer=scorer)
+
+
+# ---- answers -----------------------------------------------------------------------------------------------------
+
+
+def test_answers_of_a_service_become_frames(trained: Trained) -> None:
+    client, handle = trained.client, trained.handle
+    card = client.scores.score(handle, TEXTS[0], explain=True)
+    assert card.to_frame()[["trait", "score"]].to_numpy().tolist() == [["warmth", card.scores["warmth"]]]
+    assert card.explanation is not None
+    parts = card.explanation["warmth"].to_frame("polars")
+    assert parts["contribution"].sum() == pytest.approx(card.explanation["warmth"].position)
+    compared = client.scores.compare(handle, TEXTS[0], TEXTS[9]).to_frame("pyarrow").to_pylist()
+    assert [row["delta"] for row in compared] == [compared[0]["b"] - compared[0]["a"]]
+    version = client.versions.get(handle, "v1")
+    assert version.to_frame()["auroc"].tolist() == [version.metrics.traits["warmth"].auroc]
+    lines = tb.frames.frame(client.scores.batch(handle, [TEXTS[0], " "]))
+    assert lines["warmth"].tolist()[0] == card.scores["warmth"]
+    assert isinstance(lines["error"].tolist()[1], str)
+    own = client.versions.compare(handle, handle)
+    assert own.to_frame()["trait"].tolist() == list(own.traits)
+
+
+def test_the_answer_of_a_corpus_becomes_a_frame() -> None:
+    answer = corpus.answer([float(score % 100) for score in range(400)], {row: row % 2 for row in range(0, 400, 4)})
+    frame = answer.to_frame()
+    assert frame["figure"].tolist()[:2] == ["share", "mean"]
+    assert len(frame) == len(answer.rows())
+
+
+@pytest.mark.parametrize(
+    "module", ["estimators.scorer", "estimators.score_card", "estimators.scoring_frames", "frames"]
+)
+def test_the_examples_of_the_docs_run(module: str) -> None:
+    results = doctest.testmod(import_module(f"traitbench.{module}"))
+    assert results.attempted
+    assert not results.failed
