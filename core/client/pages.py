@@ -1,9 +1,9 @@
 """A listing to iterate over: it holds the first page and fetches the others as needed."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from traitbench import notebook
+from traitbench import frames, notebook
 from traitbench.contract.page import Page
 from traitbench.contract.unreadable import Unreadable
 
@@ -51,6 +51,10 @@ class Pages(_Listing[Item]):
         """Return the first item, or None if the listing is empty."""
         return next(iter(self), None)
 
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the items of all pages as a data frame: `pandas`, `polars` or `pyarrow`."""
+        return frames.frame(self, backend)
+
     def __iter__(self) -> Iterator[Item]:
         page = self._page
         yield from page.items
@@ -79,6 +83,10 @@ class AsyncPages(_Listing[Item]):
             return item
         return None
 
+    async def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the items of all pages as a data frame: `pandas`, `polars` or `pyarrow`."""
+        return frames.frame([item async for item in self], backend)
+
     async def __aiter__(self) -> AsyncIterator[Item]:
         page = self._page
         for item in page.items:
@@ -98,3 +106,7 @@ class Listed(list[Item]):
 
     def _repr_html_(self) -> str:
         return notebook.listing(self)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the items as a data frame: `pandas`, `polars` or `pyarrow`."""
+        return frames.frame(self, backend)

@@ -126,6 +126,18 @@ def test_answers_of_a_service_become_frames(trained: Trained) -> None:
     assert own.to_frame()["trait"].tolist() == list(own.traits)
 
 
+def test_listings_of_a_service_become_frames(trained: Trained) -> None:
+    client, handle = trained.client, trained.handle
+    samples = client.samples.list(handle).to_frame()
+    assert samples["trait"].tolist() == ["warmth"] * 20
+    assert {"id", "text", "quality", "pending"} <= set(samples.columns)
+    versions = client.versions.list(handle).to_frame()
+    assert versions["version_no"].tolist() == [1]
+    models = client.models.list(namespace="trained").to_frame()
+    assert handle in models["handle"].tolist()
+    assert client.traits.list(handle).to_frame("polars")["key"].to_list() == ["warmth"]
+
+
 def test_the_answer_of_a_corpus_becomes_a_frame() -> None:
     answer = corpus.answer([float(score % 100) for score in range(400)], {row: row % 2 for row in range(0, 400, 4)})
     frame = answer.to_frame()
