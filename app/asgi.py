@@ -1,4 +1,4 @@
-"""The ASGI applications: Streamlit's pages at `/`, the API at `/v1`, and the lifespan that also runs the worker.
+"""The ASGI applications: the pages at `/`, the API at `/v1`, agents' tools at `/mcp`, and a lifespan with the worker.
 
 `workbench` builds all of that, or only the pages if the environment names a remote service. `api` builds the service
 alone. Both are factories: `uvicorn --factory traitbench.app.asgi:workbench`.
@@ -26,10 +26,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from traitbench import app, logs
+from traitbench.errors import Unavailable
 from traitbench.service.guard import Guard
 from traitbench.settings import Settings, read_settings
 
 if TYPE_CHECKING:
+    from traitbench.agents.http import Agents
     from traitbench.app.access.oidc import OpenId
     from traitbench.app.local.handover import VectorsById
     from traitbench.lifecycle.context import Context
@@ -40,6 +42,7 @@ _NOT_PAGES = frozenset(
 )
 _HEAVY = ("pandas", "plotly.graph_objects", "plotly.io")
 _SWITCH_SECONDS = 0.001
+_AGENTS = "/mcp"
 
 _log = logging.getLogger(__name__)
 
@@ -71,7 +74,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
             finally:
                 handover.connect(None)
 
-    first = Middleware(_ServiceFirst, service=service, below="/v1/")
+    first = Middleware(_ServiceFirst, service=service, below=("/v1/", f"{_AGENTS}/"))
     pages = st.App(_MAIN, lifespan=lifespan, routes=_frame(), middleware=[first], on_script_error=_crashed)
     return _guarded(pages, settings, secret, openid)
 
@@ -108,7 +111,7 @@ def api(settings: Settings | None = None) -> ASGIApp:
     """Build the service without the workbench."""
     settings = settings or read_settings()
     service = Embedded(settings)
-    first = Middleware(_ServiceFirst, service=service, below="/")
+    first = Middleware(_ServiceFirst, service=service, below=("/",))
     return Guard(Starlette(lifespan=service.lifespan, middleware=[first]), settings)
 
 
@@ -124,19 +127,23 @@ class Embedded:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._api: ASGIApp | None = None
+        self._agents: Agents | None = None
         self.context: Context | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
-        assert self._api is not None, "a request arrived before the lifespan started"
-        await self._api(scope, receive, send)
+        app = self._agents if scope["path"] == _AGENTS else self._api
+        assert app is not None, "a request arrived before the lifespan started"
+        await app(scope, receive, send)
 
     @asynccontextmanager
     async def lifespan(self, _app: object) -> AsyncIterator[None]:
         """Open, serve, close. This uses threads, because the run engine refuses to start on an event loop."""
         try:
             await asyncio.to_thread(self.open)
-            yield
+            assert self._agents is not None
+            async with self._agents.lifespan():
+                yield
         finally:
             await asyncio.to_thread(self.close)
 
@@ -146,12 +153,23 @@ class Embedded:
 
         self.context = open_context(self._settings)
 
+        from traitbench.agents.http import Agents
         from traitbench.lifecycle import demo, keys
         from traitbench.service.app import create_app
 
         keys.first_key(self.context)
         self._api = create_app(lambda: self.context)
+        self._agents = Agents(self._api, self._check, largest=self._settings.max_body_bytes)
         threading.Thread(target=demo.ensure_demo_models, args=(self.context,), name="demo models", daemon=True).start()
+
+    async def _check(self, secret: str | None) -> None:
+        """Raise `Unauthenticated` unless a request to the agents' tools has a valid key."""
+        from traitbench.lifecycle import keys
+
+        context = self.context
+        if context is None:
+            raise Unavailable("The service is stopping. Try again in a moment.")
+        await asyncio.to_thread(keys.caller, context, secret)
 
     def keep_vectors(self, encoder_digest: str, vectors: "VectorsById") -> None:
         """Store vectors of samples that the workbench has made, for the next training."""
@@ -168,9 +186,9 @@ class Embedded:
 
 
 class _ServiceFirst:
-    """Routes requests below a path to the service, before Streamlit's own middleware can change them."""
+    """Routes requests below some paths to the service, before Streamlit's own middleware can change them."""
 
-    def __init__(self, app: ASGIApp, *, service: ASGIApp, below: str) -> None:
+    def __init__(self, app: ASGIApp, *, service: ASGIApp, below: tuple[str, ...]) -> None:
         self._app = app
         self._service = service
         self._below = below

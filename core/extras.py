@@ -10,6 +10,8 @@ EXTRA_OF: Mapping[str, str] = {
     "fastapi": "service",
     "httptools": "service",
     "joserfc": "workbench",
+    "mcp": "service",
+    "mcp_types": "service",
     "narwhals": "notebook",
     "onnx": "service",
     "pandas": "workbench",

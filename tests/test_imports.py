@@ -118,6 +118,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("traitbench.contract", "traitbench.errors", "traitbench.frames", "traitbench.notebook"),
         "httpx",
     },
+    # tools for agents: they see the service from outside, also those that run in its process
+    "traitbench.agents": {
+        *("traitbench.client", "traitbench.contract", "traitbench.errors", "traitbench.logs"),
+        *("httpx", "mcp", "mcp_types", "pydantic", "starlette", "ulid"),
+    },
     # 6: the service is a door to the operations
     "traitbench.service": {
         *(
@@ -149,6 +154,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "traitbench.app.serving.frame",
         "traitbench.app.access.oidc",
         "traitbench.app.access.sign_in",
+        "traitbench.agents",
         "traitbench.lifecycle",
         "traitbench.service",
         *OUTSIDE,
@@ -179,12 +185,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "traitbench.app.access.provider": {"traitbench.settings", "authlib", "joserfc", "httpx"},
     "traitbench.app.commands": {
-        *("traitbench.app", "traitbench.app.commands.encoder", "traitbench.offline", "traitbench.gate"),
+        *("traitbench.app", "traitbench.app.commands.doctor", "traitbench.app.commands.encoder", "traitbench.agents"),
+        *("traitbench.offline", "traitbench.gate"),
         *(*OUTSIDE, "click", "rich"),
     },
     # one command reads an encoder's folder itself, without the service
     "traitbench.app.commands.encoder": {
         *("traitbench.app", "traitbench.app.commands", "traitbench.encoders", "click"),
+        *OUTSIDE,
+    },
+    # one looks at all that a service needs
+    "traitbench.app.commands.doctor": {
+        *("traitbench.app", "traitbench.app.commands", "traitbench.encoders", "traitbench.store", "click"),
         *OUTSIDE,
     },
     "traitbench.app.administration.console": {"traitbench.lifecycle", "traitbench.store", "sqlalchemy", *OUTSIDE},

@@ -3,7 +3,7 @@
 `/sign-in` accepts the secret of the start-up link or an API key, and sets a cookie that all other paths of the
 workbench need. With an OpenID provider (`app/access/oidc.py`), people sign in there instead of with an API key. The
 cookie is `HttpOnly` and `SameSite=Strict`, so that pages cannot read it and other sites cannot use it. The API below
-`/v1` needs an API key and ignores the cookie.
+`/v1` needs an API key and ignores the cookie, and so do the tools for agents at `/mcp`.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ class SignIn:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass requests of signed-in browsers on, and send the others to the sign-in."""
         kind, path = scope["type"], scope.get("path", "")
-        if kind == "lifespan" or (kind == "http" and f"{path}/".startswith("/v1/")):
+        if kind == "lifespan" or (kind == "http" and f"{path}/".startswith(("/v1/", "/mcp/"))):
             await self._app(scope, receive, send)
             return
         token = self._token(scope)

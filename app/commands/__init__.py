@@ -6,10 +6,13 @@ People get tables and sentences. With `--json`, programs get one JSON value, or 
 
 import click
 
+from traitbench.app.commands.agents import mcp, skill
 from traitbench.app.commands.agreement import agreement
 from traitbench.app.commands.audit import audit
 from traitbench.app.commands.bundles import export, import_
 from traitbench.app.commands.comparisons import compare_versions, gate
+from traitbench.app.commands.completion import completion
+from traitbench.app.commands.doctor import doctor
 from traitbench.app.commands.encoder import encoder
 from traitbench.app.commands.extracts import extract
 from traitbench.app.commands.forks import fork, promote
@@ -25,4 +28,5 @@ VERBS: tuple[click.Command, ...] = (
     *(fork, promote),
     *(score, compare, compare_versions, gate, extract, export, import_),
     *(encoder, agreement, audit),
+    *(mcp, skill, doctor, completion),
 )

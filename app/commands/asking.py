@@ -8,7 +8,7 @@ from typing import IO, Any, TypeVar
 import click
 
 from traitbench.client import Traitbench
-from traitbench.settings import read_settings
+from traitbench.settings import Settings, read_settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -36,10 +36,14 @@ class InputFile(click.Path):
 
 def connected() -> Traitbench:
     """Return a client for the service in the settings."""
-    settings = read_settings()
+    return Traitbench(*address_and_key(read_settings()))
+
+
+def address_and_key(settings: Settings) -> tuple[str, str]:
+    """Return the address of the service and the key for it; raise `Misasked` if a remote service has no key."""
     if settings.api_url and not settings.api_key:
         raise Misasked(f"Set TRAITBENCH_API_KEY to a key of the service at {settings.base_url}.")
-    return Traitbench(settings.base_url, settings.service_key())
+    return settings.base_url, settings.service_key()
 
 
 def content_of(name: str) -> bytes:

@@ -21,7 +21,7 @@ from traitbench.settings import Settings
 
 Header = tuple[bytes, bytes]
 
-API = "/v1"
+APIS = ("/v1", "/mcp")
 API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 # `no-referrer` would be stricter, but browsers then send `Origin: null` with our own forms.
@@ -145,7 +145,7 @@ class _Answer:
 
 
 def _is_api(path: str) -> bool:
-    return path == API or path.startswith(f"{API}/")
+    return f"{path}/".startswith(tuple(f"{each}/" for each in APIS))
 
 
 def _name(host: bytes) -> bytes | None:
