@@ -68,10 +68,14 @@ def test_who_is_alone_has_no_other_beside_and_is_let_in_before_later_ones() -> N
             until_told.wait(PATIENCE_S)
 
     threads = []
-    for name, alone, result in (("first", False, leave), ("alone", True, leave_alone), ("later", False, leave)):
+    for name, alone, result, arrived in (
+        ("first", False, leave, lambda: order == ["first"]),
+        ("alone", True, leave_alone, lambda: isolation._waiting_alone == 1),
+        ("later", False, leave, lambda: True),
+    ):
         threads.append(Thread(target=stay, args=(name, alone, result)))
         threads[-1].start()
-        time.sleep(0.1)
+        until(arrived, what=f"{name} to arrive")
     assert order == ["first"]
     leave.set()
     until(lambda: order == ["first", "alone"], what="the one alone")

@@ -44,14 +44,23 @@ LARGE = 30 * MEBIBYTE
 
 @dataclass
 class Place:
-    """A server, its guard, and what its application has seen."""
+    """A server, its guard, what its application has seen, and what lets it answer requests for `/held`."""
 
     port: int
     guard: Guard
     seen: list[str]
+    release: threading.Event
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S)
+
+    def hold(self, *connections: socket.socket) -> None:
+        """Make requests that are at work until their release."""
+        self.release.clear()
+        before = self.seen.count("held")
+        for connection in connections:
+            connection.sendall(b"GET /held HTTP/1.1\r\nConnection: close\r\n\r\n")
+        assert eventually(lambda: self.seen.count("held") == before + len(connections))
 
     def ask(self, *sent: bytes) -> bytes:
         """All that comes back until the other side hangs up."""
@@ -82,6 +91,13 @@ LAST = GET + b"Connection: close\r\n\r\n"
 def server(limits: Limits) -> Iterator[Place]:
     """A small application behind these limits."""
     seen: list[str] = []
+    release = threading.Event()
+
+    async def held(request: Request) -> Response:
+        seen.append("held")
+        while not release.is_set():
+            await asyncio.sleep(0.05)
+        return Response("at last")
 
     async def size(request: Request) -> Response:
         try:
@@ -105,7 +121,8 @@ def server(limits: Limits) -> Iterator[Place]:
         except WebSocketDisconnect:
             seen.append("closed")
 
-    routes = [Route("/", size, methods=["GET", "POST"]), Route("/slow", slow), Route("/large", large)]
+    further = [Route("/slow", slow), Route("/large", large), Route("/held", held)]
+    routes = [Route("/", size, methods=["GET", "POST"]), *further]
     app = Starlette(routes=[*routes, WebSocketRoute("/page", page)])
     made: type[BoundedProtocol] = protocol(limits)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
@@ -116,8 +133,9 @@ def server(limits: Limits) -> Iterator[Place]:
         thread.start()
         try:
             assert eventually(lambda: running.started)
-            yield Place(listener.getsockname()[1], made.guard, seen)
+            yield Place(listener.getsockname()[1], made.guard, seen, release)
         finally:
+            release.set()
             running.should_exit = True
             thread.join()
 
@@ -250,11 +268,11 @@ def test_a_steady_body_may_take_longer_than_any_clock(place: Place) -> None:
 def test_half_open_connections_make_room_and_those_at_work_do_not(place: Place) -> None:
     with ExitStack() as held:
         working = held.enter_context(place.connect())
-        working.sendall(b"GET /slow HTTP/1.1\r\nConnection: close\r\n\r\n")
-        time.sleep(0.1)
+        place.hold(working)
         for _ in range(3 * SHORT.connections):
             held.enter_context(place.connect()).sendall(b"GET / HTTP/1.1\r\n")
         assert place.ask(LAST).startswith(b"HTTP/1.1 200")
+        place.release.set()
         assert rest_of(working).endswith(b"at last")
     assert place.guard.evicted >= SHORT.connections
 
@@ -262,12 +280,11 @@ def test_half_open_connections_make_room_and_those_at_work_do_not(place: Place) 
 def test_when_all_are_at_work_one_more_is_refused_and_those_go_on(place: Place) -> None:
     with ExitStack() as held:
         working = [held.enter_context(place.connect()) for _ in range(SHORT.connections)]
-        for connection in working:
-            connection.sendall(b"GET /slow HTTP/1.1\r\nConnection: close\r\n\r\n")
-        time.sleep(0.3)
+        place.hold(*working)
         refused = place.ask(LAST)
         assert error_of(refused) == (503, "unavailable")
         assert b"retry-after: 2" in refused
+        place.release.set()
         assert all(rest_of(connection).endswith(b"at last") for connection in working)
     assert place.ask(LAST).startswith(b"HTTP/1.1 200")
 
