@@ -2,6 +2,7 @@
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import TextInput
 
 from tests.comparing import TESTS
 from tests.conftest import COLD, WARM, Service, make_draft
@@ -27,6 +28,10 @@ def open_dialog(workbench: Workbench, handle: str, page: str = "score") -> AppTe
     return at.button(key="shell.improve_button").click().run()
 
 
+def name_field(at: AppTest, handle: str) -> TextInput:
+    return at.text_input(key=f"shell.improve_form.{handle}:0")
+
+
 @pytest.mark.parametrize("page", ["traits", "samples", "train", "versions", "score", "batch", "model"])
 def test_every_page_of_a_ready_model_offers_to_improve_it(
     workbench: Workbench, ready: str, client: Traitbench, page: str
@@ -49,13 +54,24 @@ def test_the_name_is_filled_in_and_a_taken_one_is_avoided(workbench: Workbench, 
     client.models.create(f"{ready}-next")
     client.models.delete(f"{ready}-next")
     at = open_dialog(workbench, ready)
-    assert at.text_input(key="shell.improve_form").value == "tone-next-2"
-    at.text_input(key="shell.improve_form").set_value("Not a name")
+    assert name_field(at, ready).value == "tone-next-2"
+    name_field(at, ready).set_value("Not a name")
     at.button(key="shell.improve_form.go").click().run()
     assert "This name is not valid" in words(at)
-    at.text_input(key="shell.improve_form").set_value("tone-next")
+    name_field(at, ready).set_value("tone-next")
     at.button(key="shell.improve_form.go").click().run()
     assert "already a model" in words(at)
+
+
+def test_a_name_that_was_typed_is_still_there_after_a_click_outside_the_dialog(
+    workbench: Workbench, ready: str
+) -> None:
+    at = open_dialog(workbench, ready)
+    name_field(at, ready).set_value("tone-of-october").run()
+    at.session_state["shell.improve"] = None
+    assert not [each for each in at.run().text_input if "improve" in str(each.key)]
+    at.button(key="shell.improve_button").click().run()
+    assert name_field(at, ready).value == "tone-of-october"
 
 
 def test_from_a_draft_to_the_next_version_and_back(workbench: Workbench, ready: str, client: Traitbench) -> None:

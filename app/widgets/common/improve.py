@@ -71,12 +71,19 @@ def _ask(model: Model) -> None:
         f"Then it can become v{(model.version_no or 0) + 1}."
     )
     namespace, _, name = model.handle.partition(".")
-    with st.form(f"{_FORM}.{model.handle}", border=False):
-        typed = st.text_input("Name of the draft", free_name(namespace, name), key=_FORM, help=GRAMMAR).strip()
-        slots = {"handle": st.empty()}
-        refusal = st.container()
-        with st.container(horizontal=True, horizontal_alignment="right"):
-            sent = st.form_submit_button("Make the draft", type="primary", icon=":material/upgrade:", key=f"{_FORM}.go")
+    # Not a form: a click outside closes the dialog, and a form would lose what was typed.
+    typed = st.text_input(
+        "Name of the draft",
+        free_name(namespace, name),
+        key=session.round_key(f"{_FORM}.{model.handle}"),
+        live="300ms",
+        help=GRAMMAR,
+        persist_state="session",
+    ).strip()
+    slots = {"handle": st.empty()}
+    refusal = st.container()
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        sent = st.button("Make the draft", type="primary", icon=":material/upgrade:", key=f"{_FORM}.go")
     if not sent:
         return
     if not NAMESPACE.fullmatch(typed):
@@ -85,6 +92,7 @@ def _ask(model: Model) -> None:
     with refusal, attempt(slots) as forking:
         draft = client().models.fork(model.handle, f"{namespace}.{typed}")
     if forking.done:
+        session.next_round(f"{_FORM}.{model.handle}")
         _open(
             draft.handle,
             f"{plain(draft.handle)} is a draft of {plain(model.handle)}. Change its samples, then train it.",
