@@ -35,9 +35,15 @@ def title(comparison: VersionsComparison, other: str) -> str:
         "better": f"Better than {other}",
         "worse": f"Worse than {other}",
         "no_difference": f"No difference from {other} shown",
-        "unknown": f"Whether it is better than {other} is not known",
+        "unknown": f"Cannot be compared with {other} yet",
     }
     return words[comparison.verdict]
+
+
+def reason(comparison: VersionsComparison) -> str:
+    """The reason of the verdict, without repeating a title that says that nothing is known."""
+    said = comparison.reason.removeprefix("Not known: ")
+    return said[:1].upper() + said[1:]
 
 
 def figures(comparison: VersionsComparison, names: Mapping[str, str], labels: tuple[str, str]) -> pd.DataFrame:

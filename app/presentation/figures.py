@@ -21,7 +21,7 @@ TRIGGERS = {
     "train": "First training",
     "retune": "Refit",
     "retrain_buffered": "Feedback",
-    "backfill": "Import",
+    "backfill": "Imported or promoted",
 }
 """What started the training of a version, by `triggered_by`."""
 

@@ -22,7 +22,7 @@ def compared(reader: tuple[str, str], a: str, b: str) -> VersionsComparison:
 def draw_verdict(comparison: VersionsComparison, other: str) -> None:
     """Draw the verdict on the second version and its reason; `other` names the first."""
     st.subheader(comparisons.title(comparison, other), icon=comparisons.ICONS[comparison.verdict], anchor=False)
-    st.markdown(plain(comparison.reason))
+    st.markdown(plain(comparisons.reason(comparison)))
 
 
 def draw_compared_with(handle: str, before: Version, after: Version) -> None:

@@ -34,7 +34,7 @@ from traitbench.contract.versions import Version
 
 CREATED_BY = (
     "First training: trained from a draft. Refit: fitted again from scratch. Feedback: retrained automatically from "
-    "feedback. Import: imported from a file."
+    "feedback. Imported or promoted: from a file, or from a draft that became this version."
 )
 _MAIN = ("Version", "Status", "Right", "Created", "Created by", "Samples", "Tags", "After the next version")
 

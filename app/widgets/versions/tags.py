@@ -15,10 +15,9 @@ _LONGEST_NOTE = 500
 
 def draw_tags(handle: str, version: Version, *, active: str, may_change: bool) -> None:
     """Draw the tags with their notes and their actions; `active` is the active version, as `vN`."""
-    st.markdown(
-        "**Tags**",
-        help="A tag is a name for a version, to use instead of its number. It can move to another version. Tagged "
-        "versions are never removed.",
+    st.caption(
+        "A tag is a name for a version, to use instead of its number. It can move to another version. Tagged versions "
+        "are never removed."
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for tag in version.tags:
