@@ -8,7 +8,7 @@ from traitbench.app.shell.service import client
 from traitbench.app.widgets.batch.ask import POLE, draw_ask
 from traitbench.app.widgets.batch.filters import in_link
 from traitbench.app.widgets.batch.groups import GROUP, NOTHING
-from traitbench.app.widgets.batch.input import pick_texts
+from traitbench.app.widgets.batch.input import is_pasting, pick_texts
 from traitbench.app.widgets.batch.order import (
     MODE,
     TRAITS,
@@ -99,16 +99,16 @@ with st.expander("Score other texts", icon=":material/playlist_add:") if job els
         number = active if picked == ACTIVE else picked
         asked_traits = pick_traits(names)
         mode = pick_mode(versions[numbers.index(number)])
-    if (
-        st.button(
-            f"Score {texts.source.count:,} texts" if texts and texts.source.count > 1 else "Score",
-            type="primary",
-            icon=":material/play_arrow:",
-            disabled=texts is None,
-            key="batch.start",
-        )
-        and texts
+    if st.button(
+        f"Score {texts.source.count:,} texts" if texts and texts.source.count > 1 else "Score",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=texts is None and not is_pasting(),
+        key="batch.start",
     ):
-        start(model, number, texts, asked_traits, mode)
+        if texts is None:
+            st.warning("Paste a text first.", icon=":material/info:")
+        else:
+            start(model, number, texts, asked_traits, mode)
     retention_note(model)
     draw_earlier(model)

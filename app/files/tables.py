@@ -242,7 +242,7 @@ class _Csv:
     def check(self, count: int, _has_columns: bool) -> None:
         if not count:
             raise Unreadable(
-                "The file has a header but no rows. If the first row is data, say that there is no header."
+                "The file has a header but no rows. If the first row is a text, say that the file has no column names."
             )
 
     def _records(self) -> "Records":

@@ -51,6 +51,13 @@ def table(at: AppTest) -> list[dict[Hashable, Any]]:
     return at.dataframe[-1].value.to_dict("records")
 
 
+def test_the_button_waits_for_pasted_texts_and_says_so(workbench: Workbench, trained: Trained) -> None:
+    at = workbench.open("batch", model=trained.handle)
+    at.segmented_control(key="batch.from").set_value("Pasted lines").run()
+    at.button(key="batch.start").click().run()
+    assert "Paste a text first." in words(at)
+
+
 def test_without_texts_it_says_what_it_takes(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("batch", model=trained.handle)
     assert at.button(key="batch.start").disabled

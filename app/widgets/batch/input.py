@@ -3,20 +3,20 @@
 import io
 import json
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from traitbench.app.files.importing import guess_columns, table_of
-from traitbench.app.files.tables import Problem, Source, Unreadable, opened
+from traitbench.app.files.tables import Problem, Source, opened
 from traitbench.app.jobs.batches import MOST_MEGABYTES, MOST_ROWS
 from traitbench.app.shell import session
 from traitbench.app.shell.text import count, plain, shortened
-from traitbench.app.widgets.common.table_upload import has_header, table_upload
+from traitbench.app.widgets.common.table_upload import has_header, opened_once, table_upload
 
 FILE, PASTED = "A file", "Pasted lines"
 
-_OPENED = "batch.opened"
+_FROM, _OPENED = "batch.from", "batch.opened"
 _FORM = "batch.input"
 
 
@@ -32,10 +32,15 @@ class Texts:
 def pick_texts(handle: str) -> Texts | None:
     """Draw the input and return its texts; None while there is nothing to score."""
     picked = st.segmented_control(
-        "Texts from", [FILE, PASTED], default=FILE, required=True, key="batch.from", persist_state="session"
+        "Texts from", [FILE, PASTED], default=FILE, required=True, key=_FROM, persist_state="session"
     )
     command = f"traitbench score {handle} --batch FILE -o OUT"
     return pasted_texts(command) if picked == PASTED else texts_of_file(command)
+
+
+def is_pasting() -> bool:
+    """Whether the texts are pasted. What was typed last arrives only with the click on the button."""
+    return bool(session.get(_FROM) == PASTED)
 
 
 def texts_of_file(command: str, *, most: int = MOST_ROWS) -> Texts | None:
@@ -49,9 +54,9 @@ def texts_of_file(command: str, *, most: int = MOST_ROWS) -> Texts | None:
     return _of_file(file, form, command, most)
 
 
-def _of_file(file: Any, form: str, command: str, most: int) -> Texts | None:
+def _of_file(file: UploadedFile, form: str, command: str, most: int) -> Texts | None:
     header = has_header(file, form)
-    source = _opened(file, header=header)
+    source = opened_once(file, header=header, key=_OPENED)
     if isinstance(source, str):
         st.error(plain(source), icon=":material/error:")
         return None
@@ -103,20 +108,6 @@ def _source_of(lines: list[str]) -> Source:
     """The lines as a JSONL file, so that both inputs share one code path; empty lines are numbered but give no row."""
     content = "".join(f"{json.dumps({'text': line})}\n" if line.strip() else "\n" for line in lines)
     return opened("pasted.jsonl", io.BytesIO(content.encode()))
-
-
-def _opened(file: Any, *, header: bool) -> Source | str:
-    """The parsed file, cached for each way of reading it, or the reason why it cannot be read."""
-    held = session.get(_OPENED)
-    if held and held[:2] == (file.file_id, header):
-        return held[2]  # type: ignore[no-any-return]
-    try:
-        with st.spinner("Reading the file"):
-            result: Source | str = opened(file.name, io.BytesIO(file.getvalue()), header=header)
-    except Unreadable as problem:
-        result = str(problem)
-    session.store(_OPENED, (file.file_id, header, result))
-    return result
 
 
 def _preview(source: Source, column: str) -> None:

@@ -228,8 +228,8 @@ def retention_note(model: Model) -> None:
         )
     else:
         st.caption(
-            "Texts, scores and audits stay in the home folder of this workbench until you discard them; of each "
-            f"person's batches, the newest {kept_batches.MOST_KEPT} stay."
+            "Texts, scores and audits stay in the home folder of this workbench until you discard them. The newest "
+            f"{kept_batches.MOST_KEPT} batches of each person are kept."
         )
 
 

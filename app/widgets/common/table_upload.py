@@ -1,7 +1,12 @@
-"""The upload of a table: the accepted file types, and whether the first row contains the column names."""
+"""The upload of a table: the accepted file types, whether the first row contains the column names, and reading it."""
+
+import io
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from traitbench.app.files.tables import Source, Unreadable, opened
+from traitbench.app.shell import session
 
 _ROWS_OF_CELLS = ("csv", "tsv", "txt")
 _KINDS = [*_ROWS_OF_CELLS, "jsonl", "ndjson", "json", "parquet", "pq", "xlsx"]
@@ -25,3 +30,17 @@ def has_header(file: UploadedFile, form: str) -> bool:
     if not file.name.lower().endswith((*_ROWS_OF_CELLS, "xlsx")):
         return True
     return st.toggle("First row contains column names", value=True, key=f"{form}.header")
+
+
+def opened_once(file: UploadedFile, *, header: bool, key: str) -> Source | str:
+    """Return the scanned file, or the reason why it cannot be read; kept below `key` for each way of reading it."""
+    held: tuple[str, bool, Source | str] | None = session.get(key)
+    if held and held[:2] == (file.file_id, header):
+        return held[2]
+    try:
+        with st.spinner("Reading the file"):
+            result: Source | str = opened(file.name, io.BytesIO(file.getvalue()), header=header)
+    except Unreadable as problem:
+        result = str(problem)
+    session.store(key, (file.file_id, header, result))
+    return result

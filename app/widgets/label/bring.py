@@ -1,19 +1,16 @@
 """Bring texts without labels: from a file or pasted, onto the heap."""
 
-import io
-from typing import Any
-
 import streamlit as st
 
 from traitbench.app.files.importing import guess_columns, table_of
-from traitbench.app.files.tables import Row, Source, Unreadable, opened
+from traitbench.app.files.tables import Row
 from traitbench.app.jobs.batches import MOST_MEGABYTES
 from traitbench.app.labelling import heap
 from traitbench.app.labelling.heap import MOST_TEXTS, NoHeap
 from traitbench.app.shell import session
 from traitbench.app.shell.service import attempt
 from traitbench.app.shell.text import count, plain, shortened
-from traitbench.app.widgets.common.table_upload import has_header, table_upload
+from traitbench.app.widgets.common.table_upload import has_header, opened_once, table_upload
 from traitbench.contract.models import Model
 
 _FORM = "label.bring"
@@ -71,7 +68,7 @@ def _of_file() -> tuple[list[str], str] | None:
             "in the home folder of this workbench until you discard them."
         )
         return None
-    source = _opened(file, header=has_header(file, form))
+    source = opened_once(file, header=has_header(file, form), key=f"{_FORM}.opened")
     if isinstance(source, str):
         st.error(plain(source), icon=":material/error:")
         return None
@@ -93,18 +90,3 @@ def _pasted() -> tuple[list[str], str]:
         placeholder="Paste texts here, one per line. Labels are not needed.",
     )
     return [line for line in pasted.splitlines() if line.strip()], "pasted lines"
-
-
-def _opened(file: Any, *, header: bool) -> Source | str:
-    """Return the scanned file, or the reason why it cannot be read; cached for each way of reading it."""
-    key = f"{_FORM}.opened"
-    held = session.get(key)
-    if held and held[:2] == (file.file_id, header):
-        return held[2]  # type: ignore[no-any-return]
-    try:
-        with st.spinner("Reading the file"):
-            result: Source | str = opened(file.name, io.BytesIO(file.getvalue()), header=header)
-    except Unreadable as problem:
-        result = str(problem)
-    session.store(key, (file.file_id, header, result))
-    return result
