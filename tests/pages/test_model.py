@@ -5,6 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import Service, Trained, make_draft
 from tests.pages.drive import Workbench, add_version, copied_link, hold_busy, links, words
+from traitbench.app.presentation.evidence import by_trait, evidence_on
 from traitbench.app.presentation.foreign_markdown import shown
 from traitbench.client import Traitbench
 from traitbench.contract.models import VersionRetentionPolicy
@@ -44,7 +45,9 @@ def test_the_card_is_the_one_of_the_api_and_can_be_downloaded(workbench: Workben
 
 def test_the_overview_says_how_good_it_is_and_leads_on(workbench: Workbench, trained: Trained, draft: str) -> None:
     at = workbench.open("model", model=trained.handle)
-    assert "v1 gets" in words(at) or "too few to say how good it is" in words(at)
+    evidence = evidence_on(by_trait(trained.client.versions.get(trained.handle).metrics))
+    assert evidence is not None
+    assert f"v1 gets {evidence.in_words} right on texts it has not seen. {evidence.doubt}".rstrip() in words(at)
     assert "Score a text" in links(at)
     at = workbench.open("model", model=draft)
     assert "It is a draft with 20 samples" in words(at)

@@ -63,13 +63,11 @@ def _trained(model: Model, version: Version, traits: Sequence[Trait]) -> _Next:
 
 
 def _how_good(version: Version, shown: Standing) -> str:
-    name, found = label(version), evidence_on(by_trait(version.metrics))
+    found = evidence_on(by_trait(version.metrics))
+    if found is not None:
+        return f"{label(version)} gets {found.in_words} right on texts it has not seen. {found.doubt}".rstrip()
     samples = count(shown.samples, "test sample" if shown.on_tests else "sample")
-    if shown.is_open:
-        return f"{name} scores texts. It was measured on {samples} only, which is too few to say how good it is."
-    if found is None:
-        return f"{name} scores texts. How often it is right was not measured."
-    return f"{name} gets {found.in_words} right on texts it has not seen."
+    return f"{label(version)} scores texts. It was measured on {samples}, but not how often it is right."
 
 
 def _figures(shown: Standing, trait: Trait | None) -> str:
