@@ -44,6 +44,13 @@ def test_a_presenter_walks_through_texts_teaches_and_leaves_by_keys(workbench: S
     assert page.evaluate(_SMALLEST) >= 28
     assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
 
+    page.set_viewport_size({"width": 280, "height": 720})  # so narrow that the headline of a bar wraps
+    head, poles = (page.locator(f"ol.large li {part}").first.bounding_box() for part in (".head", ".poles"))
+    assert head is not None
+    assert poles is not None
+    assert poles["y"] >= head["y"] + head["height"] - 1, "The poles cover the headline."
+    page.set_viewport_size({"width": 1280, "height": 720})
+
     settled(page).wait_for_selector("html[data-keys~=ArrowRight]")
     page.keyboard.press("ArrowRight")
     expect(text).to_have_value(COLD[0])

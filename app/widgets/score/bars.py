@@ -61,8 +61,9 @@ ol.large { gap: var(--gap); font-size: var(--type); line-height: 1.25; }
 .large:not(.notes) .note { display: none; }
 .large .note { font-size: 28px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .large .focus .name { text-decoration: underline; text-underline-offset: 0.2em; text-decoration-thickness: 2px; }
-.large li { position: relative; gap: 0.12em; }
-.large .poles { position: absolute; left: 0.35em; right: 0.35em; top: 1.47em; pointer-events: none; }
+.large li { gap: 0.12em; }
+.large .track, .large .poles { grid-row: 2; grid-column: 1; }
+.large .poles { z-index: 1; align-self: center; padding: 0 0.35em; pointer-events: none; }
 .large .poles span { max-width: 47%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .large .poles span { color: inherit !important; }
 .large .dot { width: 0.9em; height: 0.9em; margin: -0.45em 0 0 -0.45em; }

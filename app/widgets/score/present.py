@@ -51,7 +51,7 @@ _CSS = """
 }
 [data-testid=stMainBlockContainer] { max-width: none; padding: 20px 2.5vw 0 !important; }
 [data-testid=stMain] { overflow: hidden; }
-.st-key-score-text textarea, .st-key-present p, .st-key-present li, .st-key-present td {
+.st-key-score-text textarea, .st-key-present :is(p, li, td, th) {
   font-size: 28px !important; line-height: 1.3 !important;
 }
 .st-key-present p { margin: 0; }
@@ -250,7 +250,7 @@ def _first_text(model: Model) -> str:
 
 
 def _draw_keys() -> None:
-    st.markdown("\n".join(["| Key | |", "|---|---|", *(f"| **{key}** | {what} |" for key, what in _KEYS)]))
+    st.markdown("\n".join(["| Key | What it does |", "|---|---|", *(f"| **{key}** | {what} |" for key, what in _KEYS)]))
     st.markdown("Press **?** to go back.")
 
 
