@@ -84,6 +84,8 @@ if model.version_no is not None and not numbers:
     st.stop()
 if not numbers:
     draw_untrained(model, traits)
+    if not can_rehearse(traits) and not session.get(TEXT):
+        st.stop()
 
 # ---- the texts and the version ---------------------------------------------------------------------------------------
 

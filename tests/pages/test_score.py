@@ -227,6 +227,7 @@ def test_a_draft_without_samples_says_what_is_missing(workbench: Workbench, clie
     at = workbench.open("score", model=handle, text=KIND)
     assert "Add samples" in links(at)
     assert at.text_area(key="score.text").value == KIND
+    assert not workbench.open("score", model=handle).text_area, "Nothing can be scored, so no text is asked for."
 
 
 def test_with_a_scoring_key_the_service_scores(

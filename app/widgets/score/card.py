@@ -70,7 +70,7 @@ def in_words(trait: TraitScore) -> str:
 
 
 def _draw_table(table: pd.DataFrame, *, key: str, file_name: str, alt: str) -> None:
-    st.dataframe(table, hide_index=True, width="stretch", key=f"{key}.table", alt=alt)
+    st.dataframe(table, hide_index=True, width="stretch", placeholder="–", key=f"{key}.table", alt=alt)
     with st.container(horizontal=True, horizontal_alignment="right"):
         download_table(table, key=key, file_name=file_name)
 

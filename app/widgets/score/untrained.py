@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from traitbench.app.shell.navigation import page_link
-from traitbench.app.shell.service import client, guarded
 from traitbench.app.shell.text import count, plain
-from traitbench.app.widgets.train.training import draw_run
+from traitbench.app.widgets.common.primary_link import primary_link
+from traitbench.app.widgets.train.training import draw_run, watch
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 
@@ -21,11 +21,11 @@ def draw_untrained(model: Model, traits: Sequence[Trait]) -> None:
     """Say why there is no version, and what to do."""
     with st.container(border=True, key="score.draft"):
         if model.state == "busy":
-            _watch(model)
+            watch(model, draw=draw_run)
             page_link("train", "Watch on the Train page")
         elif not can_rehearse(traits):
             st.markdown("**Not trained yet.** To preview scores, add a sample at each pole of a trait.")
-            page_link("samples" if traits else "traits", "Add samples" if traits else "Add traits")
+            primary_link("samples" if traits else "traits", "Add samples" if traits else "Add traits")
         elif model.state == "failed":
             error = model.last_operation.error if model.last_operation else None
             reason = plain(error.message) if error else "The service gave no reason."
@@ -39,17 +39,3 @@ def draw_untrained(model: Model, traits: Sequence[Trait]) -> None:
                     "Nothing is stored."
                 )
                 page_link("train", "Train this model")
-
-
-def _watch(model: Model) -> None:
-    """Draw the progress and poll it; rerun the page when the model is no longer busy."""
-
-    @st.fragment(run_every=1.0)
-    def look() -> None:
-        with guarded():
-            now = client().models.get(model.handle)
-        if now.state != "busy":
-            st.rerun()
-        draw_run(now)
-
-    look()

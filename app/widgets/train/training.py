@@ -1,6 +1,6 @@
 """Parts of the Train page: the choice of effort, the readiness of each trait, and the progress of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -136,8 +136,11 @@ def draw_progress(model: Model) -> None:
     st.caption("The run continues in the service. You can leave this page or close the browser.")
 
 
-def watch(model: Model) -> None:
-    """Draw the progress and poll it once a second; rerun the whole page when the model is no longer busy."""
+def watch(model: Model, *, draw: Callable[[Model], None] | None = None) -> None:
+    """Draw the progress and poll it once a second; rerun the whole page when the model is no longer busy.
+
+    `draw` draws the progress; by default, as on the Train page.
+    """
 
     @st.fragment(run_every=1.0)
     def look() -> None:
@@ -145,7 +148,7 @@ def watch(model: Model) -> None:
             now = client().models.get(model.handle)
         if now.state != "busy":
             st.rerun()
-        draw_progress(now)
+        (draw or draw_progress)(now)
 
     look()
 
