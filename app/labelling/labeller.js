@@ -278,7 +278,7 @@ function draw(state) {
   parts.undo.disabled = !state.history.length && !data.last
   parts.rows[0].says.textContent = poles.negative.label || ''
   parts.rows[1].says.textContent = poles.positive.label || ''
-  parts.rows[3].says.textContent = `A grade from 0, ${poles.negative.label}, to 9, ${poles.positive.label}: 6 is 0.67`
+  parts.rows[3].says.textContent = `A grade from 0 (${poles.negative.label}) to 9 (${poles.positive.label}); 6 means 0.67`
   parts.help.hidden = !state.help
   drawText(state, item)
   drawHint(state, item)

@@ -49,7 +49,7 @@ def test_keys_label_texts_and_none_is_lost_in_a_burst_or_a_reload(
         assert len(list(client.samples.list(HANDLE))) == 70
 
         page.keyboard.press("?")
-        expect(page.get_by_text("A grade from 0, cold, to 9, warm: 6 is 0.67")).to_be_visible()
+        expect(page.get_by_text("A grade from 0 (cold) to 9 (warm); 6 means 0.67")).to_be_visible()
         page.keyboard.press("Escape")
         page.keyboard.press("Escape")
         expect(page.get_by_role("button", name="Continue labelling")).to_be_visible(timeout=PATIENCE_MS)

@@ -68,12 +68,12 @@ def draw_figures(model: Model, assistant: Assistant, trait: Trait, samples: Sequ
             _draw_forecast(figures)
             if pace:
                 st.metric("Pace", f"{pace:.0f} a minute", help="Your decisions per minute, lately.", width="content")
-        st.caption(_status(assistant, trait, negative, positive, len(samples)))
+        st.caption(_status(model, assistant, trait, negative, positive, len(samples)))
 
 
 def _draw_held_out(figures: TraitMetrics | None) -> None:
     help_text = (
-        "AUROC of the draft, fitted in memory: how often a positive sample scores above a negative one. 0.5 is chance, "
+        "AUROC of a fit in memory: how often a positive sample scores above a negative one. 0.5 is chance, "
         "1 is perfect. Each sample is scored by a fit that did not use it."
     )
     if figures is None or figures.auroc is None:
@@ -87,7 +87,7 @@ def _draw_held_out(figures: TraitMetrics | None) -> None:
 def _draw_forecast(figures: TraitMetrics | None) -> None:
     forecast = figures.forecast if figures else None
     label = f"With {forecast.more} more" if forecast else "With 20 more"
-    help_text = "The forecast AUROC with more samples, from the learning curve of the draft."
+    help_text = "The forecast AUROC with more samples, from the learning curve of this fit."
     value = f"{forecast.auroc:.2f}" if forecast else "–"
     st.metric(label, value, help=help_text, width="content")
 
@@ -111,12 +111,12 @@ def _draw_chance(trait: Trait) -> None:
     page_link("samples", "Check the labels", task="Check")
 
 
-def _status(assistant: Assistant, trait: Trait, negative: int, positive: int, samples: int) -> str:
+def _status(model: Model, assistant: Assistant, trait: Trait, negative: int, positive: int, samples: int) -> str:
     """Say what the figures are based on, or what is missing for them."""
     if assistant.problem:
         return f":material/info: No preview here. {plain(assistant.problem)}"
     if samples > MOST_FITTED:
-        return f"The draft has over {MOST_FITTED:,} samples, so it is not refitted here. Train to measure it."
+        return f"There are over {MOST_FITTED:,} samples, too many to refit here. Train to measure them."
     missing = [
         f"{count(_FEWEST - have, 'more text')} at {plain(label)}"
         for have, label in ((negative, trait.negative_label), (positive, trait.positive_label))
@@ -125,5 +125,6 @@ def _status(assistant: Assistant, trait: Trait, negative: int, positive: int, sa
     if missing:
         return f"The first figures need {' and '.join(missing)}."
     if assistant.refitting:
-        return ":material/progress_activity: Refitting the draft with your labels."
-    return "The draft was refitted in memory with all saved labels. Nothing is trained until you train it."
+        return ":material/progress_activity: Refitting with your labels."
+    then = "you train it" if model.version_no is None else "the next retraining"
+    return f"Refitted in memory with all saved labels. The model does not change until {then}."
