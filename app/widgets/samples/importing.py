@@ -124,7 +124,7 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
     with st.grid(3, min_column_width=240):
         text = st.selectbox("Text column", columns, index=columns.index(text_guess), key=f"{form}.text")
         if not wide:
-            trait, default_trait = _pick_trait(form, columns, trait_guess, traits)
+            trait, default_trait = pick_trait(form, columns, trait_guess, traits)
             quality, default_quality = _pick_quality(form, columns, quality_guess)
         held_out = _column("Test column", columns, held_guess, "No test samples", key=f"{form}.held_out")
         must_pass = None
@@ -147,7 +147,7 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Choice:
     )
 
 
-def _pick_trait(
+def pick_trait(
     form: str, columns: list[str], guess: str | None, traits: Sequence[Trait]
 ) -> tuple[str | None, str | None]:
     """Draw the choice of the trait column and of the trait of empty cells."""

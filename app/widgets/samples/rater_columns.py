@@ -13,7 +13,7 @@ from traitbench.app.files.tables import Unreadable
 from traitbench.app.shell import session
 from traitbench.app.shell.text import count, plain
 from traitbench.app.widgets.common.table_upload import has_header, table_upload
-from traitbench.app.widgets.samples.importing import draw_problems
+from traitbench.app.widgets.samples.importing import draw_problems, pick_trait
 from traitbench.app.widgets.samples.label_meanings import pick_meanings
 from traitbench.contract.traits import Trait
 
@@ -82,26 +82,10 @@ def _ratings(table: Table, columns: Columns, traits: Sequence[Trait]) -> Ratings
 
 def _choose(form: str, table: Table, traits: Sequence[Trait]) -> Columns | None:
     text_guess, trait_guess, raters_guess = guess_raters(table, traits)
-    names = {trait.key: trait.name for trait in traits}
     columns = list(table.columns)
     with st.grid(3, min_column_width=240):
         text = st.selectbox("Text column", columns, index=columns.index(text_guess), key=f"{form}.text")
-        with st.container():
-            trait = st.selectbox(
-                "Trait column",
-                ["", *columns],
-                index=["", *columns].index(trait_guess or ""),
-                format_func=lambda column: column or "One trait for all rows",
-                key=f"{form}.trait",
-            )
-            default_trait = st.selectbox(
-                "Trait for empty cells" if trait else "Trait for all rows",
-                list(names),
-                index=None if trait else 0,
-                format_func=lambda key: names.get(key, key),
-                placeholder="Report an error",
-                key=f"{form}.default_trait.{bool(trait)}",
-            )
+        trait, default_trait = pick_trait(form, columns, trait_guess, traits)
         others = [column for column in columns if column not in (text, trait)]
         raters = st.multiselect(
             "Label columns, one per rater",
