@@ -64,9 +64,11 @@ def draw_results(model: Model, job: Results, traits: list[Trait]) -> None:
             icon=":material/error:",
         )
     if job.unlike:
+        one = job.unlike == 1
         st.warning(
-            f"**{job.unlike:,} of {count(job.done, 'text')} {'is' if job.unlike == 1 else 'are'} unlike the samples.** "
-            "Their scores mean little. To see them, show *Unlike the samples* in the table.",
+            f"**{job.unlike:,} of {count(job.done, 'text')} {'is' if one else 'are'} unlike the samples.** "
+            f"{'Its score means' if one else 'Their scores mean'} little. To see {'it' if one else 'them'}, show "
+            "*Unlike the samples* in the table.",
             icon=":material/warning:",
         )
     if job.failed < job.done:
