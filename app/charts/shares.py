@@ -38,9 +38,9 @@ def figure(shares: Sequence[Share], colour: str, palette: Palette) -> go.Figure:
         x=[each.counted for each in shares],
         y=names,
         mode="markers",
-        name="Counting scores",
+        name="Scores alone",
         marker={"symbol": "diamond-open", "size": 12, "color": palette.neutral, "line": {"width": 2}},
-        hovertemplate="Counting scores: %{x:.0f} %<extra></extra>",
+        hovertemplate="Scores alone: %{x:.0f} %<extra></extra>",
     )
     drawn.add_scatter(
         x=[each.value for each in shares],
@@ -74,7 +74,7 @@ def figure(shares: Sequence[Share], colour: str, palette: Palette) -> go.Figure:
 
 def alt(shares: Sequence[Share], pole: str) -> str:
     """The alt text of the chart."""
-    rows = "; ".join(f"{each.name} {each.text}, counting says {each.counted:.0f} %" for each in shares)
+    rows = "; ".join(f"{each.name} {each.text}, by the scores alone {each.counted:.0f} %" for each in shares)
     return f"Share of texts that are {pole}, with 95 % intervals: {rows}."
 
 
@@ -86,7 +86,7 @@ def table(shares: Sequence[Share]) -> pd.DataFrame:
             "Share (%)": [round(each.value, 1) for each in shares],
             "From": [round(each.low, 1) for each in shares],
             "To": [round(each.high, 1) for each in shares],
-            "Counting (%)": [round(each.counted, 1) for each in shares],
+            "Scores alone (%)": [round(each.counted, 1) for each in shares],
             "Labels": [each.labels for each in shares],
         }
     )

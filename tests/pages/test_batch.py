@@ -193,6 +193,7 @@ def test_a_corpus_is_asked_with_labels_that_stay_with_the_batch(workbench: Workb
     [job_id] = background.held()
     at.segmented_control(key="view").set_value("What share?").run()
     assert "What share of these 60 texts" in words(at)
+    assert at.select_slider(key="batch.ask.size").options == ["50", "60"]
     at.button(key="batch.ask.draw").click().run()
     assert not at.exception
     assert at.button(key="batch.ask.now").disabled

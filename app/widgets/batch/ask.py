@@ -98,7 +98,7 @@ def _draw_question(job: Results, trait: Trait, positive: bool, scored: int) -> N
         if scored > audits.SIZES[0]:
             size = st.select_slider(
                 "Texts to label",
-                [size for size in audits.SIZES if size <= scored],
+                _sizes(scored),
                 value=audits.SIZES[min(scored >= audits.SIZES[1], 1)],
                 key=_SIZE,
                 width=280,
@@ -119,6 +119,11 @@ def _draw_question(job: Results, trait: Trait, positive: bool, scored: int) -> N
         session.store(_ANSWERED, None)
         st.rerun()
     st.caption("The labels stay with this batch. They never become samples of the model unless you add them.")
+
+
+def _sizes(scored: int) -> list[int]:
+    """The sizes of a sample of so many texts; the last one is all of them if they are few."""
+    return [*(size for size in audits.SIZES[:-1] if size < scored), min(scored, audits.SIZES[-1])]
 
 
 # ---- labelling -------------------------------------------------------------------------------------------------------
@@ -260,7 +265,7 @@ def _draw_cut(answer: Answer) -> None:
 
 
 def _more_buttons(job: Results, audit: Audit, *, answer: Answer | None = None) -> None:
-    larger = [size for size in audits.SIZES if len(audit.rows) < size <= len(audits.scored_rows(job, audit.trait))]
+    larger = [size for size in _sizes(len(audits.scored_rows(job, audit.trait))) if size > len(audit.rows)]
     with st.container(horizontal=True, vertical_alignment="center"):
         if answer is not None:
             figures = answer.rows()
