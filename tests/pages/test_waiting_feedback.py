@@ -1,4 +1,4 @@
-"""Feedback that waits, on Samples: shown with the score then, withdrawn, trained with now; and what served when."""
+"""Waiting feedback on Samples: shown with its score, withdrawn, sent again, trained with now; and activations."""
 
 import pytest
 
@@ -21,18 +21,24 @@ def test_feedback_is_shown_withdrawn_and_trained_with_now(
 ) -> None:
     first, second = client.samples.list(handle, pending=True)
     at = workbench.open("samples", model=handle)
-    assert "Feedback that waits (2)" in words(at)
+    assert "Waiting feedback (2)" in words(at)
     assert f"Warmth: scored {first.score_then}, should be 100." in words(at)
     at.button(key=f"samples.feedback.withdraw:{second.id}").click().run()
     assert [sample.id for sample in client.samples.list(handle, pending=True)] == [first.id]
-    assert "Feedback that waits (1)" in words(at)
+    assert "Waiting feedback (1)" in words(at)
+    at.button(key="samples.feedback.undo").click().run()
+    assert sorted((each.text, each.quality) for each in client.samples.list(handle, pending=True)) == sorted(
+        [(KIND, 1.0), (UNKIND, 0.0)]
+    )
+    assert "Waiting feedback (2)" in words(at)
+    assert "samples.feedback.undo" not in [button.key for button in at.button]
     at.toggle[0].set_value(True).run()
     assert client.models.get(handle).hold_if_worse
     at.toggle[0].set_value(False).run()
     assert not client.models.get(handle).hold_if_worse
     at.button(key="samples.feedback.retrain").click().run()
     assert client.models.wait(handle).version_no == 2
-    assert "Feedback that waits" not in words(workbench.open("samples", model=handle))
+    assert "Waiting feedback" not in words(workbench.open("samples", model=handle))
 
 
 def test_a_return_is_one_click_and_so_is_its_undo(workbench: Workbench, client: Traitbench, handle: str) -> None:

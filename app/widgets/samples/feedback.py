@@ -1,4 +1,4 @@
-"""Feedback that waits: what was said about which text, withdraw it, or train a version with it now.
+"""Waiting feedback: what was said about which text, withdraw it, undo that, or train a version with it now.
 
 It is drawn above the samples of a model that has a version. A version that feedback made worse is shown here until
 someone decides.
@@ -21,6 +21,7 @@ from traitbench.contract.traits import Trait
 
 _MOST_SHOWN, _TEXT = 20, 160
 _KEY = "samples.feedback"
+_WITHDRAWN = f"{_KEY}.withdrawn"
 
 
 def draw_waiting_feedback(model: Model, traits: Sequence[Trait], *, may_change: bool) -> None:
@@ -28,10 +29,11 @@ def draw_waiting_feedback(model: Model, traits: Sequence[Trait], *, may_change: 
     if model.version_no is None or model.zero_data_retention or model.state == "archived":
         return
     waiting = waiting_samples(model.handle)
-    if not waiting and model.held_version_no is None:
+    withdrawn = _withdrawn(model)
+    if not waiting and model.held_version_no is None and withdrawn is None:
         return
     with st.container(border=True, key=_KEY):
-        st.subheader(f"Feedback that waits ({len(waiting)})", icon=":material/inbox:", anchor=False)
+        st.subheader(f"Waiting feedback ({len(waiting):,})", icon=":material/inbox:", anchor=False)
         if model.held_version_no is not None:
             _draw_hold(model, may_change=may_change)
         _draw_actions(model, waiting, may_change=may_change)
@@ -40,6 +42,28 @@ def draw_waiting_feedback(model: Model, traits: Sequence[Trait], *, may_change: 
             _draw_sample(model, sample, by_key, may_change=may_change)
         if len(waiting) > _MOST_SHOWN:
             st.caption(f"The oldest {_MOST_SHOWN} of {len(waiting):,} are shown.")
+        if withdrawn is not None and may_change:
+            _draw_undo(model, withdrawn)
+
+
+def _withdrawn(model: Model) -> Sample | None:
+    """Return the feedback that was withdrawn last in this tab, if it was about this model."""
+    held: tuple[str, Sample] | None = session.get(_WITHDRAWN)
+    return held[1] if held and held[0] == model.handle else None
+
+
+def _draw_undo(model: Model, sample: Sample) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"Withdrawn: “{plain(shortened(sample.text, _TEXT))}”", width="content")
+        if st.button(
+            "Undo", icon=":material/undo:", type="tertiary", disabled=model.state != "ready", key=f"{_KEY}.undo"
+        ):
+            with attempt() as sending:
+                client().scores.score(model.handle, sample.text, feedback={sample.trait: sample.quality})
+            if sending.done:
+                session.store(_WITHDRAWN, None)
+                session.flash("Feedback sent again.")
+                st.rerun()
 
 
 def _draw_hold(model: Model, *, may_change: bool) -> None:
@@ -85,7 +109,7 @@ def _draw_sample(model: Model, sample: Sample, traits: Mapping[str, Trait], *, m
             )
         if may_change and st.button(
             "Withdraw",
-            icon=":material/undo:",
+            icon=":material/delete:",
             type="tertiary",
             disabled=model.state != "ready",
             key=f"{_KEY}.withdraw:{sample.id}",
@@ -93,5 +117,6 @@ def _draw_sample(model: Model, sample: Sample, traits: Mapping[str, Trait], *, m
             with attempt() as withdrawing:
                 client().samples.delete(model.handle, sample.id)
             if withdrawing.done:
+                session.store(_WITHDRAWN, (model.handle, sample))
                 session.flash("Feedback withdrawn.")
                 st.rerun()
