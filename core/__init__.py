@@ -14,9 +14,12 @@ The names below are public; every other module and name may change without notic
   a service gives. `load` reads one from a file, and `score` adds scores to a data frame.
 - `Client` calls a service; its lists are `Pages`. `Traitbench` is another name for it.
 - `AsyncClient` has the same methods for programs on an event loop; its lists are `AsyncPages`.
+- `diff` says how scores change from one estimator to another, `share` what share of many texts is on a pole. Both
+  answers can be written as a page.
 - `TraitInput`, `SampleInput` and `VersionRetentionPolicy` are what its methods take.
 - `Model`, `Trait`, `Sample`, `Version`, `Card`, `Comparison`, `Explanation` and `Bundle` are what they return.
 - `TraitbenchError` is the base of every error that a service reports; `errors` has one class for each.
+- `charts` draws versions, estimators and answers as plain Plotly figures.
 - `corpus` answers what share of many texts is on a pole, from their scores and the labels of a random sample.
 - `frames` makes data frames of answers. Answers also have `to_frame()`.
 - `notebook` draws answers, and lists of answers, as HTML. Answers also display themselves.
@@ -32,6 +35,7 @@ if __name__ != "traitbench":
 
 if TYPE_CHECKING:
     from traitbench import corpus, errors, frames, notebook
+    from traitbench.app.charts import plain as charts
     from traitbench.client import AsyncClient, AsyncPages, Client, Pages, Traitbench
     from traitbench.contract.bundles import Bundle
     from traitbench.contract.explanations import Explanation
@@ -41,10 +45,12 @@ if TYPE_CHECKING:
     from traitbench.contract.traits import Trait, TraitInput
     from traitbench.contract.versions import Version
     from traitbench.errors import TraitbenchError
+    from traitbench.estimators.diff import diff
     from traitbench.estimators.loading import load
     from traitbench.estimators.score_card import ScoreCard
     from traitbench.estimators.scorer import Scorer
     from traitbench.estimators.scoring_frames import score
+    from traitbench.estimators.share import share
 
 __all__ = [
     "AsyncClient",
@@ -66,12 +72,15 @@ __all__ = [
     "TraitbenchError",
     "Version",
     "VersionRetentionPolicy",
+    "charts",
     "corpus",
+    "diff",
     "errors",
     "frames",
     "load",
     "notebook",
     "score",
+    "share",
 ]
 
 _MODULE_OF = {
@@ -94,9 +103,13 @@ _MODULE_OF = {
     "TraitbenchError": "errors",
     "Version": "contract.versions",
     "VersionRetentionPolicy": "contract.models",
+    "diff": "estimators.diff",
     "load": "estimators.loading",
     "score": "estimators.scoring_frames",
+    "share": "estimators.share",
 }
+
+_MODULES = {"charts": "app.charts.plain"}
 
 # Hidden from the type checker, which would otherwise accept any name.
 if not TYPE_CHECKING:
@@ -106,7 +119,7 @@ if not TYPE_CHECKING:
         if name in _MODULE_OF:
             value = getattr(import_module(f"traitbench.{_MODULE_OF[name]}"), name)
         elif name in __all__:
-            value = import_module(f"traitbench.{name}")
+            value = import_module(f"traitbench.{_MODULES.get(name, name)}")
         else:
             raise AttributeError(
                 f"module 'traitbench' has no attribute {name!r}", name=name, obj=import_module(__name__)

@@ -14,12 +14,14 @@ in `traitbench.scoring.corpus` and `traitbench.scoring.cut`.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from traitbench import frames
+from traitbench.html_pieces import bold, line, small, table, write_page
 from traitbench.scoring.corpus import FEWEST, Difference, Estimate, difference, estimate_mean, estimate_share, total_of
 from traitbench.scoring.cut import PROMISED, Cut, fewest_labels, promised_cut
 
@@ -82,6 +84,17 @@ class Answer:
     def rows(self) -> list[dict[str, object]]:
         """Return the figures as rows for a table or a file, in percent and scores."""
         return list(_rows(self))
+
+    def write_html(self, path: str | Path) -> None:
+        """Write the answer as a page that needs no other file."""
+        write_page(path, f"Share of texts that are {self.pole}", self._repr_html_())
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (bold(row["group"] or "all texts"), row["figure"], row["percent"], f"{row['low']} to {row['high']}")
+            for row in self.rows()
+        ]
+        return line(self.paragraph) + table(("", "figure", "%", "95 %"), rows) + small(self.method)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the figures as a data frame: `pandas`, `polars` or `pyarrow`."""

@@ -4,7 +4,7 @@ Everything from a model or a text is escaped. The HTML loads nothing and needs n
 notebook's own colour and bars have a mid-tone, so that both are legible on light and dark pages.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from html import escape
 from itertools import islice
@@ -27,18 +27,10 @@ from traitbench.contract.scores import Card, Comparison
 from traitbench.contract.traits import Trait, TraitList
 from traitbench.contract.versions import Version
 from traitbench.differences import verdict
+from traitbench.html_pieces import MOST_CHARACTERS, Html, Row, bar, bold, line, quoted, small, table
 
-_BAR = "#3E86C4"
-_BEHIND = "rgba(128,128,128,.22)"
 _TOWARDS, _AGAINST = "62,134,196", "201,112,30"
 _MOST_ROWS = 100
-_MOST_CHARACTERS = 400
-
-Row = tuple[object, ...]
-
-
-class _Html(str):
-    """Text that is already HTML. All other text is escaped when it is inserted."""
 
 
 def html(value: Wire) -> str:
@@ -54,54 +46,54 @@ def listing(items: Sequence[object], *, more: bool = False) -> str:
     notes = ["nothing to show"] if not items else []
     notes += [f"{left} more rows not shown"] if left > 0 else []
     notes += ["more pages: iterate to fetch them"] if more else []
-    return _table(heads, map(row, items[:_MOST_ROWS])) + _small(" · ".join(notes))
+    return table(heads, map(row, items[:_MOST_ROWS])) + small(" · ".join(notes))
 
 
 # ---- one answer ------------------------------------------------------------------------------------------------------
 
 
 def _model(model: Model) -> str:
-    title = _line(_bold(model.handle), _state(model), *(f"#{tag}" for tag in model.version_tags))
+    title = line(bold(model.handle), _state(model), *(f"#{tag}" for tag in model.version_tags))
     facts: list[Row] = [
         ("Traits", ", ".join(model.traits) or "none yet"),
         ("Scoring", f"{model.scoring_method}, depth {model.max_depth}"),
         ("Zero data retention", "on" if model.zero_data_retention else "off"),
         ("Last operation", _operation(model.last_operation)),
     ]
-    return title + (_line(model.description) if model.description else "") + _table((), facts)
+    return title + (line(model.description) if model.description else "") + table((), facts)
 
 
 def _card(card: Card) -> str:
     rows: list[Row] = [
         (
-            *(key, _bar(trait.score), trait.score, DOTS[trait.confidence], why_short(trait)),
+            *(key, bar(trait.score), trait.score, DOTS[trait.confidence], why_short(trait)),
             *(trait.label or "", _or_dash(trait.headroom)),
         )
         for key, trait in card.detail.items()
     ]
     if len(rows) > 1:
         total = (card.composite, DOTS[card.confidence], "", "", _or_dash(card.headroom))
-        rows.append((_bold("Composite"), _bar(card.composite), *total))
+        rows.append((bold("Composite"), bar(card.composite), *total))
     about = [card.metadata.version_id, _count(card.input_tokens, "token")]
     about += [f"feedback stored as {', '.join(map(str, card.metadata.sample_ids))}"] if card.metadata.sample_ids else []
-    table = _table(("trait", "", "score", "confidence", "why not high", "tier", "to next tier"), rows)
-    table += _small(" · ".join(about))
+    shown = table(("trait", "", "score", "confidence", "why not high", "tier", "to next tier"), rows)
+    shown += small(" · ".join(about))
     reasons = (card.explanation or {}).items()
-    return table + "".join(_line(_bold(key), card.scores.get(key, "")) + _explanation(each) for key, each in reasons)
+    return shown + "".join(line(bold(key), card.scores.get(key, "")) + _explanation(each) for key, each in reasons)
 
 
 def _explanation(explanation: Explanation) -> str:
     far = explanation.position - explanation.baseline
     decided = explanation.decided_by
-    title = _line(
-        _bold(f"{_amount(far, explanation)} from the middle"),
+    title = line(
+        bold(f"{_amount(far, explanation)} from the middle"),
         f"decided by characters {decided.start} to {decided.end}" if decided else "",
     )
     most = max((abs(each.contribution) for part in explanation.parts for each in part.pieces or [part]), default=0.0)
     shown = sorted(
         sorted(explanation.parts, key=lambda part: -abs(part.contribution))[:_MOST_ROWS], key=lambda part: part.start
     )
-    parts = _table(
+    parts = table(
         ("adds", "part"), ((_amount(part.contribution, explanation), _highlighted(part, most)) for part in shown)
     )
     left = len(explanation.parts) - len(shown)
@@ -109,30 +101,30 @@ def _explanation(explanation: Explanation) -> str:
     sides = (
         ((mark, each) for mark, side in (("▲", near.positive), ("▼", near.negative)) for each in side) if near else ()
     )
-    samples = _table(("like", "sample", "quality", "text"), (_near(*each) for each in sides)) if near else ""
-    return title + parts + _small(f"{left} more parts" if left else "") + samples + _small(explanation.note or "")
+    samples = table(("like", "sample", "quality", "text"), (_near(*each) for each in sides)) if near else ""
+    return title + parts + small(f"{left} more parts" if left else "") + samples + small(explanation.note or "")
 
 
 def _comparison(comparison: Comparison) -> str:
     rows: list[Row] = [
-        (key, _bar(each.a), each.a, _bar(each.b), each.b, _signed(each.delta), verdict(each.delta, each.certain))
+        (key, bar(each.a), each.a, bar(each.b), each.b, _signed(each.delta), verdict(each.delta, each.certain))
         for key, each in comparison.per_trait.items()
     ]
     a, b = comparison.a.composite, comparison.b.composite
     change = _signed(comparison.improvement), verdict(comparison.improvement, comparison.certain)
-    rows.append((_bold("Composite"), _bar(a), a, _bar(b), b, *change))
-    return _table(("trait", "", "a", "", "b", "change", ""), rows) + _small(comparison.a.metadata.version_id)
+    rows.append((bold("Composite"), bar(a), a, bar(b), b, *change))
+    return table(("trait", "", "a", "", "b", "change", ""), rows) + small(comparison.a.metadata.version_id)
 
 
 def _versions_comparison(comparison: VersionsComparison) -> str:
     names = (f"{each.handle}@v{each.version_no}" for each in (comparison.a, comparison.b))
-    title = _line(_bold(" to ".join(names)), comparison.reason)
+    title = line(bold(" to ".join(names)), comparison.reason)
     rows: list[Row] = [
         (key, each.verdict.replace("_", " "), *_both(each.auroc), *_both(each.error), each.measured_on)
         for key, each in comparison.traits.items()
     ]
     heads = ("trait", "verdict", "AUROC", "95 % of b - a", "error", "95 % of b - a", "measured on")
-    return title + (_table(heads, rows) if rows else "") + _moved(comparison)
+    return title + (table(heads, rows) if rows else "") + _moved(comparison)
 
 
 def _moved(comparison: VersionsComparison) -> str:
@@ -147,7 +139,7 @@ def _moved(comparison: VersionsComparison) -> str:
         for each in texts[:_MOST_ROWS]
     ]
     left = len(texts) - len(rows)
-    return _table(("", *keys), rows) + _small(f"{left} more texts moved less" if left else "")
+    return table(("", *keys), rows) + small(f"{left} more texts moved less" if left else "")
 
 
 def _both(figure: FigureDelta | None) -> tuple[str, str]:
@@ -159,19 +151,19 @@ def _both(figure: FigureDelta | None) -> tuple[str, str]:
 
 
 def _trait(trait: Trait) -> str:
-    about = _line(trait.description) if trait.description else ""
-    return _line(_bold(trait.name), f"{trait.negative_label} … {trait.positive_label}") + about + listing([trait])
+    about = line(trait.description) if trait.description else ""
+    return line(bold(trait.name), f"{trait.negative_label} … {trait.positive_label}") + about + listing([trait])
 
 
 def _sample(sample: Sample) -> str:
     marks = ["test sample, must pass" if sample.must_pass else "test sample"] if sample.held_out else []
     facts = (sample.trait, f"{sample.quality:g}", *marks, sample.provenance, _when(sample.created_at))
-    return _line(_bold(f"#{sample.id}"), *facts) + _text(sample.text)
+    return line(bold(f"#{sample.id}"), *facts) + quoted(sample.text)
 
 
 def _version(version: Version) -> str:
-    title = _line(_bold(f"v{version.version_no}"), version.triggered_by, _when(version.created_at), *_tags(version))
-    facts = _line(_count(version.sample_count, "sample"), _short(version.param_hash, 19))
+    title = line(bold(f"v{version.version_no}"), version.triggered_by, _when(version.created_at), *_tags(version))
+    facts = line(_count(version.sample_count, "sample"), _short(version.param_hash, 19))
     rows: list[Row] = [
         (
             *(key, _figure(each.auroc), _interval(each.auroc_interval), _figure(each.brier)),
@@ -181,8 +173,8 @@ def _version(version: Version) -> str:
     ]
     heads = ("trait", "AUROC", "95 %", "Brier", "calibration error", "high confidence", "measured on")
     tests = _tests(version)
-    apart = _line(_bold("Out of fold")) if tests and rows else ""
-    return title + facts + tests + apart + (_table(heads, rows) if rows else "")
+    apart = line(bold("Out of fold")) if tests and rows else ""
+    return title + facts + tests + apart + (table(heads, rows) if rows else "")
 
 
 def _tests(version: Version) -> str:
@@ -196,26 +188,26 @@ def _tests(version: Version) -> str:
     ]
     heads = ("trait", "AUROC", "95 %", "Brier", "wrong side", "must-pass failed", "measured on")
     title = held_out.headline(version.metrics) or "test samples"
-    return _line(_bold(f"{title[0].upper()}{title[1:]}")) + _table(heads, rows) if rows else ""
+    return line(bold(f"{title[0].upper()}{title[1:]}")) + table(heads, rows) if rows else ""
 
 
 def _unsure(comparison: Comparison) -> str:
     """Why the confidence of scores is not high, one line for each text and reason."""
     return "".join(
-        _small(f"{side}, {', '.join(keys)}: {level} confidence. {reason}")
+        small(f"{side}, {', '.join(keys)}: {level} confidence. {reason}")
         for side, card in (("a", comparison.a), ("b", comparison.b))
         for (level, reason), keys in why_not_high(card).items()
     )
 
 
 def _extracted(extracted: Extracted) -> str:
-    return _line(_bold(extracted.url), _when(extracted.fetched_at)) + _text(extracted.content)
+    return line(bold(extracted.url), _when(extracted.fetched_at)) + quoted(extracted.content)
 
 
 def _bundle(bundle: Bundle) -> str:
     samples = "no samples" if bundle.samples is None else _count(len(bundle.samples), "sample")
     about = (_count(len(bundle.traits), "trait"), samples, _count(len(bundle.versions), "version"))
-    return _line(_bold(bundle.handle), "bundle", *about, _short(bundle.sha256, 19))
+    return line(bold(bundle.handle), "bundle", *about, _short(bundle.sha256, 19))
 
 
 def _page(page: Page[Any]) -> str:
@@ -223,7 +215,7 @@ def _page(page: Page[Any]) -> str:
 
 
 def _fields(value: Wire) -> str:
-    return _table((), ((name, _short(str(each), _MOST_CHARACTERS)) for name, each in value))
+    return table((), ((name, _short(str(each), MOST_CHARACTERS)) for name, each in value))
 
 
 _DRAWINGS: Mapping[type[Wire], Callable[[Any], str]] = {
@@ -245,12 +237,12 @@ _DRAWINGS: Mapping[type[Wire], Callable[[Any], str]] = {
 
 
 def _model_row(model: Model) -> Row:
-    return _bold(model.handle), _state(model), ", ".join(model.traits), _short(model.description, 80)
+    return bold(model.handle), _state(model), ", ".join(model.traits), _short(model.description, 80)
 
 
 def _trait_row(trait: Trait) -> Row:
     counts = f"{trait.positive_samples} + {trait.negative_samples}"
-    return _bold(trait.key), trait.name, trait.negative_label, trait.positive_label, counts, trait.kind
+    return bold(trait.key), trait.name, trait.negative_label, trait.positive_label, counts, trait.kind
 
 
 def _sample_row(sample: Sample) -> Row:
@@ -264,11 +256,11 @@ def _near(mark: str, near: Neighbour) -> Row:
 
 def _version_row(version: Version) -> Row:
     tests, mean = (_figure(each) for each in (held_out.mean_auroc(version.metrics), version.metrics.auroc))
-    number, when = _bold(f"v{version.version_no}"), _when(version.created_at)
+    number, when = bold(f"v{version.version_no}"), _when(version.created_at)
     return number, " ".join(_tags(version)), version.triggered_by, version.sample_count, tests, mean, when
 
 
-_ANYTHING: tuple[Sequence[str], Callable[[Any], Row]] = ((), lambda item: (_short(str(item), _MOST_CHARACTERS),))
+_ANYTHING: tuple[Sequence[str], Callable[[Any], Row]] = ((), lambda item: (_short(str(item), MOST_CHARACTERS),))
 
 _TABLES: Mapping[type[Wire], tuple[Sequence[str], Callable[[Any], Row]]] = {
     Model: (("handle", "state", "traits", "description"), _model_row),
@@ -280,46 +272,16 @@ _TABLES: Mapping[type[Wire], tuple[Sequence[str], Callable[[Any], Row]]] = {
 # ---- pieces ----------------------------------------------------------------------------------------------------------
 
 
-def _table(heads: Sequence[str], rows: Iterable[Row]) -> str:
-    head = f"<thead><tr>{''.join(_cell('th', each) for each in heads)}</tr></thead>" if heads else ""
-    body = "".join(f"<tr>{''.join(_cell('td', each) for each in row)}</tr>" for row in rows)
-    return f'<table style="border-collapse:collapse;color:inherit">{head}<tbody>{body}</tbody></table>'
-
-
-def _cell(tag: str, value: object) -> str:
-    side = "right" if isinstance(value, int) else "left"
-    return f'<{tag} style="text-align:{side};padding:.15em .7em .15em 0;vertical-align:top">{_safe(value)}</{tag}>'
-
-
-def _line(*parts: object) -> str:
-    return f'<div style="margin:.2em 0">{" · ".join(_safe(part) for part in parts if str(part))}</div>'
-
-
-def _small(text: str) -> str:
-    return f'<div style="font-size:.85em;opacity:.7">{_safe(text)}</div>' if text else ""
-
-
-def _text(text: str) -> str:
-    shown = escape(text[:_MOST_CHARACTERS] + ("…" if len(text) > _MOST_CHARACTERS else ""))
-    return f'<div style="white-space:pre-wrap;border-left:3px solid {_BEHIND};padding-left:.7em">{shown}</div>'
-
-
-def _bar(score: int) -> _Html:
-    width = min(max(score, 0), 100)
-    full = f'<div style="width:{width}%;height:100%;background:{_BAR}"></div>'
-    return _Html(f'<div style="width:11em;height:.75em;margin-top:.3em;background:{_BEHIND}">{full}</div>')
-
-
-def _highlighted(part: Part, most: float) -> _Html:
+def _highlighted(part: Part, most: float) -> Html:
     """Return a part with its words shaded by how much they add, or its position if there is no text."""
     if part.text is None:
-        return _Html(f"characters {part.start} to {part.end}")
+        return Html(f"characters {part.start} to {part.end}")
     at, html = part.start, ""
     for each in part.pieces or [part]:
         html += escape(part.text[at - part.start : each.start - part.start])
         html += _marked(each, part.text[each.start - part.start : each.end - part.start], most)
         at = each.end
-    return _Html(html)
+    return Html(html)
 
 
 def _marked(piece: Piece, text: str, most: float) -> str:
@@ -328,14 +290,6 @@ def _marked(piece: Piece, text: str, most: float) -> str:
     hue = _TOWARDS if piece.contribution > 0 else _AGAINST
     look = f"background:rgba({hue},{share / 2:.2f});border-bottom:2px {line} rgba({hue},{share:.2f})"
     return f'<span style="{look}">{escape(text)}</span>'
-
-
-def _bold(value: object) -> _Html:
-    return _Html(f"<b>{_safe(value)}</b>")
-
-
-def _safe(value: object) -> str:
-    return value if isinstance(value, _Html) else escape(str(value))
 
 
 # ---- words -----------------------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ VALUES = {
     "traitbench.barchart",
     "traitbench.differences",
     "traitbench.frames",
+    "traitbench.html_pieces",
     "traitbench.notebook",
 }
 OPEN_TO_ALL = {
@@ -55,7 +56,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # the public face gives names of the client, of values and of errors, when they are asked for
     FACE: {
         *("traitbench.client", "traitbench.contract", "traitbench.corpus", "traitbench.errors"),
-        *("traitbench.estimators", "traitbench.frames", "traitbench.notebook"),
+        *("traitbench.app.charts", "traitbench.estimators", "traitbench.frames", "traitbench.notebook"),
     },
     # 2: values know each other and pydantic
     **{part: {*VALUES, "pydantic"} for part in VALUES},
@@ -74,9 +75,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traitbench.fitting": {"traitbench.scoring", "traitbench.encoders", "traitbench.generators", "numpy"},
     "traitbench.estimators": {
         *(*VALUES, "traitbench.fitting", "traitbench.scoring", "traitbench.encoders", "traitbench.settings"),
+        *("traitbench.corpus", "traitbench.version_comparison"),
         *("cachetools", "numpy", "pydantic", "rich", "scipy", "sklearn"),
     },
-    "traitbench.corpus": {"traitbench.scoring", "traitbench.frames", "numpy"},
+    "traitbench.corpus": {"traitbench.scoring", "traitbench.frames", "traitbench.html_pieces", "numpy"},
     # 4: effects know values, and not each other, but for the runs: their engine and their own questions are the store's
     "traitbench.store": {*VALUES, *OPEN_TO_ALL, *DATABASE, "numpy", "pydantic", "pydantic_core"},
     "traitbench.runs": {

@@ -53,7 +53,7 @@ def test_the_type_checker_sees_the_names_that_are_loaded() -> None:
     [block] = [node for node in ast.parse(Path(str(traitbench.__file__)).read_text()).body if _is_for_types(node)]
     assert isinstance(block, ast.If)
     typed = {
-        alias.name: f"{node.module}.{alias.name}"
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
         for node in block.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from traitbench.contract.explanations import Explanation
@@ -17,6 +18,7 @@ from traitbench.contract.samples import text_hash
 from traitbench.contract.scores import Card
 from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.registry import load_encoder_of
+from traitbench.estimators.display import fitted_html
 from traitbench.estimators.texts import read_texts, text_problem
 from traitbench.estimators.training import LocalTraining, LocalTrait
 from traitbench.estimators.vectors import vectors_of
@@ -59,7 +61,7 @@ class Fitted:
         """Raise `NotFittedError` before `fit` or `load`."""
         check_is_fitted(self)
 
-    def keys(self) -> list[str]:
+    def trait_keys(self) -> list[str]:
         """Return the keys of the traits that this estimator scores."""
         return [trait.key for trait in self.traits_]
 
@@ -67,7 +69,11 @@ class Fitted:
         """Return the score card of each text, as the service gives it: score, tier, confidence and why."""
         check_is_fitted(self)
         texts = read_texts(X)
-        snapshot, encoder, chosen = self.snapshot_, self._encoder(), card.choose(self.snapshot_, self.keys())
+        snapshot, encoder, chosen = (
+            self.snapshot_,
+            self.loaded_encoder(),
+            card.choose(self.snapshot_, self.trait_keys()),
+        )
         metadata = {"request_id": _LOCAL, "version_id": self.param_hash_, "sample_ids": []}
         return [
             Card.model_validate(
@@ -80,6 +86,13 @@ class Fitted:
             for text, placed in zip(texts, self.placed(texts), strict=True)
         ]
 
+    def _html_repr(self) -> str:
+        """The estimator in a notebook: its figures, or before a fit scikit-learn's diagram of its parameters."""
+        if not hasattr(self, "snapshot_"):
+            diagram: str = estimator_html_repr(self)
+            return diagram
+        return fitted_html(type(self).__name__, self._training(), self.param_hash_, self.trait_keys())
+
     def _explained(self, text: str) -> dict[str, Explanation]:
         """The explanations of a text by trait key."""
         check_is_fitted(self)
@@ -88,24 +101,24 @@ class Fitted:
         if problem := text_problem(text):
             raise ValueError(f"This text cannot be explained: {problem}")
         left = {"nearest": None, "note": _NOT_COMPARED}
-        reasons = explain(self.snapshot_, self._encoder().encode, text).traits
-        return {key: Explanation.model_validate(reasons[key].to_wire() | left) for key in self.keys()}
+        reasons = explain(self.snapshot_, self.loaded_encoder().encode, text).traits
+        return {key: Explanation.model_validate(reasons[key].to_wire() | left) for key in self.trait_keys()}
 
     def _positions(self, X: Any) -> NDArray[np.float64]:
         """(n, n_traits): positions in 0..1, the scores before rounding."""
         check_is_fitted(self)
         placed = self.placed(read_texts(X))
-        chosen = card.choose(self.snapshot_, self.keys())
+        chosen = card.choose(self.snapshot_, self.trait_keys())
         return np.array([[each.positions[place] for place in chosen] for each in placed], np.float64)
 
     def placed(self, texts: Sequence[str]) -> list[card.Placed]:
         """Return the positions of checked texts on all traits of the snapshot."""
-        encoder, distinct = self._encoder(), list(dict.fromkeys(texts))
+        encoder, distinct = self.loaded_encoder(), list(dict.fromkeys(texts))
         placed = dict(zip(distinct, _in_turns(self.snapshot_, encoder, distinct), strict=True))
         return [placed[text] for text in texts]
 
-    def _encoder(self) -> Encoder:
-        """The encoder of the training; raise `ValueError` if it is not installed here."""
+    def loaded_encoder(self) -> Encoder:
+        """Return the encoder of the training; raise `ValueError` if it is not installed here."""
         settings = read_settings()
         configured = encoder_name(self.encoder) if self.encoder else settings.encoder
         try:

@@ -16,6 +16,7 @@ from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import TraitInput
 from traitbench.estimators import bundle_file
 from traitbench.estimators.bundle_file import Saved
+from traitbench.estimators.curve import LearningCurve
 from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.labels import chances, check_poles, read_labels, sides
 from traitbench.estimators.texts import read_texts
@@ -48,7 +49,7 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : list of ndarray of shape (2,)
         For each trait the labels that `predict` answers with, as for `Scorer`.
-    auroc_, auroc_interval_ : dict
+    auroc_, auroc_interval_, learning_curve_ : dict
         By trait key, as for `Scorer`.
     traits_, snapshot_, param_hash_, metrics_, n_samples_, fitted_at_
         As for `Scorer`.
@@ -124,7 +125,7 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the features that `transform` makes: the keys of the traits."""
         check_is_fitted(self)
-        return np.array(self.keys(), object)
+        return np.array(self.trait_keys(), object)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labels on whose side the score is. Labels of 0.5 have no side and are left out."""
@@ -148,18 +149,23 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def auroc_(self) -> dict[str, float | None]:
         """By trait key, the AUROC on texts that the fit did not see; None if a pole has fewer than two texts."""
-        return {key: self.metrics_["traits"][key]["auroc"] for key in self.keys()}
+        return {key: self.metrics_["traits"][key]["auroc"] for key in self.trait_keys()}
 
     @property
     def auroc_interval_(self) -> dict[str, tuple[float, float] | None]:
         """By trait key, the 95 % interval of `auroc_`."""
-        ends = {key: self.metrics_["traits"][key]["auroc_interval"] for key in self.keys()}
+        ends = {key: self.metrics_["traits"][key]["auroc_interval"] for key in self.trait_keys()}
         return {key: None if each is None else (each[0], each[1]) for key, each in ends.items()}
+
+    @property
+    def learning_curve_(self) -> dict[str, LearningCurve]:
+        """By trait key, how good fewer samples would have been, and a forecast for more."""
+        return {key: LearningCurve.of(key, self.metrics_["traits"][key]) for key in self.trait_keys()}
 
     def save(self, path: str | Path, *, handle: str | None = None) -> None:
         """Write a bundle, as `Scorer.save` does."""
         check_is_fitted(self)
-        classes = dict(zip(self.keys(), self.classes_, strict=True))
+        classes = dict(zip(self.trait_keys(), self.classes_, strict=True))
         bundle_file.write(path, Saved(self._training(), classes), handle=handle)
 
     @classmethod
@@ -174,7 +180,7 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         card = cls(given, **vars(settings_of(saved.training)))
         card._keep(saved.training)
         card.classes_ = [saved.classes.get(trait.key, np.unique(np.array(trait.poles))) for trait in traits]
-        card._encoder()
+        card.loaded_encoder()
         return card
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,5 +1,6 @@
 """A scikit-learn classifier of texts on one trait."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,8 +18,10 @@ from traitbench.contract.models import DEFAULT_EFFORT
 from traitbench.contract.samples import text_hash
 from traitbench.estimators import bundle_file
 from traitbench.estimators.bundle_file import Saved
+from traitbench.estimators.curve import LearningCurve
+from traitbench.estimators.findings import Findings, check_samples
 from traitbench.estimators.fitted import Fitted
-from traitbench.estimators.labels import chances, check_poles, positive_place, read_labels, sides
+from traitbench.estimators.labels import Labels, chances, check_poles, positive_place, read_labels, sides
 from traitbench.estimators.texts import column_name, read_texts
 from traitbench.estimators.training import (
     LocalSample,
@@ -68,6 +71,8 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         The labels that `predict` answers with, sorted: names of the poles if `y` had names, else 0 and 1.
     auroc_, auroc_interval_ : float and (float, float), or None
         How well the scores of texts that the fit did not see tell the poles apart, with the 95 % interval.
+    learning_curve_ : LearningCurve
+        How good fewer samples would have been, and a forecast for more.
     snapshot_, param_hash_, metrics_, n_samples_, fitted_at_
         Parameters, their hash, all figures, the number of labels, and the time of the training.
     feature_names_in_ : ndarray of shape (1,)
@@ -113,13 +118,9 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         Raise `ValueError` that names the row of a text or a label that cannot be used.
         """
         trait = self._local_trait()
-        texts, labels = read_texts(X, to_train=True), read_labels(y, trait.poles)
-        check_consistent_length(texts, labels.qualities)
+        labels = read_labels(y, trait.poles)
+        samples = _samples(trait, read_texts(X, to_train=True), labels)
         check_poles(labels.qualities, trait.poles)
-        samples = [
-            LocalSample(row, trait.key, text, quality, text_hash(text))
-            for row, (text, quality) in enumerate(zip(texts, labels.qualities.tolist(), strict=True))
-        ]
         self._keep(train_locally([trait], samples, self._training_settings()))
         self.classes_, self.key_ = labels.classes, trait.key
         if (column := column_name(X)) is not None:
@@ -130,7 +131,8 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return (n,) the side of each text, as one of `classes_`."""
-        return sides(self._positions(X)[:, 0], self.classes_, self._poles())
+        positions = self._positions(X)[:, 0]
+        return sides(positions, self.classes_, self.poles_)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return (n, 2) the chance of each of `classes_`, if both poles are equally common.
@@ -139,12 +141,13 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         see (Platt scaling). `metrics_` has its Brier score and its calibration error. A text unlike all samples has a
         number too; its card says that it means little.
         """
-        return chances(self._positions(X)[:, 0], self.classes_, self._poles())
+        positions = self._positions(X)[:, 0]
+        return chances(positions, self.classes_, self.poles_)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return (n,) the log odds of `classes_[1]`: above 0 where `predict` answers `classes_[1]`."""
         odds: NDArray[np.float64] = logit(np.clip(self._positions(X)[:, 0], _NEARLY, 1 - _NEARLY))
-        return odds if positive_place(self.classes_, self._poles()) == 1 else -odds
+        return odds if positive_place(self.classes_, self.poles_) == 1 else -odds
 
     def score_texts(self, X: Any) -> NDArray[np.int64]:
         """Return (n,) the scores as the service gives them: 0 is `poles[0]`, 100 is `poles[1]`."""
@@ -164,7 +167,8 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
         For the AUROC, use `cross_val_score(..., scoring="roc_auc")`, or `auroc_` of the training.
         """
-        qualities = read_labels(y, self._poles()).qualities
+        check_is_fitted(self)
+        qualities = read_labels(y, self.poles_).qualities
         positive = self._positions(X)[:, 0] > 0.5
         check_consistent_length(positive, qualities, sample_weight)
         sided = qualities != 0.5
@@ -172,6 +176,13 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             raise ValueError("All labels are 0.5, so no text has a side to be right about.")
         weights = None if sample_weight is None else np.asarray(sample_weight)[sided]
         return float(accuracy_score(qualities[sided] > 0.5, positive[sided], sample_weight=weights))
+
+    def check(self, X: Any, y: Any) -> Findings:
+        """Return what to check in labelled texts before a fit: labels that look wrong, duplicates, few samples."""
+        trait = self._local_trait()
+        return check_samples(
+            trait, _samples(trait, read_texts(X, to_train=True), read_labels(y, trait.poles)), self.encoder
+        )
 
     def explain(self, text: str) -> Explanation:
         """Return why a text has its score: the contributions of its parts and words, which add up."""
@@ -188,6 +199,16 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         """The 95 % interval of `auroc_`."""
         ends = self._figures()["auroc_interval"]
         return None if ends is None else (ends[0], ends[1])
+
+    @property
+    def learning_curve_(self) -> LearningCurve:
+        """How good fewer samples would have been, and a forecast for more."""
+        return LearningCurve.of(self.key_, self._figures())
+
+    @property
+    def poles_(self) -> tuple[str, str]:
+        """The names of the negative and of the positive pole at the fit, whatever parameters were set since."""
+        return next(trait.poles for trait in self.traits_ if trait.key == self.key_)
 
     def save(self, path: str | Path, *, handle: str | None = None) -> None:
         """Write the scorer as a bundle: JSON that `load` reads and that a service imports. It holds no text.
@@ -217,7 +238,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         scorer._keep(saved.training)
         scorer.classes_ = saved.classes.get(own.key, np.unique(np.array(own.poles)))
         scorer.key_ = own.key
-        scorer._encoder()
+        scorer.loaded_encoder()
         return scorer
 
     def __sklearn_tags__(self) -> Tags:
@@ -230,14 +251,9 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         tags.classifier_tags.multi_class = False
         return tags
 
-    def keys(self) -> list[str]:
+    def trait_keys(self) -> list[str]:
         """Return the key of the trait, as a list of one."""
         return [self.key_]
-
-    def _poles(self) -> tuple[str, str]:
-        """The poles of the training, whatever parameters were set since."""
-        check_is_fitted(self)
-        return next(trait.poles for trait in self.traits_ if trait.key == self.key_)
 
     def _figures(self) -> dict[str, Any]:
         figures: dict[str, Any] = self.metrics_["traits"][self.key_]
@@ -250,6 +266,14 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
     def _training_settings(self) -> TrainingSettings:
         return TrainingSettings(self.effort, self.use_labels, self.scoring_method, self.max_depth, self.encoder)
+
+
+def _samples(trait: LocalTrait, texts: Sequence[str], labels: Labels) -> list[LocalSample]:
+    check_consistent_length(texts, labels.qualities)
+    return [
+        LocalSample(row, trait.key, text, quality, text_hash(text))
+        for row, (text, quality) in enumerate(zip(texts, labels.qualities.tolist(), strict=True))
+    ]
 
 
 def _choose(training: LocalTraining, trait: str | None, path: str | Path) -> LocalTrait:

@@ -79,7 +79,7 @@ def _scored(fitted: Fitted, values: Sequence[Any], details: bool, progress: bool
     fitted.check_fitted()
     problems = [text_problem(value) for value in values]
     rows = [row for row, problem in enumerate(problems) if problem is None]
-    chosen = card.choose(fitted.snapshot_, fitted.keys())
+    chosen = card.choose(fitted.snapshot_, fitted.trait_keys())
     columns: Columns = {}
     cards: dict[int, card.ScoreCard] = {}
     with _bar(len(rows), progress) as advance:

@@ -1,0 +1,31 @@
+"""How a fitted estimator looks in a notebook: its traits with their figures, and what it was trained with."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from traitbench.contract.metrics import TraitMetrics
+from traitbench.contract.rounding import in_decimals
+from traitbench.estimators.training import LocalTraining
+from traitbench.html_pieces import bold, line, small, table
+
+_HEADS = ("trait", "poles", "AUROC", "95 %", "labels − and +", "measured on")
+
+
+def fitted_html(title: str, training: LocalTraining, param_hash: str, keys: Sequence[str]) -> str:
+    """Return a fitted estimator as HTML that loads nothing."""
+    rows = [_row(trait, training.metrics) for trait in training.traits if trait.key in keys]
+    about = f"{training.samples:,} labels · {training.snapshot.encoder.id} · {param_hash[:19]}…"
+    return line(bold(title), "fitted", f"effort {training.metrics['effort']}") + table(_HEADS, rows) + small(about)
+
+
+def _row(trait: Any, metrics: dict[str, Any]) -> tuple[object, ...]:
+    figures = TraitMetrics.model_validate(metrics["traits"][trait.key])
+    counts = figures.counts
+    return (
+        bold(trait.name),
+        f"{trait.negative_label} … {trait.positive_label}",
+        "–" if figures.auroc is None else in_decimals(figures.auroc, 3),
+        " to ".join(in_decimals(end, 3) for end in figures.auroc_interval or ()),
+        f"{counts.get('negative', 0)} and {counts.get('positive', 0)}",
+        figures.measured_on or "",
+    )

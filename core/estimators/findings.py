@@ -1,0 +1,95 @@
+"""What to check in labelled texts before a training: the findings of the sample doctor, worst first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from traitbench import frames
+from traitbench.estimators.training import LocalSample, LocalTrait, find_encoder
+from traitbench.estimators.vectors import vectors_of
+from traitbench.html_pieces import bold, line, small, table
+from traitbench.scoring.doctor import KINDS, Finding, examine
+
+_MOST_ROWS = 10
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A sample with the fields that the doctor reads."""
+
+    id: int
+    trait: str
+    text: str
+    quality: float
+    provenance: str = "authored"
+    source_url: str | None = None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The findings on labelled texts; `sample_ids` of a finding are rows, counted from 0. A person decides.
+
+    It is a sequence: `len(findings)`, `findings[0]`, `for finding in findings`.
+    """
+
+    findings: tuple[Finding, ...]
+    samples: int
+    texts: Sequence[str] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __getitem__(self, place: int) -> Finding:
+        return self.findings[place]
+
+    def __str__(self) -> str:
+        lines = [f"{KINDS[each.kind]} ({each.severity}): {each.says}" for each in self.findings]
+        return "\n".join(lines or [self._nothing])
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a frame with a row for each finding."""
+        return frames.frame(
+            [
+                {
+                    "kind": each.kind,
+                    "severity": each.severity,
+                    "trait": each.trait_key,
+                    "says": each.says,
+                    "rows": ", ".join(map(str, each.sample_ids)),
+                    "fix": each.fix.says if each.fix else None,
+                }
+                for each in self.findings
+            ],
+            backend,
+        )
+
+    @property
+    def _nothing(self) -> str:
+        return f"Nothing stands out in {self.samples:,} labels."
+
+    def _repr_html_(self) -> str:
+        if not self.findings:
+            return line(self._nothing)
+        rows = [
+            (bold(KINDS[each.kind]), each.severity, each.says, each.fix.says if each.fix else "", _rows(each))
+            for each in self.findings
+        ]
+        return table(("finding", "severity", "what", "suggestion", "rows"), rows) + small("Rows count from 0.")
+
+
+def check_samples(trait: LocalTrait, samples: Sequence[LocalSample], encoder: str | None) -> Findings:
+    """Return what the sample doctor finds in the labelled texts of a trait."""
+    found = find_encoder(encoder)
+    vectors = vectors_of(found, {sample.content_sha256: sample.text for sample in samples})
+    checked = [_Checked(each.id, each.trait, each.text, each.quality) for each in samples]
+    X = np.array([vectors[sample.content_sha256] for sample in samples], np.float32)
+    return Findings(examine([trait], checked, X), len(samples), [each.text for each in samples])
+
+
+def _rows(finding: Finding) -> str:
+    more = len(finding.sample_ids) - _MOST_ROWS
+    shown = ", ".join(map(str, islice(finding.sample_ids, _MOST_ROWS)))
+    return f"{shown} and {more} more" if more > 0 else shown

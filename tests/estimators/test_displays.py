@@ -1,0 +1,149 @@
+"""How estimators and what they return look: figures and words, escaped, and nothing is asked of anybody else."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import traitbench as tb
+from tests.estimators.conftest import NAMES, TEXTS
+from traitbench import corpus
+
+EVIL = "<script src='https://evil.test'>x</script>"
+
+
+@pytest.fixture(scope="module")
+def scorer() -> tb.Scorer:
+    return tb.Scorer(EVIL, poles=("cold", "warm"), key="warmth", encoder="ngrams", effort="low").fit(TEXTS, NAMES)
+
+
+def drawn(value: Any) -> str:
+    """The HTML, which must load nothing and run nothing."""
+    html: str = value._repr_html_() if callable(value._repr_html_) else value._repr_html_
+    assert not re.search(r"<script|<link|<img|(src|href)\s*=\s*[\"']|url\(|@import", html)
+    return html
+
+
+def test_a_fitted_scorer_shows_its_figures(scorer: tb.Scorer) -> None:
+    html = drawn(scorer)
+    assert "&lt;script" in html
+    for shown in ("cold … warm", "8 and 8", "16 labels", scorer.param_hash_[:19], "ngrams", f"{scorer.auroc_:.3f}"):
+        assert shown in html
+    assert scorer._repr_mimebundle_()["text/plain"].startswith("Scorer(")
+    assert scorer._repr_mimebundle_()["text/html"] == html
+
+
+def test_before_a_fit_and_in_a_pipeline_scikit_learn_draws_it(scorer: tb.Scorer) -> None:
+    assert "sk-top-container" in tb.Scorer()._repr_mimebundle_()["text/html"]
+    assert "Scorer" in make_pipeline(FunctionTransformer(), scorer)._repr_mimebundle_()["text/html"]
+
+
+def test_a_score_card_shows_every_trait() -> None:
+    card = tb.ScoreCard({"warmth": ("cold", "warm"), "length": ("short", "long")}, encoder="ngrams", effort="low")
+    html = drawn(card.fit(TEXTS, {"warmth": NAMES, "length": [len(text) / 50 for text in TEXTS]}))
+    assert all(words in html for words in ("cold … warm", "short … long", "ScoreCard"))
+    assert set(card.learning_curve_) == {"warmth", "length"}
+
+
+def test_cards_and_explanations_draw_themselves(scorer: tb.Scorer) -> None:
+    assert "warmth" in drawn(scorer.cards(TEXTS[:1])[0])
+    assert "Thank you so much" not in drawn(scorer.explain(TEXTS[0]))
+
+
+def test_the_learning_curve_is_that_of_the_metrics(scorer: tb.Scorer) -> None:
+    curve = scorer.learning_curve_
+    figures = scorer.metrics_["traits"]["warmth"]
+    assert [each.samples for each in curve.points] == [each["samples"] for each in figures["curve"]]
+    assert curve.forecast is not None
+    assert curve.forecast.auroc == figures["forecast"]["auroc"]
+    assert f"{curve.points[-1].samples}" in drawn(curve)
+    assert "forecast with 20 more" in str(curve)
+    assert curve.to_frame()["forecast"].tolist() == [False] * len(curve.points) + [True]
+    few = tb.Scorer(poles=("cold", "warm"), encoder="ngrams", effort="low").fit(TEXTS[7:9], NAMES[7:9])
+    assert "too few samples" in drawn(few.learning_curve_)
+    assert few.auroc_ is None
+
+
+def test_the_check_names_rows(scorer: tb.Scorer) -> None:
+    findings = scorer.check([*TEXTS, TEXTS[0]], [*NAMES, "cold"])
+    assert findings[0].kind == "conflict"
+    assert set(findings[0].sample_ids) == {0, 16}
+    assert "Same text at both poles" in drawn(findings)
+    assert "Same text at both poles (error)" in str(findings)
+    assert findings.to_frame()["rows"].tolist()[0] in ("0, 16", "16, 0")
+    assert len(findings) == len(list(findings))
+
+
+def test_a_difference_of_two_scorers(scorer: tb.Scorer, tmp_path: Path) -> None:
+    other = tb.Scorer("w", poles=("cold", "warm"), key="warmth", encoder="ngrams", effort="low", use_labels=False)
+    other.fit(TEXTS[:-1], NAMES[:-1])
+    texts = [*TEXTS[:3], EVIL]
+    changes = tb.diff(scorer, other, texts)
+    frame = changes.to_frame()
+    assert frame["a"].tolist() == scorer.score_texts(texts).tolist()
+    assert frame["b"].tolist() == other.score_texts(texts).tolist()
+    assert (frame["b"] - frame["a"]).tolist() == frame["delta"].tolist()
+    assert "&lt;script" in drawn(changes)
+    changes.write_html(tmp_path / "diff.html")
+    page = (tmp_path / "diff.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "<script" not in page
+    assert 'content="light dark"' in page
+    assert str(changes).startswith("warmth: ")
+
+
+def test_files_can_be_compared_and_equal_ones_are_the_same(scorer: tb.Scorer, tmp_path: Path) -> None:
+    scorer.save(tmp_path / "a.json")
+    same = tb.diff(tmp_path / "a.json", scorer, TEXTS)
+    assert same.same
+    assert "all scores are equal" in drawn(same)
+    with pytest.raises(ValueError, match="no trait in common: warmth; other"):
+        tb.diff(scorer, tb.Scorer("other", encoder="ngrams", effort="low").fit(TEXTS, [1] * 8 + [0] * 8), TEXTS)
+
+
+def test_a_share_is_that_of_the_corpus_module(scorer: tb.Scorer, tmp_path: Path) -> None:
+    texts = [f"{text} {number}" for number in range(20) for text in TEXTS]
+    rows = corpus.draw(len(texts), size=60, seed=7)
+    labels = {row: NAMES[row % 16] for row in rows}
+    answer = tb.share(texts, labels, scorer=scorer, seed=7)
+    by_hand = corpus.answer(
+        scorer.score_texts(texts).tolist(),
+        {row: float(name == "warm") for row, name in labels.items()},
+        pole="warm",
+        seed=7,
+    )
+    assert answer == by_hand
+    assert abs(answer.share.value - 0.5) < 0.2
+    assert tb.share(texts, labels, scorer=scorer, pole="cold").share.value == pytest.approx(1 - answer.share.value)
+    assert answer.paragraph[:20] in drawn(answer)
+    answer.write_html(tmp_path / "share.html")
+    assert "Share of texts that are warm" in (tmp_path / "share.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("labels", "pole", "message"),
+    [
+        ({0: "warm"}, "hot", "'hot' is no pole of the scorer"),
+        ({400: "warm"}, None, "There is a label for row 400, but there are 16 texts"),
+        ({3: "hot"}, None, "Row 3: 'hot' is not a label"),
+    ],
+)
+def test_a_share_needs_labels_of_its_texts(scorer: tb.Scorer, labels: Any, pole: str | None, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tb.share(TEXTS, labels, scorer=scorer, pole=pole)
+
+
+def test_charts_show_the_figures(scorer: tb.Scorer) -> None:
+    dots = tb.charts.auroc(scorer)
+    assert scorer.auroc_ in [x for trace in dots.data for x in trace.x]
+    lines = tb.charts.learning_curve(scorer)
+    measured = {point.auroc for point in scorer.learning_curve_.points}
+    assert measured <= {y for trace in lines.data for y in trace.y}
+    with pytest.raises(ValueError, match="There is no trait 'x'. The traits are: warmth"):
+        tb.charts.learning_curve(scorer, trait="x")
+    answer = tb.share(TEXTS * 5, {row: NAMES[row % 16] for row in range(0, 80, 4)}, scorer=scorer, seed=1)
+    assert 100 * answer.share.value in [x for trace in tb.charts.share(answer).data for x in trace.x]
+    assert not re.search(r'src="http', dots.to_html(include_plotlyjs=False))
